@@ -1,0 +1,76 @@
+"""match: compile neural networks to C for chips that mix unlike processors.
+
+A target package needs this import only: the hook marker, the contract version and the types that hooks answer with.
+Everything here is light; onnx, onnx-graphsurgeon and the solvers are imported by the stages that use them.
+"""
+
+from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
+from match_core.hardware import (
+    Constant,
+    Hardware,
+    Link,
+    Memory,
+    RequantSpec,
+    Soc,
+    Unit,
+)
+from match_core.cost import Cost, CostModel, TransferShape
+from match_core.emit.api import (
+    Kernel,
+    KernelInterface,
+    MemoryApi,
+    PlatformApi,
+    RuntimeFile,
+    TwinApi,
+    UnitApi,
+)
+from match_core.errors import MatchError
+from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, OneOf, Op, Pattern
+from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_core.transforms.base import Pass, Phase
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "Any",
+    "Axis",
+    "Const",
+    "Constant",
+    "Constraint",
+    "Cost",
+    "CostModel",
+    "Dim",
+    "Hardware",
+    "Kernel",
+    "KernelInterface",
+    "Link",
+    "LoopSchedule",
+    "Match",
+    "MatchError",
+    "Maybe",
+    "Memory",
+    "MemoryApi",
+    "OneOf",
+    "Op",
+    "Operand",
+    "Pass",
+    "Pattern",
+    "Phase",
+    "Placement",
+    "PlatformApi",
+    "RequantSpec",
+    "RuntimeFile",
+    "ScheduleRequest",
+    "Soc",
+    "TileLoop",
+    "TransferShape",
+    "TwinApi",
+    "Unit",
+    "UnitApi",
+    "Workload",
+    "__version__",
+    "hookimpl",
+    "hookspec",
+]

@@ -1,0 +1,149 @@
+"""What a unit must offer so that C can be emitted for it: the four families of MATCH (platform, memory,
+synchronisation, computation) as names of C functions, plus runtime files and the twin.
+
+All functions named here have fixed signatures (see each field); the package ships their C for silicon as runtime
+files and, for everything its SDK offers, C implementations for the twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+    from match_core.patterns.language import Match
+    from match_core.schedule.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFile:
+    """A file to be written beside the emitted program (``name`` has no directory part)."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInterface:
+    """The context struct ``match_<kind>_t`` that a kernel receives, generated as ``match_<kind>.h``.
+
+    Fields: a pointer per operand (``const void *`` or ``void *``), ``void *scratch``, a ``uint32_t`` per dimension in
+    lower case (the tile's size), for each windowed (operand, axis) the fields ``<operand>_<axis>`` (valid extent),
+    ``<operand>_<axis>_pad_before`` and ``_pad_after`` (uint32_t), and an ``int32_t`` per geometry name.
+    """
+
+    kind: str
+    operands: tuple[tuple[str, Literal["input", "constant", "output"]], ...]
+    dims: tuple[str, ...]
+    windowed: tuple[tuple[str, str], ...] = ()
+    geometry: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel in a unit's library.
+
+    ``launch``: ``void launch(const match_<kind>_t *ctx)`` starts it; ``wait``: ``void wait(void)`` returns when the
+    last launched one is done. ``pack`` gives the constant operands as arrays whose bytes are laid out as the
+    workload's operand axes say (first axis outermost).
+    """
+
+    interface: KernelInterface
+    launch: str
+    wait: str
+    pack: Callable[[Match, Workload], Mapping[str, NDArray[np.generic]]]
+
+
+@dataclass(frozen=True, slots=True)
+class InlineRequest:
+    """Asks for C of a kernel that works in place on home memory. ``function`` is the C name to define;
+    ``inputs``: graph tensors (variables and constants) in argument order; ``outputs`` likewise."""
+
+    function: str
+    nodes: tuple[gs.Node, ...]
+    inputs: tuple[gs.Tensor, ...]
+    outputs: tuple[gs.Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCode:
+    """C of one function ``static void NAME(const T0 *restrict in0, ..., U0 *restrict out0, ..., void *scratch)``
+    (the scratch argument only where ``scratch_bytes`` > 0). ``definition`` is the whole function; ``helpers`` are
+    (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by packed arrays
+    (position of the input -> array) where the kernel wants another order."""
+
+    definition: str
+    helpers: tuple[tuple[str, str], ...] = ()
+    includes: tuple[str, ...] = ()
+    scratch_bytes: int = 0
+    constants: Mapping[int, NDArray[np.generic]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InlineKernel:
+    """A kernel whose C is generated per node; ``inputs`` lists which graph tensors it reads, in argument order."""
+
+    inputs: Callable[[Match], tuple[gs.Tensor, ...]]
+    render: Callable[[InlineRequest], InlineCode]
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformApi:
+    """``start``: ``int start(void)`` powers the unit up, 0 on success; ``stop``: ``void stop(void)``;
+    ``call``: ``int call(void (*entry)(void *), void *argument)`` runs entry on the unit and returns when it is done.
+    Empty names: nothing to call (the host)."""
+
+    start: str = ""
+    stop: str = ""
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryApi:
+    """Copies between home memory (far, strided) and the unit's memory (near, dense); all may be asynchronous.
+
+    ``copy_in_1d(void *near, const void *far, uint32_t bytes)``,
+    ``copy_in_2d(void *near, const void *far, uint32_t rows, uint32_t row_bytes, uint32_t far_row_stride)``,
+    ``copy_in_3d(near, far, planes, rows, row_bytes, far_row_stride, far_plane_stride)``; ``copy_out_*`` take
+    (void *far, const void *near, ...) with the same counts; ``wait``: ``void wait(void)`` for all issued copies.
+    """
+
+    copy_in_1d: str
+    copy_in_2d: str
+    copy_in_3d: str
+    copy_out_1d: str
+    copy_out_2d: str
+    copy_out_3d: str
+    wait: str
+
+
+@dataclass(frozen=True, slots=True)
+class TwinApi:
+    """How the package's C twin joins the host build: headers and sources as text, the clock names in index order
+    (generated as ``MATCH_TWIN_CLOCK_<NAME>``), and for each memory of the Soc the C expression that gives an arena of
+    ``bytes`` (macro-like text with ``{bytes}``); memories without one are plain static arrays."""
+
+    headers: tuple[RuntimeFile, ...] = ()
+    sources: tuple[RuntimeFile, ...] = ()
+    clocks: tuple[str, ...] = ()
+    arenas: Mapping[str, str] = field(default_factory=dict)
+    defines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitApi:
+    """How a unit is called in C. ``kernels`` by pattern name; ``headers`` to include (``"pmsis.h"`` style names);
+    ``runtime``: files that ship with every program using the unit; ``clock``: the twin clock of the unit's kernels."""
+
+    platform: PlatformApi
+    memory: MemoryApi | None
+    kernels: Mapping[str, Kernel | InlineKernel]
+    headers: tuple[str, ...] = ()
+    runtime: tuple[RuntimeFile, ...] = ()
+    twin: TwinApi = TwinApi()
+    clock: str = ""

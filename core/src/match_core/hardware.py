@@ -1,0 +1,152 @@
+"""What a chip is, as frozen data: constants with sources, memories, links, units and systems on chip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One hardware figure.
+
+    ``unit`` is the physical unit as text ("cycles", "bytes/cycle"); ``source`` names the public origin; ``estimate``
+    is True where no public source exists and the figure is reasoned, which every report repeats.
+    """
+
+    name: str
+    value: float
+    unit: str
+    source: str
+    estimate: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            raise ValueError(f"constant {self.name}: a source (or the reasoning of an estimate) is required")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A software-managed memory. ``level`` grows with the distance from the units (L1 is 1, L2 is 2, ...)."""
+
+    name: str
+    level: int
+    size_bytes: int
+    alignment_bytes: int = 4
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.size_bytes <= 0 or self.alignment_bytes <= 0 or self.alignment_bytes & (self.alignment_bytes - 1):
+            raise ValueError(f"memory {self.name}: size must be positive and alignment a power of two")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A DMA engine between two memories (names), usable in both directions.
+
+    ``setup_cycles`` per transfer command, ``chunk_cycles`` per contiguous chunk (row), ``max_dims`` strides the
+    engine handles in one command, ``max_bytes`` per command, ``blocking`` True where the issuer stalls.
+    """
+
+    name: str
+    near: str
+    far: str
+    bytes_per_cycle: float
+    setup_cycles: int = 0
+    chunk_cycles: int = 0
+    max_dims: int = 2
+    max_bytes: int | None = None
+    blocking: bool = False
+    channels: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RequantSpec:
+    """The requantisation ``y = clip((acc * M + B) >> S, lo, hi)`` that a unit can do.
+
+    ``product_bits`` is the width that ``acc * M`` and the sum with ``B`` must fit in (signed); ``multiplier_bits``
+    counts the bits of M including a sign bit when ``multiplier_signed``. ``activation_type`` is the element type of
+    activations the unit reads and writes.
+    """
+
+    multiplier_bits: int
+    multiplier_signed: bool
+    product_bits: int
+    shift_min: int = 0
+    shift_max: int = 31
+    per_channel_multiplier: bool = True
+    per_channel_shift: bool = False
+    rounding: Literal["floor"] = "floor"
+    activation_type: Literal["uint8", "int8"] = "uint8"
+
+    @property
+    def multiplier_max(self) -> int:
+        """The largest multiplier that the unit accepts."""
+        return (1 << (self.multiplier_bits - (1 if self.multiplier_signed else 0))) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Something that runs kernels. ``memory`` is the name of the local memory that its kernels read and write
+    (None: the unit works in place on the memory that holds the activations, like a host core).
+    ``layout`` is the activation layout of its spatial kernels; ``requant`` None means any requantisation.
+    """
+
+    name: str
+    description: str
+    memory: str | None = None
+    layout: Literal["NCHW", "NHWC"] | None = None
+    requant: RequantSpec | None = None
+    constants: tuple[Constant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Soc:
+    """A system on chip: the host unit's name, all units (host included), memories, links.
+
+    ``home`` is the memory that holds activations and constants between layers; ``clock_hz`` converts cycles to time.
+    """
+
+    name: str
+    description: str
+    host: str
+    units: tuple[str, ...]
+    memories: tuple[Memory, ...]
+    links: tuple[Link, ...]
+    home: str
+    clock_hz: Constant | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [m.name for m in self.memories]
+        if len(set(names)) != len(names):
+            raise ValueError(f"soc {self.name}: two memories share a name")
+        if self.home not in names:
+            raise ValueError(f"soc {self.name}: home memory {self.home!r} is not among {names}")
+        if self.host not in self.units:
+            raise ValueError(f"soc {self.name}: host unit {self.host!r} is not among {self.units}")
+        for link in self.links:
+            if link.near not in names or link.far not in names:
+                raise ValueError(f"soc {self.name}: link {link.name} joins an unknown memory")
+
+    def memory(self, name: str) -> Memory:
+        """The memory of that name (KeyError if there is none)."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise KeyError(name)
+
+    def link_between(self, near: str, far: str) -> Link | None:
+        """The first link that joins the two memories, in either order."""
+        for link in self.links:
+            if {link.near, link.far} == {near, far}:
+                return link
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What one plugin defines. A Soc may name units that another plugin defines."""
+
+    units: tuple[Unit, ...] = ()
+    socs: tuple[Soc, ...] = ()

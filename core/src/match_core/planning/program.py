@@ -1,0 +1,65 @@
+"""The planned program: tasks in order, tensors with addresses in each memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from match_core.hardware import Soc
+    from match_core.mapping.result import Assignment, SolverStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Bytes of one memory. Activations live during tasks [first_task, last_task] (inclusive); ``tensors`` are the
+    graph tensors that share the bytes (views). Constants have their own sections and no offset here."""
+
+    name: str
+    tensors: tuple[str, ...]
+    memory: str
+    offset_bytes: int
+    size_bytes: int
+    first_task: int
+    last_task: int
+    kind: Literal["activation", "input", "output", "scratch"] = "activation"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step of the program: a chosen candidate. ``buffers_in`` and ``buffers_out`` are buffer names."""
+
+    index: int
+    assignment: Assignment
+    buffers_in: tuple[str, ...]
+    buffers_out: tuple[str, ...]
+    depends: tuple[int, ...]
+    start_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Bytes of one memory: activations' arena, constants, the unit working sets, what is available."""
+
+    memory: str
+    arena_bytes: int
+    constant_bytes: int
+    available_bytes: int
+
+    @property
+    def used_bytes(self) -> int:
+        """Arena and constants."""
+        return self.arena_bytes + self.constant_bytes
+
+
+@dataclass(frozen=True)
+class Program:
+    """Partially ordered tasks with addresses. Graph inputs and outputs are caller-owned buffers of kind "input" and
+    "output" (no bytes of the arena)."""
+
+    soc: Soc
+    tasks: tuple[Task, ...]
+    buffers: tuple[Buffer, ...]
+    memory: tuple[MemoryUse, ...]
+    allocation: SolverStatus
+    predicted_cycles: int

@@ -1,0 +1,95 @@
+"""A workload: the loop nest of a matched pattern, independent of layout and unit.
+
+Each operand's axis is an affine function of the loop dimensions, so the extent that a tile needs follows from the tile
+sizes: ``extent(axis) = min(size, sum(coefficient * (tile - 1)) + 1)`` (halo included).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A loop dimension. ``tileable`` False where kernels need it whole; tiles are multiples of ``granularity``
+    (the last one may be smaller)."""
+
+    name: str
+    size: int
+    tileable: bool = True
+    granularity: int = 1
+
+    def __post_init__(self) -> None:
+        if self.size <= 0 or self.granularity <= 0:
+            raise ValueError(f"dimension {self.name}: size and granularity must be positive")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of an operand, outermost axis first in ``Operand.axes``; ``name`` is unique within the operand.
+
+    ``terms``: (dimension name, coefficient) pairs; ``offset`` is subtracted (top or left padding), so index =
+    sum(coefficient * loop index) - offset, valid in [0, size); indices outside are padding.
+    ``round_up``: the extent is padded up to this multiple (packed weights). No terms: the axis is always whole.
+    """
+
+    name: str
+    size: int
+    terms: tuple[tuple[str, int], ...] = ()
+    offset: int = 0
+    round_up: int = 1
+
+    @property
+    def windowed(self) -> bool:
+        """True where a tile's extent is not simply the tile size of one dimension (halo or padding)."""
+        return len(self.terms) > 1 or self.offset != 0 or any(coefficient != 1 for _, coefficient in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A tensor that the workload touches. ``element_bits`` of one element; ``name`` is also the field of the kernel
+    context that receives the address of its tile."""
+
+    name: str
+    role: Literal["input", "constant", "output"]
+    axes: tuple[Axis, ...]
+    element_bits: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Loop dimensions (outermost to innermost is not implied), operands, multiply-accumulates, geometry.
+
+    ``kind`` names the kernel interface ("conv2d", "linear", "add", "pool2d", ...); ``geometry`` are the integers that
+    do not depend on the tile (strides, kernel size, shift, ...), as (name, value) pairs;
+    ``scratch``: (dimension-dependent) bytes the kernel needs in the unit's memory, affine as ``constant +
+    sum(coefficient * product of tile sizes named)``.
+    """
+
+    kind: str
+    dims: tuple[Dim, ...]
+    operands: tuple[Operand, ...]
+    macs: int
+    geometry: tuple[tuple[str, int], ...] = ()
+    scratch: tuple[tuple[tuple[str, ...], int], ...] = ()
+
+    def dim(self, name: str) -> Dim:
+        """The dimension of that name (KeyError if there is none)."""
+        for dim in self.dims:
+            if dim.name == name:
+                return dim
+        raise KeyError(name)
+
+    def operand(self, name: str) -> Operand:
+        """The operand of that name (KeyError if there is none)."""
+        for operand in self.operands:
+            if operand.name == name:
+                return operand
+        raise KeyError(name)
+
+    @property
+    def parameters(self) -> Mapping[str, int]:
+        """The geometry as a mapping."""
+        return dict(self.geometry)

@@ -1,0 +1,3 @@
+"""GAP9 target for match."""
+
+__version__ = "0.1.0"
