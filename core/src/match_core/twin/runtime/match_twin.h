@@ -1,0 +1,97 @@
+/* match_twin.h - virtual clocks, event log and deferred operations for C twins.
+ *
+ * A twin is a host program that stands in for a chip. Every unit that can be busy on its own (a core, a core
+ * cluster, an accelerator, a DMA channel) owns a clock, numbered by the target's generated header. Nothing here
+ * knows a target. Host code only: it allocates memory and writes files, the emitted program does neither.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MATCH_TWIN_H
+#define MATCH_TWIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MATCH_TWIN_MAX_CLOCKS 32u
+#define MATCH_TWIN_NO_NODE UINT32_MAX
+/* Lazy mode fills the destination of an operation in flight with this byte. */
+#define MATCH_TWIN_POISON 0xA5
+
+/* ---- faults ---------------------------------------------------------------------------------------------- */
+
+/* Stops the program with a message on stderr: the program broke a rule of the hardware. Never returns. */
+_Noreturn void match_twin_fault(const char *message);
+/* The same with printf formatting. */
+_Noreturn void match_twin_faultf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- clocks (cycles since reset) ------------------------------------------------------------------------- */
+
+/* All clocks to zero, log and profile emptied. Mode, clock names and regions stay. Faults if operations are
+ * still deferred. */
+void match_twin_reset(void);
+/* Name used in the log; the string must outlive the run. */
+void match_twin_name_clock(unsigned clock, const char *name);
+uint64_t match_twin_now(unsigned clock);
+/* The latest of all clocks. */
+uint64_t match_twin_wall(void);
+/* Cycles the clock spent working (not waiting) since reset. */
+uint64_t match_twin_busy(unsigned clock);
+/* Work done on `clock`: it advances and is busy. `kind` in the log is "work" or the given static string. */
+void match_twin_spend(unsigned clock, uint64_t cycles);
+void match_twin_spend_kind(unsigned clock, uint64_t cycles, const char *kind);
+/* Asynchronous work: occupies `resource` from max(now(issuer), now(resource)) for `cycles`; returns its end.
+ * The issuer does not advance. */
+uint64_t match_twin_issue(unsigned issuer, unsigned resource, uint64_t cycles);
+uint64_t match_twin_issue_kind(unsigned issuer, unsigned resource, uint64_t cycles, const char *kind);
+/* `clock` idles until `time` (no effect if it is later already). */
+void match_twin_wait_until(unsigned clock, uint64_t time);
+/* now(to) = max(now(to), now(from)). */
+void match_twin_sync(unsigned to, unsigned from);
+
+/* ---- profile: emitted code brackets each node with these when compiled with -DMATCH_PROFILE --------------- */
+
+/* Wall cycles between begin and end are added to the node; events in between carry its number. */
+void match_profile_begin(unsigned node);
+void match_profile_end(unsigned node);
+/* Cycles summed over all begin/end pairs of the node since reset; 0 for an unknown node. */
+uint64_t match_profile_cycles(unsigned node);
+
+/* ---- event log ------------------------------------------------------------------------------------------- */
+
+/* The log is on by default. */
+void match_twin_log_enable(bool on);
+/* One JSON object per line: clock, name, kind, start, end, node (-1 outside of nodes). */
+void match_twin_write_events(FILE *file);
+/* One JSON object per line: for each used clock its name, now and busy; for each node its cycles and calls. */
+void match_twin_write_summary(FILE *file);
+
+/* ---- run mode and deferred operations -------------------------------------------------------------------- */
+
+typedef enum match_twin_mode_e {
+  MATCH_TWIN_EAGER = 0, /* asynchronous operations take effect when they are issued */
+  MATCH_TWIN_LAZY = 1   /* they take effect when they are waited for; until then the destination is poison */
+} match_twin_mode_t;
+
+match_twin_mode_t match_twin_mode(void);
+/* Set it before the program starts; faults if operations are deferred. */
+void match_twin_set_mode(match_twin_mode_t mode);
+/* Eager: runs action(copy of argument) now. Lazy: keeps it. Returns a ticket, never 0. */
+typedef void (*match_twin_action_t)(void *argument);
+uint64_t match_twin_defer(match_twin_action_t action, const void *argument, size_t argument_size);
+/* Runs the kept action if it has not run yet. */
+void match_twin_complete(uint64_t ticket);
+/* Operations deferred and not yet completed; a program that ends with any has forgotten a wait. */
+size_t match_twin_deferred(void);
+
+/* ---- memory regions: 32-bit target addresses back to host pointers ---------------------------------------- */
+
+/* Makes [base, base + size) reachable by address. The writable and constant data of the program that contains
+ * this runtime are known already (Linux); heap blocks and stack objects need this call. */
+void match_twin_add_region(const char *name, void *base, size_t size_bytes);
+void match_twin_remove_region(const void *base);
+/* Host pointer whose low 32 bits are `address` and which has `size_bytes` valid bytes, or NULL. With `write`
+ * set, constant data is refused. */
+void *match_twin_host_pointer(uint32_t address, size_t size_bytes, bool write);
+
+#endif

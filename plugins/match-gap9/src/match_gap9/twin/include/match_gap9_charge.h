@@ -1,0 +1,18 @@
+/* match_gap9_charge.h - cycle hooks for the kernels in runtime/; on silicon the macros are empty.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MATCH_GAP9_TWIN_CHARGE_H
+#define MATCH_GAP9_TWIN_CHARGE_H
+
+#include <stdint.h>
+
+void match_gap9_twin_charge_add_requant(uint32_t n);
+void match_gap9_twin_charge_requant(uint32_t n);
+void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channels, uint32_t kernel_y,
+                                 uint32_t kernel_x, int requant);
+
+#define MATCH_GAP9_CHARGE_ADD_REQUANT(n) match_gap9_twin_charge_add_requant(n)
+#define MATCH_GAP9_CHARGE_REQUANT(n) match_gap9_twin_charge_requant(n)
+#define MATCH_GAP9_CHARGE_POOL(out_y, out_x, channels, kernel_y, kernel_x, requant) \
+  match_gap9_twin_charge_pool(out_y, out_x, channels, kernel_y, kernel_x, requant)
+
+#endif
