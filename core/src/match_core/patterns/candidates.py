@@ -1,0 +1,70 @@
+"""List everything that could run somewhere: all legal candidates, and every refusal with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from match_core.mapping.result import Candidate, Candidates, Refusal
+from match_core.patterns.language import Match, Pattern
+from match_core.patterns.matcher import matches_at
+from match_core.patterns.topology import Topology
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.hardware import Unit
+
+
+def find_candidates(
+    graph: gs.Graph, units_with_patterns: Sequence[tuple[Unit, Sequence[Pattern]]]
+) -> Candidates:
+    """All places where a unit can run something.
+
+    Units and patterns are taken in the order given; within a pattern, places come in topological order of
+    their result, so the indices of the candidates are deterministic. At one result node a pattern gives at
+    most one legal candidate: its preferred match whose constraints all hold (an optional node that may not be
+    fused is left out). Every match that was refused is listed once per rule it breaks. ``graph`` is not
+    changed.
+    """
+    topology = Topology.of(graph)
+    legal: list[Candidate] = []
+    refused: dict[Refusal, None] = {}
+    for unit, patterns in units_with_patterns:
+        for pattern in patterns:
+            for alternatives in _places(graph, topology, pattern):
+                match = _first_legal(unit.name, pattern, alternatives, refused)
+                if match is not None:
+                    workload = pattern.workload(match)
+                    legal.append(Candidate(len(legal), unit.name, pattern, match, workload))
+    return Candidates(tuple(legal), tuple(refused))
+
+
+def _places(graph: gs.Graph, topology: Topology, pattern: Pattern) -> Iterator[Iterator[Match]]:
+    """For each place of the pattern, its alternative matches, preferred first."""
+    if pattern.search is not None:
+        found = sorted(pattern.search(graph), key=lambda match: topology.position(match.nodes[-1]))
+        yield from (iter((match,)) for match in found)
+    elif pattern.structure is not None:
+        for node in topology.nodes:
+            yield matches_at(topology, node, pattern.structure)
+
+
+def _first_legal(
+    unit: str, pattern: Pattern, alternatives: Iterator[Match], refused: dict[Refusal, None]
+) -> Match | None:
+    for match in alternatives:
+        broken = _refusals(unit, pattern, match)
+        if not broken:
+            return match
+        refused.update(dict.fromkeys(broken))
+    return None
+
+
+def _refusals(unit: str, pattern: Pattern, match: Match) -> tuple[Refusal, ...]:
+    names = tuple(node.name for node in match.nodes)
+    return tuple(
+        Refusal(unit, pattern.name, names, constraint.description, value)
+        for constraint in pattern.constraints
+        if (value := constraint.check(match)) is not None
+    )

@@ -1,0 +1,122 @@
+"""Find where a structure fits a graph: a backtracking walk from a result node upwards.
+
+The walk is made of generators that yield every way to go on, preferred way first (an optional node that is
+there before the same place without it, alternatives in the order written, operands as written before swapped
+ones). A node inside the pattern that is not its result is absorbed, so nobody else may need what it makes:
+its first output has exactly one reader, is no graph output, and its other outputs have no readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.ir.model import qualified_op
+from match_core.patterns.language import Any, Const, Match, Maybe, OneOf, Op, Structure
+from match_core.patterns.topology import Topology, is_constant
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+@dataclass(frozen=True)
+class _State:
+    """What has been bound so far."""
+
+    nodes: tuple[gs.Node, ...]
+    captures: Mapping[str, gs.Node | gs.Tensor]
+
+    def bind(self, capture: str, value: gs.Node | gs.Tensor) -> _State | None:
+        """Bind a name; a name that stands twice in a structure must mean the same thing both times."""
+        if capture in self.captures:
+            return self if self.captures[capture] is value else None
+        return _State(self.nodes, {**self.captures, capture: value})
+
+    def absorb(self, node: gs.Node) -> _State:
+        return _State((*self.nodes, node), self.captures)
+
+
+def find_matches(graph: gs.Graph, structure: Structure) -> tuple[Match, ...]:
+    """The preferred match at each node that can be the result, in topological order of the results.
+
+    ``graph`` is not changed. Matches may overlap: choosing among them is the mapper's work.
+    """
+    topology = Topology.of(graph)
+    found = (next(matches_at(topology, node, structure), None) for node in topology.nodes)
+    return tuple(match for match in found if match is not None)
+
+
+def matches_at(topology: Topology, node: gs.Node, structure: Structure) -> Iterator[Match]:
+    """Every way in which the structure fits with this node as its result, preferred first."""
+    for state in _at_node(topology, node, structure, _State((), {}), result=True):
+        yield Match(topology.sort(state.nodes), state.captures)
+
+
+def _at_node(
+    topology: Topology, node: gs.Node, structure: Structure, state: _State, *, result: bool
+) -> Iterator[_State]:
+    """Ways in which a structure whose top is an operator fits this node."""
+    if isinstance(structure, Op):
+        yield from _at_op(topology, node, structure, state, result=result)
+    elif isinstance(structure, Maybe):
+        yield from _at_node(topology, node, structure.op, state, result=result)
+        if structure.op.inputs:
+            yield from _at_node(topology, node, structure.op.inputs[0], state, result=result)
+    elif isinstance(structure, OneOf):
+        for option in structure.options:
+            yield from _at_node(topology, node, option, state, result=result)
+
+
+def _at_op(topology: Topology, node: gs.Node, op: Op, state: _State, *, result: bool) -> Iterator[_State]:
+    if qualified_op(node) not in op.names or len(node.inputs) < len(op.inputs):
+        return
+    if not result and not _absorbable(topology, node):
+        return
+    bound = state.absorb(node).bind(op.capture, node)
+    if bound is None:
+        return
+    tensors = tuple(node.inputs[: len(op.inputs)])
+    yield from _at_inputs(topology, tensors, op.inputs, bound)
+    if op.commutative and len(tensors) >= 2:
+        swapped = (tensors[1], tensors[0], *tensors[2:])
+        yield from _at_inputs(topology, swapped, op.inputs, bound)
+
+
+def _absorbable(topology: Topology, node: gs.Node) -> bool:
+    first, *others = node.outputs
+    if topology.is_output(first) or len(topology.consumers(first)) != 1:
+        return False
+    return not any(topology.is_output(tensor) or topology.consumers(tensor) for tensor in others)
+
+
+def _at_inputs(
+    topology: Topology, tensors: tuple[gs.Tensor, ...], structures: tuple[Structure, ...], state: _State
+) -> Iterator[_State]:
+    if not structures:
+        yield state
+        return
+    for head in _at_tensor(topology, tensors[0], structures[0], state):
+        yield from _at_inputs(topology, tensors[1:], structures[1:], head)
+
+
+def _at_tensor(
+    topology: Topology, tensor: gs.Tensor, structure: Structure, state: _State
+) -> Iterator[_State]:
+    """Ways in which a structure fits the maker of a tensor, or the tensor itself."""
+    if isinstance(structure, (Any, Const)):
+        if not tensor.is_empty() and is_constant(tensor) == isinstance(structure, Const):
+            bound = state.bind(structure.capture, tensor)
+            if bound is not None:
+                yield bound
+    elif isinstance(structure, Op):
+        node = topology.producer(tensor)
+        if node is not None and node.outputs[0] is tensor:
+            yield from _at_node(topology, node, structure, state, result=False)
+    elif isinstance(structure, Maybe):
+        yield from _at_tensor(topology, tensor, structure.op, state)
+        if structure.op.inputs:
+            yield from _at_tensor(topology, tensor, structure.op.inputs[0], state)
+    else:
+        for option in structure.options:
+            yield from _at_tensor(topology, tensor, option, state)
