@@ -1,0 +1,54 @@
+"""The constants of a program: named once, equal contents shared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.emit.ctypes import array_definition, c_type
+from match_core.emit.view import ConstantView
+
+
+class ConstantPool:
+    """Collects constant arrays while tasks are written. Arrays with equal bytes and type share one definition."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._by_digest: dict[tuple[str, bytes], str] = {}
+        self._arrays: list[tuple[str, NDArray[np.generic], str]] = []
+
+    def add(self, name: str, values: NDArray[np.generic], comment: str) -> str:
+        """The C name of an array with these values; ``name`` is used if they are new."""
+        array = np.ascontiguousarray(values)
+        key = (array.dtype.str, hashlib.sha256(array.tobytes()).digest())
+        if key not in self._by_digest:
+            full = f"{self._prefix}_{name}"
+            self._by_digest[key] = full
+            self._arrays.append((full, array, comment))
+        return self._by_digest[key]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all distinct arrays."""
+        return sum(array.nbytes for _, array, _ in self._arrays)
+
+    def sizes(self) -> tuple[tuple[str, int], ...]:
+        """(name, bytes) of every array, in order of definition."""
+        return tuple((name, array.nbytes) for name, array, _ in self._arrays)
+
+    def views(self, comment: Callable[[str], str]) -> tuple[ConstantView, ...]:
+        """What the templates print; ``comment`` makes text safe inside a C comment."""
+        return tuple(
+            ConstantView(
+                name=name,
+                ctype=c_type(array.dtype),
+                length=max(1, array.size),
+                size_bytes=array.nbytes,
+                comment=comment(f"{text}: {array.nbytes} bytes"),
+                definition=array_definition(name, array, "MATCH_CONSTANT"),
+            )
+            for name, array, text in self._arrays
+        )

@@ -1,0 +1,104 @@
+"""Kernel contexts: the interfaces that the core knows, and the header that declares one.
+
+A package may define interfaces of its own; two packages that name the same kind must mean the same struct.
+"""
+
+from __future__ import annotations
+
+from match_core.emit.api import KernelInterface, RuntimeFile
+from match_core.schedule.workload import Workload
+
+_CONV_OPERANDS = (
+    ("input", "input"),
+    ("weight", "constant"),
+    ("multiplier", "constant"),
+    ("addend", "constant"),
+    ("output", "output"),
+)
+_WINDOW = (("input", "y"), ("input", "x"))
+
+#: Convolution, NHWC: output[oy][ox][k] = clip((multiplier[k] * sum + addend[k]) >> shift).
+CONV2D = KernelInterface(
+    "conv2d",
+    _CONV_OPERANDS,
+    ("K", "C", "OY", "OX", "FY", "FX"),
+    _WINDOW,
+    ("stride_y", "stride_x", "shift", "pad_value"),
+)
+#: Depthwise convolution, NHWC: channel k of the output reads channel k of the input.
+DEPTHWISE2D = KernelInterface(
+    "depthwise2d",
+    _CONV_OPERANDS,
+    ("K", "OY", "OX", "FY", "FX"),
+    _WINDOW,
+    ("stride_y", "stride_x", "shift", "pad_value"),
+)
+#: Dense layer: N independent rows of C inputs, K outputs each.
+LINEAR = KernelInterface("linear", _CONV_OPERANDS, ("N", "K", "C"), (), ("shift",))
+#: Element-wise sum of two tensors: clip((a * multiplier_a + b * multiplier_b + addend) >> shift).
+ADD = KernelInterface(
+    "add",
+    (("input_a", "input"), ("input_b", "input"), ("output", "output")),
+    ("Y", "X", "C"),
+    (),
+    ("multiplier_a", "multiplier_b", "addend", "shift"),
+)
+#: Pooling, NHWC. Average: clip((sum * multiplier + addend) >> shift); maximum ignores the last three.
+POOL2D = KernelInterface(
+    "pool2d",
+    (("input", "input"), ("output", "output")),
+    ("C", "OY", "OX", "FY", "FX"),
+    _WINDOW,
+    ("stride_y", "stride_x", "multiplier", "addend", "shift"),
+)
+
+
+def context_type(interface: KernelInterface) -> str:
+    """The C type of the kernel context."""
+    return f"match_{interface.kind}_t"
+
+
+def check_workload(interface: KernelInterface, workload: Workload) -> None:
+    """Raise ValueError unless the workload has exactly the operands, dimensions, windows and geometry declared."""
+    windowed = tuple(
+        (operand.name, axis.name)
+        for operand in workload.operands
+        if operand.role != "constant"
+        for axis in operand.axes
+        if axis.windowed
+    )
+    pairs = (
+        ("operands", tuple((o.name, o.role) for o in workload.operands), interface.operands),
+        ("dimensions", tuple(d.name for d in workload.dims), interface.dims),
+        ("geometry", tuple(name for name, _ in workload.geometry), interface.geometry),
+    )
+    for what, found, declared in pairs:
+        if found != declared:
+            raise ValueError(f"workload {workload.kind}: {what} {found} differ from the interface's {declared}")
+    if not set(windowed) <= set(interface.windowed):
+        raise ValueError(f"workload {workload.kind}: windows {windowed} are not in {interface.windowed}")
+
+
+def context_header(interface: KernelInterface) -> RuntimeFile:
+    """``match_<kind>.h``: the struct that the kernel receives."""
+    guard = f"MATCH_{interface.kind.upper()}_H"
+    fields = [
+        f"    {'void' if role == 'output' else 'const void'} *{name};" for name, role in interface.operands
+    ]
+    fields.append("    void *scratch;")
+    fields += [f"    uint32_t {dim.lower()};" for dim in interface.dims]
+    for operand, axis in interface.windowed:
+        fields += [
+            f"    uint32_t {operand}_{axis};",
+            f"    uint32_t {operand}_{axis}_pad_before;",
+            f"    uint32_t {operand}_{axis}_pad_after;",
+        ]
+    fields += [f"    int32_t {name};" for name in interface.geometry]
+    body = "\n".join(fields)
+    text = (
+        f"/* SPDX-License-Identifier: Apache-2.0 */\n"
+        f"/* What a {interface.kind} kernel receives: addresses of one tile and its full geometry. */\n"
+        f"#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n"
+        f"typedef struct {{\n{body}\n}} {context_type(interface)};\n\n#endif\n"
+    )
+    return RuntimeFile(f"match_{interface.kind}.h", text)

@@ -1,0 +1,110 @@
+"""Lowering of chosen candidates to what is emitted, before addresses are known: packed constants, rendered kernels,
+scratch sizes. The planner needs the sizes; the emitter prints the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import onnx_graphsurgeon as gs
+
+from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel, UnitApi
+from match_core.emit.constants import ConstantPool
+from match_core.emit.interfaces import check_workload
+from match_core.mapping.result import Assignment
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """One task's code without addresses. ``inputs`` and ``outputs`` are graph variables in argument order;
+    ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels."""
+
+    function: str
+    inputs: tuple[gs.Variable, ...]
+    outputs: tuple[gs.Variable, ...]
+    scratch_bytes: int
+    constants: Mapping[str, str]
+    inline: InlineCode | None = None
+    arguments: tuple[str, ...] = ()
+
+
+def lower(
+    prefix: str, assignments: tuple[Assignment, ...], apis: Mapping[str, UnitApi], pool: ConstantPool
+) -> tuple[Lowered | None, ...]:
+    """Lower every assignment in order; None for a view (no code)."""
+    return tuple(
+        None
+        if assignment.candidate.pattern.view
+        else _lower_one(prefix, index, assignment, apis[assignment.candidate.unit], pool)
+        for index, assignment in enumerate(assignments)
+    )
+
+
+def _lower_one(
+    prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool
+) -> Lowered:
+    candidate = assignment.candidate
+    kernel = api.kernels[candidate.pattern.name]
+    function = f"{prefix}_{candidate.unit}_{index:02d}"
+    if isinstance(kernel, InlineKernel):
+        return _lower_inline(function, f"{index:02d}", assignment, kernel, pool)
+    return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool)
+
+
+def _lower_kernel(
+    function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool
+) -> Lowered:
+    candidate, workload = assignment.candidate, assignment.candidate.workload
+    check_workload(kernel.interface, workload)
+    packed = kernel.pack(candidate.match, workload)
+    constants = {}
+    for operand in workload.operands:
+        if operand.role != "constant":
+            continue
+        array = packed[operand.name]
+        expected = operand.element_bits // 8
+        for axis in operand.axes:
+            expected *= -(-axis.size // axis.round_up) * axis.round_up
+        if array.nbytes != expected:
+            raise ValueError(
+                f"{candidate.pattern.name}: constant {operand.name} has {array.nbytes} bytes, its axes say {expected}"
+            )
+        constants[operand.name] = pool.add(f"{label}_{operand.name}", array, f"node {label}, {operand.name}")
+    return Lowered(
+        function=function,
+        inputs=tuple(candidate.match.tensor(o.name) for o in workload.operands if o.role == "input"),
+        outputs=(candidate.match.output,),
+        scratch_bytes=0,
+        constants=constants,
+    )
+
+
+def _lower_inline(
+    function: str, label: str, assignment: Assignment, kernel: InlineKernel, pool: ConstantPool
+) -> Lowered:
+    match = assignment.candidate.match
+    tensors = kernel.inputs(match)
+    outputs = tuple(match.nodes[-1].outputs)
+    code = kernel.render(InlineRequest(f"{function}_kernel", match.nodes, tensors, outputs))
+    arguments, constants, variables = [], {}, []
+    for position, tensor in enumerate(tensors):
+        if isinstance(tensor, gs.Constant):
+            values = code.constants.get(position, tensor.values)
+            name = pool.add(f"{label}_{position}", values, f"node {label}, input {position}")
+            constants[str(position)] = name
+            arguments.append(name)
+        else:
+            arguments.append(f"task->in[{len(variables)}]")
+            variables.append(tensor)
+    arguments += [f"task->out[{i}]" for i in range(len(outputs))]
+    if code.scratch_bytes:
+        arguments.append("task->scratch")
+    return Lowered(
+        function=function,
+        inputs=tuple(variables),
+        outputs=outputs,
+        scratch_bytes=code.scratch_bytes,
+        constants=constants,
+        inline=code,
+        arguments=tuple(arguments),
+    )

@@ -1,0 +1,278 @@
+"""From the planned program to source files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.emit.api import Kernel, RuntimeFile, UnitApi
+from match_core.emit.constants import ConstantPool
+from match_core.emit.ctypes import c_type
+from match_core.emit.interfaces import context_header
+from match_core.emit.layer import LayerWriter
+from match_core.emit.lower import Lowered
+from match_core.emit.sources import SourceFile
+from match_core.emit.templates import Templates
+from match_core.emit.view import ArenaView, TaskView, TensorView
+from match_core.ir.naming import c_identifier, comment_text
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.ir.model import Model
+    from match_core.planning.program import Program, Task
+
+
+@dataclass(frozen=True)
+class EmitRequest:
+    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views)."""
+
+    model: Model
+    program: Program
+    lowered: tuple[Lowered | None, ...]
+    pool: ConstantPool
+    apis: Mapping[str, UnitApi]
+    version: str
+
+
+class ProgramEmitter:
+    """Emits one program. One instance per program; ``emit`` gives all files but the manifest."""
+
+    def __init__(self, request: EmitRequest) -> None:
+        self.request = request
+        self.name = request.model.name
+        self.guard = self.name.upper()
+        self.soc = request.program.soc
+        self.templates = Templates()
+        self.arenas = self._arenas()
+        self.inputs = self._io(request.model.graph.inputs, "in")
+        self.outputs = self._io(request.model.graph.outputs, "out")
+        self._address = self._addresses()
+        self.tasks = tuple(
+            self._task(task, lowered)
+            for task, lowered in zip(request.program.tasks, request.lowered)
+            if lowered is not None
+        )
+
+    def emit(self) -> tuple[SourceFile, ...]:
+        """All files of the program, sorted by name."""
+        constants = self.request.pool.views(comment_text)
+        common = {
+            "name": self.name,
+            "guard": self.guard,
+            "arenas": self.arenas,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "home": self.soc.home,
+        }
+        files = {
+            f"{self.name}.h": self._render(
+                "model.h.mako",
+                **common,
+                version=self.request.version,
+                target=self.soc.name,
+                source=comment_text(self.request.model.source),
+                source_sha256=self.request.model.source_sha256,
+            ),
+            f"{self.name}.c": self._render("model.c.mako", **common, **self._run_view()),
+            f"{self.name}_port.h": self._render("model_port.h.mako", name=self.name, guard=self.guard),
+            f"{self.name}_tasks.h": self._render(
+                "model_tasks.h.mako",
+                name=self.name,
+                guard=self.guard,
+                functions=[task.function for task in self.tasks],
+                constants=constants,
+            ),
+            f"{self.name}_weights.c": self._render(
+                "model_weights.c.mako",
+                name=self.name,
+                constants=constants,
+                total_bytes=self.request.pool.size_bytes,
+            ),
+            "match_runtime.h": self._render("match_runtime.h.mako"),
+            "example_main.c": self._render("example_main.c.mako", **common),
+        }
+        for unit in self._units():
+            files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
+            for file in self._runtime(unit):
+                files[file.name] = file.text
+        c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
+        files["Makefile"] = self._render("Makefile.mako", name=self.name, c_files=c_files)
+        files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", name=self.name, c_files=c_files)
+        return tuple(SourceFile(name, files[name].encode("utf-8")) for name in sorted(files))
+
+    def _render(self, template: str, **view: object) -> str:
+        return self.templates.render(template, view)
+
+    def _units(self) -> tuple[str, ...]:
+        return tuple(sorted({task.unit for task in self.tasks}))
+
+    def _runtime(self, unit: str) -> tuple[RuntimeFile, ...]:
+        api = self.request.apis[unit]
+        headers = {
+            kernel.interface.kind: context_header(kernel.interface)
+            for kernel in api.kernels.values()
+            if isinstance(kernel, Kernel)
+        }
+        return (*api.runtime, *(headers[kind] for kind in sorted(headers)))
+
+    def _arenas(self) -> tuple[ArenaView, ...]:
+        views = []
+        for use in self.request.program.memory:
+            if use.arena_bytes == 0:
+                continue
+            memory = self.soc.memory(use.memory)
+            comment = "activations between layers" if use.memory == self.soc.home else "working memory of the units"
+            field = c_identifier(use.memory)
+            views.append(
+                ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, comment)
+            )
+        return tuple(views)
+
+    def _io(self, tensors: list[gs.Variable], fallback: str) -> tuple[TensorView, ...]:
+        views: list[TensorView] = []
+        taken: set[str] = set()
+        for position, tensor in enumerate(tensors):
+            field = c_identifier(tensor.name)
+            if field in taken:
+                field = f"{fallback}_{position}"
+            taken.add(field)
+            shape = tuple(int(size) for size in tensor.shape)
+            text = comment_text(f"{tensor.name}: {tensor.dtype.name if hasattr(tensor.dtype, 'name') else tensor.dtype}"
+                                f" {'x'.join(map(str, shape)) or 'scalar'}")
+            import numpy as np
+
+            views.append(
+                TensorView(tensor.name, field, c_type(tensor.dtype), np.dtype(tensor.dtype).name, shape, text)
+            )
+        return tuple(views)
+
+    def _addresses(self) -> dict[str, str]:
+        """C expression of the address of every activation tensor, as ``void *`` or ``const void *``."""
+        graph = self.request.model.graph
+        fields = {view.name: f"inputs->{view.field}" for view in self.inputs}
+        outputs = {tensor.name: f"outputs->{view.field}" for tensor, view in zip(graph.outputs, self.outputs)}
+        address = {}
+        for buffer in self.request.program.buffers:
+            for tensor in buffer.tensors:
+                if buffer.kind == "input":
+                    source = next(name for name in buffer.tensors if name in fields)
+                    address[tensor] = fields[source]
+                elif buffer.kind == "output":
+                    target = next(name for name in buffer.tensors if name in outputs)
+                    address[tensor] = outputs[target]
+                else:
+                    address[tensor] = f"{self.soc.home} + {buffer.offset_bytes}u"
+        return address
+
+    def _task(self, task: Task, lowered: Lowered) -> TaskView:
+        candidate, schedule = task.assignment.candidate, task.assignment.schedule
+        api = self.request.apis[candidate.unit]
+        origin = self.request.model.origin(candidate.match.nodes)
+        scratch = next(
+            (b.offset_bytes for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index),
+            None,
+        )
+        title = comment_text(f"{', '.join(origin)} on {candidate.unit} ({candidate.pattern.name})")
+        view = TaskView(
+            index=task.index,
+            unit=candidate.unit,
+            title=title,
+            detail=self._detail(task),
+            function=lowered.function,
+            call=api.platform.call,
+            inputs=", ".join(self._address[t.name] for t in lowered.inputs) or "NULL",
+            outputs=", ".join(self._address[t.name] for t in lowered.outputs),
+            near=f"ctx->{c_identifier(schedule.memory)}" if schedule.memory else "NULL",
+            scratch=f"{self.soc.home} + {scratch}u" if scratch is not None else "NULL",
+            kernel=f"{lowered.function}_kernel",
+            arguments=", ".join(lowered.arguments),
+            definition=lowered.inline.definition if lowered.inline else "",
+            pointers=self._pointers(task, lowered),
+        )
+        if lowered.inline is None:
+            kernel = api.kernels[candidate.pattern.name]
+            assert isinstance(kernel, Kernel) and api.memory is not None
+            far = {o.name: o.name for o in candidate.workload.operands}
+            body = LayerWriter(candidate.workload, schedule, kernel, api.memory, far).write()
+            return _with_body(view, body)
+        return view
+
+    def _pointers(self, task: Task, lowered: Lowered) -> tuple[str, ...]:
+        if lowered.inline is not None:
+            return ()
+        lines, inputs, outputs = [], 0, 0
+        for operand in task.assignment.candidate.workload.operands:
+            if operand.role == "input":
+                lines.append(f"const uint8_t *const {operand.name} = task->in[{inputs}];")
+                inputs += 1
+            elif operand.role == "output":
+                lines.append(f"uint8_t *const {operand.name} = task->out[{outputs}];")
+                outputs += 1
+            else:
+                lines.append(
+                    f"const uint8_t *const {operand.name} = (const uint8_t *){lowered.constants[operand.name]};"
+                )
+        return tuple(lines)
+
+    def _detail(self, task: Task) -> str:
+        schedule, workload = task.assignment.schedule, task.assignment.candidate.workload
+        shape = " ".join(f"{dim.name}={dim.size}" for dim in workload.dims)
+        tiles = " ".join(f"{loop.dim}:{loop.steps}x{loop.tile}" for loop in schedule.loops)
+        cycles = f"{schedule.cost.total_cycles} cycles (modelled)"
+        return "; ".join(part for part in (shape, f"tiles {tiles}" if tiles else "", cycles) if part)
+
+    def _run_view(self) -> dict[str, object]:
+        units = self._units()
+        platforms = [self.request.apis[unit].platform for unit in units]
+        return {
+            "tasks": self.tasks,
+            "summary": f"{len(self.tasks)} tasks on {', '.join(units)}; "
+            f"{self.request.program.predicted_cycles} cycles (modelled).",
+            "headers": self._headers(units),
+            "starts": _unique(p.start for p in platforms),
+            "stops": tuple(reversed(_unique(p.stop for p in platforms))),
+            "uses_context": bool(self.arenas),
+        }
+
+    def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
+        return _unique(header for unit in units for header in self.request.apis[unit].headers)
+
+    def _unit_file(self, unit: str) -> str:
+        tasks = [task for task in self.tasks if task.unit == unit]
+        headers = self._headers((unit,))
+        if self.request.apis[unit].memory is not None:
+            return self._render("model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks)
+        codes = [low.inline for low in self.request.lowered if low is not None and low.inline is not None]
+        own = {task.function for task in tasks}
+        codes = [
+            low.inline
+            for low in self.request.lowered
+            if low is not None and low.inline is not None and low.function in own
+        ]
+        helpers = dict(pair for code in codes for pair in code.helpers)
+        return self._render(
+            "model_inline.c.mako",
+            name=self.name,
+            unit=unit,
+            home=self.soc.home,
+            headers=headers,
+            includes=sorted({include for code in codes for include in code.includes} - {"stdint.h"}),
+            helpers=tuple(helpers.values()),
+            tasks=tasks,
+        )
+
+
+def _with_body(view: TaskView, body: str) -> TaskView:
+    from dataclasses import replace
+
+    return replace(view, body=body)
+
+
+def _unique(names: object) -> tuple[str, ...]:
+    seen: dict[str, None] = {}
+    for name in names:  # type: ignore[attr-defined]
+        if name:
+            seen[name] = None
+    return tuple(seen)

@@ -1,0 +1,10 @@
+# ${name}: a static library; add the SDK's include directories to the target.
+cmake_minimum_required(VERSION 3.13)
+project(${name} C)
+add_library(${name} STATIC
+% for file in c_files:
+    ${file}
+% endfor
+)
+set_target_properties(${name} PROPERTIES C_STANDARD 11)
+target_include_directories(${name} PUBLIC <%text>${CMAKE_CURRENT_SOURCE_DIR}</%text>)

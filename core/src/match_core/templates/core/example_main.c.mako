@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ${name}: the smallest application. Arenas are static here; a platform may place them elsewhere. */
+#include <stdalign.h>
+#include <stdint.h>
+#include "${name}.h"
+
+% for arena in arenas:
+static alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${arena.macro}_BYTES];
+% endfor
+% for io in [*inputs, *outputs]:
+static ${io.ctype} ${io.field}[${io.elements}]; /* ${io.comment} */
+% endfor
+
+int main(void)
+{
+    const ${name}_t ctx = {${", ".join(f".{a.field} = {a.field}" for a in arenas)}};
+    const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs)}};
+    const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs)}};
+    int status = ${name}_init(&ctx);
+    if (status == ${guard}_OK) {
+        status = ${name}_run(&ctx, &in, &out);
+        ${name}_stop(&ctx);
+    }
+    return status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ${name}: compiled by match ${version} for ${target} from ${source} (sha256 ${source_sha256[:16]}).
+ *
+ * The caller owns all memory. Fill ${name}_t.arena, call ${name}_init once, then ${name}_run per inference.
+ * Two instances may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
+#ifndef ${guard}_H
+#define ${guard}_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+% for arena in arenas:
+/* ${arena.memory}: ${arena.comment} */
+#define ${guard}_${arena.macro}_BYTES ${arena.size_bytes}u
+#define ${guard}_${arena.macro}_ALIGN ${arena.alignment_bytes}u
+% endfor
+
+/* Results of ${name}_init and ${name}_run. */
+enum {
+    ${guard}_OK = 0,
+    ${guard}_ERROR_ARENA = -1, /* an arena is missing or not aligned */
+    ${guard}_ERROR_UNIT = -2   /* a unit did not start or did not take a task */
+};
+
+typedef struct {
+% for arena in arenas:
+    uint8_t *${arena.field}; /* ${guard}_${arena.macro}_BYTES */
+% endfor
+} ${name}_t;
+
+typedef struct {
+% for io in inputs:
+    const ${io.ctype} *${io.field}; /* ${io.comment} */
+% endfor
+} ${name}_inputs_t;
+
+typedef struct {
+% for io in outputs:
+    ${io.ctype} *${io.field}; /* ${io.comment} */
+% endfor
+} ${name}_outputs_t;
+
+/* Checks the arenas and starts the units. */
+int ${name}_init(const ${name}_t *ctx);
+
+/* One inference; returns when the outputs are written. */
+int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs);
+
+/* Stops the units. */
+void ${name}_stop(const ${name}_t *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

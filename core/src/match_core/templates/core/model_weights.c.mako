@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ${name}: constants, ${total_bytes} bytes, in the layout that each unit reads. */
+#include <math.h>
+#include <stdint.h>
+#include "${name}_port.h"
+#include "${name}_tasks.h"
+
+% for constant in constants:
+/* ${constant.comment} */
+${constant.definition}
+% endfor

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host harness around the emitted program ${name}: feeds samples, writes outputs and virtual cycles. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "${name}.h"
+#include "match_twin.h"
+% for header in headers:
+#include "${header}"
+% endfor
+
+% for arena in arenas:
+% if not arena.expression:
+static _Alignas(${arena.alignment_bytes}) uint8_t arena_${arena.field}[${arena.size_bytes}];
+% endif
+% endfor
+% for io in [*inputs, *outputs]:
+static ${io.ctype} io_${io.field}[${io.elements}];
+% endfor
+
+/* Modelled cycles of the nodes that run on the host, by node; 0 for all others. */
+static const uint64_t host_cycles[] = {${", ".join(f"{c}u" for c in host_cycles) or "0u"}};
+
+int main(int argc, char **argv)
+{
+    if (argc != 6) {
+        fprintf(stderr, "usage: %s INPUTS OUTPUTS SUMMARY SAMPLES eager|lazy\n", argv[0]);
+        return 2;
+    }
+    FILE *const in = fopen(argv[1], "rb");
+    FILE *const out = fopen(argv[2], "wb");
+    FILE *const summary = fopen(argv[3], "w");
+    const long samples = strtol(argv[4], NULL, 10);
+    if ((in == NULL) || (out == NULL) || (summary == NULL)) {
+        return 3;
+    }
+    match_twin_set_mode((strcmp(argv[5], "lazy") == 0) ? MATCH_TWIN_LAZY : MATCH_TWIN_EAGER);
+% for index, clock in enumerate(clocks):
+    match_twin_name_clock(${index}u, "${clock}");
+% endfor
+    match_twin_charge_nodes(${host_clock}u, host_cycles, sizeof host_cycles / sizeof host_cycles[0]);
+% for arena in arenas:
+% if arena.expression:
+    uint8_t *const arena_${arena.field} = ${arena.expression};
+% endif
+% endfor
+    const ${name}_t ctx = {${", ".join(f".{a.field} = arena_{a.field}" for a in arenas)}};
+    const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs)}};
+    const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs)}};
+    int status = ${name}_init(&ctx);
+    if (status != 0) {
+        fprintf(stderr, "init returned %d\n", status);
+        return 4;
+    }
+    for (long sample = 0; sample < samples; sample++) {
+% for io in inputs:
+        if (fread(io_${io.field}, sizeof io_${io.field}, 1, in) != 1) {
+            return 3;
+        }
+% endfor
+        match_twin_reset();
+        match_twin_log_enable(sample == 0);
+        status = ${name}_run(&ctx, &inputs, &outputs);
+        if (status != 0) {
+            fprintf(stderr, "run returned %d\n", status);
+            return 4;
+        }
+        if (sample == 0) {
+            match_twin_write_summary(summary);
+            match_twin_write_events(summary);
+        }
+% for io in outputs:
+        if (fwrite(io_${io.field}, sizeof io_${io.field}, 1, out) != 1) {
+            return 3;
+        }
+% endfor
+    }
+    ${name}_stop(&ctx);
+    return ((fclose(in) == 0) && (fclose(out) == 0) && (fclose(summary) == 0)) ? 0 : 3;
+}

@@ -1,0 +1,164 @@
+"""Building an emitted program with the host compiler and its target's twin."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from match_core.emit.api import TwinApi, UnitApi
+from match_core.emit.ctypes import c_type
+from match_core.emit.templates import Templates
+from match_core.errors import ToolError
+
+RUNTIME = Path(__file__).resolve().parent / "runtime"
+TWIN_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "twin"
+#: The emitted program must be free of these warnings; the twin's own C too.
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """``sanitize``: address and undefined-behaviour sanitizers; ``strict``: warnings are errors."""
+
+    sanitize: bool = False
+    strict: bool = True
+
+
+def host_compiler() -> str:
+    """The C compiler to use: $CC, else cc. ToolError MATCH-T001 if there is none."""
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler.split()[0]) is None:
+        raise ToolError(
+            code="MATCH-T001",
+            what="the program cannot be built for this machine",
+            where=f"C compiler {compiler!r}",
+            why="it is not on the PATH",
+            help=("install a C compiler (Debian: apt-get install gcc)", "set CC to the compiler's name"),
+        )
+    return compiler
+
+
+def merge_twins(apis: Mapping[str, UnitApi]) -> TwinApi:
+    """One twin from those of all units: files by name, clocks in order of first mention after the host's."""
+    headers = {file.name: file for unit in sorted(apis) for file in apis[unit].twin.headers}
+    sources = {file.name: file for unit in sorted(apis) for file in apis[unit].twin.sources}
+    clocks = dict.fromkeys(clock for unit in sorted(apis) for clock in apis[unit].twin.clocks)
+    arenas = {memory: text for unit in sorted(apis) for memory, text in apis[unit].twin.arenas.items()}
+    defines = dict.fromkeys(define for unit in sorted(apis) for define in apis[unit].twin.defines)
+    return TwinApi(
+        headers=tuple(headers[name] for name in sorted(headers)),
+        sources=tuple(sources[name] for name in sorted(sources)),
+        clocks=tuple(clocks) or ("host",),
+        arenas=arenas,
+        defines=tuple(defines),
+    )
+
+
+def build(program: Path, work: Path, apis: Mapping[str, UnitApi], host: str, options: BuildOptions) -> Path:
+    """Build the program in directory ``program`` (with its manifest) inside ``work``; the executable's path.
+
+    ``apis``: of the units that the program uses; ``host``: name of the host unit.
+    """
+    from match_core.emit.manifest import NAME
+
+    document = json.loads((program / NAME).read_text(encoding="utf-8"))
+    twin = merge_twins(apis)
+    work.mkdir(parents=True, exist_ok=True)
+    for file in (*twin.headers, *twin.sources):
+        (work / file.name).write_text(file.text, encoding="utf-8")
+    runtime = sorted(path for path in RUNTIME.iterdir() if path.suffix in (".h", ".c"))
+    for path in runtime:
+        shutil.copyfile(path, work / path.name)
+    (work / "harness.c").write_text(_harness(document, twin, host), encoding="utf-8")
+    sources = sorted(path for path in program.glob("*.c") if path.name != "example_main.c")
+    own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
+    own += [work / file.name for file in twin.sources]
+    executable = work / "twin"
+    _compile([*sources, *own], executable, [work, program], twin.defines, options)
+    return executable
+
+
+def _compile(
+    sources: list[Path], executable: Path, includes: list[Path], defines: tuple[str, ...], options: BuildOptions
+) -> None:
+    flags = [*(STRICT if options.strict else ("-std=c11",)), *(SANITIZE if options.sanitize else ("-O2",))]
+    flags += ["-DMATCH_PROFILE", *(f"-D{define}" for define in defines), *(f"-I{path}" for path in includes)]
+    compiler = host_compiler().split()
+    objects: list[Path] = []
+    jobs: list[tuple[Path, subprocess.Popen[str]]] = []
+    for source in sources:
+        target = executable.parent / f"{source.parent.name == executable.parent.name:d}_{source.stem}.o"
+        objects.append(target)
+        command = [*compiler, *flags, "-c", str(source), "-o", str(target)]
+        jobs.append((source, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
+        if len(jobs) >= max(1, os.cpu_count() or 1):
+            _finish(*jobs.pop(0))
+    for job in jobs:
+        _finish(*job)
+    link = subprocess.run(
+        [*compiler, *flags, *map(str, objects), "-lm", "-o", str(executable)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    _check(link.returncode, "link", link.stderr)
+
+
+def _finish(source: Path, process: subprocess.Popen[str]) -> None:
+    output, _ = process.communicate()
+    _check(process.returncode, source.name, output)
+
+
+def _check(status: int, what: str, output: str) -> None:
+    if status == 0:
+        return
+    lines = [line for line in output.splitlines() if "error" in line or "warning" in line] or output.splitlines()
+    raise ToolError(
+        code="MATCH-T002",
+        what="the C compiler refused the program",
+        where=what,
+        why="; ".join(lines[:3]) or f"exit status {status}",
+        help=("this is a fault of match or of the target package: please report it with the model",),
+    )
+
+
+def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
+    arenas = [
+        {**arena, "expression": twin.arenas.get(arena["memory"], "").replace("{bytes}", f"{arena['size_bytes']}u")}
+        for arena in document["arenas"]
+    ]
+    host_cycles = [
+        node["predicted_cycles"] if node["unit"] == host and node["emitted"] else 0 for node in document["nodes"]
+    ]
+    view: dict[str, object] = {
+        "name": document["name"],
+        "headers": [file.name for file in twin.headers if twin.arenas],
+        "arenas": [_Record(arena) for arena in arenas],
+        "inputs": [_io(tensor) for tensor in document["inputs"]],
+        "outputs": [_io(tensor) for tensor in document["outputs"]],
+        "host_cycles": host_cycles,
+        "clocks": twin.clocks,
+        "host_clock": twin.clocks.index("host") if "host" in twin.clocks else 0,
+    }
+    return Templates((TWIN_TEMPLATES,)).render("harness.c.mako", view)
+
+
+class _Record:
+    """Attribute access to a manifest entry, for the template."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.__dict__.update(fields)
+
+
+def _io(tensor: dict[str, Any]) -> _Record:
+    elements = 1
+    for size in tensor["shape"]:
+        elements *= size
+    return _Record({**tensor, "ctype": c_type(tensor["dtype"]), "elements": elements})

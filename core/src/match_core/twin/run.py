@@ -1,0 +1,114 @@
+"""Running a built twin: samples in, outputs and virtual cycles out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCycles:
+    """Cycles of one emitted node on the twin beside the prediction."""
+
+    index: int
+    onnx_names: tuple[str, ...]
+    unit: str
+    cycles: int
+    predicted_cycles: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Outputs by graph output name, first axis the sample; cycles of one inference (the first sample) on the twin:
+    wall total, busy cycles per clock and per unit, per node; ``events`` is the timeline (clock, kind, start, end)."""
+
+    outputs: Mapping[str, NDArray[np.generic]]
+    cycles_total: int
+    cycles_by_unit: Mapping[str, int]
+    cycles_by_clock: Mapping[str, int]
+    nodes: tuple[NodeCycles, ...]
+    events: tuple[Mapping[str, Any], ...]
+
+
+def run_twin(
+    executable: Path,
+    document: Mapping[str, Any],
+    inputs: Mapping[str, NDArray[np.generic]],
+    work: Path,
+    mode: str = "eager",
+    timeout_seconds: int = 3600,
+) -> RunResult:
+    """Run all samples (first axis of every input). ``document`` is the program's manifest. Raises ToolError
+    MATCH-T003 with the twin's message if the program breaks a rule of the hardware or a sanitizer objects."""
+    names = [tensor["name"] for tensor in document["inputs"]]
+    samples = len(inputs[names[0]]) if names else 1
+    arrays = [
+        np.ascontiguousarray(inputs[t["name"]], dtype=t["dtype"]).reshape(samples, -1) for t in document["inputs"]
+    ]
+    with (work / "inputs.bin").open("wb") as file:
+        for sample in range(samples):
+            for array in arrays:
+                file.write(array[sample].tobytes())
+    paths = [str(work / name) for name in ("inputs.bin", "outputs.bin", "summary.jsonl")]
+    completed = subprocess.run(
+        [str(executable), *paths, str(samples), mode],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout_seconds,
+    )
+    if completed.returncode != 0:
+        lines = [line for line in completed.stderr.splitlines() if line.strip()]
+        raise ToolError(
+            code="MATCH-T003",
+            what="the program failed on the twin",
+            where=f"{document['name']} for {document['target']}",
+            why="; ".join(lines[:3]) or f"exit status {completed.returncode}",
+            help=("this is a fault of match or of the target package: please report it with the model",),
+        )
+    records = [json.loads(line) for line in (work / "summary.jsonl").read_text(encoding="utf-8").splitlines()]
+    return _result(document, records, _read_outputs(document, work / "outputs.bin", samples))
+
+
+def _read_outputs(document: Mapping[str, Any], path: Path, samples: int) -> dict[str, NDArray[np.generic]]:
+    raw = np.frombuffer(path.read_bytes(), dtype=np.uint8).reshape(samples, -1)
+    outputs, start = {}, 0
+    for tensor in document["outputs"]:
+        dtype = np.dtype(tensor["dtype"])
+        size = dtype.itemsize * int(np.prod(tensor["shape"], dtype=np.int64))
+        values = np.ascontiguousarray(raw[:, start : start + size]).view(dtype)
+        outputs[tensor["name"]] = values.reshape(samples, *tensor["shape"])
+        start += size
+    return outputs
+
+
+def _result(
+    document: Mapping[str, Any], records: list[dict[str, Any]], outputs: dict[str, NDArray[np.generic]]
+) -> RunResult:
+    clocks = {r["name"]: r for r in records if "now" in r}
+    measured = {r["node"]: r["cycles"] for r in records if "calls" in r}
+    nodes = tuple(
+        NodeCycles(n["index"], tuple(n["onnx_names"]), n["unit"], measured.get(n["index"], 0), n["predicted_cycles"])
+        for n in document["nodes"]
+        if n["emitted"]
+    )
+    by_unit: dict[str, int] = {}
+    for node in nodes:
+        by_unit[node.unit] = by_unit.get(node.unit, 0) + node.cycles
+    return RunResult(
+        outputs=outputs,
+        cycles_total=max((int(r["now"]) for r in clocks.values()), default=0),
+        cycles_by_unit=dict(sorted(by_unit.items())),
+        cycles_by_clock={name: int(clocks[name]["busy"]) for name in sorted(clocks)},
+        nodes=nodes,
+        events=tuple(r for r in records if "start" in r),
+    )
