@@ -1,0 +1,237 @@
+/* match_twin.c - virtual clocks, event log and profile. SPDX-License-Identifier: Apache-2.0 */
+#include "match_twin.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROFILE_DEPTH 16u
+
+typedef struct {
+  uint64_t start, end;
+  const char *kind;
+  uint32_t clock, node;
+} event_t;
+
+typedef struct {
+  uint64_t cycles, begin, calls;
+  bool open;
+} node_t;
+
+static struct {
+  uint64_t now[MATCH_TWIN_MAX_CLOCKS];
+  uint64_t busy[MATCH_TWIN_MAX_CLOCKS];
+  bool used[MATCH_TWIN_MAX_CLOCKS];
+  const char *name[MATCH_TWIN_MAX_CLOCKS];
+  event_t *events;
+  size_t event_count, event_room;
+  node_t *nodes;
+  size_t node_room;
+  /* Nodes begun and not ended, latest last: units may work on different nodes at once. */
+  uint32_t open[PROFILE_DEPTH];
+  uint32_t open_count;
+  bool log_off;
+} twin;
+
+/* ---- faults ---------------------------------------------------------------------------------------------- */
+
+static uint32_t current_node(void) {
+  return twin.open_count > 0u ? twin.open[twin.open_count - 1u] : MATCH_TWIN_NO_NODE;
+}
+
+_Noreturn void match_twin_fault(const char *message) { match_twin_faultf("%s", message); }
+
+_Noreturn void match_twin_faultf(const char *format, ...) {
+  va_list arguments;
+  (void)fflush(stdout);
+  (void)fputs("match twin fault: ", stderr);
+  va_start(arguments, format);
+  (void)vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  if (current_node() != MATCH_TWIN_NO_NODE) {
+    (void)fprintf(stderr, " (in node %" PRIu32 ")", current_node());
+  }
+  (void)fputc('\n', stderr);
+  (void)fflush(stderr);
+  abort();
+}
+
+/* ---- growing tables -------------------------------------------------------------------------------------- */
+
+static void *grow(void *table, size_t *room, size_t item_size, size_t needed) {
+  size_t wanted = *room == 0u ? 256u : *room;
+  while (wanted < needed) {
+    wanted *= 2u;
+  }
+  if (wanted != *room) {
+    char *bigger = realloc(table, wanted * item_size);
+    if (bigger == NULL) {
+      match_twin_fault("the twin ran out of host memory");
+    }
+    memset(bigger + *room * item_size, 0, (wanted - *room) * item_size);
+    *room = wanted;
+    return bigger;
+  }
+  return table;
+}
+
+static void record(unsigned clock, const char *kind, uint64_t start, uint64_t end) {
+  if (twin.log_off || start == end) {
+    return;
+  }
+  twin.events = grow(twin.events, &twin.event_room, sizeof(event_t), twin.event_count + 1u);
+  twin.events[twin.event_count] = (event_t){start, end, kind, clock, current_node()};
+  twin.event_count++;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------------------- */
+
+static void check_clock(unsigned clock) {
+  if (clock >= MATCH_TWIN_MAX_CLOCKS) {
+    match_twin_faultf("clock %u does not exist (there are %u)", clock, MATCH_TWIN_MAX_CLOCKS);
+  }
+  twin.used[clock] = true;
+}
+
+void match_twin_reset(void) {
+  if (match_twin_deferred() != 0u) {
+    match_twin_faultf("%zu asynchronous operations were never waited for", match_twin_deferred());
+  }
+  memset(twin.now, 0, sizeof twin.now);
+  memset(twin.busy, 0, sizeof twin.busy);
+  memset(twin.used, 0, sizeof twin.used);
+  twin.event_count = 0u;
+  twin.open_count = 0u;
+  if (twin.node_room > 0u) {
+    memset(twin.nodes, 0, twin.node_room * sizeof(node_t));
+  }
+}
+
+void match_twin_name_clock(unsigned clock, const char *name) {
+  if (clock < MATCH_TWIN_MAX_CLOCKS) {
+    twin.name[clock] = name;
+  }
+}
+
+uint64_t match_twin_now(unsigned clock) {
+  check_clock(clock);
+  return twin.now[clock];
+}
+
+uint64_t match_twin_wall(void) {
+  uint64_t latest = 0u;
+  for (unsigned clock = 0u; clock < MATCH_TWIN_MAX_CLOCKS; clock++) {
+    if (twin.now[clock] > latest) {
+      latest = twin.now[clock];
+    }
+  }
+  return latest;
+}
+
+uint64_t match_twin_busy(unsigned clock) {
+  check_clock(clock);
+  return twin.busy[clock];
+}
+
+void match_twin_spend(unsigned clock, uint64_t cycles) { match_twin_spend_kind(clock, cycles, "work"); }
+
+void match_twin_spend_kind(unsigned clock, uint64_t cycles, const char *kind) {
+  check_clock(clock);
+  record(clock, kind, twin.now[clock], twin.now[clock] + cycles);
+  twin.now[clock] += cycles;
+  twin.busy[clock] += cycles;
+}
+
+uint64_t match_twin_issue(unsigned issuer, unsigned resource, uint64_t cycles) {
+  return match_twin_issue_kind(issuer, resource, cycles, "job");
+}
+
+uint64_t match_twin_issue_kind(unsigned issuer, unsigned resource, uint64_t cycles, const char *kind) {
+  check_clock(issuer);
+  check_clock(resource);
+  if (issuer == resource) {
+    match_twin_faultf("clock %u cannot issue work to itself", issuer);
+  }
+  if (twin.now[resource] < twin.now[issuer]) {
+    twin.now[resource] = twin.now[issuer];
+  }
+  match_twin_spend_kind(resource, cycles, kind);
+  return twin.now[resource];
+}
+
+void match_twin_wait_until(unsigned clock, uint64_t time) {
+  check_clock(clock);
+  if (twin.now[clock] < time) {
+    record(clock, "wait", twin.now[clock], time);
+    twin.now[clock] = time;
+  }
+}
+
+void match_twin_sync(unsigned to, unsigned from) { match_twin_wait_until(to, match_twin_now(from)); }
+
+/* ---- profile --------------------------------------------------------------------------------------------- */
+
+void match_profile_begin(unsigned node) {
+  if (node >= 1000000u) {
+    match_twin_faultf("profile node %u is out of range", node);
+  }
+  twin.nodes = grow(twin.nodes, &twin.node_room, sizeof(node_t), (size_t)node + 1u);
+  if (twin.nodes[node].open || twin.open_count == PROFILE_DEPTH) {
+    match_twin_faultf("profile node %u begins twice, or more than %u nodes are open", node, PROFILE_DEPTH);
+  }
+  twin.nodes[node].open = true;
+  twin.nodes[node].begin = match_twin_wall();
+  twin.open[twin.open_count] = node;
+  twin.open_count++;
+}
+
+void match_profile_end(unsigned node) {
+  uint32_t place = 0u;
+  while (place < twin.open_count && twin.open[place] != node) {
+    place++;
+  }
+  if (place == twin.open_count) {
+    match_twin_faultf("profile node %u ends without a begin", node);
+  }
+  for (twin.open_count--; place < twin.open_count; place++) {
+    twin.open[place] = twin.open[place + 1u];
+  }
+  twin.nodes[node].open = false;
+  twin.nodes[node].calls++;
+  twin.nodes[node].cycles += match_twin_wall() - twin.nodes[node].begin;
+}
+
+uint64_t match_profile_cycles(unsigned node) { return node < twin.node_room ? twin.nodes[node].cycles : 0u; }
+
+/* ---- log ------------------------------------------------------------------------------------------------- */
+
+void match_twin_log_enable(bool on) { twin.log_off = !on; }
+
+static const char *clock_name(unsigned clock) { return twin.name[clock] != NULL ? twin.name[clock] : ""; }
+
+void match_twin_write_events(FILE *file) {
+  for (size_t i = 0u; i < twin.event_count; i++) {
+    const event_t *event = &twin.events[i];
+    const int64_t node = event->node == MATCH_TWIN_NO_NODE ? -1 : (int64_t)event->node;
+    (void)fprintf(file,
+                  "{\"clock\": %" PRIu32 ", \"name\": \"%s\", \"kind\": \"%s\", \"start\": %" PRIu64
+                  ", \"end\": %" PRIu64 ", \"node\": %" PRId64 "}\n",
+                  event->clock, clock_name(event->clock), event->kind, event->start, event->end, node);
+  }
+}
+
+void match_twin_write_summary(FILE *file) {
+  for (unsigned clock = 0u; clock < MATCH_TWIN_MAX_CLOCKS; clock++) {
+    if (twin.used[clock]) {
+      (void)fprintf(file, "{\"clock\": %u, \"name\": \"%s\", \"now\": %" PRIu64 ", \"busy\": %" PRIu64 "}\n", clock,
+                    clock_name(clock), twin.now[clock], twin.busy[clock]);
+    }
+  }
+  for (size_t node = 0u; node < twin.node_room; node++) {
+    if (twin.nodes[node].calls > 0u) {
+      (void)fprintf(file, "{\"node\": %zu, \"cycles\": %" PRIu64 ", \"calls\": %" PRIu64 "}\n", node,
+                    twin.nodes[node].cycles, twin.nodes[node].calls);
+    }
+  }
+}

@@ -1,0 +1,179 @@
+"""Every GAP9 figure the package uses: one table, two presets, each figure with its public source.
+
+``sheet`` in a source is the public hardware summary of GAP9 kept with the project's hardware notes; the
+repository or paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is
+public, or that were published for a sibling chip.
+
+Presets: ``as-published`` uses the cost figures that public compilers for GAP9 state; ``engine`` the cycle
+counts of the open simulator (no vendor runtime, no bank contention), useful to calibrate shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from match_core import Constant
+
+_MATCH = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.2)"
+_MATCH_DMA = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.1)"
+_NE16 = "plinio/cost/ne16_latency.py, same model in dory and MATCH (sheet 3.3)"
+_GVSOC = "GVSoC 209c147 NE16 model, exact for 160 of 160 measured jobs (sheet 3.5)"
+_GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp); read, not measured"
+_GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
+_PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
+_OWN = "instruction count of the inner loop in runtime/match_gap9_kernels.c, one instruction per cycle"
+
+
+def _cycles(name: str, value: int, source: str, *, estimate: bool = False) -> Constant:
+    return Constant(name, value, "cycles", source, estimate)
+
+
+_CHIP = (
+    Constant("core_count", 8, "cores", "ITA-DT section V-C: 8 workers + 1 controller (sheet 2.1)"),
+    Constant(
+        "controller_core_id", 8, "id", "Deeploy GAP9 target: the controller has pi_core_id() 8 (sheet 2.1)"
+    ),
+    Constant("clock_hz", 260_000_000, "Hz", "clock of the measured GAP9 numbers, MATCH section VI (sheet 1)"),
+    Constant("l1_bytes", 131_072, "bytes", "MATCH section V-B; NE16 address window of 17 bits (sheet 1)"),
+    Constant("l2_bytes", 1_572_864, "bytes", "GreenWaves product page: 1.5 MB (sheet 1)"),
+)
+
+_DMA = (
+    Constant("dma_max_bytes", 131_071, "bytes", "MCHAN v7 command word, 17-bit length (sheet 1)"),
+    Constant("dma_transfer_ids", 16, "ids", "MCHAN v7 (sheet 1)"),
+    Constant("dma_bytes_per_cycle", 8, "bytes/cycle", "dory GAP9/HW_description.json (sheet 1)"),
+    Constant("dma_l1_word_bytes", 4, "bytes", "TCDM word written per cycle and port (sheet 3.5)"),
+    Constant("dma_burst_bytes", 256, "bytes", "gvsoc-pulp mchan_v7.py (sheet 1)"),
+    _cycles("dma_burst_cycles", 1, _GVSOC_DMA),
+    _cycles("dma_row_cycles", 1, _MATCH_DMA),
+    _cycles("dma_plane_cycles", 10, _MATCH_DMA),
+    _cycles("dma_byte_row_command_cycles", 12, _MATCH_DMA + ", HWC to CHW"),
+)
+
+# PULP-NN convolution: 2 pixels x 4 output channels per inner loop, 4 values per SIMD word.
+_CLUSTER = (
+    Constant("conv_pixels", 2, "pixels", _MATCH),
+    Constant("conv_channels", 4, "channels", _MATCH),
+    Constant("simd_values", 4, "values", _MATCH),
+    _cycles("loop_setup_cycles", 5, _MATCH),
+    _cycles("loop_finish_cycles", 10, _MATCH),
+    Constant("conv_block_loads", 6, "instructions", _MATCH),
+    Constant("conv_block_macs", 8, "instructions", _MATCH),
+    Constant("conv_channel_loads", 3, "instructions", _MATCH + ", leftover output channel"),
+    Constant("conv_channel_macs", 2, "instructions", _MATCH + ", leftover output channel"),
+    Constant("conv_pixel_loads", 2, "instructions", _MATCH + ", odd last column"),
+    Constant("conv_pixel_macs", 1, "instructions", _MATCH + ", odd last column"),
+    _cycles("scalar_load_cycles", 3, _MATCH),
+    _cycles("scalar_mac_cycles", 14, _MATCH),
+    _cycles("depthwise_vector_step_cycles", 7, _MATCH),
+    _cycles("depthwise_scalar_step_cycles", 6, _MATCH),
+    _cycles("depthwise_quant_cycles", 9, _MATCH),
+    Constant("linear_inputs", 2, "inputs/cycle", _MATCH),
+    Constant("linear_outputs", 4, "outputs/cycle", _MATCH),
+    # The published model prices the patterns below as a dense layer without any spatial size: of no use.
+    _cycles("add_element_cycles", 8, _PULP_NN, estimate=True),
+    _cycles("avgpool_tap_cycles", 5, _PULP_NN, estimate=True),
+    _cycles("avgpool_element_cycles", 30, _PULP_NN + "; a 32-bit division is most of it", estimate=True),
+    _cycles("maxpool_word_cycles", 5, _PULP_NN, estimate=True),
+    _cycles("maxpool_copy_cycles", 2, _PULP_NN, estimate=True),
+    _cycles("pool_pixel_cycles", 20, _PULP_NN, estimate=True),
+    _cycles("own_add_element_cycles", 10, _OWN, estimate=True),
+    _cycles("own_requant_element_cycles", 7, _OWN, estimate=True),
+    _cycles("own_pool_tap_cycles", 5, _OWN, estimate=True),
+    _cycles("own_pool_element_cycles", 6, _OWN, estimate=True),
+    _cycles("own_pool_requant_cycles", 6, _OWN, estimate=True),
+    _cycles("own_pool_pixel_cycles", 24, _OWN, estimate=True),
+    _cycles(
+        "team_barrier_cycles",
+        11,
+        "hardware barrier of the PULP cluster, Glaser et al. DATE 2019",
+        estimate=True,
+    ),
+    _cycles(
+        "team_fork_cycles",
+        100,
+        "wake-up, dispatch through the event unit and join; no public figure",
+        estimate=True,
+    ),
+    _cycles(
+        "cluster_offload_cycles",
+        1000,
+        "fabric controller to cluster and back; no public figure",
+        estimate=True,
+    ),
+)
+
+_NE16_COMMON = (
+    Constant("ne16_contexts", 2, "jobs", "ne16 RTL N_CONTEXT (sheet 5.1)"),
+    Constant("ne16_tile_pixels", 3, "pixels", "ne16 RTL: 3x3 output pixels per subtile (sheet 3.3)"),
+    Constant("ne16_tile_outputs", 32, "channels", "ne16 RTL TP_OUT (sheet 3.3)"),
+    Constant("ne16_tile_inputs", 16, "channels", "ne16 RTL TP_IN (sheet 3.3)"),
+    _cycles(
+        "ne16_program_cycles",
+        255,
+        "GVSoC: acquire and 24 register writes take 251 to 259 cycles (sheet 3.5)",
+        estimate=True,
+    ),
+    # The six setters and the geometry together make the 1740 cycles measured for building the 24 words.
+    _cycles(
+        "ne16_build_setter_cycles", 100, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True
+    ),
+    _cycles(
+        "ne16_build_dims_cycles", 1140, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True
+    ),
+)
+
+_NE16_PUBLISHED = (
+    _cycles("ne16_load_1x1_cycles", 10, _NE16),
+    _cycles("ne16_fifo_cycles", 6, _NE16),
+    _cycles("ne16_update_cycles", 2, _NE16),
+    _cycles("ne16_scale_cycles", 9, _NE16),
+    _cycles("ne16_bias_cycles", 8, _NE16),
+    _cycles("ne16_streamout_cycles", 4, _NE16 + ": 3 and 1 to end"),
+    Constant("ne16_multipliers", 4, "1/cycle", _NE16),
+    Constant("ne16_adders", 8, "1/cycle", _NE16),
+    Constant("ne16_shifters", 4, "1/cycle", _NE16),
+    Constant("ne16_memory_bits", 256, "bits/cycle", _NE16),
+)
+
+_NE16_ENGINE = (
+    _cycles("ne16_job_cycles", 9, _GVSOC),
+    _cycles("ne16_conv3x3_step_cycles", 18, _GVSOC),
+    _cycles("ne16_conv1x1_step_cycles", 31, _GVSOC),
+    _cycles("ne16_depthwise_step_cycles", 28, _GVSOC),
+    _cycles("ne16_engine_bias_cycles", 4, _GVSOC),
+    _cycles("ne16_engine_shift_cycles", 1, _GVSOC_FSM, estimate=True),
+    Constant("ne16_out_words", 8, "channels", _GVSOC_FSM + "; 32-bit channels per store", estimate=True),
+)
+
+_COMMON = _CHIP + _DMA + _CLUSTER + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
+
+_AS_PUBLISHED = (
+    _cycles("dma_setup_cycles", 370, _MATCH_DMA),
+    _cycles("dma_api_cycles", 550, _MATCH_DMA),
+    _cycles("dma_wait_in_cycles", 0, "the published model has no separate wait (sheet 3.1)"),
+    _cycles("dma_wait_out_cycles", 0, "the published model has no separate wait (sheet 3.1)"),
+)
+
+_ENGINE = (
+    _cycles("dma_setup_cycles", 0, _GVSOC_DMA + ": no runtime"),
+    _cycles("dma_api_cycles", 13, _GVSOC_DMA + ": issue of a queued plane"),
+    _cycles("dma_wait_in_cycles", 15, _GVSOC_DMA + ": 28 cycles in all, 13 of them issue"),
+    _cycles("dma_wait_out_cycles", 16, _GVSOC_DMA + ": 29 cycles in all, 13 of them issue"),
+)
+
+PRESETS: Mapping[str, tuple[Constant, ...]] = MappingProxyType(
+    {"as-published": _COMMON + _AS_PUBLISHED, "engine": _COMMON + _ENGINE}
+)
+DEFAULT_PRESET = "as-published"
+
+
+def constants(preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:
+    """The table of a preset in its fixed order. Raises KeyError for an unknown preset."""
+    return PRESETS[preset]
+
+
+def values(preset: str = DEFAULT_PRESET) -> Mapping[str, int]:
+    """Name to value of a preset; every figure is an integer."""
+    return MappingProxyType({constant.name: int(constant.value) for constant in PRESETS[preset]})

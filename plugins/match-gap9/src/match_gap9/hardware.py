@@ -1,0 +1,73 @@
+"""GAP9 as data: memories, links, units."""
+
+from __future__ import annotations
+
+from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
+from match_gap9.constants import constants
+
+#: Bytes of L1 that layers may use. dory GAP9/HW_description.json: 120000 of 131072 bytes; the rest holds the stacks of
+#: the nine cores and the runtime.
+L1_LAYER_BYTES = 120_000
+#: Bytes of L2 for weights and activations. match/target/examples/gap9: 1408 KiB of 1.5 MB; the rest holds the program.
+L2_MODEL_BYTES = 1408 * 1024
+
+#: PULP-NN: int32 multiplier and addend per channel, one shift, floor (sheet 2.2). The product must stay in int32.
+CLUSTER_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=32)
+#: NE16: unsigned 32-bit scale and int32 bias per channel, one shift of 0..31, floor (sheet 5.3).
+NE16_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=False, product_bits=32)
+
+CLUSTER = Unit(
+    name="cluster",
+    description="8 RISC-V cores with XpulpV2 SIMD, PULP-NN kernels",
+    memory="l1",
+    layout="NHWC",
+    requant=CLUSTER_REQUANT,
+    constants=tuple(c for c in constants() if not c.name.startswith("ne16_")),
+)
+NE16 = Unit(
+    name="ne16",
+    description="NE16 convolution accelerator: 3x3, 3x3 depthwise and 1x1, 8-bit activations, 2- to 8-bit weights",
+    memory="l1",
+    layout="NHWC",
+    requant=NE16_REQUANT,
+    constants=tuple(c for c in constants() if c.name.startswith("ne16_")),
+)
+
+
+def _named(name: str) -> float:
+    return next(c.value for c in constants() if c.name == name)
+
+
+def hardware() -> Hardware:
+    """The two units and the Soc ``gap9``; the host unit is the core's."""
+    clock = next(c for c in constants() if c.name == "clock_hz")
+    soc = Soc(
+        name="gap9",
+        description="GAP9: fabric controller, 8-core cluster, NE16",
+        host="host",
+        units=("host", "cluster", "ne16"),
+        memories=(
+            Memory("l1", 1, L1_LAYER_BYTES, 16, "dory GAP9/HW_description.json: 120000 of 128 KiB"),
+            Memory("l2", 2, L2_MODEL_BYTES, 16, "match/target/examples/gap9: 1408 KiB of 1.5 MB"),
+        ),
+        links=(
+            Link(
+                "mchan",
+                "l1",
+                "l2",
+                bytes_per_cycle=_named("dma_bytes_per_cycle"),
+                setup_cycles=int(_named("dma_setup_cycles") + _named("dma_api_cycles")),
+                chunk_cycles=int(_named("dma_row_cycles")),
+                max_dims=2,
+                max_bytes=int(_named("dma_max_bytes")),
+                channels=2,
+            ),
+        ),
+        home="l2",
+        clock_hz=clock,
+        notes=(
+            "L3 is not used yet: models must fit L2.",
+            "Transfer, launch and offload cycles are the published tool's software costs or estimates; see the constants.",
+        ),
+    )
+    return Hardware(units=(CLUSTER, NE16), socs=(soc,))

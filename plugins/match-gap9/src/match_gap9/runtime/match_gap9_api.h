@@ -1,0 +1,56 @@
+/* match_gap9_api.h - how emitted programs call GAP9: platform, copies, cluster kernels, NE16.
+ *
+ * The fabric controller runs the program; a layer runs on the cluster controller core, which moves tiles between L2
+ * and L1 and starts kernels on the eight workers or on NE16. One program at a time uses the cluster.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MATCH_GAP9_API_H
+#define MATCH_GAP9_API_H
+
+#include <stdint.h>
+
+#include "match_add.h"
+#include "match_conv2d.h"
+#include "match_depthwise2d.h"
+#include "match_linear.h"
+#include "match_pool2d.h"
+
+/* ---- platform: 0 on success ------------------------------------------------------------------------------ */
+
+int match_gap9_start(void);
+int match_gap9_ne16_start(void);
+void match_gap9_stop(void);
+/* Runs entry(argument) on the cluster controller core and returns when it is done. */
+int match_gap9_call(void (*entry)(void *), void *argument);
+
+/* ---- copies between L2 (far, strided) and L1 (near, dense); asynchronous until match_gap9_copy_wait ------- */
+
+void match_gap9_copy_in_1d(void *near, const void *far, uint32_t bytes);
+void match_gap9_copy_in_2d(void *near, const void *far, uint32_t rows, uint32_t row_bytes, uint32_t row_stride);
+void match_gap9_copy_in_3d(void *near, const void *far, uint32_t planes, uint32_t rows, uint32_t row_bytes,
+                           uint32_t row_stride, uint32_t plane_stride);
+void match_gap9_copy_out_1d(void *far, const void *near, uint32_t bytes);
+void match_gap9_copy_out_2d(void *far, const void *near, uint32_t rows, uint32_t row_bytes, uint32_t row_stride);
+void match_gap9_copy_out_3d(void *far, const void *near, uint32_t planes, uint32_t rows, uint32_t row_bytes,
+                            uint32_t row_stride, uint32_t plane_stride);
+void match_gap9_copy_wait(void);
+
+/* ---- cluster kernels: return when all cores are done ------------------------------------------------------ */
+
+void match_gap9_conv2d(const match_conv2d_t *tile);
+void match_gap9_pointwise(const match_conv2d_t *tile);
+void match_gap9_depthwise(const match_depthwise2d_t *tile);
+void match_gap9_linear(const match_linear_t *tile);
+void match_gap9_add(const match_add_t *tile);
+void match_gap9_avgpool(const match_pool2d_t *tile);
+void match_gap9_maxpool2d(const match_pool2d_t *tile);
+
+/* ---- NE16: launch returns at once, wait returns when the last job is done --------------------------------- */
+
+void match_gap9_ne16_conv3x3(const match_conv2d_t *tile);
+void match_gap9_ne16_conv1x1(const match_conv2d_t *tile);
+void match_gap9_ne16_depthwise(const match_depthwise2d_t *tile);
+void match_gap9_ne16_linear(const match_linear_t *tile);
+void match_gap9_ne16_wait(void);
+
+#endif
