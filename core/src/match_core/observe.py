@@ -1,0 +1,37 @@
+"""Watching the stages of a compilation: progress, timing and dumps are observers, not code in the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+Facts = Mapping[str, "int | float | str"]
+
+
+class StageObserver(Protocol):
+    """Told of each stage in order. A stage that raises is started and never finished."""
+
+    def stage_started(self, name: str) -> None:
+        """The stage begins. Stages do not nest."""
+        ...
+
+    def stage_finished(self, name: str, facts: Facts) -> None:
+        """The stage is done; ``facts`` are its counts in the order they should be shown ({"nodes": 42})."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Something the user should know that is not an error; one line."""
+        ...
+
+
+class NullObserver:
+    """Watches nothing."""
+
+    def stage_started(self, name: str) -> None:
+        """Ignored."""
+
+    def stage_finished(self, name: str, facts: Facts) -> None:
+        """Ignored."""
+
+    def note(self, text: str) -> None:
+        """Ignored."""

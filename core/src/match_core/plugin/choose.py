@@ -1,0 +1,97 @@
+"""Picking a target and its units by name, with errors that tell installed, unknown and broken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from match_core.errors import PluginError, UsageError
+from match_core.plugin.discovery import normalised
+
+if TYPE_CHECKING:
+    from match_core.hardware import Soc, Unit
+    from match_core.plugin.records import PluginFault
+    from match_core.plugin.targets import Clash, Targets
+
+_LIST = "see the installed targets with: match targets"
+
+
+def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> Soc:
+    """The Soc of that name, or the only one. UsageError MATCH-U030 (unknown), U031 (several, none named),
+    U032 (none installed); PluginError where a plugin's fault is the reason."""
+    known = sorted(targets.socs)
+    if name is None:
+        if len(known) == 1:
+            return targets.socs[known[0]].item
+        if known:
+            raise UsageError(
+                code="MATCH-U031",
+                what="no target was named",
+                where="option -t",
+                why=f"{len(known)} targets are installed: {', '.join(known)}",
+                help=(f"choose one, for example -t {known[0]}",),
+            )
+        if faults:
+            raise faults[0].as_error("there is no target to compile for")
+        raise UsageError(
+            code="MATCH-U032",
+            what="there is no target to compile for",
+            where="installed packages with entry points in the group match.plugins",
+            why="none of them, if there are any, defines a target",
+            help=("install a target package, for example: pip install match-gap9", "see: match plugins"),
+        )
+    if name in targets.socs:
+        return targets.socs[name].item
+    _raise_clash(targets.clashes, "Soc", name, f"target {name} cannot be used")
+    for fault in faults:
+        if _would_define(fault, name):
+            raise fault.as_error(f"target {name} cannot be used")
+    close = get_close_matches(name, known, n=1)
+    broken = [f"repair or remove {fault.distribution}: {fault.cause}" for fault in faults]
+    raise UsageError(
+        code="MATCH-U030",
+        what=f"target {name!r} is not known",
+        where="option -t",
+        why=f"{len(known)} targets are installed" + (f": {', '.join(known)}" if known else ""),
+        help=(*(f"did you mean -t {match}?" for match in close), *broken, _LIST),
+    )
+
+
+def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Unit, ...]:
+    """The Soc's units in its order. PluginError MATCH-P007 (name clash) or P009 (nobody defines one)."""
+    for name in soc.units:
+        if name in targets.units:
+            continue
+        _raise_clash(targets.clashes, "unit", name, f"target {soc.name} cannot be used")
+        owner = targets.socs[soc.name].owner if soc.name in targets.socs else None
+        raise PluginError(
+            code="MATCH-P009",
+            what=f"target {soc.name} cannot be used",
+            where=f"unit {name!r}" + (f", named by {owner.distribution} {owner.version}" if owner else ""),
+            why=f"no plugin in use defines it; the {len(targets.units)} known units are {', '.join(targets.units)}",
+            help=(
+                "install the package that defines the unit",
+                *(f"repair {fault.distribution}: {fault.cause}" for fault in faults),
+            ),
+        )
+    return tuple(targets.units[name].item for name in soc.units)
+
+
+def _raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> None:
+    for clash in clashes:
+        if (clash.kind, clash.name) == (kind, name) and not clash.kept:
+            raise PluginError(
+                code="MATCH-P007",
+                what=what,
+                where=f"{kind} {name!r}",
+                why=clash.cause(),
+                help=tuple(f"{owner.distribution}: {owner.how_to_disable}" for owner in clash.owners),
+            )
+
+
+def _would_define(fault: PluginFault, target: str) -> bool:
+    """By convention the entry point of a package match-<target> is named <target>."""
+    wanted = normalised(target)
+    distribution = normalised(fault.distribution)
+    return wanted in (normalised(fault.entry_point), distribution) or distribution == f"match-{wanted}"

@@ -1,0 +1,115 @@
+"""Finding plugins: installed entry points and the core's own, in one fixed order, and what the user switched
+off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from match_core.plugin.markers import ENTRY_POINT_GROUP
+
+#: Comma lists of entry-point or distribution names.
+DISABLE_VARIABLE = "MATCH_DISABLE_PLUGINS"
+ALLOW_VARIABLE = "MATCH_ALLOW_PLUGINS"
+
+CORE_DISTRIBUTION = "match-core"
+#: The core's own plugins: entry-point name and module. They take the same way as all others and are asked
+#: last.
+BUILT_IN = (("core-host", "match_core.host.plugin"), ("core-schedule", "match_core.schedule.plugin"))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A plugin that exists but is not imported yet; ``load`` imports it and returns the object with the
+    hooks."""
+
+    name: str
+    distribution: str
+    version: str
+    load: Callable[[], object]
+    built_in: bool = False
+
+    @property
+    def key(self) -> str:
+        """Unique among all plugins, also where two of them carry the same entry-point name."""
+        return f"{self.distribution}:{self.name}"
+
+    @property
+    def how_to_disable(self) -> str:
+        """What to do to be rid of it."""
+        if self.built_in:
+            return f"part of {CORE_DISTRIBUTION}, cannot be disabled: install it again"
+        return f"to switch it off set {DISABLE_VARIABLE}={self.distribution}"
+
+
+def find_plugins() -> tuple[Found, ...]:
+    """All plugins in calling order: installed ones sorted by (distribution, entry point), then the core's
+    own.
+
+    The order that importlib.metadata gives follows the file system, so it is not used.
+    """
+    from importlib.metadata import entry_points
+
+    installed = [
+        Found(
+            name=point.name,
+            distribution=(point.dist.name if point.dist else None) or "unknown",
+            version=(point.dist.version if point.dist else None) or "unknown",
+            load=point.load,
+        )
+        for point in entry_points(group=ENTRY_POINT_GROUP)
+    ]
+    installed.sort(key=lambda found: (normalised(found.distribution), found.name))
+    return (*installed, *built_in_plugins())
+
+
+def built_in_plugins() -> tuple[Found, ...]:
+    """The core's own plugins."""
+    from match_core import __version__
+
+    return tuple(
+        Found(name, CORE_DISTRIBUTION, __version__, _importer(module), built_in=True)
+        for name, module in BUILT_IN
+    )
+
+
+def _importer(module: str) -> Callable[[], object]:
+    def load() -> object:
+        from importlib import import_module
+
+        return import_module(module)
+
+    return load
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which plugins the user wants; ``allowed`` None means all. The core's own are always wanted."""
+
+    allowed: frozenset[str] | None = None
+    disabled: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Selection:
+        """Reads the two variables; an empty or absent allow list allows everything."""
+        return cls(
+            allowed=_names(environment.get(ALLOW_VARIABLE, "")) or None,
+            disabled=_names(environment.get(DISABLE_VARIABLE, "")),
+        )
+
+    def wants(self, found: Found) -> bool:
+        """Whether this plugin may be loaded. Disabling wins over allowing."""
+        if found.built_in:
+            return True
+        names = {normalised(found.name), normalised(found.distribution)}
+        return not names & self.disabled and (self.allowed is None or bool(names & self.allowed))
+
+
+def normalised(name: str) -> str:
+    """A distribution name as package indexes compare it: lower case, runs of ``-_.`` as one dash."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(normalised(part.strip()) for part in text.split(",") if part.strip())

@@ -1,0 +1,101 @@
+"""What the facade tells about plugins: faults, answers and one row per plugin. Plain data, no pluggy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from match_core.errors import PluginError
+
+#: ``active``: in use; ``faulty``: in use, but a hook failed; ``refused``: not in use because of a fault;
+#: ``disabled``: switched off by the user.
+Status = Literal["active", "faulty", "refused", "disabled"]
+
+#: The stage in which a fault was found, and the code of the error it becomes where the plugin was needed.
+STAGE_CODES = {
+    "import": "MATCH-P001",
+    "contract": "MATCH-P002",
+    "hooks": "MATCH-P003",
+    "register": "MATCH-P004",
+    "names": "MATCH-P007",
+    "discovery": "MATCH-P008",
+}
+HOOK_RAISED = "MATCH-P005"
+WRONG_ANSWER = "MATCH-P006"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFault:
+    """Why a plugin, or one of its hooks, is not used. ``stage`` is a key of STAGE_CODES or the name of a
+    hook."""
+
+    distribution: str
+    version: str
+    entry_point: str
+    stage: str
+    cause: str
+    how_to_disable: str
+    code: str
+
+    def __str__(self) -> str:
+        return (
+            f"plugin {self.entry_point} ({self.distribution} {self.version}), {self.stage}: {self.cause}"
+            f" [{self.code}; {self.how_to_disable}]"
+        )
+
+    def as_json(self) -> dict[str, str]:
+        """The fields as a JSON object."""
+        return {
+            "distribution": self.distribution,
+            "version": self.version,
+            "entry_point": self.entry_point,
+            "stage": self.stage,
+            "cause": self.cause,
+            "how_to_disable": self.how_to_disable,
+            "code": self.code,
+        }
+
+    def as_error(self, what: str) -> PluginError:
+        """The error for a user who needed this plugin; ``what`` could not be done because of it."""
+        return PluginError(
+            code=self.code,
+            what=what,
+            where=f"plugin {self.entry_point} of {self.distribution} {self.version}, stage: {self.stage}",
+            why=self.cause,
+            help=(f"install another version of {self.distribution}", self.how_to_disable),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``plugin`` (its entry point) gave an accepted answer to ``hook`` for ``argument``
+    ("gap9/ne16/conv2d")."""
+
+    hook: str
+    argument: str
+    plugin: str
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """One row of ``match plugins``. ``hooks``, ``targets`` and ``units`` are empty where it is not in use."""
+
+    name: str
+    distribution: str
+    version: str
+    status: Status
+    hooks: tuple[str, ...]
+    targets: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """The fields as a JSON object."""
+        return {
+            "name": self.name,
+            "distribution": self.distribution,
+            "version": self.version,
+            "status": self.status,
+            "hooks": list(self.hooks),
+            "targets": list(self.targets),
+            "units": list(self.units),
+        }

@@ -1,0 +1,212 @@
+"""Registering and calling plugins. With the markers, the only module that touches pluggy.
+
+What pluggy leaves open is settled here:
+
+* calls go in a fixed order, whatever the order of registration (pluggy calls the last registered first);
+* plugins are called one at a time, so one that raises takes nobody with it;
+* hooks are checked before registration: unknown names, missing markers and wrappers are refused (pluggy
+  accepts a misspelt hook, ignores an unmarked one, and lets a wrapper change what others answer);
+* a registration that fails is taken back (older pluggy leaves the plugin half registered);
+* equal entry-point names are a fault of both (pluggy drops the second without a word).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import TypeVar
+
+import pluggy
+
+from match_core.plugin.answers import WrongAnswerError
+from match_core.plugin.discovery import Found, Selection
+from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
+from match_core.plugin.records import HOOK_RAISED, STAGE_CODES, WRONG_ANSWER, Answer, PluginFault
+from match_core.plugin.specs import cost, emit, hardware, patterns, schedule, transforms
+
+SPECS = (hardware, transforms, patterns, cost, schedule, emit)
+HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
+
+#: What a plugin's code may raise and still be contained. Ctrl-C is not among them.
+CONTAINED = (Exception, SystemExit)
+
+_T = TypeVar("_T")
+
+
+class Registry:
+    """The plugins in calling order, their faults and their answers."""
+
+    def __init__(self, found: Sequence[Found], selection: Selection) -> None:
+        self.found = tuple(found)
+        self.registered: dict[str, Found] = {}
+        self.hooks_of: dict[str, tuple[str, ...]] = {}
+        self._faults: dict[tuple[str, str], PluginFault] = {}
+        self._answers: dict[Answer, None] = {}
+        self._manager = pluggy.PluginManager(PROJECT)
+        for spec in SPECS:
+            self._manager.add_hookspecs(spec)
+        self.disabled = frozenset(plugin.key for plugin in self.found if not selection.wants(plugin))
+        self._register([plugin for plugin in self.found if plugin.key not in self.disabled])
+
+    @property
+    def faults(self) -> tuple[PluginFault, ...]:
+        """Once per plugin and stage, in the order they were found."""
+        return tuple(self._faults.values())
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Accepted answers without repeats, in the order of the first call."""
+        return tuple(self._answers)
+
+    def fault(self, plugin: Found, stage: str, cause: str, code: str = "") -> PluginFault:
+        """Record a fault; the first one of a plugin and stage is kept."""
+        fault = PluginFault(
+            distribution=plugin.distribution,
+            version=plugin.version,
+            entry_point=plugin.name,
+            stage=stage,
+            cause=cause,
+            how_to_disable=plugin.how_to_disable,
+            code=code or STAGE_CODES[stage],
+        )
+        return self._faults.setdefault((plugin.key, stage), fault)
+
+    def is_faulty(self, plugin: Found) -> bool:
+        """Whether any fault of this plugin was recorded."""
+        return any(key == plugin.key for key, _ in self._faults)
+
+    def ask(
+        self,
+        hook: str,
+        argument: str,
+        check: Callable[[object], _T],
+        needed: frozenset[str],
+        **arguments: object,
+    ) -> Iterator[tuple[Found, _T]]:
+        """Call a hook plugin by plugin and give the accepted answers as they come; stop asking to stop
+        calling.
+
+        ``needed``: keys of the plugins whose fault is an error (PluginError) instead of a record. What the
+        core's own plugins raise is a bug and passes unchanged.
+        """
+        for plugin in self._implementers(hook):
+            try:
+                raw = self._call_one(hook, plugin, arguments)
+                accepted = [check(answer) for answer in raw]
+            except CONTAINED as error:
+                if plugin.built_in:
+                    raise
+                code = WRONG_ANSWER if isinstance(error, WrongAnswerError) else HOOK_RAISED
+                fault = self.fault(plugin, hook, _cause(error), code)
+                if plugin.key in needed:
+                    raise fault.as_error(f"{hook} for {argument or 'this package'} failed") from error
+                continue
+            for answer in accepted:
+                self._answers[Answer(hook, argument, plugin.name)] = None
+                yield plugin, answer
+
+    def _call_one(self, hook: str, plugin: Found, arguments: dict[str, object]) -> list[object]:
+        others = [self._manager.get_plugin(key) for key in self.registered if key != plugin.key]
+        result = self._manager.subset_hook_caller(hook, others)(**arguments)
+        if isinstance(result, list) and not self._first_result(hook):
+            return result
+        return [] if result is None else [result]
+
+    def _first_result(self, hook: str) -> bool:
+        spec = getattr(self._manager.hook, hook).spec
+        return bool(spec is not None and spec.opts["firstresult"])
+
+    def _implementers(self, hook: str) -> tuple[Found, ...]:
+        # pluggy lists implementations from last to first call, tryfirst and trylast already taken into
+        # account.
+        called = reversed(getattr(self._manager.hook, hook).get_hookimpls())
+        return tuple(self.registered[key] for key in dict.fromkeys(impl.plugin_name for impl in called))
+
+    def _register(self, wanted: Sequence[Found]) -> None:
+        counts = Counter(plugin.name for plugin in wanted)
+        loaded = []
+        for plugin in wanted:
+            if counts[plugin.name] > 1 and not plugin.built_in:
+                same = [other.distribution for other in wanted if other.name == plugin.name]
+                self.fault(
+                    plugin, "discovery", f"the entry point {plugin.name!r} exists in {' and in '.join(same)}"
+                )
+                continue
+            try:
+                target = plugin.load()
+            except CONTAINED as error:
+                self.fault(plugin, "import", _cause(error))
+                continue
+            problem = self._problem(plugin, target)
+            if problem is None:
+                loaded.append((plugin, target))
+            else:
+                self.fault(plugin, *problem)
+        for plugin, target in reversed(loaded):  # the last registered is called first
+            try:
+                self._manager.register(target, name=plugin.key)
+            except CONTAINED as error:
+                if self._manager.has_plugin(plugin.key):
+                    self._manager.unregister(name=plugin.key)
+                self.fault(plugin, "register", _cause(error))
+                self.hooks_of.pop(plugin.key, None)
+        for plugin, _ in loaded:
+            if self._manager.has_plugin(plugin.key):
+                self.registered[plugin.key] = plugin
+
+    def _problem(self, plugin: Found, target: object) -> tuple[str, str] | None:
+        """(stage, cause) of what forbids registration; else notes the hooks that the plugin implements."""
+        if target is None:
+            return "import", "the entry point resolves to None"
+        try:
+            contract = _contract_problem(target)
+            if contract is not None:
+                return "contract", contract
+            hooks, problem = self._hooks_in(target)
+        except CONTAINED as error:
+            return "hooks", _cause(error)
+        if problem is None:
+            self.hooks_of[plugin.key] = tuple(hook for hook in HOOKS if hook in hooks)
+            return None
+        return "hooks", problem
+
+    def _hooks_in(self, target: object) -> tuple[frozenset[str], str | None]:
+        found = set()
+        for attribute in dir(target):
+            options = self._manager.parse_hookimpl_opts(target, attribute)
+            if options is None:
+                if attribute in HOOKS and callable(inspect.getattr_static(target, attribute)):
+                    return frozenset(), f"{attribute} is not marked with @hookimpl"
+                continue
+            hook = options.get("specname") or attribute
+            if options.get("wrapper") or options.get("hookwrapper"):
+                return frozenset(), f"{attribute} is a wrapper; hooks of this contract cannot be wrapped"
+            if hook in HOOKS:
+                found.add(hook)
+            elif not options.get("optionalhook"):
+                close = get_close_matches(hook, HOOKS, n=1)
+                hint = f", did you mean {close[0]}?" if close else f"; the hooks are {', '.join(HOOKS)}"
+                return frozenset(), f"there is no hook {hook}{hint}"
+        return frozenset(found), None
+
+
+def _contract_problem(target: object) -> str | None:
+    version = getattr(target, "match_contract", None)
+    if version is None:
+        return f"it states no contract version (match_contract = {CONTRACT_VERSION} expected)"
+    if not isinstance(version, int) or isinstance(version, bool):
+        return f"match_contract is {version!r}, an integer expected (this core speaks {CONTRACT_VERSION})"
+    if version != CONTRACT_VERSION:
+        return f"it is written for hook contract {version}, this core speaks contract {CONTRACT_VERSION}"
+    return None
+
+
+def _cause(error: BaseException) -> str:
+    """One line for the user, whatever the exception's text holds."""
+    text = "".join(character if character.isprintable() else " " for character in str(error))
+    text = " ".join(text.split())
+    if len(text) > 300:
+        text = text[:297] + "..."
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,1 @@
+"""The hook specifications, one module per family. Signatures and prose only: importing them costs nothing."""

@@ -1,0 +1,40 @@
+# mypy: disable-error-code="empty-body"
+"""How a unit is called in C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.plugin.markers import hookspec
+
+if TYPE_CHECKING:
+    from match_core.emit.api import UnitApi
+    from match_core.hardware import Soc, Unit
+
+
+@hookspec(firstresult=True)
+def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
+    """Give the C functions, runtime files and twin through which a unit is used.
+
+    Called: once per compilation for each unit that may be used, before emission.
+
+    Arguments:
+        soc: the requested target.
+        unit: the unit that is to be called.
+
+    Returns: a UnitApi with the platform, memory, synchronisation and computation functions (kernels by
+        pattern name), headers, runtime files and the twin; or None to leave the answer to others.
+
+    Several answers: the first one that is not None wins. Packages are asked in the order of (distribution,
+        entry point), the core last; ``tryfirst`` and ``trylast`` move an implementation within that order.
+
+    Nobody answers: no C can be written for the unit, which is an error that names the unit and its package.
+
+    May be changed: nothing.
+
+    Example::
+
+        @hookimpl
+        def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
+            return MYNPU_API if unit.name == "mynpu" else None
+    """
