@@ -69,7 +69,7 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
             code="MATCH-P009",
             what=f"target {soc.name} cannot be used",
             where=f"unit {name!r}" + (f", named by {owner.distribution} {owner.version}" if owner else ""),
-            why=f"no plugin in use defines it; the {len(targets.units)} known units are {', '.join(targets.units)}",
+            why=f"no plugin in use defines it; known units: {', '.join(targets.units) or 'none'}",
             help=(
                 "install the package that defines the unit",
                 *(f"repair {fault.distribution}: {fault.cause}" for fault in faults),

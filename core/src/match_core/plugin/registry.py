@@ -91,10 +91,12 @@ class Registry:
         ``needed``: keys of the plugins whose fault is an error (PluginError) instead of a record. What the
         core's own plugins raise is a bug and passes unchanged.
         """
-        for plugin in self._implementers(hook):
+        for plugin, implementation in self._implementations(hook):
             try:
-                raw = self._call_one(hook, plugin, arguments)
-                accepted = [check(answer) for answer in raw]
+                raw = implementation.function(*(arguments[name] for name in implementation.argnames))
+                if raw is None:
+                    continue
+                answer = check(raw)
             except CONTAINED as error:
                 if plugin.built_in:
                     raise
@@ -103,26 +105,16 @@ class Registry:
                 if plugin.key in needed:
                     raise fault.as_error(f"{hook} for {argument or 'this package'} failed") from error
                 continue
-            for answer in accepted:
-                self._answers[Answer(hook, argument, plugin.name)] = None
-                yield plugin, answer
+            self._answers[Answer(hook, argument, plugin.name)] = None
+            yield plugin, answer
 
-    def _call_one(self, hook: str, plugin: Found, arguments: dict[str, object]) -> list[object]:
-        others = [self._manager.get_plugin(key) for key in self.registered if key != plugin.key]
-        result = self._manager.subset_hook_caller(hook, others)(**arguments)
-        if isinstance(result, list) and not self._first_result(hook):
-            return result
-        return [] if result is None else [result]
-
-    def _first_result(self, hook: str) -> bool:
-        spec = getattr(self._manager.hook, hook).spec
-        return bool(spec is not None and spec.opts["firstresult"])
-
-    def _implementers(self, hook: str) -> tuple[Found, ...]:
-        # pluggy lists implementations from last to first call, tryfirst and trylast already taken into
-        # account.
+    def _implementations(self, hook: str) -> tuple[tuple[Found, pluggy.HookImpl], ...]:
+        # pluggy lists them from last to first call, tryfirst and trylast already taken into account. They are
+        # called here and not by pluggy, which would let the first one that raises end the whole call.
         called = reversed(getattr(self._manager.hook, hook).get_hookimpls())
-        return tuple(self.registered[key] for key in dict.fromkeys(impl.plugin_name for impl in called))
+        return tuple(
+            (self.registered[implementation.plugin_name], implementation) for implementation in called
+        )
 
     def _register(self, wanted: Sequence[Found]) -> None:
         counts = Counter(plugin.name for plugin in wanted)
