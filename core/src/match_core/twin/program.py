@@ -1,0 +1,54 @@
+"""Running an emitted program directory on its target's twin."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.errors import UsageError
+from match_core.twin.build import BuildOptions, build
+from match_core.twin.run import RunResult, run_twin
+
+if TYPE_CHECKING:
+    from match_core.plugin.host import Plugins
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """The manifest of a program directory. UsageError MATCH-U030 if it is not one of ours."""
+    from match_core.emit.manifest import NAME
+    from match_core.emit.write import is_ours
+
+    if not is_ours(directory):
+        raise UsageError(
+            code="MATCH-U030",
+            what="there is no compiled program here",
+            where=str(directory),
+            why=f"{NAME} is missing or not written by match",
+            help=("compile one: match compile MODEL -t TARGET -o DIR",),
+        )
+    document: dict[str, Any] = json.loads((directory / NAME).read_text(encoding="utf-8"))
+    return document
+
+
+def run_program(
+    directory: Path,
+    inputs: Mapping[str, NDArray[np.generic]],
+    plugins: Plugins,
+    sanitize: bool = False,
+    mode: str = "eager",
+) -> RunResult:
+    """Build the program with its target's twin and run every sample (first axis of each input)."""
+    document = read_manifest(directory)
+    soc = plugins.soc(document["target"])
+    used = {node["unit"] for node in document["nodes"] if node["emitted"]}
+    apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used | {soc.host}}
+    with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
+        work = Path(temporary)
+        executable = build(directory, work, apis, soc.host, BuildOptions(sanitize=sanitize))
+        return run_twin(executable, document, inputs, work, mode)

@@ -1,0 +1,217 @@
+"""Verification: the emitted program on the twin against the integer graph (bit for bit) and the original model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.observe import NullObserver, StageObserver
+from match_core.pipeline import Compilation, CompileRequest, compile_model
+
+if TYPE_CHECKING:
+    from match_core.ir.model import Model
+    from match_core.plugin.host import Plugins
+    from match_core.twin.run import RunResult
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+#: Bound on float outputs of the program against the integer graph in ONNX Runtime, relative to the largest value:
+#: both compute in float32 but sum in different orders.
+FLOAT_BOUND = 1e-4
+#: Samples made up when the user gives none.
+RANDOM_SAMPLES = 4
+
+
+@dataclass(frozen=True)
+class VerifyRequest:
+    """``inputs``: arrays by graph input name with a leading sample axis; None: seeded random samples."""
+
+    compile: CompileRequest
+    inputs: Arrays | None = None
+    sanitize: bool = False
+    mode: str = "eager"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputCheck:
+    """One output: the program against the integer graph, and the integer graph against the original model.
+
+    ``max_abs_lsb`` and ``mean_abs_lsb`` are in steps of the output for integer outputs, absolute for float ones.
+    ``top1_agreement`` is the share of samples whose largest element is at the same place (None for one element).
+    """
+
+    name: str
+    dtype: str
+    bit_exact: bool
+    within_bound: bool
+    bound: str
+    worst_difference: float
+    max_abs_lsb: float
+    mean_abs_lsb: float
+    top1_agreement: float | None
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """What ``match verify`` reports. ``run`` holds the outputs and the cycles on the twin."""
+
+    compilation: Compilation
+    run: RunResult
+    outputs: tuple[OutputCheck, ...]
+    samples: int
+
+    @property
+    def ok(self) -> bool:
+        """Integer outputs bit exact, float outputs within the bound."""
+        return all(output.within_bound for output in self.outputs)
+
+    @property
+    def bit_exact(self) -> bool:
+        """Every output equals the integer graph's bit for bit."""
+        return all(output.bit_exact for output in self.outputs)
+
+    def as_json(self) -> dict[str, object]:
+        """The document that ``--json`` prints."""
+        program = self.compilation.program
+        return {
+            "schema": "match.verify",
+            "schema_version": 1,
+            "model": self.compilation.model.name,
+            "target": self.compilation.soc.name,
+            "samples": self.samples,
+            "ok": self.ok,
+            "bit_exact": self.bit_exact,
+            "bound": {output.name: output.bound for output in self.outputs},
+            "max_abs_lsb": {output.name: output.max_abs_lsb for output in self.outputs},
+            "mean_abs_lsb": {output.name: output.mean_abs_lsb for output in self.outputs},
+            "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
+            "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
+            "predicted_cycles": program.predicted_cycles,
+            "nodes": [
+                {
+                    "onnx_names": list(node.onnx_names),
+                    "unit": node.unit,
+                    "cycles": node.cycles,
+                    "predicted_cycles": node.predicted_cycles,
+                }
+                for node in self.run.nodes
+            ],
+            "memory": {
+                use.memory: {"used": use.used_bytes, "available": use.available_bytes} for use in program.memory
+            },
+            "notes": list(self.compilation.notes),
+        }
+
+
+def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserver | None = None) -> VerifyResult:
+    """Compile, build for the twin, run all samples, compare."""
+    from match_core.twin.program import run_program
+
+    observer = observer or NullObserver()
+    with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
+        directory = Path(temporary) / "program"
+        compiled = compile_model(_with_output(request.compile, directory), plugins, observer).compilation
+        inputs = request.inputs or random_inputs(compiled.model)
+        samples = len(next(iter(inputs.values()))) if inputs else 1
+        observer.stage_started("run")
+        run = run_program(directory, inputs, plugins, request.sanitize, request.mode)
+        observer.stage_finished("run", {"samples": samples, "cycles": run.cycles_total})
+    observer.stage_started("compare")
+    expected = reference_outputs(compiled.model, inputs, samples)
+    original = _original_outputs(request.compile.model, inputs, samples)
+    checks = tuple(
+        compare_output(tensor.name, run.outputs[tensor.name], expected[tensor.name], original[tensor.name])
+        for tensor in compiled.model.graph.outputs
+    )
+    observer.stage_finished("compare", {"outputs": len(checks)})
+    return VerifyResult(compiled, run, checks, samples)
+
+
+def _with_output(request: CompileRequest, directory: Path) -> CompileRequest:
+    from dataclasses import replace
+
+    return replace(request, output=directory)
+
+
+def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
+    """Seeded samples for every graph input: all values of 8-bit types, normal floats, small other integers."""
+    generator = np.random.default_rng(20240229)
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for tensor in model.graph.inputs:
+        shape = (RANDOM_SAMPLES, *(int(size) for size in tensor.shape))
+        dtype = np.dtype(tensor.dtype)
+        if dtype.kind == "f":
+            arrays[tensor.name] = generator.standard_normal(shape).astype(dtype)
+        elif dtype.kind == "b":
+            arrays[tensor.name] = generator.integers(0, 2, shape).astype(dtype)
+        else:
+            info = np.iinfo(dtype)
+            low, high = max(info.min, -128), min(info.max, 255 if info.min == 0 else 127)
+            arrays[tensor.name] = generator.integers(low, high, shape, endpoint=True).astype(dtype)
+    return arrays
+
+
+def reference_outputs(model: Model, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
+    """The outputs of a model in ONNX Runtime, stacked over samples."""
+    from match_core.ir.reference import ReferenceRunner
+
+    runner = ReferenceRunner(model)
+    return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
+
+
+def _stack(results: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[np.generic]]:
+    return {name: np.stack([result[name] for result in results]) for name in results[0]}
+
+
+def _original_outputs(path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
+    """Outputs of the user's file as it is, before any rewriting."""
+    import onnx
+
+    from match_core.ir.reference import ReferenceRunner
+
+    runner = ReferenceRunner(onnx.load(str(path)))
+    return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
+
+
+def compare_output(
+    name: str, got: NDArray[np.generic], expected: NDArray[np.generic], original: NDArray[np.generic]
+) -> OutputCheck:
+    """Compare one output over all samples (first axis)."""
+    floating = expected.dtype.kind == "f"
+    bit_exact = got.dtype == expected.dtype and got.tobytes() == expected.tobytes()
+    worst = _worst(got, expected)
+    scale = float(np.max(np.abs(expected))) if floating and expected.size else 1.0
+    within = bit_exact or (floating and worst <= FLOAT_BOUND * max(scale, 1e-30))
+    distance = np.abs(_wide(expected) - _wide(original))
+    flat_expected = expected.reshape(len(expected), -1)
+    top1 = None
+    if flat_expected.shape[1] > 1:
+        same = flat_expected.argmax(1) == original.reshape(len(original), -1).argmax(1)
+        top1 = float(same.mean())
+    return OutputCheck(
+        name=name,
+        dtype=str(expected.dtype),
+        bit_exact=bit_exact,
+        within_bound=bool(within),
+        bound=f"relative {FLOAT_BOUND:g} of the largest value" if floating else "bit exact",
+        worst_difference=worst,
+        max_abs_lsb=float(distance.max()) if distance.size else 0.0,
+        mean_abs_lsb=float(distance.mean()) if distance.size else 0.0,
+        top1_agreement=top1,
+    )
+
+
+def _wide(array: NDArray[np.generic]) -> NDArray[np.float64]:
+    return array.astype(np.float64)
+
+
+def _worst(got: NDArray[np.generic], expected: NDArray[np.generic]) -> float:
+    if got.shape != expected.shape:
+        return float("inf")
+    return float(np.max(np.abs(_wide(got) - _wide(expected)))) if got.size else 0.0

@@ -1,0 +1,159 @@
+"""Cost models of GAP9's units: the published formulas over tiles, with the constants of one preset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core import CostModel, TransferShape, Workload
+from match_gap9 import formulas
+from match_gap9.constants import DEFAULT_PRESET, values
+
+if TYPE_CHECKING:
+    from match_core.cost import Bound
+
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, NDArray[np.int64]]
+
+#: Requantisation as the emitted jobs use it: 32-bit scale and a bias per channel.
+_QUANT = formulas.Ne16Quant(weight_bits=8, scale_bits=32, bias=True)
+
+
+def _input_rows(workload: Workload, tile: Tile) -> NDArray[np.int64]:
+    """Input rows a tile reads: (OY - 1) * stride + FY, at most the whole input."""
+    rows = workload.operand("input").axes[0].size
+    return np.minimum((tile["OY"] - 1) * workload.parameters["stride_y"] + tile["FY"], rows)
+
+
+@dataclass(frozen=True)
+class UnitCost:
+    """What both units share: transfers through the cluster DMA and the hand-over of a layer to the cluster."""
+
+    pattern: str
+    preset: str = DEFAULT_PRESET
+    version: str = "1"
+    bound: Bound = "fitted"
+    timing: Mapping[str, int] = field(default_factory=lambda: values(DEFAULT_PRESET))
+
+    @property
+    def name(self) -> str:
+        """Names the formulas and the preset; appears in every report."""
+        return f"gap9-{self.pattern}-{self.preset}"
+
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> Cycles:
+        """Every plane is one command of its own: issue, data; one wait at the end (sheet 3.1 or 3.5)."""
+        strided = formulas.dma_transfer(
+            self.timing, rows=transfer.rows, row_bytes=transfer.row_bytes, direction=transfer.direction
+        )
+        dense = formulas.dma_transfer(
+            self.timing, rows=1, row_bytes=transfer.row_bytes, direction=transfer.direction, strided=False
+        )
+        data = np.where(transfer.rows > 1, strided, dense)
+        per_plane = formulas.dma_issue(self.timing) + data
+        cycles: Cycles = transfer.planes * per_plane + formulas.dma_wait(self.timing, transfer.direction)
+        return cycles
+
+    def layer_cycles(self, workload: Workload) -> int:
+        """Fabric controller to cluster controller and back."""
+        return self.timing["cluster_offload_cycles"]
+
+
+@dataclass(frozen=True)
+class ClusterCost(UnitCost):
+    """PULP-NN and the package's own kernels on eight cores (sheet 3.2)."""
+
+    def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """Cycles of one kernel call."""
+        t, timing = tile, self.timing
+        match self.pattern:
+            case "conv2d":
+                return formulas.conv(
+                    timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], c_in=t["C"], kernel_y=t["FY"], kernel_x=t["FX"]
+                )
+            case "pointwise":
+                return formulas.pointwise(timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], c_in=t["C"])
+            case "depthwise":
+                rows = _input_rows(workload, tile)
+                columns = workload.operand("input").axes[1].size
+                reach = np.minimum((t["OX"] - 1) * workload.parameters["stride_x"] + t["FX"], columns)
+                turn = formulas.own_transpose(timing, elements=rows * reach * t["K"])
+                return turn + formulas.depthwise(
+                    timing,
+                    in_y=rows,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    channels=t["K"],
+                    kernel_y=t["FY"],
+                    kernel_x=t["FX"],
+                )
+            case "linear":
+                cycles: Cycles = t["N"] * formulas.linear(timing, c_in=t["C"], k_out=t["K"])
+                return cycles
+            case "add":
+                return formulas.own_add(timing, elements=t["Y"] * t["X"] * t["C"])
+            case "avgpool" | "maxpool":
+                return formulas.own_pool(
+                    timing,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    channels=t["C"],
+                    kernel_y=t["FY"],
+                    kernel_x=t["FX"],
+                    requant=self.pattern == "avgpool",
+                )
+        raise KeyError(self.pattern)
+
+    def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """Fork of the team and barrier."""
+        return np.full_like(next(iter(tile.values())), formulas.team_launch(self.timing))
+
+
+@dataclass(frozen=True)
+class Ne16Cost(UnitCost):
+    """NE16 jobs (sheet 3.3, or 3.5 with the preset ``engine``), programming of the registers included."""
+
+    def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """Cycles of the jobs of one tile."""
+        t, timing = tile, self.timing
+        match self.pattern:
+            case "conv3x3":
+                return formulas.ne16_conv3x3(
+                    timing,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    k_out=t["K"],
+                    k_in=t["C"],
+                    stride=workload.parameters["stride_y"],
+                    quant=_QUANT,
+                )
+            case "conv1x1":
+                return formulas.ne16_conv1x1(
+                    timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], k_in=t["C"], quant=_QUANT
+                )
+            case "depthwise3x3":
+                return formulas.ne16_depthwise3x3(
+                    timing,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    channels=t["K"],
+                    stride=workload.parameters["stride_y"],
+                    quant=_QUANT,
+                )
+            case "ne16_linear":
+                return formulas.ne16_conv1x1(
+                    timing, out_y=t["N"], out_x=np.ones_like(t["N"]), k_out=t["K"], k_in=t["C"], quant=_QUANT
+                )
+        raise KeyError(self.pattern)
+
+    def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """Building the 24 register words on the core."""
+        return np.full_like(next(iter(tile.values())), formulas.ne16_build(self.timing))
+
+
+def cost_model(unit: str, pattern: str) -> CostModel:
+    """The cost model of a pattern on ``cluster`` or ``ne16``."""
+    return ClusterCost(pattern) if unit == "cluster" else Ne16Cost(pattern)

@@ -1,0 +1,137 @@
+"""How GAP9's units are called in C, and the twin that stands in for the SDK."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core import (
+    Kernel,
+    KernelInterface,
+    Match,
+    MemoryApi,
+    PlatformApi,
+    RuntimeFile,
+    TwinApi,
+    UnitApi,
+    Workload,
+)
+from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D
+from match_core.emit.interfaces import context_header
+from match_gap9.ne16_weights import encode_weights
+from match_gap9.patterns import addend_array, multiplier_array
+from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
+
+_HERE = Path(__file__).resolve().parent
+_INTERFACES = (ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D)
+
+_MEMORY = MemoryApi(
+    copy_in_1d="match_gap9_copy_in_1d",
+    copy_in_2d="match_gap9_copy_in_2d",
+    copy_in_3d="match_gap9_copy_in_3d",
+    copy_out_1d="match_gap9_copy_out_1d",
+    copy_out_2d="match_gap9_copy_out_2d",
+    copy_out_3d="match_gap9_copy_out_3d",
+    wait="match_gap9_copy_wait",
+)
+
+
+def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[RuntimeFile, ...]:
+    folder = _HERE.joinpath(*parts)
+    return tuple(
+        RuntimeFile(path.name, path.read_text(encoding="utf-8"))
+        for path in sorted(folder.iterdir())
+        if path.suffix in suffixes
+    )
+
+
+def _requant(match: Match, channels: int) -> dict[str, NDArray[np.generic]]:
+    return {"multiplier": multiplier_array(match, channels), "addend": addend_array(match, channels)}
+
+
+def _pack_ohwi(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    """PULP-NN convolution weights: (Ko, Ky, Kx, Ci) (sheet 2.2)."""
+    weight = match.const("weight")
+    return {"weight": np.ascontiguousarray(weight.transpose(0, 2, 3, 1)), **_requant(match, weight.shape[0])}
+
+
+def _pack_depthwise(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    """PULP-NN depthwise weights: (C, Ky, Kx) (sheet 2.2)."""
+    weight = match.const("weight")
+    return {"weight": np.ascontiguousarray(weight[:, 0]), **_requant(match, weight.shape[0])}
+
+
+def _pack_dense(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    """PULP-NN linear weights: (Ko, Ci)."""
+    weight = match.const("weight")
+    return {"weight": np.ascontiguousarray(weight.T), **_requant(match, weight.shape[1])}
+
+
+def _pack_nothing(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    return {}
+
+
+def _pack_ne16(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    weight = match.const("weight")
+    return {"weight": encode_weights(weight, bits=8), **_requant(match, weight.shape[0])}
+
+
+def _pack_ne16_depthwise(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    weight = match.const("weight")
+    return {"weight": encode_weights(weight, bits=8, depthwise=True), **_requant(match, weight.shape[0])}
+
+
+def _pack_ne16_dense(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+    weight = match.const("weight").T[:, :, None, None]
+    return {"weight": encode_weights(weight, bits=8), **_requant(match, weight.shape[0])}
+
+
+def _cluster(interface: KernelInterface, name: str, pack: object) -> Kernel:
+    return Kernel(interface, launch=name, wait="", pack=pack)  # type: ignore[arg-type]
+
+
+def _ne16(interface: KernelInterface, name: str, pack: object) -> Kernel:
+    return Kernel(interface, launch=name, wait="match_gap9_ne16_wait", pack=pack)  # type: ignore[arg-type]
+
+
+_CLUSTER_KERNELS = {
+    "conv2d": _cluster(CONV2D, "match_gap9_conv2d", _pack_ohwi),
+    "pointwise": _cluster(CONV2D, "match_gap9_pointwise", _pack_ohwi),
+    "depthwise": _cluster(DEPTHWISE2D, "match_gap9_depthwise", _pack_depthwise),
+    "linear": _cluster(LINEAR, "match_gap9_linear", _pack_dense),
+    "add": _cluster(ADD, "match_gap9_add", _pack_nothing),
+    "avgpool": _cluster(POOL2D, "match_gap9_avgpool", _pack_nothing),
+    "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", _pack_nothing),
+}
+_NE16_KERNELS = {
+    "conv3x3": _ne16(CONV2D, "match_gap9_ne16_conv3x3", _pack_ne16),
+    "conv1x1": _ne16(CONV2D, "match_gap9_ne16_conv1x1", _pack_ne16),
+    "depthwise3x3": _ne16(DEPTHWISE2D, "match_gap9_ne16_depthwise", _pack_ne16_depthwise),
+    "ne16_linear": _ne16(LINEAR, "match_gap9_ne16_linear", _pack_ne16_dense),
+}
+
+
+def unit_api(unit: str) -> UnitApi:
+    """The API of ``cluster`` or ``ne16``; both ship the same runtime files and twin."""
+    start = "match_gap9_start" if unit == "cluster" else "match_gap9_ne16_start"
+    headers = tuple(context_header(interface) for interface in _INTERFACES)
+    return UnitApi(
+        platform=PlatformApi(start=start, stop="match_gap9_stop", call="match_gap9_call"),
+        memory=_MEMORY,
+        kernels=_CLUSTER_KERNELS if unit == "cluster" else _NE16_KERNELS,
+        headers=("match_gap9_api.h",),
+        runtime=(*_files("runtime"), *headers),
+        twin=TwinApi(
+            headers=(
+                *_files("twin", "include"),
+                *_files("twin", "src", suffixes=(".h",)),
+                RuntimeFile(HEADER_NAME, render_timing_header()),
+            ),
+            sources=_files("twin", "src", suffixes=(".c",)),
+            clocks=CLOCKS,
+            arenas={"l1": "pi_l1_malloc(NULL, {bytes})"},
+        ),
+        clock="cluster" if unit == "cluster" else "ne16",
+    )

@@ -1,0 +1,192 @@
+"""What the cluster and NE16 can run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from match_core import Axis, Match, Pattern, Workload
+from match_gap9 import rules
+from match_gap9 import structures as s
+
+CORES = 8
+_COMMON = (rules.ACTIVATIONS, rules.WEIGHTS, rules.SATURATION, rules.SHIFT, rules.PRODUCT, rules.SIZES)
+
+
+# ---- cluster ---------------------------------------------------------------------------------------------------
+
+
+def _cluster_conv(match: Match) -> Workload:
+    out_channels, in_channels, fy, fx = match.shape("weight")
+    weight = (Axis("k", out_channels, (("K", 1),)), Axis("tap", fy * fx * in_channels))
+    # im2col scratch: two columns per core (dory tiler_conv2d.py)
+    return s.conv_workload(match, weight, 4, 2, scratch=(((), 2 * CORES * fy * fx * in_channels),))
+
+
+def _cluster_pointwise(match: Match) -> Workload:
+    out_channels, in_channels = match.shape("weight")[:2]
+    weight = (Axis("k", out_channels, (("K", 1),)), Axis("tap", in_channels))
+    return s.conv_workload(match, weight, 4, 2)
+
+
+def _cluster_depthwise(match: Match) -> Workload:
+    channels, _, fy, fx = match.shape("weight")
+    step = s.strides(match)
+    weight = (Axis("k", channels, (("K", 1),)), Axis("tap", fy * fx))
+    # The tile once more as CHW, then one column buffer per core: FX * (rows + padding) + FX bytes (dory). Rows of the
+    # tile are at most OY * stride + FY, columns likewise; 16 bytes of alignment and of read-ahead.
+    rows, columns = (("OY",), step[0]), (("OX",), step[1])
+    scratch = (
+        (("K", "OY", "OX"), rows[1] * columns[1]),
+        (("K", "OY"), rows[1] * fx),
+        (("K", "OX"), columns[1] * fy),
+        (("K",), fy * fx),
+        (("OY",), CORES * fx * rows[1]),
+        ((), CORES * fx * (2 * fy + 2) + 32),
+    )
+    return s.depthwise_workload(match, weight, CORES, scratch)
+
+
+def _cluster_dense(match: Match) -> Workload:
+    in_features, out_features = match.shape("weight")
+    weight = (Axis("k", out_features, (("K", 1),)), Axis("c", in_features))
+    return s.dense_workload(match, weight, 4)
+
+
+def _average(match: Match) -> Workload:
+    fy, fx = match.shape("weight")[2:]
+    multiplier, addend = (int(match.const(name).reshape(-1)[0]) for name in ("multiplier", "addend"))
+    return s.pool_workload(match, "conv", (fy, fx), (multiplier, addend, s.shift(match)))
+
+
+def _maximum(match: Match) -> Workload:
+    kernel = match.node("pool").attrs["kernel_shape"]
+    return s.pool_workload(match, "pool", (int(kernel[0]), int(kernel[1])), (0, 0, 0))
+
+
+CLUSTER_PATTERNS = (
+    Pattern(
+        "conv2d",
+        "convolution with requantisation (pulp_nn_conv_Ho_parallel)",
+        s.CONV,
+        (*_COMMON, rules.ONE_GROUP, rules.DILATION),
+        _cluster_conv,
+    ),
+    Pattern(
+        "pointwise",
+        "1x1 convolution with requantisation (pulp_nn_pointwise_Ho_parallel)",
+        s.CONV,
+        (*_COMMON, rules.ONE_GROUP, rules.kernel_is(1), rules.UNIT_STRIDE, rules.NO_PADDING),
+        _cluster_pointwise,
+    ),
+    Pattern(
+        "depthwise",
+        "depthwise convolution with requantisation (pulp_nn_depthwise_generic)",
+        s.CONV,
+        (*_COMMON, rules.DEPTHWISE, rules.DILATION),
+        _cluster_depthwise,
+    ),
+    Pattern(
+        "linear",
+        "dense layer with requantisation (pulp_nn_linear)",
+        s.DENSE,
+        _COMMON,
+        _cluster_dense,
+    ),
+    Pattern(
+        "add",
+        "element-wise sum with requantisation (match_gap9_add_requant)",
+        s.ADD,
+        (rules.ACTIVATIONS, rules.SAME_SHAPES, rules.ADD_SCALARS, rules.SATURATION, rules.SHIFT, rules.ADD_PRODUCT),
+        s.add_workload,
+    ),
+    Pattern(
+        "avgpool",
+        "average pooling with requantisation (match_gap9_avgpool_requant)",
+        s.CONV,
+        (*_COMMON, rules.POOLING, rules.DILATION, rules.POOL_PRODUCT),
+        _average,
+    ),
+    Pattern(
+        "maxpool",
+        "maximum pooling (match_gap9_maxpool)",
+        s.MAXPOOL,
+        (rules.ACTIVATIONS, rules.DILATION, rules.POOL_WINDOW),
+        _maximum,
+    ),
+)
+
+
+# ---- NE16 ------------------------------------------------------------------------------------------------------
+
+_NE16_COMMON = (*_COMMON, rules.UNSIGNED_MULTIPLIER)
+#: Bytes of one 8-bit weight position: 16 channels, 8 bits each (sheet 5.2).
+_GROUP_BYTES = 16
+
+
+def _ne16_conv3x3(match: Match) -> Workload:
+    out_channels, in_channels = match.shape("weight")[:2]
+    weight = (Axis("k", out_channels, (("K", 1),)), Axis("bits", -(-in_channels // 16) * 9 * _GROUP_BYTES))
+    return s.conv_workload(match, weight, 32, 3)
+
+
+def _ne16_conv1x1(match: Match) -> Workload:
+    out_channels, in_channels = match.shape("weight")[:2]
+    weight = (Axis("k", out_channels, (("K", 1),)), Axis("bits", -(-in_channels // 16) * _GROUP_BYTES))
+    return s.conv_workload(match, weight, 32, 3)
+
+
+def _ne16_depthwise(match: Match) -> Workload:
+    channels = match.shape("weight")[0]
+    # Weights come in groups of 16 channels, 9 positions of 16 bytes each: 9 bytes a channel in whole groups.
+    weight = (Axis("k", channels, (("K", 1),), round_up=16), Axis("bits", 9))
+    return s.depthwise_workload(match, weight, 16)
+
+
+def _ne16_dense(match: Match) -> Workload:
+    in_features, out_features = match.shape("weight")
+    weight = (Axis("k", out_features, (("K", 1),)), Axis("bits", -(-in_features // 16) * _GROUP_BYTES))
+    return s.dense_workload(match, weight, 32)
+
+
+NE16_PATTERNS = (
+    Pattern(
+        "conv3x3",
+        "3x3 convolution with requantisation",
+        s.CONV_PADDED,
+        (*_NE16_COMMON, rules.ONE_GROUP, rules.kernel_is(3), rules.DILATION, rules.NE16_STRIDE, rules.PLAIN_PAD,
+         rules.pads_up_to(2)),
+        _ne16_conv3x3,
+    ),
+    Pattern(
+        "conv1x1",
+        "1x1 convolution with requantisation; a stride is a stride of addresses",
+        s.CONV,
+        (*_NE16_COMMON, rules.ONE_GROUP, rules.kernel_is(1), rules.NO_PADDING),
+        _ne16_conv1x1,
+    ),
+    Pattern(
+        "depthwise3x3",
+        "3x3 depthwise convolution with requantisation",
+        s.CONV_PADDED,
+        (*_NE16_COMMON, rules.DEPTHWISE, rules.kernel_is(3), rules.DILATION, rules.NE16_STRIDE, rules.PLAIN_PAD,
+         rules.pads_up_to(2)),
+        _ne16_depthwise,
+    ),
+    Pattern(
+        "ne16_linear",
+        "dense layer with requantisation, as a 1x1 convolution",
+        s.DENSE,
+        _NE16_COMMON,
+        _ne16_dense,
+    ),
+)
+
+
+def multiplier_array(match: Match, channels: int) -> np.ndarray:
+    """Multipliers, one int32 per output channel."""
+    return np.broadcast_to(match.const("multiplier").reshape(-1), (channels,)).astype(np.int32)
+
+
+def addend_array(match: Match, channels: int) -> np.ndarray:
+    """Addends, one int32 per output channel."""
+    return np.broadcast_to(match.const("addend").reshape(-1), (channels,)).astype(np.int32)
