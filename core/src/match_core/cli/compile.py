@@ -1,0 +1,93 @@
+"""``match compile``: from an ONNX file to a directory of C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from match_core.cli.options import (
+    JsonOption,
+    ModelArgument,
+    OnlyUnitOption,
+    QuietOption,
+    TargetOption,
+    WithoutUnitOption,
+)
+from match_core.cli.results import memory_json, memory_table, shortened
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Table, Terminal
+
+if TYPE_CHECKING:
+    from match_core.pipeline import Compilation
+
+
+def compile_command(
+    model: ModelArgument,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.", show_default=False),
+    ],
+    target: TargetOption = None,
+    only_unit: OnlyUnitOption = None,
+    without_unit: WithoutUnitOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Compile an ONNX model to C for a target.
+
+    An existing output directory is replaced only if it holds a program that this command wrote.
+
+    Example: match compile model.onnx -t gap9 -o build
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        with plugin_session(terminal) as plugins:
+            from match_core.pipeline import CompileRequest, compile_model
+
+            request = CompileRequest(
+                model=model,
+                target=target,
+                output=output,
+                only_units=tuple(only_unit or ()),
+                without_units=tuple(without_unit or ()),
+            )
+            compilation = compile_model(request, plugins, terminal).compilation
+        document = _document(compilation, output)
+        terminal.document(document)
+        terminal.table(_nodes_table(document["nodes"]))
+        terminal.table(memory_table(document["memory"]))
+        terminal.line(f"{len(document['files'])} files written to {output}")
+    return 0
+
+
+def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
+    program = compilation.program
+    return {
+        "schema": "match.compile",
+        "schema_version": 1,
+        "ok": True,
+        "name": compilation.model.name,
+        "target": compilation.soc.name,
+        "output": str(output),
+        "files": [file.name for file in compilation.sources.files],
+        "predicted_cycles": program.predicted_cycles,
+        "nodes": [
+            {
+                "onnx_names": list(compilation.model.origin(task.assignment.candidate.match.nodes)),
+                "unit": task.assignment.candidate.unit,
+                "pattern": task.assignment.candidate.pattern.name,
+                "predicted_cycles": task.assignment.schedule.cost.total_cycles,
+            }
+            for task in program.tasks
+        ],
+        "memory": memory_json(program.memory),
+    }
+
+
+def _nodes_table(nodes: list[dict[str, Any]]) -> Table:
+    rows = [
+        (shortened(node["onnx_names"]), node["unit"], node["pattern"], f"{node['predicted_cycles']:,}")
+        for node in nodes
+    ]
+    return Table("layers", ("ONNX nodes", "unit", "pattern", "predicted"), rows, frozenset({"predicted"}))

@@ -1,0 +1,44 @@
+"""``match plugins``: which packages take part, and what is wrong with the others."""
+
+from __future__ import annotations
+
+from match_core.cli.options import JsonOption
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Table, Terminal
+
+
+def plugins_command(json: JsonOption = False) -> int:
+    """List the plugins with their hooks, targets and faults.
+
+    MATCH_DISABLE_PLUGINS and MATCH_ALLOW_PLUGINS (comma lists of entry-point or package names) switch plugins
+    off and on.
+
+    Example: MATCH_DISABLE_PLUGINS=match-gap9 match plugins
+    """
+    from match_core.plugin.markers import CONTRACT_VERSION
+
+    with Terminal(as_json=json) as terminal:
+        with plugin_session(terminal) as plugins:
+            rows = plugins.plugins()
+            faults = plugins.faults
+        terminal.document(
+            {
+                "schema": "match.plugins",
+                "schema_version": 1,
+                "contract": CONTRACT_VERSION,
+                "plugins": [row.as_json() for row in rows],
+                "faults": [fault.as_json() for fault in faults],
+            }
+        )
+        shown = [
+            (
+                row.name,
+                f"{row.distribution} {row.version}",
+                row.status,
+                ", ".join(row.targets) or "-",
+                ", ".join(hook.removeprefix("match_") for hook in row.hooks) or "-",
+            )
+            for row in rows
+        ]
+        terminal.table(Table("plugins", ("name", "package", "status", "targets", "hooks"), shown))
+    return 0

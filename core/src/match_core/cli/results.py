@@ -1,0 +1,60 @@
+"""How cycles, nodes and memories look in JSON and in tables, the same for every verb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from match_core.cli.terminal import Table
+
+if TYPE_CHECKING:
+    from match_core.planning.program import MemoryUse
+    from match_core.twin.run import NodeCycles
+
+
+def cycles_json(total: int, units: Mapping[str, int]) -> dict[str, object]:
+    """Cycles of one inference: wall total, and the busy cycles of each unit."""
+    return {"total": total, "units": dict(units)}
+
+
+def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
+    """One object per emitted node."""
+    return [
+        {
+            "onnx_names": list(node.onnx_names),
+            "unit": node.unit,
+            "cycles": node.cycles,
+            "predicted_cycles": node.predicted_cycles,
+        }
+        for node in nodes
+    ]
+
+
+def memory_json(memory: Iterable[MemoryUse]) -> dict[str, object]:
+    """Bytes used and available by memory name."""
+    return {use.memory: {"used": use.used_bytes, "available": use.available_bytes} for use in memory}
+
+
+def cycles_table(total: int, units: Mapping[str, int]) -> Table:
+    """Cycles of one inference on the twin."""
+    rows = [(unit, f"{cycles:,}") for unit, cycles in units.items()]
+    return Table(
+        "cycles of one inference", ("unit", "cycles"), [*rows, ("total", f"{total:,}")], frozenset({"cycles"})
+    )
+
+
+def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
+    """Bytes used of each memory."""
+    rows = [
+        (name, f"{use['used']:,}", f"{use['available']:,}", f"{use['used'] / use['available']:.1%}")
+        for name, use in memory.items()
+    ]
+    return Table(
+        "memory", ("name", "used", "available", "share"), rows, frozenset({"used", "available", "share"})
+    )
+
+
+def shortened(names: Iterable[str], limit: int = 48) -> str:
+    """The source nodes behind one node, on one line of a table."""
+    text = " + ".join(names)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,61 @@
+"""``match run``: run a compiled program on the twin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from match_core.cli.options import JsonOption, QuietOption, SanitizeOption
+from match_core.cli.results import cycles_json, cycles_table, nodes_json
+from match_core.cli.terminal import Terminal, library_output
+
+if TYPE_CHECKING:
+    from match_core.twin.run import RunResult
+
+
+def run_command(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="What match compile wrote.", show_default=False)
+    ],
+    inputs: Annotated[
+        Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.", show_default=False)
+    ],
+    outputs: Annotated[
+        Path,
+        typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False),
+    ],
+    sanitize: SanitizeOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Run a compiled program on the twin: outputs to a file, cycles to the terminal.
+
+    Example: match run build --inputs inputs.npz --outputs outputs.npz
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        with library_output():
+            from match_core.io.arrays import read_arrays, write_arrays
+            from match_core.pipeline import run_program
+
+            terminal.stage_started("run")
+            result = run_program(directory, read_arrays(inputs), sanitize=sanitize)
+            write_arrays(outputs, result.outputs)
+            terminal.stage_finished("run", {"outputs": len(result.outputs), "cycles": result.cycles_total})
+        terminal.document(_document(result, outputs))
+        terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit))
+        terminal.line(f"outputs written to {outputs}")
+    return 0
+
+
+def _document(result: RunResult, outputs: Path) -> dict[str, object]:
+    return {
+        "schema": "match.run",
+        "schema_version": 1,
+        "ok": True,
+        "outputs": str(outputs),
+        "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
+        "cycles": cycles_json(result.cycles_total, result.cycles_by_unit),
+        "nodes": nodes_json(result.nodes),
+    }

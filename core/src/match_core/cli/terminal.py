@@ -1,0 +1,194 @@
+"""The one terminal layer and the only user of rich.
+
+Progress, notes and errors go to stderr; results go to stdout. A stream that is not a terminal, NO_COLOR, or a
+dumb terminal gets plain text, for which rich is not even imported. Text that comes from model files or
+plugins is shown without its control characters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from match_core.errors import MatchError
+    from match_core.observe import Facts
+
+_STAGE_WIDTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under headings; columns whose heading is in ``right`` are aligned to the right."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    right: frozenset[str] = frozenset()
+
+
+class Terminal:
+    """Shows progress and results; also the observer of the stages. Use it as a context manager."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self._status: Status | None = None
+        self._started = 0.0
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop_status()
+
+    # Progress on stderr
+    # ------------------------------------------------------------------------------------------
+
+    def stage_started(self, name: str) -> None:
+        """Shows that the stage runs, where the terminal can be overwritten."""
+        self._started = time.perf_counter()
+        if not self.quiet and _styled(sys.stderr):
+            from rich.console import Console
+
+            self._status = Console(stderr=True, highlight=False).status(_clean(name))
+            self._status.start()
+
+    def stage_finished(self, name: str, facts: Facts) -> None:
+        """One line: name, elapsed time, counts."""
+        self._stop_status()
+        elapsed = time.perf_counter() - self._started
+        counts = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
+        self._progress(f"{name:<{_STAGE_WIDTH}} {elapsed:7.2f} s  {counts}", "green")
+
+    def note(self, text: str) -> None:
+        """One line of advice."""
+        self._progress(f"note: {text}", "cyan")
+
+    def warning(self, text: str) -> None:
+        """One line that is shown even when quiet."""
+        self._stop_status()
+        _write(sys.stderr, f"warning: {text}", "yellow")
+
+    def _progress(self, text: str, style: str) -> None:
+        if not self.quiet:
+            _write(sys.stderr, text, style)
+
+    def _stop_status(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    # Results on stdout
+    # -------------------------------------------------------------------------------------------
+
+    def line(self, text: str, style: str = "") -> None:
+        """One line of the result (nothing with ``--json``)."""
+        if not self.as_json:
+            _write(sys.stdout, text, style)
+
+    def table(self, table: Table) -> None:
+        """A table of the result (nothing with ``--json``)."""
+        if self.as_json:
+            return
+        if _styled(sys.stdout):
+            _rich_table(table)
+        else:
+            _plain_table(table)
+
+    def document(self, document: Mapping[str, object] | Sequence[object]) -> None:
+        """The one JSON document of the command (nothing without ``--json``)."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+    def error(self, error: MatchError) -> None:
+        """The error in four parts: text on stderr, or as the JSON document."""
+        self._stop_status()
+        if self.as_json:
+            document = {"schema": "match.error", "schema_version": 1, "ok": False, "error": error.as_json()}
+            self.document(document)
+            return
+        head, *parts = str(error).split("\n")
+        _write(sys.stderr, f"error: {head}", "bold red")
+        for part in parts:
+            _write(sys.stderr, part)
+
+
+@contextlib.contextmanager
+def library_output() -> Iterator[None]:
+    """While the library runs, whatever it or its dependencies print goes to stderr: stdout is for results."""
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
+
+
+def prepare_streams() -> None:
+    """Let names that the locale cannot show be printed as escapes instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _styled(stream: TextIO) -> bool:
+    return (
+        stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
+    )
+
+
+def _write(stream: TextIO, text: str, style: str = "") -> None:
+    text = _clean(text)
+    if style and _styled(stream):
+        from rich.console import Console
+        from rich.text import Text
+
+        Console(file=stream, highlight=False, soft_wrap=True).print(Text(text, style=style))
+    else:
+        stream.write(text + "\n")
+
+
+def _plain_table(table: Table) -> None:
+    rows = [table.headings, *(tuple(_clean(cell) for cell in row) for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(table.headings))]
+    sys.stdout.write(f"{_clean(table.title)}\n")
+    for row in rows:
+        cells = [
+            cell.rjust(width) if heading in table.right else cell.ljust(width)
+            for cell, width, heading in zip(row, widths, table.headings, strict=True)
+        ]
+        sys.stdout.write(f"  {'  '.join(cells).rstrip()}\n")
+
+
+def _rich_table(table: Table) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(title=Text(_clean(table.title)), title_justify="left", box=box.SIMPLE_HEAD)
+    for heading in table.headings:
+        shown.add_column(
+            Text(heading), justify="right" if heading in table.right else "left", overflow="fold"
+        )
+    for row in table.rows:
+        shown.add_row(*(Text(_clean(cell)) for cell in row))
+    Console(file=sys.stdout, highlight=False).print(shown)
+
+
+def _number(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
+
+
+def _clean(text: str) -> str:
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
+    )

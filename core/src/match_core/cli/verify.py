@@ -1,0 +1,89 @@
+"""``match verify``: compile, run on the twin, and compare with the integer graph and the original model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from match_core.cli.options import (
+    JsonOption,
+    ModelArgument,
+    OnlyUnitOption,
+    QuietOption,
+    SanitizeOption,
+    TargetOption,
+    WithoutUnitOption,
+)
+from match_core.cli.results import cycles_table, memory_table, shortened
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Table, Terminal
+
+EXIT_FAILED = 1
+
+
+def verify_command(
+    model: ModelArgument,
+    target: TargetOption = None,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(
+            "--inputs", metavar="X.npz", help="Samples to run; without it, random ones.", show_default=False
+        ),
+    ] = None,
+    only_unit: OnlyUnitOption = None,
+    without_unit: WithoutUnitOption = None,
+    sanitize: SanitizeOption = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Check that the compiled program computes what the model says.
+
+    The program runs on the twin; its outputs must equal the integer graph's, and their distance to the
+    original model is measured.
+
+    Example: match verify model.onnx -t gap9 --inputs inputs.npz
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        with plugin_session(terminal) as plugins:
+            from match_core.pipeline import VerifyRequest, verify_model
+
+            request = VerifyRequest(
+                model=model,
+                target=target,
+                inputs=inputs,
+                only_units=tuple(only_unit or ()),
+                without_units=tuple(without_unit or ()),
+                sanitize=sanitize,
+            )
+            document = dict(verify_model(request, plugins, terminal).as_json())
+        terminal.document({"schema": "match.verify", "schema_version": 1, **document})
+        _show(terminal, document)
+    return 0 if document["ok"] else EXIT_FAILED
+
+
+def _show(terminal: Terminal, document: dict[str, Any]) -> None:
+    rows = [
+        (shortened(node["onnx_names"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
+        for node in document["nodes"]
+    ]
+    right = frozenset({"cycles", "predicted"})
+    terminal.table(Table("layers", ("ONNX nodes", "unit", "cycles", "predicted"), rows, right))
+    cycles = document["cycles"]
+    terminal.table(cycles_table(cycles["total"], cycles["units"]))
+    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles")
+    terminal.table(memory_table(document["memory"]))
+    distances = [
+        (name, f"{document['max_abs_lsb'][name]:g}", f"{document['mean_abs_lsb'][name]:.4g}")
+        for name in document["max_abs_lsb"]
+    ]
+    columns = frozenset({"max", "mean"})
+    terminal.table(
+        Table("distance to the original model (LSB)", ("output", "max", "mean"), distances, columns)
+    )
+    exact = "bit exact" if document["bit_exact"] else "NOT bit exact"
+    verdict = "ok" if document["ok"] else "FAILED"
+    terminal.line(
+        f"{verdict}: the program is {exact} against the integer graph", "green" if document["ok"] else "red"
+    )

@@ -1,0 +1,1 @@
+"""Arrays in and out: the files that users give and get."""

@@ -1,0 +1,159 @@
+"""Input and output files: ``.npz`` archives whose keys are the graph's input or output names.
+
+Each array carries a leading sample axis; a single sample may come without it, and its outputs then go without
+it too.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.errors import UsageError
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """What one sample of a graph input must be: ``shape`` without the sample axis, ``dtype`` as numpy names
+    it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.name!r} {self.dtype}{list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Checked inputs. ``arrays`` all have a leading axis of ``count``; ``single``: the caller gave none."""
+
+    arrays: Arrays
+    count: int
+    single: bool
+
+    def restore(self, outputs: Arrays) -> dict[str, NDArray[np.generic]]:
+        """Outputs (with a sample axis) in the form in which the inputs came."""
+        return {name: array[0] if self.single else array for name, array in outputs.items()}
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    """All arrays of an ``.npz`` file, unchecked. UsageError MATCH-U040 if it cannot be read; pickled objects
+    in it are refused, never loaded."""
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"PK\x03\x04":
+                raise ValueError("it is not an .npz archive (write one with numpy.savez)")
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(
+            code="MATCH-U040",
+            what="the input arrays cannot be read",
+            where=str(path),
+            why=reason or type(error).__name__,
+            help=("give an .npz file with one array per graph input, named as the input",),
+        ) from error
+
+
+def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Samples:
+    """Check arrays against the graph's inputs and give all of them a sample axis; arrays of other names are
+    ignored.
+
+    UsageError MATCH-U041 (an input is missing), U042 (shape), U043 (element type), U044 (numbers of samples).
+    """
+    checked, single = {}, {}
+    for spec in specs:
+        if spec.name not in arrays:
+            raise UsageError(
+                code="MATCH-U041",
+                what=f"graph input {spec.name!r} is missing",
+                where=where,
+                why=f"{len(arrays)} arrays are given: {', '.join(map(repr, sorted(arrays))) or 'none'}",
+                help=(
+                    f"add an array named {spec.name!r} of {spec.dtype}, shape [samples, {_dims(spec.shape)}]",
+                ),
+            )
+        array = np.asarray(arrays[spec.name])
+        dtype = np.dtype(spec.dtype)
+        if array.dtype.newbyteorder("=") != dtype:
+            raise UsageError(
+                code="MATCH-U043",
+                what=f"graph input {spec.name!r} has another element type",
+                where=where,
+                why=f"the model wants {spec.dtype}, the array holds {array.dtype}",
+                help=(
+                    f"convert it with .astype(numpy.{dtype.name}), with the model's scale if it is quantised",
+                ),
+            )
+        if array.shape != spec.shape and array.shape[1:] != spec.shape:
+            raise UsageError(
+                code="MATCH-U042",
+                what=f"graph input {spec.name!r} has another shape",
+                where=where,
+                why=f"the model wants [{_dims(spec.shape)}] with or without a leading sample axis,"
+                f" the array is [{_dims(array.shape)}]",
+                help=(f"reshape the array to [samples, {_dims(spec.shape)}]",),
+            )
+        single[spec.name] = array.shape == spec.shape
+        stacked = array[np.newaxis] if single[spec.name] else array
+        checked[spec.name] = np.ascontiguousarray(stacked, dtype=dtype)
+    counts = {name: len(array) for name, array in checked.items()}
+    if len(set(counts.values())) > 1 or len(set(single.values())) > 1 or 0 in counts.values():
+        raise UsageError(
+            code="MATCH-U044",
+            what="the graph inputs do not hold the same samples",
+            where=where,
+            why=", ".join(
+                f"{name!r}: {'one without axis' if single[name] else counts[name]}" for name in counts
+            ),
+            help=("give every input the same number of samples, at least one",),
+        )
+    count = next(iter(counts.values()), 1)
+    return Samples(checked, count, next(iter(single.values()), False))
+
+
+def read_samples(path: Path, specs: Sequence[TensorSpec]) -> Samples:
+    """:func:`read_arrays`, then :func:`as_samples`."""
+    return as_samples(read_arrays(path), specs, str(path))
+
+
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    """Write an ``.npz`` file, all of it or nothing; equal arrays give equal bytes. UsageError MATCH-U045
+    where the place cannot be written.
+
+    Not numpy.savez: its own parameter names would clash with graph outputs of the name "file" or "arr_0".
+    """
+    staging = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            with staging.open("xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                for name, array in arrays.items():
+                    entry = zipfile.ZipInfo(f"{name}.npy")  # its date is fixed, so the bytes are too
+                    with archive.open(entry, "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+            staging.replace(path)
+        finally:
+            staging.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(
+            code="MATCH-U045",
+            what="the output arrays cannot be written",
+            where=str(path),
+            why=error.strerror or str(error),
+            help=("choose a file in a directory that exists and that you may write to",),
+        ) from error
+
+
+def _dims(shape: tuple[int, ...]) -> str:
+    return ", ".join(str(size) for size in shape)
