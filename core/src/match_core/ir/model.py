@@ -30,6 +30,8 @@ class Model:
     source: str = ""
     source_sha256: str = ""
     provenance: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: What passes want to be known: choices that cost speed or accuracy, one sentence each.
+    notes: tuple[str, ...] = ()
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

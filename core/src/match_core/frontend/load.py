@@ -1,0 +1,43 @@
+"""Loading a model: from a path to a checked Model with static shapes and source names."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from match_core.frontend.checks import check_nodes, check_shapes
+from match_core.frontend.names import name_nodes
+from match_core.frontend.opset import to_working_opset
+from match_core.frontend.read import read_proto
+from match_core.frontend.shapes import infer_shapes
+from match_core.ir.model import Model
+from match_core.ir.naming import c_identifier
+
+if TYPE_CHECKING:
+    import onnx
+
+
+def load_model(path: Path) -> Model:
+    """Read the ONNX file at ``path``.
+
+    Errors: UsageError MATCH-F001 (no such file); ModelError MATCH-F0xx for everything that is wrong with it, see
+    ``match_core.frontend.read``, ``opset``, ``shapes`` and ``checks``.
+    """
+    proto, digest = read_proto(path)
+    return model_from_proto(proto, name=c_identifier(path.stem), source=path.name, sha256=digest)
+
+
+def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str = "") -> Model:
+    """The Model of a proto (changed in place). Weights must be inside the proto."""
+    import onnx_graphsurgeon as gs
+
+    digest = sha256 or hashlib.sha256(proto.SerializeToString(deterministic=True)).hexdigest()
+    provenance = name_nodes(proto)
+    check_nodes(proto, source)
+    proto, provenance = to_working_opset(proto, provenance, source)
+    proto = infer_shapes(proto, source)
+    check_shapes(proto, source)
+    graph = gs.import_onnx(proto)
+    graph.name = name
+    return Model(name, graph, source, digest, provenance)

@@ -1,0 +1,28 @@
+"""Node names: every node gets a unique one, and the name that the source gave it is remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import onnx
+
+
+def name_nodes(proto: onnx.ModelProto) -> dict[str, tuple[str, ...]]:
+    """Make the names of the main graph's nodes unique and non-empty (in place); returns unique name -> source name.
+
+    A node without a name is called ``<Op>_<index>``, its place in the file.
+    """
+    given = {node.name for node in proto.graph.node}
+    seen: set[str] = set()
+    provenance: dict[str, tuple[str, ...]] = {}
+    for index, node in enumerate(proto.graph.node):
+        source = node.name or f"{node.op_type}_{index}"
+        name, number = source, 1
+        while name in seen or (name != node.name and name in given):
+            number += 1
+            name = f"{source}_{number}"
+        seen.add(name)
+        node.name = name
+        provenance[name] = (source,)
+    return provenance

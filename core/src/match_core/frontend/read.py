@@ -1,0 +1,156 @@
+"""From a path to a parsed proto whose weights are all inside it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+from match_core.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    import onnx
+
+
+def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
+    """The parsed and checked model with external data read in, and the SHA-256 of the file (and of external data).
+
+    Errors: UsageError MATCH-F001 (no file); ModelError MATCH-F002 (not ONNX), MATCH-F003 (invalid ONNX),
+    MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short).
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    if not path.is_file():
+        raise UsageError(
+            "MATCH-F001",
+            "cannot read the model",
+            str(path),
+            "it is a directory" if path.is_dir() else "there is no such file",
+            ("give the path of an .onnx file",),
+        )
+    content = path.read_bytes()
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(content)
+    except DecodeError:
+        proto = onnx.ModelProto()
+    if not proto.ir_version or not proto.opset_import or not proto.graph.output:
+        raise ModelError(
+            "MATCH-F002",
+            "cannot read the model",
+            path.name,
+            f"the {len(content)} bytes are not an ONNX model",
+            ("export the network to ONNX", "check that the file was copied or downloaded completely"),
+        )
+    digest = hashlib.sha256(content)
+    for tensor in _tensors(proto.graph):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            digest.update(_read_external(tensor, path))
+    try:
+        onnx.checker.check_model(proto)
+    except onnx.checker.ValidationError as error:
+        raise ModelError(
+            "MATCH-F003",
+            "the model is not valid ONNX",
+            path.name,
+            _first_line(str(error)),
+            ("export the model again", "run onnx.checker.check_model on it"),
+        ) from error
+    return proto, digest.hexdigest()
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else "the checker gives no reason"
+
+
+def _tensors(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """All constant tensors: initialisers, attributes, subgraphs."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors
+            if attribute.HasField("g"):
+                yield from _tensors(attribute.g)
+            for subgraph in attribute.graphs:
+                yield from _tensors(subgraph)
+
+
+def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
+    """Read the tensor's bytes from beside the model into the proto (in place)."""
+    import onnx
+
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    where = f"{model.name}, tensor {tensor.name!r}"
+    path = _inside(location, model, where)
+    offset, length = _number(entries.get("offset", "0"), where), _number(entries.get("length", "-1"), where)
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        wanted = size - offset if length < 0 else length
+        if wanted < 0 or offset + wanted > size:
+            raise ModelError(
+                "MATCH-F012",
+                "external weight data are incomplete",
+                where,
+                f"{location!r} has {size} bytes, the tensor needs bytes {offset} to {offset + max(wanted, 0)}",
+                ("copy the data file again",),
+            )
+        file.seek(offset)
+        content = file.read(wanted)
+    tensor.raw_data = content
+    tensor.data_location = onnx.TensorProto.DEFAULT
+    del tensor.external_data[:]
+    return content
+
+
+def _number(text: str, where: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -2
+    if value < -1:
+        raise ModelError(
+            "MATCH-F012",
+            "external weight data are incomplete",
+            where,
+            f"offset or length is {text[:40]!r}",
+            (),
+        )
+    return value
+
+
+def _inside(location: str, model: Path, where: str) -> Path:
+    """The file that ``location`` names, if it lies in the model's folder after all links are followed."""
+    folder = model.resolve().parent
+    posix, windows = PurePosixPath(location), PureWindowsPath(location)
+    plain = (
+        location
+        and not posix.is_absolute()
+        and not windows.drive
+        and not windows.root
+        and "\0" not in location
+    )
+    escapes = ".." in posix.parts or ".." in windows.parts
+    path = folder / location if plain and not escapes else folder
+    if not plain or escapes or not path.resolve().is_relative_to(folder):
+        raise ModelError(
+            "MATCH-F010",
+            "external weight data outside the model's folder are not read",
+            where,
+            f"the model asks for {location[:200]!r}",
+            ("store the data beside the model and name it by its file name",),
+        )
+    if not path.is_file():
+        raise ModelError(
+            "MATCH-F011",
+            "external weight data are missing",
+            where,
+            f"there is no file {location!r} beside the model",
+            (f"copy {location!r} into the model's folder",),
+        )
+    return path

@@ -1,0 +1,68 @@
+"""Geometry of convolutions and poolings with every default and auto_pad resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.transforms.quant import shape_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+@dataclass(frozen=True, slots=True)
+class ConvGeometry:
+    """``pads`` are all begins, then all ends, in elements."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[int, ...]
+    group: int = 1
+
+    def attributes(self, pads: tuple[int, ...] | None = None) -> dict[str, object]:
+        """As attributes of ConvInteger, all present; ``pads`` replaces the padding."""
+        return {
+            "kernel_shape": list(self.kernel),
+            "strides": list(self.strides),
+            "dilations": list(self.dilations),
+            "pads": list(self.pads if pads is None else pads),
+            "group": self.group,
+        }
+
+
+def conv_geometry(node: gs.Node) -> ConvGeometry:
+    """The geometry of a Conv, ConvInteger or pooling node with static shapes."""
+    attrs = node.attrs
+    spatial = len(node.inputs[0].shape) - 2
+    kernel = attrs.get("kernel_shape") or shape_of(node.inputs[1])[2:]
+    kernel = tuple(int(size) for size in kernel)
+    strides = tuple(int(size) for size in attrs.get("strides") or [1] * spatial)
+    dilations = tuple(int(size) for size in attrs.get("dilations") or [1] * spatial)
+    auto = attrs.get("auto_pad", "NOTSET")
+    if auto in ("NOTSET", ""):
+        pads = tuple(int(size) for size in attrs.get("pads") or [0] * (2 * spatial))
+    elif auto == "VALID":
+        pads = (0,) * (2 * spatial)
+    else:
+        pads = _same_pads(
+            shape_of(node.inputs[0])[2:], kernel, strides, dilations, upper=auto == "SAME_UPPER"
+        )
+    return ConvGeometry(kernel, strides, dilations, pads, int(attrs.get("group", 1)))
+
+
+def _same_pads(
+    size: tuple[int, ...],
+    kernel: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    upper: bool,
+) -> tuple[int, ...]:
+    begins, ends = [], []
+    for n, k, s, d in zip(size, kernel, strides, dilations, strict=True):
+        total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+        small, large = total // 2, total - total // 2
+        begins.append(small if upper else large)
+        ends.append(large if upper else small)
+    return (*begins, *ends)

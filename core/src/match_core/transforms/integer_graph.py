@@ -1,0 +1,204 @@
+"""What integerisation knows while it works: which integer tensor stands for which quantised tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.hardware import Unit
+from match_core.ir.editor import Editor
+from match_core.transforms.base import PassContext
+from match_core.transforms.quant import Quant, Site, producer, quant_of, shape_of
+from match_core.transforms.requant import Arithmetic, Requant, Target, choose_requant, shared_arithmetic
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+_INT8, _UINT8 = np.dtype(np.int8), np.dtype(np.uint8)
+#: Share of expected differences from the real-valued rounding above which a note is written.
+_NOTED_MISMATCH = 0.01
+
+
+def activation_type(units: Sequence[Unit]) -> np.dtype[np.generic] | None:
+    """The 8-bit type that the units want: uint8 where any says so, else int8 where any says so, else None (keep)."""
+    wanted = {unit.requant.activation_type for unit in units if unit.requant is not None}
+    if not wanted:
+        return None
+    return _UINT8 if "uint8" in wanted else _INT8
+
+
+class IntegerGraph:
+    """The state of one integerisation. ``arithmetic`` is what the Soc's units share."""
+
+    def __init__(self, editor: Editor, context: PassContext) -> None:
+        self.editor = editor
+        self.arithmetic: Arithmetic = shared_arithmetic(context.units)
+        self._type = activation_type(context.units)
+        self._integer: dict[int, gs.Variable] = {}
+        self._ranges: dict[int, tuple[int, int]] = {}
+        self._old: list[gs.Variable] = []
+
+    def stored(self, quant: Quant) -> Quant:
+        """The parameters of a tensor as the integer graph stores it."""
+        return quant.shifted(self._type if self._type is not None else quant.dtype)
+
+    def define(self, old: gs.Variable, new: gs.Variable, quant: Quant) -> None:
+        """Quantised tensor ``old`` (parameters ``quant``, values in [quant.lo, quant.hi]) is now ``new``."""
+        stored = self.stored(quant)
+        self._integer[id(old)] = new
+        self._ranges[id(old)] = (stored.lo, stored.hi)
+        self._old.append(old)
+
+    def lookup(self, old: gs.Tensor) -> gs.Variable | None:
+        """The integer tensor for a quantised tensor, made on demand for graph inputs; None where there is none."""
+        if id(old) in self._integer:
+            return self._integer[id(old)]
+        if not any(old is tensor for tensor in self.editor.graph.inputs) or old.dtype not in (_INT8, _UINT8):
+            return None
+        new = self.convert(
+            old, np.dtype(old.dtype), self._type or np.dtype(old.dtype), f"{old.name}_stored", ()
+        )
+        limits = np.iinfo(old.dtype)
+        self.define(old, new, Quant(1.0, 0, np.dtype(old.dtype), int(limits.min), int(limits.max)))
+        return new
+
+    def source(self, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
+        """For a float tensor that is DequantizeLinear of a known quantised tensor: the integer tensor, its
+        parameters with the range of its values, and the DequantizeLinear."""
+        node = producer(tensor)
+        if node is None or node.op != "DequantizeLinear":
+            return None
+        quant = quant_of(node, node.inputs[0].dtype)
+        new = self.lookup(node.inputs[0]) if quant is not None else None
+        if quant is None or new is None:
+            return None
+        lo, hi = self._ranges[id(node.inputs[0])]
+        return new, replace(self.stored(quant), lo=lo, hi=hi), node
+
+    def range_of(self, old: gs.Tensor) -> tuple[int, int]:
+        """The range of a known quantised tensor, as the integer graph stores it."""
+        return self._ranges[id(old)]
+
+    def convert(
+        self,
+        tensor: gs.Tensor,
+        have: np.dtype[np.generic],
+        want: np.dtype[np.generic],
+        name: str,
+        origin: Sequence[str],
+    ) -> gs.Variable:
+        """The tensor with its sign offset moved between int8 and uint8 (itself where there is nothing to do)."""
+        if have == want:
+            return tensor
+        op = "match.arith::OffsetI8ToU8" if want == _UINT8 else "match.arith::OffsetU8ToI8"
+        return self.editor.node(op, [tensor], want, shape_of(tensor), name=name, origin=origin)
+
+    def scalar(self, hint: str, value: int) -> gs.Constant:
+        """A constant int64 of shape ()."""
+        return self.editor.constant(hint, np.array(value, np.int64))
+
+    def requantise(
+        self,
+        acc: gs.Variable,
+        target: Target,
+        quant: Quant,
+        channel_axis: int,
+        site: Site,
+        origin: Sequence[str],
+    ) -> gs.Variable:
+        """Append Requant to an int32 tensor. ``target`` and ``quant`` (the result as stored) are per channel of
+        ``channel_axis``."""
+        requant = choose_requant(target, self.arithmetic)
+        self.note(site, requant)
+        shape = tuple(-1 if axis == channel_axis else 1 for axis in range(len(acc.shape)))
+        name = f"{site.op.name}_requant"
+        constants = [
+            self.editor.constant(f"{name}_multiplier", _per_channel(requant.multiplier, shape)),
+            self.editor.constant(f"{name}_addend", _per_channel(requant.addend, shape)),
+            self.scalar(f"{name}_divisor", 1 << requant.shift),
+            self.scalar(f"{name}_lo", target.lo),
+            self.scalar(f"{name}_hi", target.hi),
+        ]
+        op = "match.arith::RequantU8" if quant.dtype == _UINT8 else "match.arith::RequantI8"
+        return self.editor.node(op, [acc, *constants], quant.dtype, shape_of(acc), name=name, origin=origin)
+
+    def note(self, site: Site, requant: Requant) -> None:
+        """Record what the chosen arithmetic costs, where it costs something."""
+        where = "/".join(self.editor.origin(site.op))
+        if requant.wide and self.arithmetic.product_bits < 64:
+            self.editor.notes.append(
+                f"{where}: {self.arithmetic.product_bits}-bit products cannot keep the result within 1 LSB; "
+                "64-bit products are used, which only units without limits run"
+            )
+        elif requant.expected_mismatch > _NOTED_MISMATCH:
+            self.editor.notes.append(
+                f"{where}: about {100 * requant.expected_mismatch:.1f} % of the results may be 1 LSB off the "
+                f"real-valued rounding, because products have {self.arithmetic.product_bits} bits"
+            )
+
+    def keep_quantize(self, node: gs.Node) -> None:
+        """A QuantizeLinear that stays: its result is stored as the units want it."""
+        quant = quant_of(node, node.outputs[0].dtype)
+        if quant is None:
+            return
+        stored = self.stored(quant)
+        if stored.dtype != quant.dtype:
+            zero = self.editor.constant(f"{node.name}_zero", np.array(stored.zero, stored.dtype))
+            new = self.editor.node(
+                "QuantizeLinear",
+                [node.inputs[0], node.inputs[1], zero],
+                stored.dtype,
+                shape_of(node.outputs[0]),
+                name=node.name,
+                origin=self.editor.origin(node),
+            )
+        else:
+            new = node.outputs[0]
+        self.define(node.outputs[0], new, quant)
+
+    def connect(self) -> None:
+        """Give everything that still reads an old quantised tensor what it needs: DequantizeLinear reads the new
+        tensor with a moved zero point, others (and graph outputs) get the old type back."""
+        for old in self._old:
+            new = self._integer[id(old)]
+            if new is old:
+                continue
+            for node in [n for n in old.outputs if n.op == "DequantizeLinear" and n.inputs[0] is old]:
+                self._move_dequantize(node, new)
+            rest = [n for n in old.outputs if n is not producer(new)]
+            if not rest and not any(old is tensor for tensor in self.editor.graph.outputs):
+                continue
+            origin = self.editor.origin(*old.inputs)
+            back = self.convert(
+                new, np.dtype(new.dtype), np.dtype(old.dtype), f"{old.name}_as_stored", origin
+            )
+            if any(old is tensor for tensor in self.editor.graph.inputs):
+                continue  # consumers of a graph input keep reading it
+            self.editor.replace(old, back)
+
+    def _move_dequantize(self, node: gs.Node, new: gs.Variable) -> None:
+        quant = quant_of(node, node.inputs[0].dtype)
+        if quant is None:
+            return
+        stored = self.stored(quant)
+        zero = self.editor.constant(f"{node.name}_zero", np.array(stored.zero, stored.dtype))
+        result = self.editor.node(
+            "DequantizeLinear",
+            [new, node.inputs[1], zero],
+            node.outputs[0].dtype,
+            shape_of(node.outputs[0]),
+            name=node.name,
+            origin=self.editor.origin(node),
+        )
+        self.editor.replace(node.outputs[0], result)
+
+
+def _per_channel(values: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Shape () where all channels agree, else ``shape`` with -1 for the channels."""
+    if values.size and np.all(values == values.flat[0]):
+        return np.array(values.flat[0], np.int64)
+    return values.reshape(shape)

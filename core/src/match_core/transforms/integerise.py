@@ -1,0 +1,68 @@
+"""Quantised operators become integer operators with explicit requantisation.
+
+Every tensor between a QuantizeLinear and a DequantizeLinear becomes an 8-bit tensor of the type that the Soc's units
+want (uint8 where one says so: then u = q + 128 for int8 tensors). Every QuantizeLinear whose operator has an integer
+form is replaced; the others stay, as float operators between DequantizeLinear and QuantizeLinear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from match_core.ir.editor import Editor, sort_nodes
+from match_core.ir.model import Model
+from match_core.transforms.base import Pass, PassContext, Phase
+from match_core.transforms.integer_graph import IntegerGraph
+from match_core.transforms.integerise_add import add
+from match_core.transforms.integerise_conv import convolution
+from match_core.transforms.integerise_dense import dense
+from match_core.transforms.integerise_move import concat, integer_move, move
+from match_core.transforms.integerise_pool import average_pool
+from match_core.transforms.integerise_softmax import softmax
+from match_core.transforms.integerise_unary import unary
+from match_core.transforms.quant import Site, site_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+Rewriter = Callable[[IntegerGraph, Site], "gs.Variable | None"]
+
+#: Tried in order; the first answer wins. Each looks at other operators, except that ``unary`` takes any function of
+#: one quantised tensor, so it comes last.
+REWRITERS: tuple[Rewriter, ...] = (convolution, dense, add, average_pool, softmax, move, concat, unary)
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """Replace every quantised operator that has an integer form."""
+    editor = Editor(model)
+    sort_nodes(editor.graph)
+    graph = IntegerGraph(editor, context)
+    for node in list(editor.graph.nodes):
+        if node.op == "QuantizeLinear":
+            _quantize(graph, node)
+        else:
+            integer_move(graph, node)
+    graph.connect()
+    return editor.finish()
+
+
+def _quantize(graph: IntegerGraph, node: gs.Node) -> None:
+    site = site_of(node, graph.editor.graph.outputs)
+    if site is not None:
+        for rewriter in REWRITERS:
+            result = rewriter(graph, site)
+            if result is not None:
+                graph.define(node.outputs[0], result, site.quant)
+                return
+    graph.keep_quantize(node)
+
+
+INTEGERISE = Pass(
+    "integerise",
+    Phase.INTEGER,
+    run,
+    "quantised operators become integer operators with requantisation (x*M + B) >> S",
+    after=("qoperator_to_qdq",),
+    exact=None,
+)

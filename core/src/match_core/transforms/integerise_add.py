@@ -1,0 +1,111 @@
+"""Quantised addition of two tensors -> AddRequant: clip((a*Ma + b*Mb + B) >> S, lo, hi)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.transforms.integer_graph import IntegerGraph
+from match_core.transforms.quant import Quant, Site, shape_of
+from match_core.transforms.requant import WIDE, Arithmetic
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+@dataclass(frozen=True, slots=True)
+class AddConstants:
+    """The integers of one addition."""
+
+    multiplier_a: int
+    multiplier_b: int
+    addend: int
+    shift: int
+    wide: bool
+
+
+def add(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """Add of two quantised tensors of the result's shape."""
+    node = site.op
+    if node.op != "Add":
+        return None
+    first, second = graph.source(node.inputs[0]), graph.source(node.inputs[1])
+    if first is None or second is None:
+        return None
+    (a, quant_a, dequantize_a), (b, quant_b, dequantize_b) = first, second
+    if shape_of(a) != site.real_shape or shape_of(b) != site.real_shape:
+        return None
+    stored = graph.stored(site.quant)
+    chosen = choose_add(quant_a, quant_b, stored, graph.arithmetic)
+    origin = graph.editor.origin(dequantize_a, dequantize_b, *site.nodes)
+    if chosen.wide and graph.arithmetic.product_bits < WIDE.product_bits:
+        graph.editor.notes.append(
+            f"{'/'.join(graph.editor.origin(node))}: the shared {graph.arithmetic.product_bits}-bit arithmetic cannot "
+            "keep the sum within 1 LSB; 64-bit products are used, which only units without limits run"
+        )
+    names = ("multiplier_a", "multiplier_b", "addend", "divisor", "lo", "hi")
+    values = (
+        chosen.multiplier_a,
+        chosen.multiplier_b,
+        chosen.addend,
+        1 << chosen.shift,
+        stored.lo,
+        stored.hi,
+    )
+    constants = [
+        graph.scalar(f"{node.name}_{name}", value) for name, value in zip(names, values, strict=True)
+    ]
+    op = "match.arith::AddRequantU8" if stored.dtype == np.uint8 else "match.arith::AddRequantI8"
+    return graph.editor.node(
+        op, [a, b, *constants], stored.dtype, site.real_shape, name=node.name, origin=origin
+    )
+
+
+def choose_add(quant_a: Quant, quant_b: Quant, result: Quant, arithmetic: Arithmetic) -> AddConstants:
+    """The most precise constants whose result is within 1 of the real-valued rounding for all pairs of inputs."""
+    for limits in dict.fromkeys((arithmetic, WIDE)):
+        for shift in range(limits.shift_max, limits.shift_min - 1, -1):
+            chosen = _at_shift(quant_a, quant_b, result, limits, shift)
+            if chosen is None:
+                continue
+            if largest_add_error(chosen, quant_a, quant_b, result) <= 1:
+                return chosen
+            break
+    raise ValueError("no constants give the sum within 1")
+
+
+def _at_shift(
+    quant_a: Quant, quant_b: Quant, result: Quant, limits: Arithmetic, shift: int
+) -> AddConstants | None:
+    scale = float(1 << shift)
+    m_a, m_b = quant_a.scale / result.scale * scale, quant_b.scale / result.scale * scale
+    multiplier_a, multiplier_b = round(m_a), round(m_b)
+    if max(multiplier_a, multiplier_b) > limits.multiplier_max:
+        return None
+    # Exact where both inputs are zero: sums are centred there.
+    exact = (result.zero + 0.5) * scale
+    if exact >= 2.0**62:
+        return None
+    addend = round(exact) - multiplier_a * quant_a.zero - multiplier_b * quant_b.zero
+    for a in (quant_a.lo, quant_a.hi, 0):
+        for b in (quant_b.lo, quant_b.hi, 0):
+            parts = (a * multiplier_a, b * multiplier_b, a * multiplier_a + b * multiplier_b)
+            sums = (addend, parts[0] + addend, parts[1] + addend, parts[2] + addend)
+            if min(*parts, *sums) < -limits.limit or max(*parts, *sums) >= limits.limit:
+                return None
+    return AddConstants(multiplier_a, multiplier_b, addend, shift, limits == WIDE)
+
+
+def largest_add_error(chosen: AddConstants, quant_a: Quant, quant_b: Quant, result: Quant) -> int:
+    """The largest difference from the real-valued rounding over all pairs of inputs, by trying them all."""
+    a = np.arange(quant_a.lo, quant_a.hi + 1, dtype=np.int64)[:, None]
+    b = np.arange(quant_b.lo, quant_b.hi + 1, dtype=np.int64)[None, :]
+    real = (
+        (a - quant_a.zero) * quant_a.scale + (b - quant_b.zero) * quant_b.scale
+    ) / result.scale + result.zero
+    rounded = np.clip(np.floor(real + 0.5), result.lo, result.hi)
+    sums = a * chosen.multiplier_a + b * chosen.multiplier_b + chosen.addend
+    integer = np.clip(sums >> chosen.shift, result.lo, result.hi)
+    return int(np.max(np.abs(integer - rounded)))

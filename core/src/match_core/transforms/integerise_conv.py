@@ -1,0 +1,154 @@
+"""Quantised convolution -> [Pad] -> ConvInteger -> Requant. Zero points are folded into the addend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.transforms.geometry import ConvGeometry, conv_geometry
+from match_core.transforms.integer_graph import IntegerGraph
+from match_core.transforms.priors import input_prior
+from match_core.transforms.quant import (
+    Quant,
+    QuantConstant,
+    Site,
+    constant,
+    optional_input,
+    producer,
+    quant_constant,
+    shape_of,
+)
+from match_core.transforms.requant import Target
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """Conv with quantised input and weights; None for other ranks than 4, other operators, unusable weights."""
+    node = site.op
+    if node.op != "Conv" or len(site.real_shape) != 4:
+        return None
+    source = graph.source(node.inputs[0])
+    weight = signed_weight(node.inputs[1], channel_axis=0)
+    if source is None or weight is None:
+        return None
+    x, quant, dequantize = source
+    channels = weight.values.shape[0]
+    bias = real_bias(node, 2, channels)
+    if bias is None:
+        return None
+    geometry = conv_geometry(node)
+    stored = graph.stored(site.quant)
+    flat = weight.values.reshape(channels, -1)
+    scale = np.broadcast_to(weight.scale.reshape(-1), (channels,))
+    target = linear_target(flat, scale, bias, quant, stored, padded=any(geometry.pads))
+    origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
+    acc = append_convolution(graph, x, weight.values, geometry, quant, site.real_shape, node.name, origin)
+    result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
+    return graph.requantise(acc, target, stored, 1, site, result_origin)
+
+
+def append_convolution(
+    graph: IntegerGraph,
+    x: gs.Variable,
+    weight: NDArray[np.int64],
+    geometry: ConvGeometry,
+    quant: Quant,
+    shape: tuple[int, ...],
+    name: str,
+    origin: tuple[str, ...],
+) -> gs.Variable:
+    """ConvInteger without zero points. Padding must read as the zero point, so where that is not 0 a Pad makes it."""
+    pads = geometry.pads
+    if quant.zero != 0 and any(pads):
+        before, after = pads[:2], pads[2:]
+        padded = [n + b + a for n, b, a in zip(shape_of(x)[2:], before, after, strict=True)]
+        amounts = np.array([0, 0, *before, 0, 0, *after], np.int64)
+        inputs = [
+            x,
+            graph.editor.constant(f"{name}_pads", amounts),
+            graph.editor.constant(f"{name}_pad_value", np.array(quant.zero, quant.dtype)),
+        ]
+        x = graph.editor.node(
+            "Pad",
+            inputs,
+            quant.dtype,
+            (*shape_of(x)[:2], *padded),
+            name=f"{name}_pad",
+            origin=origin,
+            attrs={"mode": "constant"},
+        )
+        pads = (0, 0, 0, 0)
+    return graph.editor.node(
+        "ConvInteger",
+        [x, graph.editor.constant(f"{name}_weight", weight.astype(np.int8))],
+        np.int32,
+        shape,
+        name=name,
+        origin=origin,
+        attrs=geometry.attributes(pads),
+    )
+
+
+def signed_weight(tensor: gs.Tensor, channel_axis: int) -> QuantConstant | None:
+    """A dequantised constant that fits int8 once its zero point is subtracted, with one scale per channel at most."""
+    weight = quant_constant(tensor)
+    if weight is None or weight.axis not in (None, channel_axis):
+        return None
+    if weight.values.size == 0 or weight.values.min() < -128 or weight.values.max() > 127:
+        return None
+    if not np.all(np.isfinite(weight.scale)) or np.any(weight.scale <= 0):
+        return None
+    return weight
+
+
+def real_bias(node: gs.Node, position: int, channels: int) -> NDArray[np.float64] | None:
+    """The bias as real values (C,): zeros where there is none, None where it is not a constant that broadcasts."""
+    tensor = optional_input(node, position)
+    if tensor is None:
+        return np.zeros(channels)
+    stored = quant_constant(tensor)
+    values = stored.real() if stored is not None else constant(tensor)
+    if values is None or values.size not in (1, channels) or not np.all(np.isfinite(values)):
+        return None
+    if values.size > 1 and values.shape[-1] != channels:
+        return None
+    return np.broadcast_to(np.asarray(values, np.float64).reshape(-1), (channels,))
+
+
+def linear_target(
+    weight: NDArray[np.int64],
+    weight_scale: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    quant: Quant,
+    result: Quant,
+    padded: bool,
+) -> Target:
+    """The requantisation of ``weight`` (C, K) times inputs of parameters ``quant``, plus real ``bias`` (C,)."""
+    multiplier = quant.scale * weight_scale / result.scale
+    total = weight.sum(axis=1)
+    low = min(quant.lo, quant.zero) if padded else quant.lo
+    high = max(quant.hi, quant.zero) if padded else quant.hi
+    positive, negative = (
+        np.where(weight > 0, weight, 0).sum(axis=1),
+        np.where(weight < 0, weight, 0).sum(axis=1),
+    )
+    mean, deviation = input_prior(quant)
+    return Target(
+        multiplier=multiplier,
+        offset=bias / result.scale - multiplier * (quant.zero * total) + result.zero,
+        acc_min=positive * low + negative * high,
+        acc_max=positive * high + negative * low,
+        lo=result.lo,
+        hi=result.hi,
+        acc_mean=mean * total.astype(np.float64),
+        acc_sd=deviation * np.sqrt(np.square(weight.astype(np.float64)).sum(axis=1)),
+    )
+
+
+def _makers(*tensors: gs.Tensor) -> tuple[gs.Node, ...]:
+    nodes = (producer(tensor) for tensor in tensors)
+    return tuple(node for node in nodes if node is not None)

@@ -1,0 +1,114 @@
+"""Operators that only move 8-bit values (Reshape, Transpose, MaxPool, Concat, ...) work on the stored integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.transforms.geometry import conv_geometry
+from match_core.transforms.integer_graph import IntegerGraph
+from match_core.transforms.integerise_unary import apply_table, requant_table
+from match_core.transforms.quant import Quant, Site, constant, shape_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: One data input in front, one output, values unchanged; the maximum commutes with quantisation.
+MOVES = frozenset(
+    (
+        "Reshape",
+        "Flatten",
+        "Squeeze",
+        "Unsqueeze",
+        "Transpose",
+        "MaxPool",
+        "Identity",
+        "Slice",
+        "Expand",
+        "Tile",
+    )
+)
+
+
+def move(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """DequantizeLinear -> move -> [clamps] -> QuantizeLinear. Other parameters on the result need a table."""
+    node = site.op
+    if node.op not in MOVES or len(node.outputs) != 1:
+        return None
+    source = graph.source(node.inputs[0])
+    if source is None:
+        return None
+    x, quant, dequantize = source
+    if quant.dtype != graph.stored(site.quant).dtype:
+        return None
+    moved = _moved(graph, node, x, graph.editor.origin(dequantize, *site.nodes))
+    return _requantised(graph, moved, quant, site, node.name)
+
+
+def concat(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """Concat of quantised tensors: inputs with other parameters than the result get a table each."""
+    node = site.op
+    if node.op != "Concat":
+        return None
+    sources = [graph.source(tensor) for tensor in node.inputs]
+    parts = []
+    for index, source in enumerate(sources):
+        if source is None or source[1].dtype != graph.stored(site.quant).dtype:
+            return None
+        x, quant, _ = source
+        parts.append((x, quant, f"{node.name}_in{index}"))
+    inputs = [_requantised(graph, x, quant, site, name) for x, quant, name in parts]
+    makers = [source[2] for source in sources if source is not None]
+    stored = graph.stored(site.quant)
+    origin = graph.editor.origin(*makers, *site.nodes)
+    axis = int(node.attrs["axis"]) % len(site.real_shape)
+    return graph.editor.node(
+        "Concat", inputs, stored.dtype, site.real_shape, name=node.name, origin=origin, attrs={"axis": axis}
+    )
+
+
+def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
+    """A move that reads a quantised tensor directly (QOperator models, or tools that push DequantizeLinear down)."""
+    if node.op not in MOVES or len(node.outputs) != 1 or node.outputs[0].dtype != node.inputs[0].dtype:
+        return
+    if constant(node.inputs[0]) is not None:
+        return
+    known = graph.lookup(node.inputs[0]) if _is_eight_bit(node.inputs[0]) else None
+    if known is None:
+        return
+    moved = _moved(graph, node, known, graph.editor.origin(node))
+    lo, hi = graph.range_of(node.inputs[0])
+    stored = Quant(1.0, 0, np.dtype(known.dtype), lo, hi)
+    graph.define(node.outputs[0], moved, stored.shifted(np.dtype(node.outputs[0].dtype)))
+
+
+def _is_eight_bit(tensor: gs.Tensor) -> bool:
+    return tensor.dtype is not None and np.dtype(tensor.dtype) in (np.dtype(np.int8), np.dtype(np.uint8))
+
+
+def _moved(graph: IntegerGraph, node: gs.Node, x: gs.Variable, origin: tuple[str, ...]) -> gs.Variable:
+    attrs = dict(node.attrs)
+    if node.op == "MaxPool":
+        geometry = conv_geometry(node)
+        attrs = geometry.attributes()
+        del attrs["group"]
+        attrs["ceil_mode"] = int(node.attrs.get("ceil_mode", 0))
+    return graph.editor.node(
+        node.op,
+        [x, *node.inputs[1:]],
+        x.dtype,
+        shape_of(node.outputs[0]),
+        name=node.name,
+        origin=origin,
+        attrs=attrs,
+    )
+
+
+def _requantised(graph: IntegerGraph, x: gs.Variable, quant: Quant, site: Site, name: str) -> gs.Variable:
+    """``x`` with the parameters and bounds of the site's result."""
+    stored = graph.stored(site.quant)
+    if quant.same_values(stored) and stored.lo <= quant.lo and quant.hi <= stored.hi:
+        return x
+    table = requant_table(quant, stored)
+    return apply_table(graph, x, table, stored, f"{name}_table", graph.editor.origin(*site.nodes))

@@ -1,0 +1,85 @@
+"""Quantised average pooling -> ConvInteger with weights 1 -> Requant, whose multiplier holds 1 / (kernel area)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.transforms.geometry import ConvGeometry, conv_geometry
+from match_core.transforms.integer_graph import IntegerGraph
+from match_core.transforms.integerise_conv import append_convolution, linear_target
+from match_core.transforms.quant import Quant, Site, shape_of
+from match_core.transforms.requant import Target, choose_requant
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: A smaller multiplier is taken for the sake of units that multiply by the area only while the expected share of
+#: results off the real-valued rounding stays below this.
+_TOLERATED_MISMATCH = 0.001
+
+
+def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """AveragePool, GlobalAveragePool, or ReduceMean over both spatial axes, of a quantised NCHW tensor. Windows must
+    all count the same number of elements."""
+    node = site.op
+    geometry = _geometry(node)
+    if geometry is None or len(shape_of(node.inputs[0])) != 4:
+        return None
+    source = graph.source(node.inputs[0])
+    if source is None:
+        return None
+    x, quant, dequantize = source
+    channels = shape_of(x)[1]
+    stored = graph.stored(site.quant)
+    area = prod(geometry.kernel)
+    weight = np.ones((channels, 1, *geometry.kernel), np.int64)
+    target = _target(area, quant, stored, padded=any(geometry.pads))
+    scaled = replace(target, product_factor=area)
+    chosen = choose_requant(scaled, graph.arithmetic)
+    if not chosen.wide and chosen.expected_mismatch <= _TOLERATED_MISMATCH:
+        target = scaled
+    origin = graph.editor.origin(dequantize, node)
+    shape = (1, channels, *site.real_shape[2:]) if len(site.real_shape) == 4 else (1, channels, 1, 1)
+    geometry = replace(geometry, group=channels)
+    acc = append_convolution(graph, x, weight, geometry, quant, shape, node.name, origin)
+    result = graph.requantise(acc, target, stored, 1, site, graph.editor.origin(*site.nodes))
+    if shape == site.real_shape:
+        return result
+    flat = graph.editor.constant(f"{node.name}_shape", np.array(site.real_shape, np.int64))
+    return graph.editor.node(
+        "Reshape", [result, flat], stored.dtype, site.real_shape, name=f"{node.name}_reshape", origin=origin
+    )
+
+
+def _target(area: int, quant: Quant, result: Quant, padded: bool) -> Target:
+    """One channel; the mean of ``area`` values spreads less than one value, but neighbours are alike."""
+    ones = np.ones((1, area), np.int64)
+    target = linear_target(ones, np.array([1.0 / area]), np.zeros(1), quant, result, padded)
+    return replace(target, acc_sd=target.acc_sd * np.sqrt(float(area)) / 2)
+
+
+def _geometry(node: gs.Node) -> ConvGeometry | None:
+    shape = shape_of(node.inputs[0])
+    if node.op == "GlobalAveragePool":
+        return _whole(shape)
+    if node.op == "ReduceMean":
+        axes = node.attrs.get("axes")
+        if axes is None and len(node.inputs) > 1 and hasattr(node.inputs[1], "values"):
+            axes = node.inputs[1].values.tolist()
+        spatial = sorted(int(axis) % len(shape) for axis in axes or ())
+        return _whole(shape) if spatial == [2, 3] else None
+    if node.op != "AveragePool" or node.attrs.get("ceil_mode", 0):
+        return None
+    geometry = conv_geometry(node)
+    if any(geometry.pads) and not node.attrs.get("count_include_pad", 0):
+        return None
+    return geometry
+
+
+def _whole(shape: tuple[int, ...]) -> ConvGeometry:
+    kernel = shape[2:]
+    return ConvGeometry(kernel, (1,) * len(kernel), (1,) * len(kernel), (0,) * (2 * len(kernel)))

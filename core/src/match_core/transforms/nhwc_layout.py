@@ -1,0 +1,202 @@
+"""Activations of spatial integer operators move from NCHW to NHWC.
+
+Convolutions and pooling become ``match.nhwc`` operators. What follows element by element works on NHWC too, so that a
+Transpose is left only where a tensor enters or leaves this part of the graph; one that moves only axes of size 1 is a
+Reshape.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.ir.editor import Editor, sort_nodes
+from match_core.ir.model import Model, qualified_op
+from match_core.transforms.base import Pass, PassContext, Phase
+from match_core.transforms.quant import constant, shape_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+_TO_NHWC = (0, 2, 3, 1)
+_TO_NCHW = (0, 3, 1, 2)
+
+#: Operators that do the same on any order of axes (constants of rank 4 are permuted along).
+_AGNOSTIC = frozenset(
+    [
+        "match.arith::RequantU8",
+        "match.arith::RequantI8",
+        "match.arith::AddRequantU8",
+        "match.arith::AddRequantI8",
+        "match.arith::OffsetI8ToU8",
+        "match.arith::OffsetU8ToI8",
+        "match.arith::LutU8",
+        "match.arith::LutI8",
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Max",
+        "Min",
+        "Relu",
+        "Clip",
+        "Cast",
+        "Abs",
+        "Neg",
+        "Exp",
+        "Sqrt",
+        "Tanh",
+        "Sigmoid",
+        "Erf",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "Elu",
+        "Gelu",
+        "Floor",
+        "Mod",
+        "Pow",
+        "Where",
+        "Less",
+        "Greater",
+        "Equal",
+        "Identity",
+    ]
+)
+#: As above, and without a per-axis parameter when the scale is a scalar.
+_QUANTISERS = frozenset(("QuantizeLinear", "DequantizeLinear"))
+#: Operators with one axis attribute that is permuted.
+_AXIS = frozenset(("Concat", "Softmax", "match.arith::SoftmaxU8", "match.arith::SoftmaxI8"))
+#: Constant inputs that hold values over a 256-entry table, not over the tensor's axes.
+_TABLE_INPUTS = {"match.arith::LutU8": 1, "match.arith::LutI8": 1}
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """Convert where it starts to pay: at convolutions and pooling."""
+    editor = Editor(model)
+    sort_nodes(editor.graph)
+    layout = _Layout(editor)
+    for node in list(editor.graph.nodes):
+        layout.convert(node)
+    return editor.finish()
+
+
+class _Layout:
+    """``_nhwc`` maps the id of an NCHW tensor to the same values in NHWC."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self._nhwc: dict[int, gs.Variable] = {}
+
+    def convert(self, node: gs.Node) -> None:
+        """Rewrite one node (topological order), if it is spatial or follows an NHWC tensor."""
+        if len(node.outputs) != 1 or node.outputs[0].shape is None or len(node.outputs[0].shape) != 4:
+            return
+        op = qualified_op(node)
+        if op == "ConvInteger" and _is_plain_convolution(node):
+            self._spatial(node, "match.nhwc::ConvInteger", dict(node.attrs), list(node.inputs[1:]))
+        elif op == "MaxPool" and np.dtype(node.inputs[0].dtype) in (np.dtype(np.int8), np.dtype(np.uint8)):
+            attrs = dict(node.attrs)
+            if set(attrs) == {"kernel_shape", "pads", "strides", "dilations", "ceil_mode"}:
+                self._spatial(node, "match.nhwc::MaxPool", attrs, [])
+        elif any(id(tensor) in self._nhwc for tensor in node.inputs):
+            self._follow(node, op)
+
+    def _spatial(self, node: gs.Node, op: str, attrs: dict[str, object], rest: list[gs.Tensor]) -> None:
+        self._emit(node, op, [self._as_nhwc(node.inputs[0], node), *rest], attrs)
+
+    def _follow(self, node: gs.Node, op: str) -> None:
+        attrs = dict(node.attrs)
+        if op == "Pad":
+            inputs = self._pad_inputs(node)
+        elif op in _AXIS:
+            attrs["axis"] = _TO_NHWC.index(int(attrs.get("axis", -1)) % 4)
+            inputs = [self._as_nhwc(t, node) if len(t.shape or ()) == 4 else t for t in node.inputs]
+        elif op in _AGNOSTIC or (op in _QUANTISERS and _is_per_tensor(node)):
+            inputs = self._elementwise_inputs(node, op)
+        else:
+            return
+        if inputs is not None:
+            self._emit(node, op, inputs, attrs)
+
+    def _elementwise_inputs(self, node: gs.Node, op: str) -> list[gs.Tensor] | None:
+        inputs: list[gs.Tensor] = []
+        for position, tensor in enumerate(node.inputs):
+            if tensor.is_empty() or position == _TABLE_INPUTS.get(op):
+                inputs.append(tensor)
+            elif (values := constant(tensor)) is not None:
+                inputs.append(self._permuted_constant(tensor, values))
+            elif len(tensor.shape) == 4:
+                inputs.append(self._as_nhwc(tensor, node))
+            elif len(tensor.shape) == 0:
+                inputs.append(tensor)
+            else:
+                return None  # a variable of lower rank that broadcasts along NCHW's trailing axes
+        return inputs
+
+    def _pad_inputs(self, node: gs.Node) -> list[gs.Tensor] | None:
+        amounts = constant(node.inputs[1])
+        if amounts is None or amounts.size != 8 or (len(node.inputs) > 3 and not node.inputs[3].is_empty()):
+            return None
+        moved = amounts.reshape(2, 4)[:, list(_TO_NHWC)].reshape(-1)
+        pads = self._editor.constant(f"{node.inputs[1].name}_nhwc", moved)
+        return [self._as_nhwc(node.inputs[0], node), pads, *node.inputs[2:3]]
+
+    def _permuted_constant(self, tensor: gs.Tensor, values: np.ndarray) -> gs.Tensor:  # type: ignore[type-arg]
+        if values.ndim == 0 or (values.size == 1 and values.ndim < 4):
+            return tensor
+        full = values.reshape((1,) * (4 - values.ndim) + values.shape)
+        return self._editor.constant(f"{tensor.name}_nhwc", full.transpose(_TO_NHWC))
+
+    def _as_nhwc(self, tensor: gs.Tensor, reader: gs.Node) -> gs.Variable:
+        known = self._nhwc.get(id(tensor))
+        if known is None:
+            origin = self._editor.origin(*(tensor.inputs or [reader]))
+            known = self._permute(tensor, _TO_NHWC, f"{tensor.name}_nhwc", origin)
+            self._nhwc[id(tensor)] = known
+        return known
+
+    def _emit(self, node: gs.Node, op: str, inputs: list[gs.Tensor], attrs: dict[str, object]) -> None:
+        """The node on NHWC tensors. The old output is computed from the new one by a Transpose, which disappears
+        where nobody needs it."""
+        old = node.outputs[0]
+        shape = tuple(shape_of(old)[axis] for axis in _TO_NHWC)
+        origin = self._editor.origin(node)
+        new = self._editor.node(op, inputs, old.dtype, shape, name=node.name, origin=origin, attrs=attrs)
+        back = self._permute(new, _TO_NCHW, f"{node.name}_nchw", origin)
+        self._editor.replace(old, back)
+        self._nhwc[id(back)] = new
+
+    def _permute(
+        self, tensor: gs.Tensor, order: tuple[int, ...], name: str, origin: tuple[str, ...]
+    ) -> gs.Variable:
+        before = shape_of(tensor)
+        shape = tuple(before[axis] for axis in order)
+        if [axis for axis in order if before[axis] != 1] == [axis for axis in range(4) if before[axis] != 1]:
+            target = self._editor.constant(f"{name}_shape", np.array(shape, np.int64))
+            return self._editor.node(
+                "Reshape", [tensor, target], tensor.dtype, shape, name=name, origin=origin
+            )
+        return self._editor.node(
+            "Transpose", [tensor], tensor.dtype, shape, name=name, origin=origin, attrs={"perm": list(order)}
+        )
+
+
+def _is_plain_convolution(node: gs.Node) -> bool:
+    """Two inputs (no zero points), constant weights, explicit attributes."""
+    names = {"kernel_shape", "pads", "strides", "dilations", "group"}
+    return len(node.inputs) == 2 and constant(node.inputs[1]) is not None and set(node.attrs) == names
+
+
+def _is_per_tensor(node: gs.Node) -> bool:
+    values = constant(node.inputs[1])
+    return values is not None and values.size == 1
+
+
+NHWC_LAYOUT = Pass(
+    "nhwc_layout",
+    Phase.LAYOUT,
+    run,
+    "activations of integer convolutions and pooling move to NHWC, inner transposes vanish",
+)

@@ -1,0 +1,48 @@
+"""The passes of the core, and running passes with observers around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from match_core.hardware import Soc, Unit
+from match_core.ir.model import Model
+from match_core.transforms.base import Pass, PassContext
+from match_core.transforms.order import order_passes
+
+
+class Observer(Protocol):
+    """Sees every pass: progress, dumps, timing and verification are observers."""
+
+    def before_pass(self, item: Pass, model: Model) -> None:
+        """Called with the model that the pass will get."""
+        ...
+
+    def after_pass(self, item: Pass, before: Model, after: Model) -> None:
+        """Called with the model before and the model after."""
+        ...
+
+
+def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
+    """The core's passes for a Soc with these units (all of them, host included), in running order."""
+    from match_core.transforms.integerise import INTEGERISE
+    from match_core.transforms.nhwc_layout import NHWC_LAYOUT
+
+    passes = [INTEGERISE]
+    if any(unit.layout == "NHWC" for unit in units):
+        passes.append(NHWC_LAYOUT)
+    return order_passes(passes)
+
+
+def run_passes(
+    model: Model, passes: Iterable[Pass], context: PassContext, observers: Sequence[Observer] = ()
+) -> Model:
+    """Run the passes in their declared order (whatever order they come in)."""
+    for item in order_passes(passes):
+        for observer in observers:
+            observer.before_pass(item, model)
+        after = item.run(model, context)
+        for observer in observers:
+            observer.after_pass(item, model, after)
+        model = after
+    return model
