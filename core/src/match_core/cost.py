@@ -52,9 +52,20 @@ class CostModel(Protocol):
     ``tile`` maps every dimension name of the workload to an int64 array (N,) of tile sizes; results are int64 (N,).
     """
 
-    name: str
-    version: str
-    bound: Bound
+    @property
+    def name(self) -> str:
+        """The model's name, in every report."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes when results change."""
+        ...
+
+    @property
+    def bound(self) -> Bound:
+        """How the estimate relates to the truth."""
+        ...
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Cycles of one kernel call on a tile of these sizes (launch not included)."""

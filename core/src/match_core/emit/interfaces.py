@@ -5,10 +5,13 @@ A package may define interfaces of its own; two packages that name the same kind
 
 from __future__ import annotations
 
+from typing import Literal
+
 from match_core.emit.api import KernelInterface, RuntimeFile
 from match_core.schedule.workload import Workload
 
-_CONV_OPERANDS = (
+_Role = Literal["input", "constant", "output"]
+_CONV_OPERANDS: tuple[tuple[str, _Role], ...] = (
     ("input", "input"),
     ("weight", "constant"),
     ("multiplier", "constant"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from match_core.emit.api import Kernel, MemoryApi
 from match_core.emit.interfaces import context_type
+from match_core.schedule.geometry import axis_tile, round_up
 from match_core.schedule.loops import LoopSchedule, Placement
 from match_core.schedule.workload import Axis, Operand, Workload
 
@@ -29,7 +30,8 @@ class Copy:
 
 def product(*factors: str) -> str:
     """C text of a product; literals are multiplied now."""
-    literal, symbols = 1, []
+    literal = 1
+    symbols: list[str] = []
     for factor in factors:
         if factor.endswith("u") and factor[:-1].isdigit():
             literal *= int(factor[:-1])
@@ -77,12 +79,11 @@ class LayerWriter:
         self._pairs([f".{dim.name.lower()} = {tile[dim.name]}u" for dim in self.workload.dims])
         window = []
         for operand, axis in self._windowed(cut=False):
-            before = axis.offset
-            after = max(0, self._needed(axis, tile) - axis.offset - axis.size)
+            part = axis_tile(axis, {}, tile)
             name = f".{operand.name}_{axis.name}"
-            window += [f"{name} = {axis.size}u"]
-            window += [f"{name}_pad_before = {before}u"] if before else []
-            window += [f"{name}_pad_after = {after}u"] if after else []
+            window += [f"{name} = {part.extent}u"]
+            window += [f"{name}_pad_before = {part.pad_before}u"] if part.pad_before else []
+            window += [f"{name}_pad_after = {part.pad_after}u"] if part.pad_after else []
         self._pairs(window)
         self._pairs([f".{name} = {geometry[name]}" for name in self.kernel.interface.geometry])
         self.indent -= 1
@@ -146,36 +147,47 @@ class LayerWriter:
             cut_dims = [term for term in axis.terms if term[0] in self.cut]
             if len(cut_dims) != 1:
                 raise ValueError(f"{name}: more than one cut dimension in one axis")
-            (cut_dim, coefficient), index = cut_dims[0], cut_dims[0][0].lower()
+            cut_dim, coefficient = cut_dims[0]
+            index = cut_dim.lower()
             if cut_dim != dim:
                 continue
             fixed = self._needed(axis, {**dict(self.schedule.tile), cut_dim: 1})
-            extent = f"(tile.{index} - 1u) * {coefficient}u + {fixed}u" if coefficient != 1 else f"tile.{index} + {fixed - 1}u"
+            if coefficient == 1:
+                extent = f"tile.{index} + {fixed - 1}u"
+            else:
+                extent = f"(tile.{index} - 1u) * {coefficient}u + {fixed}u"
             start = product(index, f"{coefficient}u")
             self._line(f"const match_span_t {name} = match_span({start}, {axis.offset}u, {extent}, {axis.size}u);")
             self._line(f"tile.{name} = {name}.size;")
             self._line(f"tile.{name}_pad_before = {name}.before;")
             self._line(f"tile.{name}_pad_after = {name}.after;")
 
-    def _axis(self, operand: Operand, axis: Axis) -> tuple[str, str]:
-        """C text of (first index, extent) of the tile on this axis."""
+    def _axis(self, operand: Operand, axis: Axis) -> tuple[str, str, bool]:
+        """C text of first index and extent of the tile on this axis, and whether that is all of the axis."""
+        far = round_up(axis.size, axis.round_up)
         if not self._is_cut(axis):
-            return "0u", f"{-(-axis.size // axis.round_up) * axis.round_up}u"
+            whole = round_up(axis_tile(axis, {}, dict(self.schedule.tile)).extent, axis.round_up)
+            return "0u", f"{whole}u", whole == far
         if axis.windowed:
-            return f"{operand.name}_{axis.name}.first", f"{operand.name}_{axis.name}.size"
+            return f"{operand.name}_{axis.name}.first", f"{operand.name}_{axis.name}.size", False
         dim = axis.terms[0][0]
         loop = self.cut[dim]
-        extent = f"tile.{dim.lower()}" if loop.size % loop.tile else f"{loop.tile}u"
-        return dim.lower(), extent
+        if loop.size % loop.tile == 0:
+            return dim.lower(), f"{round_up(loop.tile, axis.round_up)}u", False
+        extent = f"tile.{dim.lower()}"
+        if axis.round_up > 1:
+            extent = f"(({extent} + {axis.round_up - 1}u) / {axis.round_up}u * {axis.round_up}u)"
+        return dim.lower(), extent, False
 
     def copy_of(self, operand: Operand) -> Copy:
         """How the operand's tile lies in far memory (dense row-major over the operand's axes)."""
         stride = operand.element_bits // 8
-        row_bytes, levels, offsets = f"{stride}u", [], []
+        row_bytes = f"{stride}u"
+        levels: list[Level] = []
+        offsets: list[str] = []
         contiguous, inner_whole = True, True
         for axis in reversed(operand.axes):
-            first, extent = self._axis(operand, axis)
-            whole = not self._is_cut(axis)
+            first, extent, whole = self._axis(operand, axis)
             if first != "0u":
                 offsets.append(product(first, f"{stride}u"))
             if contiguous:
@@ -187,7 +199,7 @@ class LayerWriter:
             else:
                 levels.append(Level(extent, stride))
                 inner_whole = whole
-            stride *= -(-axis.size // axis.round_up) * axis.round_up
+            stride *= round_up(axis.size, axis.round_up)
         levels = [level for level in levels if level.count != "1u"]
         return Copy(" + ".join(reversed(offsets)), row_bytes, tuple(reversed(levels)))
 

@@ -86,7 +86,9 @@ def _lower_inline(
     tensors = kernel.inputs(match)
     outputs = tuple(match.nodes[-1].outputs)
     code = kernel.render(InlineRequest(f"{function}_kernel", match.nodes, tensors, outputs))
-    arguments, constants, variables = [], {}, []
+    arguments: list[str] = []
+    constants: dict[str, str] = {}
+    variables: list[gs.Variable] = []
     for position, tensor in enumerate(tensors):
         if isinstance(tensor, gs.Constant):
             values = code.constants.get(position, tensor.values)

@@ -26,7 +26,8 @@ _QUANT = formulas.Ne16Quant(weight_bits=8, scale_bits=32, bias=True)
 def _input_rows(workload: Workload, tile: Tile) -> NDArray[np.int64]:
     """Input rows a tile reads: (OY - 1) * stride + FY, at most the whole input."""
     rows = workload.operand("input").axes[0].size
-    return np.minimum((tile["OY"] - 1) * workload.parameters["stride_y"] + tile["FY"], rows)
+    wanted: NDArray[np.int64] = (tile["OY"] - 1) * workload.parameters["stride_y"] + tile["FY"]
+    return np.minimum(wanted, rows)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class ClusterCost(UnitCost):
                 rows = _input_rows(workload, tile)
                 columns = workload.operand("input").axes[1].size
                 reach = np.minimum((t["OX"] - 1) * workload.parameters["stride_x"] + t["FX"], columns)
-                turn = formulas.own_transpose(timing, elements=rows * reach * t["K"])
+                turn = formulas.own_transpose(timing, pixels=rows * reach, channels=t["K"])
                 return turn + formulas.depthwise(
                     timing,
                     in_y=rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from match_core import Axis, Match, Pattern, Workload
 from match_gap9 import rules
@@ -182,11 +183,11 @@ NE16_PATTERNS = (
 )
 
 
-def multiplier_array(match: Match, channels: int) -> np.ndarray:
+def multiplier_array(match: Match, channels: int) -> NDArray[np.int32]:
     """Multipliers, one int32 per output channel."""
     return np.broadcast_to(match.const("multiplier").reshape(-1), (channels,)).astype(np.int32)
 
 
-def addend_array(match: Match, channels: int) -> np.ndarray:
+def addend_array(match: Match, channels: int) -> NDArray[np.int32]:
     """Addends, one int32 per output channel."""
     return np.broadcast_to(match.const("addend").reshape(-1), (channels,)).astype(np.int32)

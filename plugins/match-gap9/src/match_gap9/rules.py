@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from match_core import Constraint, Match
 from match_gap9.structures import is_depthwise, is_pooling, pad_value, pads, shift, strides
@@ -42,7 +43,7 @@ def _shift_range(match: Match) -> str | None:
 SHIFT = Constraint("shift", "the requantisation divides by 2**S with S of 0 to 31", _shift_range)
 
 
-def _accumulator_bounds(match: Match) -> tuple[np.ndarray, np.ndarray]:
+def _accumulator_bounds(match: Match) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Smallest and largest sum per output channel for uint8 inputs."""
     weight = match.const("weight").astype(np.int64)
     if match.has("dense"):
@@ -65,10 +66,17 @@ def _int32_product(match: Match) -> str | None:
 PRODUCT = Constraint(
     "product", "sum * M and sum * M + B stay within int32 for every input", _int32_product
 )
+
+
+def _negative(values: NDArray[np.generic]) -> str | None:
+    smallest = min(int(value) for value in values.reshape(-1))
+    return None if smallest >= 0 else f"the smallest is {smallest}"
+
+
 UNSIGNED_MULTIPLIER = Constraint(
     "multiplier",
     "multipliers are not negative",
-    lambda m: None if (m.const("multiplier") >= 0).all() else f"the smallest is {int(m.const('multiplier').min())}",
+    lambda m: _negative(m.const("multiplier")),
 )
 
 

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
 #include "match_gap9_kernels.h"
-#include "match_gap9_layout.h"
 #include "pmsis.h"
 #include "pulp_nn_kernels.h"
 

@@ -1,0 +1,40 @@
+# Each target sets itself up: the environment lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml
+
+.PHONY: demo test test-slow lint bench wheels clean
+
+$(STAMP): $(PROJECTS) requirements-dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e core -e plugins/match-gap9
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo/demo.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy core/src plugins/match-gap9/src
+
+bench: $(STAMP)
+	$(BIN)/python tests/benchmarks/networks.py
+
+wheels: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m build --wheel --outdir dist core
+	$(BIN)/python -m build --wheel --outdir dist plugins/match-gap9
+
+clean:
+	rm -rf $(VENV) dist
