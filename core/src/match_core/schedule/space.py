@@ -1,0 +1,144 @@
+"""Which tilings are tried: the dimensions that may be cut, and the tile sizes tried for each of them.
+
+A dimension may be cut where the workload allows it and cutting it keeps every result element in exactly one
+tile: each output has exactly one axis that uses it, and tiles of that axis do not overlap. A reduction
+dimension is therefore never cut (kernels finish their sums). Of the dimensions that meet in one axis only the
+largest is cut, so that an axis's extents follow from one tile size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from match_core.schedule.geometry import axis_tile, far_strides, round_up
+from match_core.schedule.workload import Axis, Dim, Operand, Workload
+
+#: Most tilings (products of tile sizes) that one search looks at; keeps a search within milliseconds.
+TILINGS_MAX = 8192
+#: Sizes are also tried rounded up to these multiples, which kernels with several cores or lanes prefer.
+PREFERRED_MULTIPLES = (2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A dimension that may be cut; ``tiles`` are the sizes tried, largest (the whole dimension) first."""
+
+    dim: Dim
+    tiles: tuple[int, ...]
+
+
+def cuts_of(workload: Workload) -> tuple[Cut, ...]:
+    """The dimensions that may be cut, in the workload's order, with at most TILINGS_MAX combinations of
+    sizes."""
+    cuttable = [dim for dim in workload.dims if dim.size > 1 and _may_cut(workload, dim)]
+    lists = [[tile for tile in _sizes(dim) if _is_valid(workload, dim, tile)] for dim in cuttable]
+    _thin(lists)
+    cuts = (Cut(dim, tuple(tiles)) for dim, tiles in zip(cuttable, lists, strict=True))
+    return tuple(cut for cut in cuts if len(cut.tiles) > 1)
+
+
+def uses(axis: Axis, dim: Dim) -> bool:
+    """Whether the axis's index depends on the dimension."""
+    return any(name == dim.name for name, _ in axis.terms)
+
+
+def _may_cut(workload: Workload, dim: Dim) -> bool:
+    if not dim.tileable:
+        return False
+    for operand in workload.operands:
+        axes = [(axis, stride) for axis, stride in zip(operand.axes, far_strides(operand), strict=True)]
+        used = [(axis, stride) for axis, stride in axes if uses(axis, dim)]
+        if operand.role == "output" and (
+            len(used) != 1 or not _tiles_are_disjoint(workload, used[0][0], dim)
+        ):
+            return False
+        for axis, stride in used:
+            if stride * operand.element_bits % 8 != 0 or not _leads(workload, axis, dim):
+                return False
+    return True
+
+
+def _tiles_are_disjoint(workload: Workload, axis: Axis, dim: Dim) -> bool:
+    """Whether different indices of ``dim`` reach different indices of the axis, whatever the others are: the
+    others together span less than one step of it."""
+    step = next(coefficient for name, coefficient in axis.terms if name == dim.name)
+    span = sum(c * (workload.dim(name).size - 1) for name, c in axis.terms if name != dim.name)
+    return span < step
+
+
+def _leads(workload: Workload, axis: Axis, dim: Dim) -> bool:
+    """Whether ``dim`` is the largest tileable dimension of the axis (the first of equals)."""
+    rivals = [workload.dim(name) for name, _ in axis.terms if workload.dim(name).tileable]
+    reduced = {d.name for d in rivals if _is_reduction(workload, d)}
+    rivals = [d for d in rivals if d.name not in reduced]
+    return not rivals or max(rivals, key=lambda d: d.size).name == dim.name
+
+
+def _is_reduction(workload: Workload, dim: Dim) -> bool:
+    outputs = [operand for operand in workload.operands if operand.role == "output"]
+    return any(not any(uses(axis, dim) for axis in operand.axes) for operand in outputs)
+
+
+def _sizes(dim: Dim) -> list[int]:
+    """The smallest tile for each number of steps (these include all divisors), and rounded up to preferred
+    multiples; largest first."""
+    grain, last = dim.granularity, -(-dim.size // dim.granularity) - 1
+    balanced = {dim.size}
+    steps = 1
+    while steps <= last + 1:
+        grains = last // steps + 1  # the fewest grains per tile that make this many steps
+        balanced.add(min(dim.size, grains * grain))
+        steps = last // (grains - 1) + 1 if grains > 1 else last + 2  # the next count with smaller tiles
+    preferred = {round_up(tile, grain * multiple) for tile in balanced for multiple in PREFERRED_MULTIPLES}
+    return sorted(balanced | {tile for tile in preferred if tile < dim.size}, reverse=True)
+
+
+def _is_valid(workload: Workload, dim: Dim, tile: int) -> bool:
+    """Whether no tile lies wholly in the padding and packed axes are cut at multiples of their rounding."""
+    if tile == dim.size:
+        return True
+    whole = {other.name: other.size for other in workload.dims}
+    for operand in workload.operands:
+        for axis in operand.axes:
+            if uses(axis, dim) and not _axis_is_valid(axis, dim, tile, whole):
+                return False
+    return True
+
+
+def _axis_is_valid(axis: Axis, dim: Dim, tile: int, whole: dict[str, int]) -> bool:
+    step = next(coefficient for name, coefficient in axis.terms if name == dim.name)
+    if axis.round_up > 1 and (axis.windowed or step * tile % axis.round_up != 0):
+        return False
+    last = (dim.size - 1) // tile * tile
+    # Extents are smallest at the ends, so the tiles between need no look.
+    for start, size in ((0, tile), (last, dim.size - last)):
+        if axis_tile(axis, {dim.name: start}, {**whole, dim.name: size}).extent <= 0:
+            return False
+    return True
+
+
+def _thin(lists: list[list[int]]) -> None:
+    """Drop sizes that differ least from their neighbours until few enough combinations are left."""
+
+    def combinations() -> int:
+        product = 1
+        for tiles in lists:
+            product *= len(tiles)
+        return product
+
+    while combinations() > TILINGS_MAX:
+        longest = max(lists, key=len)
+        if len(longest) <= 2:
+            return
+        ratios = [longest[i - 1] / longest[i + 1] for i in range(1, len(longest) - 1)]
+        del longest[1 + min(range(len(ratios)), key=lambda i: (ratios[i], -i))]
+
+
+def whole_tile(workload: Workload) -> tuple[tuple[str, int], ...]:
+    """The tile that is the whole workload."""
+    return tuple((dim.name, dim.size) for dim in workload.dims)
+
+
+def operand_cuts(operand: Operand, cuts: tuple[Cut, ...]) -> tuple[int, ...]:
+    """Positions in ``cuts`` of the dimensions that the operand's axes use."""
+    return tuple(i for i, cut in enumerate(cuts) if any(uses(axis, cut.dim) for axis in operand.axes))
