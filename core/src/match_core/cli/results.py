@@ -38,9 +38,7 @@ def memory_json(memory: Iterable[MemoryUse]) -> dict[str, object]:
 def cycles_table(total: int, units: Mapping[str, int]) -> Table:
     """Cycles of one inference on the twin."""
     rows = [(unit, f"{cycles:,}") for unit, cycles in units.items()]
-    return Table(
-        "cycles of one inference", ("unit", "cycles"), [*rows, ("total", f"{total:,}")], frozenset({"cycles"})
-    )
+    return Table("cycles of one inference", ("unit", "cycles"), [*rows, ("total", f"{total:,}")], frozenset({"cycles"}))
 
 
 def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
@@ -49,9 +47,7 @@ def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
         (name, f"{use['used']:,}", f"{use['available']:,}", f"{use['used'] / use['available']:.1%}")
         for name, use in memory.items()
     ]
-    return Table(
-        "memory", ("name", "used", "available", "share"), rows, frozenset({"used", "available", "share"})
-    )
+    return Table("memory", ("name", "used", "available", "share"), rows, frozenset({"used", "available", "share"}))
 
 
 def shortened(names: Iterable[str], limit: int = 48) -> str:

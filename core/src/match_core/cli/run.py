@@ -9,16 +9,15 @@ import typer
 
 from match_core.cli.options import JsonOption, QuietOption, SanitizeOption
 from match_core.cli.results import cycles_json, cycles_table, nodes_json
-from match_core.cli.terminal import Terminal, library_output
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from match_core.twin.run import RunResult
 
 
 def run_command(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What match compile wrote.", show_default=False)
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What match compile wrote.", show_default=False)],
     inputs: Annotated[
         Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.", show_default=False)
     ],
@@ -35,27 +34,32 @@ def run_command(
     Example: match run build --inputs inputs.npz --outputs outputs.npz
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
-        with library_output():
-            from match_core.io.arrays import read_arrays, write_arrays
-            from match_core.pipeline import run_program
+        with plugin_session(terminal) as plugins:
+            from match_core.io.arrays import TensorSpec, read_samples, write_arrays
+            from match_core.twin.program import read_manifest, run_program
 
+            specs = [
+                TensorSpec(tensor["name"], tuple(tensor["shape"]), tensor["dtype"])
+                for tensor in read_manifest(directory)["inputs"]
+            ]
+            samples = read_samples(inputs, specs)
             terminal.stage_started("run")
-            result = run_program(directory, read_arrays(inputs), sanitize=sanitize)
-            write_arrays(outputs, result.outputs)
-            terminal.stage_finished("run", {"outputs": len(result.outputs), "cycles": result.cycles_total})
-        terminal.document(_document(result, outputs))
+            result = run_program(directory, samples.arrays, plugins, sanitize=sanitize)
+            terminal.stage_finished("run", {"samples": samples.count, "cycles": result.cycles_total})
+            write_arrays(outputs, samples.restore(result.outputs))
+        terminal.document(_document(result, samples.count, outputs))
         terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit))
         terminal.line(f"outputs written to {outputs}")
     return 0
 
 
-def _document(result: RunResult, outputs: Path) -> dict[str, object]:
+def _document(result: RunResult, samples: int, outputs: Path) -> dict[str, object]:
     return {
         "schema": "match.run",
         "schema_version": 1,
         "ok": True,
         "outputs": str(outputs),
-        "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
+        "samples": samples,
         "cycles": cycles_json(result.cycles_total, result.cycles_by_unit),
         "nodes": nodes_json(result.nodes),
     }

@@ -54,8 +54,7 @@ def _row(soc: Soc, plugins: Plugins) -> dict[str, object]:
         "host": soc.host,
         "units": list(soc.units),
         "memories": [
-            {"name": memory.name, "level": memory.level, "size_bytes": memory.size_bytes}
-            for memory in soc.memories
+            {"name": memory.name, "level": memory.level, "size_bytes": memory.size_bytes} for memory in soc.memories
         ],
     }
 
@@ -66,6 +65,6 @@ def _table(rows: list[dict[str, object]]) -> Table:
         units, memories = row["units"], row["memories"]
         assert isinstance(units, list)
         assert isinstance(memories, list)
-        sizes = ", ".join(f"{memory['name']} {memory['size_bytes'] / 1024:g} KiB" for memory in memories)
+        sizes = ", ".join(f"{memory['name']} {memory['size_bytes'] / 1024:.1f} KiB" for memory in memories)
         shown.append((str(row["name"]), f"{row['package']} {row['version']}", ", ".join(units), sizes))
     return Table("targets", ("name", "package", "units", "memories"), shown)

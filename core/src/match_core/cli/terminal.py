@@ -138,9 +138,7 @@ def prepare_streams() -> None:
 
 
 def _styled(stream: TextIO) -> bool:
-    return (
-        stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
-    )
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def _write(stream: TextIO, text: str, style: str = "") -> None:
@@ -174,9 +172,7 @@ def _rich_table(table: Table) -> None:
 
     shown = RichTable(title=Text(_clean(table.title)), title_justify="left", box=box.SIMPLE_HEAD)
     for heading in table.headings:
-        shown.add_column(
-            Text(heading), justify="right" if heading in table.right else "left", overflow="fold"
-        )
+        shown.add_column(Text(heading), justify="right" if heading in table.right else "left", overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(_clean(cell)) for cell in row))
     Console(file=sys.stdout, highlight=False).print(shown)
@@ -189,6 +185,4 @@ def _number(value: float | str) -> str:
 
 
 def _clean(text: str) -> str:
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)

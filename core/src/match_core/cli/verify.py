@@ -28,9 +28,7 @@ def verify_command(
     target: TargetOption = None,
     inputs: Annotated[
         Path | None,
-        typer.Option(
-            "--inputs", metavar="X.npz", help="Samples to run; without it, random ones.", show_default=False
-        ),
+        typer.Option("--inputs", metavar="X.npz", help="Samples to run; without it, random ones.", show_default=False),
     ] = None,
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
@@ -47,7 +45,7 @@ def verify_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.pipeline import VerifyRequest, verify_model
+            from match_core.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
                 model=model,
@@ -57,8 +55,8 @@ def verify_command(
                 without_units=tuple(without_unit or ()),
                 sanitize=sanitize,
             )
-            document = dict(verify_model(request, plugins, terminal).as_json())
-        terminal.document({"schema": "match.verify", "schema_version": 1, **document})
+            document = verify_model(request, plugins, terminal).as_json()
+        terminal.document(document)
         _show(terminal, document)
     return 0 if document["ok"] else EXIT_FAILED
 
@@ -79,11 +77,7 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
         for name in document["max_abs_lsb"]
     ]
     columns = frozenset({"max", "mean"})
-    terminal.table(
-        Table("distance to the original model (LSB)", ("output", "max", "mean"), distances, columns)
-    )
+    terminal.table(Table("distance to the original model (LSB)", ("output", "max", "mean"), distances, columns))
     exact = "bit exact" if document["bit_exact"] else "NOT bit exact"
     verdict = "ok" if document["ok"] else "FAILED"
-    terminal.line(
-        f"{verdict}: the program is {exact} against the integer graph", "green" if document["ok"] else "red"
-    )
+    terminal.line(f"{verdict}: the program is {exact} against the integer graph", "green" if document["ok"] else "red")

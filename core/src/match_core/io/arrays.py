@@ -80,9 +80,7 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Sampl
                 what=f"graph input {spec.name!r} is missing",
                 where=where,
                 why=f"{len(arrays)} arrays are given: {', '.join(map(repr, sorted(arrays))) or 'none'}",
-                help=(
-                    f"add an array named {spec.name!r} of {spec.dtype}, shape [samples, {_dims(spec.shape)}]",
-                ),
+                help=(f"add an array named {spec.name!r} of {spec.dtype}, shape [samples, {_dims(spec.shape)}]",),
             )
         array = np.asarray(arrays[spec.name])
         dtype = np.dtype(spec.dtype)
@@ -92,9 +90,7 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Sampl
                 what=f"graph input {spec.name!r} has another element type",
                 where=where,
                 why=f"the model wants {spec.dtype}, the array holds {array.dtype}",
-                help=(
-                    f"convert it with .astype(numpy.{dtype.name}), with the model's scale if it is quantised",
-                ),
+                help=(f"convert it with .astype(numpy.{dtype.name}), with the model's scale if it is quantised",),
             )
         if array.shape != spec.shape and array.shape[1:] != spec.shape:
             raise UsageError(
@@ -114,9 +110,7 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Sampl
             code="MATCH-U044",
             what="the graph inputs do not hold the same samples",
             where=where,
-            why=", ".join(
-                f"{name!r}: {'one without axis' if single[name] else counts[name]}" for name in counts
-            ),
+            why=", ".join(f"{name!r}: {'one without axis' if single[name] else counts[name]}" for name in counts),
             help=("give every input the same number of samples, at least one",),
         )
     count = next(iter(counts.values()), 1)

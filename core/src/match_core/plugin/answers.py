@@ -56,9 +56,7 @@ def patterns(answer: object) -> tuple[Pattern, ...]:
 
 def cost_model(answer: object) -> CostModel:
     """Anything with the attributes of CostModel (a protocol, so no base class is asked for)."""
-    missing = [
-        name for name in ("name", "version", "bound") if not isinstance(getattr(answer, name, None), str)
-    ]
+    missing = [name for name in ("name", "version", "bound") if not isinstance(getattr(answer, name, None), str)]
     missing += [name for name in _COST_METHODS if not callable(getattr(answer, name, None))]
     if missing or isinstance(answer, type):
         lacks = f" (lacks {', '.join(missing)})" if missing else " (a class, not an instance)"
@@ -91,9 +89,7 @@ def _items(answer: object, kind: type[_Item]) -> tuple[_Item, ...]:
         raise WrongAnswerError(f"returned {_shown(answer)}, tuple of {kind.__name__} expected")
     for position, item in enumerate(answer):
         if not isinstance(item, kind):
-            raise WrongAnswerError(
-                f"returned {_shown(item)} at position {position}, {kind.__name__} expected"
-            )
+            raise WrongAnswerError(f"returned {_shown(item)} at position {position}, {kind.__name__} expected")
     return tuple(answer)
 
 
@@ -106,8 +102,4 @@ def _unique(kind: str, names: Iterable[str]) -> None:
 
 
 def _shown(answer: object) -> str:
-    return (
-        f"the class {answer.__name__}"
-        if isinstance(answer, type)
-        else f"a value of type {type(answer).__name__}"
-    )
+    return f"the class {answer.__name__}" if isinstance(answer, type) else f"a value of type {type(answer).__name__}"

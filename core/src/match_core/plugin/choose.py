@@ -18,15 +18,15 @@ _LIST = "see the installed targets with: match targets"
 
 
 def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> Soc:
-    """The Soc of that name, or the only one. UsageError MATCH-U030 (unknown), U031 (several, none named),
-    U032 (none installed); PluginError where a plugin's fault is the reason."""
+    """The Soc of that name, or the only one. UsageError MATCH-U022 (unknown), U023 (several, none named),
+    U024 (none installed); PluginError where a plugin's fault is the reason."""
     known = sorted(targets.socs)
     if name is None:
         if len(known) == 1:
             return targets.socs[known[0]].item
         if known:
             raise UsageError(
-                code="MATCH-U031",
+                code="MATCH-U023",
                 what="no target was named",
                 where="option -t",
                 why=f"{len(known)} targets are installed: {', '.join(known)}",
@@ -35,7 +35,7 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         if faults:
             raise faults[0].as_error("there is no target to compile for")
         raise UsageError(
-            code="MATCH-U032",
+            code="MATCH-U024",
             what="there is no target to compile for",
             where="installed packages with entry points in the group match.plugins",
             why="none of them, if there are any, defines a target",
@@ -50,7 +50,7 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
     close = get_close_matches(name, known, n=1)
     broken = [f"repair or remove {fault.distribution}: {fault.cause}" for fault in faults]
     raise UsageError(
-        code="MATCH-U030",
+        code="MATCH-U022",
         what=f"target {name!r} is not known",
         where="option -t",
         why=f"{len(known)} targets are installed" + (f": {', '.join(known)}" if known else ""),

@@ -69,8 +69,7 @@ def built_in_plugins() -> tuple[Found, ...]:
     from match_core import __version__
 
     return tuple(
-        Found(name, CORE_DISTRIBUTION, __version__, _importer(module), built_in=True)
-        for name, module in BUILT_IN
+        Found(name, CORE_DISTRIBUTION, __version__, _importer(module), built_in=True) for name, module in BUILT_IN
     )
 
 

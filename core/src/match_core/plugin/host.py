@@ -93,7 +93,7 @@ class Plugins:
         )
 
     def soc(self, name: str | None = None) -> Soc:
-        """The target of that name; None: the only one installed. UsageError MATCH-U030 to U032 where there is
+        """The target of that name; None: the only one installed. UsageError MATCH-U022 to U024 where there is
         no such target, PluginError where a broken plugin is the reason."""
         soc = choose.soc(name, self._merged(), self.faults)
         self.units_of(soc)
@@ -125,9 +125,7 @@ class Plugins:
             "match_cost", argument, check.cost_model, needed, soc=soc, unit=unit, pattern=pattern
         ):
             return model
-        raise self._nobody(
-            "match_cost", f"pattern {pattern.name} of unit {unit.name} has no cost model", unit
-        )
+        raise self._nobody("match_cost", f"pattern {pattern.name} of unit {unit.name} has no cost model", unit)
 
     def schedule(self, request: ScheduleRequest) -> LoopSchedule | ScheduleInfeasible:
         """A schedule, or the report of the last search that found none (hook ``match_schedule``)."""
@@ -136,9 +134,7 @@ class Plugins:
         argument = f"{request.soc.name}/{request.unit.name}/{request.pattern}"
         needed = self._owners(request.soc, request.unit)
         infeasible: ScheduleInfeasible | None = None
-        for _, answer in self._registry.ask(
-            "match_schedule", argument, check.schedule, needed, request=request
-        ):
+        for _, answer in self._registry.ask("match_schedule", argument, check.schedule, needed, request=request):
             if isinstance(answer, LoopSchedule):
                 return answer
             infeasible = answer
@@ -150,9 +146,7 @@ class Plugins:
         """How a unit is called in C (hook ``match_emit_api``). PluginError MATCH-P010 if nobody tells."""
         argument = f"{soc.name}/{unit.name}"
         needed = self._owners(soc, unit)
-        for _, api in self._registry.ask(
-            "match_emit_api", argument, check.unit_api, needed, soc=soc, unit=unit
-        ):
+        for _, api in self._registry.ask("match_emit_api", argument, check.unit_api, needed, soc=soc, unit=unit):
             return api
         raise self._nobody("match_emit_api", f"unit {unit.name} has no C interface", unit)
 
@@ -192,9 +186,7 @@ class Plugins:
         )
 
 
-def _collected(
-    asked: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str
-) -> tuple[_NamedItem, ...]:
+def _collected(asked: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str) -> tuple[_NamedItem, ...]:
     """All answers in one tuple; PluginError MATCH-P007 where two plugins use one name."""
     items: dict[str, tuple[Found, _NamedItem]] = {}
     for found, answer in asked:

@@ -112,9 +112,7 @@ class Registry:
         # pluggy lists them from last to first call, tryfirst and trylast already taken into account. They are
         # called here and not by pluggy, which would let the first one that raises end the whole call.
         called = reversed(getattr(self._manager.hook, hook).get_hookimpls())
-        return tuple(
-            (self.registered[implementation.plugin_name], implementation) for implementation in called
-        )
+        return tuple((self.registered[implementation.plugin_name], implementation) for implementation in called)
 
     def _register(self, wanted: Sequence[Found]) -> None:
         counts = Counter(plugin.name for plugin in wanted)
@@ -122,9 +120,7 @@ class Registry:
         for plugin in wanted:
             if counts[plugin.name] > 1 and not plugin.built_in:
                 same = [other.distribution for other in wanted if other.name == plugin.name]
-                self.fault(
-                    plugin, "discovery", f"the entry point {plugin.name!r} exists in {' and in '.join(same)}"
-                )
+                self.fault(plugin, "discovery", f"the entry point {plugin.name!r} exists in {' and in '.join(same)}")
                 continue
             try:
                 target = plugin.load()

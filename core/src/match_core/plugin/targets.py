@@ -55,16 +55,12 @@ def merge(answers: Iterable[tuple[Found, Hardware]]) -> Targets:
     """Merges by name. A name that two plugins define belongs to neither, since order must not decide; the
     core's own names stay the core's."""
     collected = tuple(answers)
-    units, unit_clashes = _merge(
-        "unit", [(owner, unit.name, unit) for owner, hw in collected for unit in hw.units]
-    )
+    units, unit_clashes = _merge("unit", [(owner, unit.name, unit) for owner, hw in collected for unit in hw.units])
     socs, soc_clashes = _merge("Soc", [(owner, soc.name, soc) for owner, hw in collected for soc in hw.socs])
     return Targets(units, socs, (*unit_clashes, *soc_clashes))
 
 
-def _merge(
-    kind: str, entries: Iterable[tuple[Found, str, _Item]]
-) -> tuple[dict[str, Owned[_Item]], tuple[Clash, ...]]:
+def _merge(kind: str, entries: Iterable[tuple[Found, str, _Item]]) -> tuple[dict[str, Owned[_Item]], tuple[Clash, ...]]:
     by_name: dict[str, list[Owned[_Item]]] = {}
     for owner, name, item in entries:
         by_name.setdefault(name, []).append(Owned(item, owner))
