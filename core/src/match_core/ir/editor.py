@@ -74,6 +74,10 @@ class Editor:
         self._origins[node_name] = tuple(origin)
         return output
 
+    def rename(self, tensor: gs.Tensor, name: str) -> None:
+        """Give a tensor another (unique) name."""
+        tensor.name = _unique(name, self._tensor_names)
+
     def redirect(self, old: gs.Tensor, new: gs.Tensor) -> None:
         """Let every consumer of ``old`` read ``new``."""
         for consumer in list(old.outputs):

@@ -31,6 +31,11 @@ def activation_type(units: Sequence[Unit]) -> np.dtype[np.generic] | None:
     return _UINT8 if "uint8" in wanted else _INT8
 
 
+def stored_name(name: str) -> str:
+    """The name of the tensor that stands for a quantised tensor of this name in the integer graph."""
+    return f"{name}_stored"
+
+
 class IntegerGraph:
     """The state of one integerisation. ``arithmetic`` is what the Soc's units share."""
 
@@ -49,6 +54,8 @@ class IntegerGraph:
     def define(self, old: gs.Variable, new: gs.Variable, quant: Quant) -> None:
         """Quantised tensor ``old`` (parameters ``quant``, values in [quant.lo, quant.hi]) is now ``new``."""
         stored = self.stored(quant)
+        if new is not old:
+            self.editor.rename(new, stored_name(old.name))
         self._integer[id(old)] = new
         self._ranges[id(old)] = (stored.lo, stored.hi)
         self._old.append(old)

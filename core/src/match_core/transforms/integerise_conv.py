@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from match_core.transforms.geometry import ConvGeometry, conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph
-from match_core.transforms.priors import input_prior
+from match_core.transforms.priors import combine, input_prior, result_prior
 from match_core.transforms.quant import (
     Quant,
     QuantConstant,
@@ -136,16 +136,23 @@ def linear_target(
         np.where(weight > 0, weight, 0).sum(axis=1),
         np.where(weight < 0, weight, 0).sum(axis=1),
     )
+    offset = bias / result.scale - multiplier * (quant.zero * total) + result.zero
     mean, deviation = input_prior(quant)
+    spread = np.sqrt(np.square(weight.astype(np.float64)).sum(axis=1))
+    result_mean, result_deviation = result_prior(result)
+    acc_mean, acc_sd = combine(
+        (mean * total, np.maximum(deviation * spread, 1.0)),
+        ((result_mean - offset) / multiplier, result_deviation / multiplier),
+    )
     return Target(
         multiplier=multiplier,
-        offset=bias / result.scale - multiplier * (quant.zero * total) + result.zero,
+        offset=offset,
         acc_min=positive * low + negative * high,
         acc_max=positive * high + negative * low,
         lo=result.lo,
         hi=result.hi,
-        acc_mean=mean * total.astype(np.float64),
-        acc_sd=deviation * np.sqrt(np.square(weight.astype(np.float64)).sum(axis=1)),
+        acc_mean=acc_mean,
+        acc_sd=acc_sd,
     )
 
 
