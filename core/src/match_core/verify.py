@@ -30,12 +30,17 @@ RANDOM_SAMPLES = 4
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """``inputs``: arrays by graph input name with a leading sample axis; None: seeded random samples."""
+    """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
+    axis); neither: seeded random samples. ``mode``: "eager" or "lazy" (see the twin)."""
 
-    compile: CompileRequest
-    inputs: Arrays | None = None
+    model: Path
+    target: str | None = None
+    inputs: Path | None = None
+    only_units: tuple[str, ...] = ()
+    without_units: tuple[str, ...] = ()
     sanitize: bool = False
     mode: str = "eager"
+    arrays: Arrays | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +121,16 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     observer = observer or NullObserver()
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
-        compiled = compile_model(_with_output(request.compile, directory), plugins, observer).compilation
-        inputs = request.inputs or random_inputs(compiled.model)
+        wanted = CompileRequest(request.model, request.target, directory, request.only_units, request.without_units)
+        compiled = compile_model(wanted, plugins, observer).compilation
+        inputs = _inputs(request, compiled.model)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         observer.stage_started("run")
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode)
         observer.stage_finished("run", {"samples": samples, "cycles": run.cycles_total})
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
-    original = _original_outputs(request.compile.model, inputs, samples)
+    original = _original_outputs(request.model, inputs, samples)
     checks = tuple(
         compare_output(tensor.name, run.outputs[tensor.name], expected[tensor.name], original[tensor.name])
         for tensor in compiled.model.graph.outputs
@@ -133,10 +139,17 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     return VerifyResult(compiled, run, checks, samples)
 
 
-def _with_output(request: CompileRequest, directory: Path) -> CompileRequest:
-    from dataclasses import replace
+def _inputs(request: VerifyRequest, model: Model) -> Arrays:
+    from match_core.io.arrays import TensorSpec, as_samples, read_samples
 
-    return replace(request, output=directory)
+    specs = [
+        TensorSpec(t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name) for t in model.graph.inputs
+    ]
+    if request.inputs is not None:
+        return read_samples(request.inputs, specs).arrays
+    if request.arrays is not None:
+        return as_samples(request.arrays, specs, "arrays").arrays
+    return random_inputs(model)
 
 
 def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -81,29 +82,46 @@ def build(program: Path, work: Path, apis: Mapping[str, UnitApi], host: str, opt
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     executable = work / "twin"
-    _compile([*sources, *own], executable, [work, program], twin.defines, options)
+    _compile(sources, own, executable, [work, program], twin.defines, options)
     return executable
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One source to compile. ``cached``: where its object is kept between builds (twin sources only)."""
+
+    source: Path
+    target: Path
+    cached: Path | None
+
+
 def _compile(
-    sources: list[Path], executable: Path, includes: list[Path], defines: tuple[str, ...], options: BuildOptions
+    program: list[Path], own: list[Path], executable: Path, includes: list[Path], defines: tuple[str, ...],
+    options: BuildOptions,
 ) -> None:
+    """Compile the program's and the twin's own sources, then link. Objects of the twin, which depend on no model, are
+    kept in a cache directory."""
     flags = [*(STRICT if options.strict else ("-std=c11",)), *(SANITIZE if options.sanitize else ("-O2",))]
-    flags += ["-DMATCH_PROFILE", *(f"-D{define}" for define in defines), *(f"-I{path}" for path in includes)]
+    flags += ["-DMATCH_PROFILE", *(f"-D{define}" for define in defines)]
+    search = [f"-I{path}" for path in includes]
     compiler = host_compiler().split()
-    objects: list[Path] = []
-    jobs: list[tuple[Path, subprocess.Popen[str]]] = []
-    for source in sources:
-        target = executable.parent / f"{source.parent.name == executable.parent.name:d}_{source.stem}.o"
-        objects.append(target)
-        command = [*compiler, *flags, "-c", str(source), "-o", str(target)]
-        jobs.append((source, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
-        if len(jobs) >= max(1, os.cpu_count() or 1):
-            _finish(*jobs.pop(0))
+    key = _cache_key(compiler, flags, own)
+    jobs = [_Job(path, executable.parent / f"program_{path.stem}.o", None) for path in program]
+    jobs += [_Job(path, executable.parent / f"{path.stem}.o", _cached(path, key)) for path in own]
+    running: list[tuple[_Job, subprocess.Popen[str]]] = []
     for job in jobs:
-        _finish(*job)
+        if job.cached is not None and job.cached.is_file():
+            shutil.copyfile(job.cached, job.target)
+            continue
+        command = [*compiler, *flags, *search, "-c", str(job.source), "-o", str(job.target)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        running.append((job, process))
+        if len(running) >= max(1, os.cpu_count() or 1):
+            _finish(*running.pop(0))
+    for entry in running:
+        _finish(*entry)
     link = subprocess.run(
-        [*compiler, *flags, *map(str, objects), "-lm", "-o", str(executable)],
+        [*compiler, *flags, *(str(job.target) for job in jobs), "-lm", "-o", str(executable)],
         capture_output=True,
         text=True,
         check=False,
@@ -111,9 +129,39 @@ def _compile(
     _check(link.returncode, "link", link.stderr)
 
 
-def _finish(source: Path, process: subprocess.Popen[str]) -> None:
+def _cache_directory() -> Path:
+    base = os.environ.get("MATCH_CACHE_DIR")
+    if base:
+        return Path(base) / "twin"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "match" / "twin"
+
+
+def _cache_key(compiler: list[str], flags: list[str], own: list[Path]) -> str:
+    """Digest of the compiler, the flags and all of the twin's files: any change rebuilds everything."""
+    version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    digest = hashlib.sha256("\0".join([*compiler, version, *flags]).encode())
+    folder = own[0].parent
+    for path in sorted(path for path in folder.iterdir() if path.suffix in (".h", ".c") and path.name != "harness.c"):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+def _cached(source: Path, key: str) -> Path | None:
+    return None if source.name == "harness.c" else _cache_directory() / key / f"{source.stem}.o"
+
+
+def _finish(job: _Job, process: subprocess.Popen[str]) -> None:
     output, _ = process.communicate()
-    _check(process.returncode, source.name, output)
+    _check(process.returncode, job.source.name, output)
+    if job.cached is None:
+        return
+    try:  # an unwritable cache is no reason to fail
+        job.cached.parent.mkdir(parents=True, exist_ok=True)
+        staging = job.cached.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(job.target, staging)
+        staging.replace(job.cached)
+    except OSError:
+        return
 
 
 def _check(status: int, what: str, output: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +44,18 @@ def run_program(
     sanitize: bool = False,
     mode: str = "eager",
 ) -> RunResult:
-    """Build the program with its target's twin and run every sample (first axis of each input)."""
+    """Build the program with its target's twin and run every sample. ``inputs`` by graph input name, with a leading
+    sample axis or a single sample without one; the outputs have the same form."""
+    from match_core.io.arrays import TensorSpec, as_samples
+
     document = read_manifest(directory)
+    specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]]
+    samples = as_samples(inputs, specs, "inputs")
     soc = plugins.soc(document["target"])
     used = {node["unit"] for node in document["nodes"] if node["emitted"]}
     apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used | {soc.host}}
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)
         executable = build(directory, work, apis, soc.host, BuildOptions(sanitize=sanitize))
-        return run_twin(executable, document, inputs, work, mode)
+        result = run_twin(executable, document, samples.arrays, work, mode)
+    return replace(result, outputs=samples.restore(result.outputs))

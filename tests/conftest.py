@@ -1,0 +1,76 @@
+"""Fixtures shared by the tests that cross packages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from match_core.plugin.host import Plugins
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_MODELS = ROOT.parent / "shared" / "models"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing")
+
+
+@pytest.fixture(scope="session")
+def plugins() -> Plugins:
+    return Plugins.load()
+
+
+@pytest.fixture
+def shared_model() -> Callable[[str], Path]:
+    """Folder of a model of ../shared/models; skips where it is absent."""
+
+    def folder(name: str) -> Path:
+        path = SHARED_MODELS / name
+        if not (path / "model.onnx").is_file():
+            pytest.skip(f"../shared/models/{name} is not on this machine")
+        return path
+
+    return folder
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compares text with tests/golden/<test name>/<file>; ``--update-golden`` rewrites it."""
+
+    def check(name: str, text: str) -> None:
+        path = ROOT / "tests" / "golden" / request.node.originalname / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.is_file(), f"no golden file {path}; write it with: pytest --update-golden {request.node.nodeid}"
+        assert text == path.read_text(encoding="utf-8"), f"{name} changed; look, then pytest --update-golden"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def match_command() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs ``match`` as a user would, in a process of its own."""
+
+    def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "match_core.cli.main", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "NO_COLOR": "1", **environment},
+        )
+
+    return run
+
+
+def load_inputs(folder: Path, limit: int | None = None) -> dict[str, np.ndarray]:
+    """The stored inputs of a shared model, at most ``limit`` samples."""
+    with np.load(folder / "inputs.npz") as archive:
+        return {name: archive[name][:limit] for name in archive.files}

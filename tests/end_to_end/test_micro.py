@@ -1,0 +1,25 @@
+"""Every stored micro-benchmark convolution verifies bit exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, verify_model
+from tests.conftest import SHARED_MODELS
+
+MODELS = sorted(path.parent.name for path in SHARED_MODELS.glob("micro_conv_*/model.onnx"))
+
+
+@pytest.mark.skipif(not MODELS, reason="../shared/models is not on this machine")
+@pytest.mark.parametrize("name", MODELS)
+def test_micro_convolution(name: str, plugins: Plugins) -> None:
+    folder = SHARED_MODELS / name
+    result = verify_model(VerifyRequest(folder / "model.onnx", "gap9", folder / "inputs.npz"), plugins)
+    assert result.bit_exact
+    assert max(output.max_abs_lsb for output in result.outputs) <= 1.0
+    if name.endswith("_int"):  # the original is integer arithmetic already
+        with np.load(folder / "outputs.npz") as stored:
+            for output, values in result.run.outputs.items():
+                np.testing.assert_array_equal(values, stored[output])

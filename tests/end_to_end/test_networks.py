@@ -1,0 +1,76 @@
+"""The MLPerf Tiny networks on GAP9: program on the twin against the integer graph and the original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, VerifyResult, verify_model
+
+NETWORKS = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
+FORMS = ("qdq", "qop")
+
+
+def verify(folder: Path, plugins: Plugins, **options: object) -> VerifyResult:
+    request = VerifyRequest(folder / "model.onnx", "gap9", folder / "inputs.npz", **options)  # type: ignore[arg-type]
+    return verify_model(request, plugins)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_network_is_bit_exact_and_close(
+    network: str, form: str, shared_model: Callable[[str], Path], plugins: Plugins
+) -> None:
+    result = verify(shared_model(f"mlperf_{network}_int8_{form}"), plugins)
+    assert result.ok and result.bit_exact
+    (output,) = result.outputs
+    assert output.mean_abs_lsb <= 1.0
+    if network != "autoencoder":
+        assert output.top1_agreement is not None and output.top1_agreement >= 0.95
+    units = {node.unit for node in result.run.nodes if node.cycles}
+    assert {"cluster", "ne16"} <= units
+    assert sum(node.cycles for node in result.run.nodes) <= result.run.cycles_total * 1.01
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy"])
+def test_network_under_sanitizers(mode: str, shared_model: Callable[[str], Path], plugins: Plugins) -> None:
+    folder = shared_model("mlperf_resnet8_int8_qdq")
+    with np.load(folder / "inputs.npz") as archive:
+        arrays = {name: archive[name][:2] for name in archive.files}
+    request = VerifyRequest(folder / "model.onnx", "gap9", arrays=arrays, sanitize=True, mode=mode)
+    assert verify_model(request, plugins).bit_exact
+
+
+@pytest.mark.parametrize("network", ["resnet8", "dscnn"])
+def test_disabling_a_unit_changes_cycles_not_values(
+    network: str, shared_model: Callable[[str], Path], plugins: Plugins
+) -> None:
+    folder = shared_model(f"mlperf_{network}_int8_qdq")
+    full = verify(folder, plugins)
+    for unit in ("ne16", "cluster"):
+        part = verify(folder, plugins, without_units=(unit,))
+        assert part.bit_exact
+        assert unit not in {node.unit for node in part.run.nodes}
+        assert part.run.cycles_total > full.run.cycles_total
+        for name, values in full.run.outputs.items():
+            np.testing.assert_array_equal(values, part.run.outputs[name])
+
+
+@pytest.mark.parametrize("network", [*NETWORKS, "streaming_wakeword"])
+def test_integer_form_equals_tflite_on_the_host(
+    network: str, shared_model: Callable[[str], Path], plugins: Plugins
+) -> None:
+    """The ``_int`` forms are TFLite's arithmetic in standard operators; stored outputs are TFLite's own."""
+    folder = shared_model(f"mlperf_{network}_int8_int")
+    result = verify(folder, plugins, only_units=("host",))
+    assert result.bit_exact
+    assert {node.unit for node in result.run.nodes} == {"host"}
+    with np.load(folder / "outputs.npz") as stored:
+        for name, values in result.run.outputs.items():
+            np.testing.assert_array_equal(values, stored[name])
+            if f"tflite__{name}" in stored.files:
+                np.testing.assert_array_equal(values, stored[f"tflite__{name}"])
