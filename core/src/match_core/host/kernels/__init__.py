@@ -1,0 +1,23 @@
+"""C kernels of the host, generated per node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.emit.api import InlineKernel
+
+
+def host_kernels() -> Mapping[str, InlineKernel]:
+    """The kernel of every host pattern that has code, by pattern name."""
+    from match_core.host.fusion import FUSIONS
+    from match_core.host.kernels.built import inline_kernel
+    from match_core.host.kernels.loop import build_elementwise
+    from match_core.host.operators import OPERATORS
+    from match_core.host.patterns import REGION, REGION_BETWEEN
+
+    builders = {operator.pattern: operator.build for operator in OPERATORS}
+    builders |= {fusion.name: fusion.build for fusion in FUSIONS}
+    builders |= {REGION: build_elementwise, REGION_BETWEEN: build_elementwise}
+    return {name: inline_kernel(build) for name, build in builders.items()}

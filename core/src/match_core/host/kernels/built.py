@@ -1,0 +1,43 @@
+"""What building a host kernel gives, and the bridge to the emitter's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.emit.api import InlineCode, InlineKernel, InlineRequest
+from match_core.host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.patterns.language import Match
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel: the tensors it reads in argument order, its C, and the operations of one call."""
+
+    arguments: tuple[gs.Tensor, ...]
+    code: InlineCode
+    work: Work
+
+
+#: Builds the kernel of some nodes (topological, result last) under a C function name.
+Builder = Callable[["tuple[gs.Node, ...]", str], Built]
+
+
+def inline_kernel(build: Builder) -> InlineKernel:
+    """The emitter's view of a builder. What is read and what is written come from the same call, so they agree."""
+
+    def inputs(match: Match) -> tuple[gs.Tensor, ...]:
+        return build(match.nodes, "kernel").arguments
+
+    def render(request: InlineRequest) -> InlineCode:
+        built = build(request.nodes, request.function)
+        if [t.name for t in built.arguments] != [t.name for t in request.inputs]:
+            raise ValueError(f"{request.function}: inputs are not those that the kernel asked for")
+        return built.code
+
+    return InlineKernel(inputs, render)

@@ -1,0 +1,165 @@
+"""Writing C: affine index text, literals, a line builder with loops, the function around it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.api import InlineCode
+from match_core.emit.ctypes import c_type
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+LINE_LENGTH = 110
+
+
+def literal(value: float, dtype: np.dtype[np.generic]) -> str:
+    """The C literal of a value of this element type (shortest text that reads back to the same value)."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind == "f":
+        return _float_literal(value, "f" if dtype.itemsize == 4 else "", dtype)
+    number = int(value)
+    if dtype.kind == "u":
+        return f"UINT64_C({number})" if dtype.itemsize == 8 else f"{number}u" if dtype.itemsize == 4 else str(number)
+    bits = 8 * dtype.itemsize
+    if bits >= 32 and number == -(1 << (bits - 1)):
+        return f"INT{bits}_MIN"
+    return f"INT64_C({number})" if bits == 64 else str(number)
+
+
+def _float_literal(value: float, suffix: str, dtype: np.dtype[np.generic]) -> str:
+    if math.isnan(value):
+        return "NAN" if suffix else "(double)NAN"
+    if math.isinf(value):
+        infinity = "INFINITY" if value > 0 else "-INFINITY"
+        return infinity if suffix else f"(double){infinity}"
+    text = str(np.float32(value)) if suffix else repr(float(value))
+    return f"{text}{suffix}" if "." in text or "e" in text else f"{text}.0{suffix}"
+
+
+def affine(terms: Sequence[tuple[str, int]], offset: int = 0) -> str:
+    """``y * 512 + x * 16 + 3``. Terms with an empty name (a loop of one step) or a zero factor are left out."""
+    parts = [name if factor == 1 else f"{name} * {factor}" for name, factor in terms if name and factor]
+    if offset or not parts:
+        sign = " - " if offset < 0 and parts else " + "
+        parts_text = " + ".join(parts)
+        return f"{parts_text}{sign}{abs(offset)}" if parts else str(offset)
+    return " + ".join(parts)
+
+
+class Code:
+    """Lines of C at an indentation."""
+
+    def __init__(self, indent: int = 1) -> None:
+        self._lines: list[str] = []
+        self._indent = indent
+
+    def line(self, text: str) -> None:
+        """One line."""
+        self._lines.append("    " * self._indent + text)
+
+    def lines(self, texts: Sequence[str]) -> None:
+        """Several lines."""
+        for text in texts:
+            self.line(text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """``head {`` ... ``}``."""
+        self.line(f"{head} {{")
+        self._indent += 1
+        yield
+        self._indent -= 1
+        self.line("}")
+
+    @contextmanager
+    def loop(self, variable: str, size: int) -> Iterator[str]:
+        """A loop from 0 to size; gives the variable's name, empty for a single step (then no loop is written)."""
+        if size == 1:
+            yield ""
+            return
+        with self.block(f"for (int32_t {variable} = 0; {variable} < {size}; {variable}++)"):
+            yield variable
+
+    @contextmanager
+    def loops(self, variables: Sequence[tuple[str, int]]) -> Iterator[tuple[str, ...]]:
+        """Nested loops, outermost first."""
+        if not variables:
+            yield ()
+            return
+        (name, size), *inner = variables
+        with self.loop(name, size) as outer, self.loops(inner) as rest:
+            yield (outer, *rest)
+
+    @property
+    def text(self) -> str:
+        """Everything written."""
+        return "\n".join(self._lines)
+
+
+@dataclass
+class Uses:
+    """What a body needs from outside: helper functions by name and headers."""
+
+    helpers: dict[str, str] = field(default_factory=dict)
+    includes: dict[str, None] = field(default_factory=lambda: {"stdint.h": None})
+
+    def include(self, header: str) -> None:
+        """Ask for a header."""
+        self.includes[header] = None
+
+    def helper(self, name: str, definition: str) -> str:
+        """Ask for a helper function; gives its name."""
+        self.helpers[name] = definition
+        if "bool" in definition:
+            self.include("stdbool.h")
+        if any(word in definition for word in ("nearbyint", "NAN", "isnan", "pow")):
+            self.include("math.h")
+        return name
+
+
+def signature(
+    function: str,
+    inputs: Sequence[np.dtype[np.generic]],
+    outputs: Sequence[gs.Tensor],
+    scratch: bool = False,
+) -> str:
+    """The head of a kernel: ``static void f(const int8_t *restrict in0, ..., uint8_t *restrict out0)``."""
+    arguments = [f"const {c_type(dtype)} *restrict in{i}" for i, dtype in enumerate(inputs)]
+    arguments += [f"{c_type(tensor.dtype)} *restrict out{i}" for i, tensor in enumerate(outputs)]
+    if scratch:
+        arguments.append("void *restrict scratch")
+    head = f"static void {function}({', '.join(arguments)})"
+    if len(head) <= LINE_LENGTH:
+        return head
+    separator = ",\n    "
+    return f"static void {function}(\n    {separator.join(arguments)})"
+
+
+def inline_code(
+    function: str,
+    comment: str,
+    inputs: Sequence[gs.Tensor],
+    outputs: Sequence[gs.Tensor],
+    body: str,
+    uses: Uses,
+    constants: Mapping[int, NDArray[np.generic]] | None = None,
+) -> InlineCode:
+    """The function around a body. ``constants`` replace constant inputs, which also decides their C types."""
+    packed = dict(constants or {})
+    types = [packed[i].dtype if i in packed else np.dtype(tensor.dtype) for i, tensor in enumerate(inputs)]
+    definition = f"/* {comment} */\n{signature(function, types, outputs)}\n{{\n{body}\n}}\n"
+    return InlineCode(
+        definition=definition,
+        helpers=tuple(uses.helpers.items()),
+        includes=tuple(uses.includes),
+        constants=packed,
+    )

@@ -1,0 +1,125 @@
+"""Scalar operators: one ONNX operator on one element, as a C expression. Their tables are the ``*_ops`` modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.ctypes import c_type
+from match_core.host.kernels.code import Uses
+from match_core.host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.host.rules import NodeRule
+
+SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+INTEGERS = SIGNED + UNSIGNED
+FLOATS = ("float32", "float64")
+NUMBERS = INTEGERS + FLOATS
+ALL_TYPES = (*NUMBERS, "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar in the body: a C name or literal, its element type, and what is known of it when compiling."""
+
+    text: str
+    dtype: np.dtype[np.generic]
+    literal: float | None = None
+    low: float | None = None  # of a constant array
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a scalar operator stands: node, argument values (None: left out), result type; ``array`` gives the C name
+    of a whole input (a table)."""
+
+    node: gs.Node
+    arguments: tuple[Value | None, ...]
+    result: np.dtype[np.generic]
+    uses: Uses
+    array: Callable[[int], str]
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The arguments that are there."""
+        return tuple(value for value in self.arguments if value is not None)
+
+    def texts(self) -> tuple[str, ...]:
+        """C text of the arguments that are there."""
+        return tuple(value.text for value in self.values)
+
+    def math(self, name: str) -> str:
+        """The libm function for the result's type."""
+        self.uses.include("math.h")
+        return f"{name}f" if self.result.itemsize == 4 else name
+
+    def number(self, value: float) -> str:
+        """A literal of the result's type."""
+        from match_core.host.kernels.code import literal
+
+        return literal(value, self.result)
+
+
+Align = Callable[["gs.Node", int, int], "tuple[int, ...] | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarOp:
+    """``types`` of the first data input (``data`` is its index); ``render`` gives the expression, ``work`` the
+    operations of one element. ``align`` overrides numpy broadcasting for an input: its shape as seen from the result
+    (None: as usual). ``tables`` are inputs that are read by index, ``settings`` inputs that only set up the code."""
+
+    name: str
+    types: tuple[str, ...]
+    render: Callable[[Site], str]
+    work: Callable[[np.dtype[np.generic]], Work]
+    data: int = 0
+    align: Align | None = None
+    tables: tuple[int, ...] = ()
+    settings: tuple[int, ...] = ()
+    rules: tuple[NodeRule, ...] = ()
+
+
+def suffix(dtype: np.dtype[np.generic]) -> str:
+    """Short type name for helper functions: ``i32``, ``u8``, ``f32``, ``bool``."""
+    if dtype.kind == "b":
+        return "bool"
+    return f"{dtype.kind}{8 * dtype.itemsize}"
+
+
+def scalar_type(dtype: np.dtype[np.generic]) -> str:
+    """C type of a scalar variable (truth values are bytes in memory and ``bool`` in variables)."""
+    return "bool" if dtype.kind == "b" else c_type(dtype)
+
+
+def wide_unsigned(dtype: np.dtype[np.generic]) -> str:
+    """The unsigned C type in which integer arithmetic of this type wraps around."""
+    return "uint64_t" if dtype.itemsize == 8 else "uint32_t"
+
+
+def simple(dtype: np.dtype[np.generic]) -> Work:
+    """One addition, comparison or move of this type."""
+    if dtype.kind == "f":
+        return Work(floating=1)
+    return Work(wide=1) if dtype.itemsize == 8 else Work(integer=1)
+
+
+def two_arguments(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
+    """A helper ``T match_<name>_<type>(T a, T b)``; gives its C name."""
+    ctype, full = scalar_type(dtype), f"match_{name}_{suffix(dtype)}"
+    definition = f"static inline {ctype} {full}({ctype} a, {ctype} b)\n{{\n    return {expression};\n}}\n"
+    return uses.helper(full, definition)
+
+
+def one_argument(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
+    """A helper ``T match_<name>_<type>(T a)``; gives its C name."""
+    ctype, full = scalar_type(dtype), f"match_{name}_{suffix(dtype)}"
+    return uses.helper(full, f"static inline {ctype} {full}({ctype} a)\n{{\n    return {expression};\n}}\n")

@@ -1,0 +1,77 @@
+"""Softmax and LogSoftmax over any axis, in floating point or on 8-bit values with a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import axis_of, dtype_of, elements, integers_at, shape_of, values_of
+from match_core.host.kernels.built import Built
+from match_core.host.kernels.code import Uses, affine, inline_code, literal
+from match_core.host.kernels.templates import render_body
+from match_core.host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def axis_view(shape: tuple[int, ...], axis: int) -> dict[str, object]:
+    """What templates print to walk along one axis: ``start`` of line i and ``step`` of element k."""
+    size, inner = shape[axis], elements(shape[axis + 1 :])
+    outer = elements(shape[:axis])
+    start = f"i * {size}" if inner == 1 else f"i / {inner} * {size * inner} + i % {inner}"
+    if outer == 1 and inner > 1:
+        start = "i"
+    return {"size": size, "inner": inner, "outer": outer, "start": start, "step": affine([("k", inner)])}
+
+
+def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """Softmax or LogSoftmax of floating point."""
+    (node,), uses = nodes, Uses()
+    uses.include("math.h")
+    shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
+    suffix = "f" if dtype.itemsize == 4 else ""
+    text = render_body(
+        "softmax",
+        **axis_view(shape, axis_of(node, -1, len(shape))),
+        type=c_type(dtype),
+        zero=literal(0, dtype),
+        exp=f"exp{suffix}",
+        log=f"log{suffix}" if node.op == "LogSoftmax" else "",
+    )
+    arguments, count = (node.inputs[0],), elements(shape)
+    comment = f"{node.op}: {'x'.join(map(str, shape))}"
+    code = inline_code(function, comment, arguments, node.outputs, text, uses)
+    return Built(arguments, code, Work(memory=6, floating=3, special=1, floating_divide=1, steps=3).times(count))
+
+
+def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """``match.arith::SoftmaxU8`` and ``SoftmaxI8``."""
+    (node,) = nodes
+    shape = shape_of(node.inputs[0])
+    scale, zero, low, high = (_scalar(node, index) for index in range(2, 6))
+    text = render_body(
+        "softmax_integer",
+        **axis_view(shape, axis_of(node, -1, len(shape))),
+        type=c_type(dtype_of(node.outputs[0])),
+        double_n=literal(2 * scale, np.dtype(np.int64)),
+        zero=zero,
+        low=low,
+        high=high,
+    )
+    table = values_of(node.inputs[1]).astype(np.int64)
+    fits = int(table.max()) <= np.iinfo(np.int32).max
+    arguments, count = (node.inputs[0], node.inputs[1]), elements(shape)
+    comment = f"{node.op}: {'x'.join(map(str, shape))}"
+    constants = {1: table.astype(np.int32)} if fits else {}
+    code = inline_code(function, comment, arguments, node.outputs, text, Uses(), constants)
+    return Built(arguments, code, Work(memory=6, wide=6, wide_multiply=1, wide_divide=1, steps=3).times(count))
+
+
+def _scalar(node: gs.Node, index: int) -> int:
+    values = integers_at(node, index)
+    if not values:
+        raise ValueError(f"input {index} of {node.op} is missing")
+    return values[0]

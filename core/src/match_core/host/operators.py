@@ -1,0 +1,179 @@
+"""The host's operators: for each ONNX operator the rules under which it is supported and the builder of its kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.host.graph import constant_at, elements, input_at, is_constant, shape_of, text
+from match_core.host.kernels.built import Builder
+from match_core.host.kernels.conv import build_conv
+from match_core.host.kernels.dense import build_dense
+from match_core.host.kernels.loop import build_elementwise
+from match_core.host.kernels.movement import build_movement
+from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, ScalarOp
+from match_core.host.kernels.scalar_table import SCALAR_OPS
+from match_core.host.kernels.softmax import build_integer_softmax, build_softmax
+from match_core.host.rules import (
+    ONE_OUTPUT,
+    STATIC,
+    NodeRule,
+    all_types,
+    attribute_is,
+    constants,
+    rank,
+    types,
+)
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+BYTES = ("int8", "uint8")
+#: Products of two differences of 8-bit values that a 32-bit sum holds for certain: (2^31 - 1) / 255^2.
+MOST_PRODUCTS = 33025
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """``name`` is ``domain::Op`` outside the default domain; ``family`` groups the support table."""
+
+    name: str
+    family: str
+    rules: tuple[NodeRule, ...]
+    build: Builder
+
+    @property
+    def pattern(self) -> str:
+        """The name of its pattern."""
+        return "host_" + snake(self.name)
+
+
+def snake(name: str) -> str:
+    """``match.nhwc::ConvInteger`` -> ``nhwc_conv_integer``; ``RequantU8`` -> ``requant_u8``."""
+    domain, _, op = name.rpartition("::")
+    prefix = "" if not domain or domain == "match.arith" else domain.rsplit(".", 1)[-1] + "_"
+    result = ""
+    for previous, char in zip(" " + op, op, strict=False):
+        starts = char.isupper() and (previous.islower() or previous.isdigit())
+        result += ("_" if starts else "") + char
+    return prefix + result.lower()
+
+
+def _products(node: gs.Node) -> str | None:
+    weight = shape_of(node.inputs[1])
+    count = elements(weight[1:]) if "Conv" in node.op else weight[-2 if len(weight) > 1 else 0]
+    return None if count <= MOST_PRODUCTS else f"{count} products are summed"
+
+
+PRODUCTS = NodeRule("products", f"at most {MOST_PRODUCTS} products per sum (32-bit sums)", _products)
+
+
+def _conv_zero_points(node: gs.Node) -> str | None:
+    zero_point = input_at(node, 2)
+    if zero_point is not None and elements(shape_of(zero_point)) != 1:
+        return f"the input has {elements(shape_of(zero_point))} zero points"
+    return None
+
+
+CONV_ZERO_POINTS = NodeRule("zero_points", "one zero point for the input", _conv_zero_points)
+
+
+def _pad_mode(node: gs.Node) -> str | None:
+    mode = text(node, "mode", "constant")
+    value = input_at(node, 2)
+    if mode != "constant":
+        return f"mode is {mode}"
+    return None if value is None or is_constant(value) else "the value is computed"
+
+
+PAD_MODE = NodeRule("mode", "pads with a constant", _pad_mode)
+
+
+def _scalars(node: gs.Node) -> str | None:
+    for index in range(2, 6):
+        values = constant_at(node, index)
+        if values is None or values.size != 1:
+            return f"input {index} is not one value"
+    table = constant_at(node, 1)
+    if table is None or table.size != 256 or int(table.min()) < 0:
+        return "the table has negative or not 256 entries"
+    if int(table.reshape(-1)[0]) <= 0:
+        return "the first entry is not positive"
+    return None
+
+
+INTEGER_SOFTMAX = NodeRule("table", "table of 256 entries, the first positive; N, zero, lo, hi single values", _scalars)
+
+
+def _resize(node: gs.Node) -> str | None:
+    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    if any(o % s for o, s in zip(out, shape, strict=True)):
+        return f"{shape} to {out}"
+    return None
+
+
+RESIZE = NodeRule("factor", "every axis grows by a whole factor", _resize)
+RESIZE_RULES = (
+    attribute_is("mode", "nearest", "nearest"),
+    attribute_is("coordinate_transformation_mode", "half_pixel", "asymmetric", "half_pixel", "pytorch_half_pixel"),
+    RESIZE,
+)
+
+
+def _resize_rounding(node: gs.Node) -> str | None:
+    asymmetric = text(node, "coordinate_transformation_mode", "half_pixel") == "asymmetric"
+    mode = text(node, "nearest_mode", "round_prefer_floor")
+    if asymmetric and mode != "floor":
+        return f"nearest_mode is {mode}"
+    if not asymmetric and mode not in ("round_prefer_floor", "round_prefer_ceil"):
+        return f"nearest_mode is {mode}"
+    return None
+
+
+def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
+    return (STATIC, ONE_OUTPUT, all_types(ALL_TYPES), types(op.types, op.data), *op.rules)
+
+
+def _movement(name: str, *rules: NodeRule) -> Operator:
+    return Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), *rules), build_movement)
+
+
+OPERATORS: tuple[Operator, ...] = (
+    *(Operator(op.name, "elementwise", _scalar_rules(op), build_elementwise) for op in SCALAR_OPS.values()),
+    Operator("Conv", "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv),
+    *(
+        Operator(
+            name, "convolution", (STATIC, rank(3, 4, 5), types(BYTES, 0, 1), PRODUCTS, CONV_ZERO_POINTS), build_conv
+        )
+        for name in ("ConvInteger", "match.nhwc::ConvInteger")
+    ),
+    Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
+    Operator("MatMul", "dense", (STATIC, types(FLOATS, 0, 1)), build_dense),
+    Operator("Gemm", "dense", (STATIC, types(FLOATS, 0, 1, 2)), build_dense),
+    Operator("Softmax", "normalisation", (STATIC, types(FLOATS, 0)), build_softmax),
+    Operator("LogSoftmax", "normalisation", (STATIC, types(FLOATS, 0)), build_softmax),
+    *(
+        Operator(
+            f"match.arith::Softmax{suffix}",
+            "normalisation",
+            (STATIC, types((source,), 0), constants(1, 2, 3, 4, 5), INTEGER_SOFTMAX),
+            build_integer_softmax,
+        )
+        for suffix, source in (("U8", "uint8"), ("I8", "int8"))
+    ),
+    _movement("Transpose"),
+    _movement("Slice", constants(1, 2, 3, 4)),
+    _movement("Split", constants(1)),
+    _movement("Concat"),
+    _movement("Pad", constants(1, 2, 3), PAD_MODE),
+    _movement("Tile", constants(1)),
+    _movement(
+        "Resize",
+        *RESIZE_RULES,
+        NodeRule("rounding", "rounding keeps each source element's copies together", _resize_rounding),
+    ),
+    _movement("DepthToSpace", rank(4)),
+    _movement("SpaceToDepth", rank(4)),
+)
+
+OPERATOR_TABLE = {operator.name: operator for operator in OPERATORS}

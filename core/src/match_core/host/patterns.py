@@ -1,0 +1,110 @@
+"""The host's patterns: one per supported operator, fused ones where they pay, views, and regions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from match_core.host.fusion import FUSIONS, Fusion
+from match_core.host.graph import integers, shape_of
+from match_core.host.kernels.built import Builder
+from match_core.host.kernels.loop import build_elementwise
+from match_core.host.kernels.scalar import ALL_TYPES
+from match_core.host.operators import OPERATORS, Operator
+from match_core.host.region import find_regions, find_regions_between
+from match_core.host.rules import STATIC, NodeRule, types
+from match_core.host.workload import host_workload, view_workload
+from match_core.patterns.language import Any, Match, Op, Pattern
+from match_core.schedule.workload import Workload
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+RESHAPING = "Reshape|Flatten|Squeeze|Unsqueeze|Identity|Dropout"
+#: Names of the patterns that come from searching.
+REGION, REGION_BETWEEN = "host_region", "host_region_between"
+
+
+def _workload(kind: str, build: Builder, match: Match) -> Workload:
+    return host_workload(kind, build(match.nodes, "kernel"), match.nodes[-1].outputs)
+
+
+def _view_workload(match: Match) -> Workload:
+    return view_workload(match.node("op").inputs[0], match.output)
+
+
+def _operator_pattern(operator: Operator) -> Pattern:
+    return Pattern(
+        name=operator.pattern,
+        description=f"{operator.name} in C, generated for the node ({operator.family})",
+        structure=Op(operator.name, "op"),
+        constraints=tuple(rule.on("op") for rule in operator.rules),
+        workload=partial(_workload, operator.pattern, operator.build),
+    )
+
+
+def _fusion_pattern(fusion: Fusion) -> Pattern:
+    return Pattern(
+        name=fusion.name,
+        description=fusion.description,
+        structure=fusion.structure,
+        constraints=fusion.constraints,
+        workload=partial(_workload, fusion.name, fusion.build),
+    )
+
+
+def _moves_nothing(node: gs.Node) -> str | None:
+    shape = shape_of(node.inputs[0])
+    order = integers(node, "perm", tuple(reversed(range(len(shape)))))
+    moved = [axis for axis in order if shape[axis] != 1]
+    return None if moved == sorted(moved) else f"axes {order} of {shape}"
+
+
+def _views() -> tuple[Pattern, ...]:
+    moves_nothing = NodeRule("order", "only axes of size 1 move", _moves_nothing)
+    rules = (STATIC, types(ALL_TYPES, 0))
+    return (
+        Pattern(
+            name="host_view",
+            description="the same bytes under another shape (no code)",
+            structure=Op(RESHAPING, "op", (Any("x"),)),
+            constraints=tuple(rule.on("op") for rule in rules),
+            workload=_view_workload,
+            view=True,
+        ),
+        Pattern(
+            name="host_view_transpose",
+            description="a transposition that only moves axes of size 1 (no code)",
+            structure=Op("Transpose", "op", (Any("x"),)),
+            constraints=tuple(rule.on("op") for rule in (*rules, moves_nothing)),
+            workload=_view_workload,
+            view=True,
+        ),
+    )
+
+
+def _regions() -> tuple[Pattern, ...]:
+    return tuple(
+        Pattern(
+            name=name,
+            description=description,
+            structure=None,
+            constraints=(),
+            workload=partial(_workload, name, build_elementwise),
+            search=search,
+        )
+        for name, description, search in (
+            (REGION, "elementwise operators of one shape as one loop nest", find_regions),
+            (REGION_BETWEEN, "the same without requantisation, which other units fuse", find_regions_between),
+        )
+    )
+
+
+def host_patterns() -> tuple[Pattern, ...]:
+    """All patterns of the host: operators, fusions, views, regions."""
+    return (
+        *(_operator_pattern(operator) for operator in OPERATORS),
+        *(_fusion_pattern(fusion) for fusion in FUSIONS),
+        *_views(),
+        *_regions(),
+    )

@@ -1,0 +1,81 @@
+"""Regions: the largest groups of scalar operators around one result that can be computed in one loop nest.
+
+A node joins the region of a result if its own result has the same shape, and everything that reads it is in the
+region already. Such a group has one result and is convex: a path that leaves it must leave through the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from match_core.host.graph import shape_of
+from match_core.host.operators import OPERATOR_TABLE
+from match_core.host.rules import first_broken
+from match_core.ir.model import qualified_op
+from match_core.patterns.language import Match
+from match_core.patterns.topology import Topology
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def _eligible(node: gs.Node) -> bool:
+    operator = OPERATOR_TABLE.get(qualified_op(node))
+    if operator is None or operator.family != "elementwise":
+        return False
+    return first_broken(node, operator.rules) is None
+
+
+def find_regions(graph: gs.Graph) -> tuple[Match, ...]:
+    """The largest region of every result, of two nodes or more, with no region inside another."""
+    return _search(graph, _eligible)
+
+
+def find_regions_between(graph: gs.Graph) -> tuple[Match, ...]:
+    """Regions that leave the operators of ``match.arith`` alone, for units that fuse those with what is before
+    them. Only regions that differ from those of ``find_regions``."""
+    found = _search(graph, lambda node: _eligible(node) and node.domain != "match.arith")
+    whole = {_names(match) for match in find_regions(graph)}
+    return tuple(match for match in found if _names(match) not in whole)
+
+
+def _names(match: Match) -> tuple[str, ...]:
+    return tuple(node.name for node in match.nodes)
+
+
+def _search(graph: gs.Graph, eligible: Callable[[gs.Node], bool]) -> tuple[Match, ...]:
+    topology = Topology.of(graph)
+    allowed = {topology.position(node) for node in topology.nodes if eligible(node)}
+    taken: set[int] = set()
+    matches: list[Match] = []
+    for position in sorted(allowed, reverse=True):
+        if position in taken:
+            continue
+        region = _grow(topology, position, allowed)
+        taken |= region
+        if len(region) > 1:
+            nodes = tuple(topology.nodes[member] for member in sorted(region))
+            matches.append(Match(nodes, {"result": nodes[-1]}))
+    return tuple(reversed(matches))
+
+
+def _grow(topology: Topology, result: int, allowed: set[int]) -> set[int]:
+    """Positions of the region of this result: producers join until nothing changes."""
+    root = topology.nodes[result]
+    shape, region = shape_of(root.outputs[0]), {result}
+    frontier = [root]
+    while frontier:
+        node = frontier.pop()
+        for tensor in node.inputs:
+            producer = topology.producer(tensor)
+            if producer is None:
+                continue
+            position = topology.position(producer)
+            if position in region or position not in allowed or topology.is_output(tensor):
+                continue
+            readers = {topology.position(reader) for reader in topology.consumers(tensor)}
+            if readers <= region and shape_of(tensor) == shape:
+                region.add(position)
+                frontier.append(producer)
+    return region

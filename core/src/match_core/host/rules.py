@@ -1,0 +1,146 @@
+"""Rules about single nodes, in words; they become constraints of patterns and decide what may join a region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.host.graph import elements, input_at, is_constant, shape_of
+from match_core.patterns.language import Constraint, Match
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: Element indices in the emitted C are 32-bit.
+LARGEST_TENSOR = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRule:
+    """``check`` gives None where the rule holds, else the value that broke it."""
+
+    name: str
+    description: str
+    check: Callable[[gs.Node], str | None]
+
+    def on(self, capture: str) -> Constraint:
+        """The rule as a constraint on a captured node."""
+
+        def check(match: Match) -> str | None:
+            return self.check(match.node(capture)) if match.has(capture) else None
+
+        return Constraint(self.name, self.description, check)
+
+
+def type_name(tensor: gs.Tensor) -> str:
+    """The element type as numpy spells it; other texts where numpy has none."""
+    try:
+        return np.dtype(tensor.dtype).name if tensor.dtype is not None else "unknown"
+    except TypeError:
+        return f"ONNX type {tensor.dtype}"
+
+
+def _static(node: gs.Node) -> str | None:
+    for tensor in (*node.inputs, *node.outputs):
+        if tensor.is_empty():
+            continue
+        try:
+            count = elements(shape_of(tensor))
+        except ValueError:
+            return f"shape is {tensor.shape}"
+        if not 0 < count <= LARGEST_TENSOR and not is_constant(tensor):
+            return f"a tensor has {count} elements"
+    return None
+
+
+STATIC = NodeRule("static", "all shapes are static, with 1 to 2^31-1 elements", _static)
+
+
+def _one_output(node: gs.Node) -> str | None:
+    used = [tensor for tensor in node.outputs[1:] if not tensor.is_empty() and tensor.outputs]
+    return f"{len(used) + 1} outputs are used" if used or len(node.outputs) != 1 else None
+
+
+ONE_OUTPUT = NodeRule("one_output", "only the first output is used", _one_output)
+
+
+def types(allowed: tuple[str, ...], *indices: int) -> NodeRule:
+    """These inputs, where they are there, have one of the types."""
+
+    def check(node: gs.Node) -> str | None:
+        for index in indices:
+            tensor = input_at(node, index)
+            if tensor is not None and type_name(tensor) not in allowed:
+                return f"input {index} is {type_name(tensor)}"
+        return None
+
+    where = " and ".join(str(index) for index in indices)
+    return NodeRule("types", f"input {where} is {', '.join(allowed)}", check)
+
+
+def all_types(allowed: tuple[str, ...]) -> NodeRule:
+    """All inputs and outputs have one of the types."""
+
+    def check(node: gs.Node) -> str | None:
+        for tensor in (*node.inputs, *node.outputs):
+            if not tensor.is_empty() and type_name(tensor) not in allowed:
+                return f"a tensor is {type_name(tensor)}"
+        return None
+
+    return NodeRule("all_types", f"all tensors are {', '.join(allowed)}", check)
+
+
+def constants(*indices: int) -> NodeRule:
+    """These inputs, where they are there, are constant."""
+
+    def check(node: gs.Node) -> str | None:
+        for index in indices:
+            tensor = input_at(node, index)
+            if tensor is not None and not is_constant(tensor):
+                return f"input {index} is computed"
+        return None
+
+    return NodeRule("constants", f"input {', '.join(map(str, indices))} is constant", check)
+
+
+def result_types(allowed: tuple[str, ...]) -> NodeRule:
+    """The first output has one of the types."""
+
+    def check(node: gs.Node) -> str | None:
+        name = type_name(node.outputs[0])
+        return None if name in allowed else f"the result is {name}"
+
+    return NodeRule("result_type", f"the result is {', '.join(allowed)}", check)
+
+
+def rank(*allowed: int) -> NodeRule:
+    """The first input has one of these ranks."""
+
+    def check(node: gs.Node) -> str | None:
+        found = len(shape_of(node.inputs[0]))
+        return None if found in allowed else f"rank is {found}"
+
+    return NodeRule("rank", f"the input has rank {' or '.join(map(str, allowed))}", check)
+
+
+def attribute_is(name: str, default: object, *allowed: object) -> NodeRule:
+    """An attribute has one of these values."""
+
+    def check(node: gs.Node) -> str | None:
+        value = node.attrs.get(name, default)
+        value = value.decode() if isinstance(value, bytes) else value
+        return None if value in allowed else f"{name} is {value}"
+
+    return NodeRule(name, f"{name} is {' or '.join(map(str, allowed))}", check)
+
+
+def first_broken(node: gs.Node, rules: tuple[NodeRule, ...]) -> str | None:
+    """The value that broke the first rule that does not hold."""
+    for rule in rules:
+        value = rule.check(node)
+        if value is not None:
+            return value
+    return None

@@ -1,0 +1,49 @@
+"""Workloads of the host: one dimension that is not cut, whole operands, operation counts as geometry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.host.graph import dtype_of, elements, is_constant, shape_of
+from match_core.host.kernels.built import Built
+from match_core.schedule.workload import Axis, Dim, Operand, Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import onnx_graphsurgeon as gs
+
+
+def host_workload(kind: str, built: Built, outputs: Sequence[gs.Tensor]) -> Workload:
+    """The workload of a built kernel; operands are ``in0``, ``in1``, ... in argument order, then ``out0``, ..."""
+    operands = []
+    for index, tensor in enumerate(built.arguments):
+        packed = built.code.constants.get(index)
+        shape, dtype = (shape_of(tensor), dtype_of(tensor)) if packed is None else (packed.shape, packed.dtype)
+        operands.append(_operand(f"in{index}", "constant" if is_constant(tensor) else "input", shape, dtype))
+    for index, tensor in enumerate(outputs):
+        operands.append(_operand(f"out{index}", "output", shape_of(tensor), dtype_of(tensor)))
+    total = max(1, sum(elements(shape_of(tensor)) for tensor in outputs))
+    return Workload(
+        kind=kind,
+        dims=(Dim("N", total, tileable=False),),
+        operands=tuple(operands),
+        macs=built.work.macs + built.work.floating_macs,
+        geometry=(("elements", total), *built.work.counts()),
+    )
+
+
+def view_workload(source: gs.Tensor, result: gs.Tensor) -> Workload:
+    """The workload of a view: no work."""
+    total = max(1, elements(shape_of(result)))
+    operands = (
+        _operand("in0", "input", shape_of(source), dtype_of(source)),
+        _operand("out0", "output", shape_of(result), dtype_of(result)),
+    )
+    return Workload("host_view", (Dim("N", total, tileable=False),), operands, 0, (("elements", total),))
+
+
+def _operand(name: str, role: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Operand:
+    axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape))
+    return Operand(name, role, axes, 8 * dtype.itemsize)  # type: ignore[arg-type]
