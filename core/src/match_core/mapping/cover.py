@@ -1,0 +1,96 @@
+"""The choice as an exact cover: every node in exactly one of the chosen options, at the least cost.
+
+Nodes are their positions in the topology. Options with the same nodes are the same choice, so only the
+cheapest of them is kept. Nodes that no option joins are independent: each connected component is a problem of
+its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.mapping.result import Assignment
+    from match_core.patterns.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``index`` counts the assignments offered; ``nodes`` are positions, ascending."""
+
+    index: int
+    cycles: int
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Nodes that options tie together. ``forbidden``: sets of option indices that may not be chosen
+    together."""
+
+    nodes: tuple[int, ...]
+    options: tuple[Option, ...]
+    forbidden: tuple[frozenset[int], ...] = ()
+
+    @property
+    def bound_cycles(self) -> int:
+        """No cover is cheaper: each node pays at least the least share of an option that covers it."""
+        least: dict[int, Fraction] = {}
+        for option in self.options:
+            share = Fraction(option.cycles, len(option.nodes))
+            for node in option.nodes:
+                least[node] = min(share, least.get(node, share))
+        return int(-(-sum(least.values(), start=Fraction(0)) // 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Chosen options of a component; ``status`` as in SolverStatus."""
+
+    options: tuple[Option, ...]
+    solver: str
+    status: str
+    bound_cycles: int
+
+    @property
+    def cycles(self) -> int:
+        """The cost of the cover."""
+        return sum(option.cycles for option in self.options)
+
+
+def options_of(topology: Topology, assignments: Sequence[Assignment]) -> tuple[Option, ...]:
+    """One option per distinct set of nodes: the cheapest, the first of equals."""
+    best: dict[tuple[int, ...], Option] = {}
+    for index, assignment in enumerate(assignments):
+        nodes = tuple(sorted({topology.position(node) for node in assignment.candidate.match.nodes}))
+        option = Option(index, assignment.schedule.cost.total_cycles, nodes)
+        if nodes not in best or option.cycles < best[nodes].cycles:
+            best[nodes] = option
+    return tuple(sorted(best.values(), key=lambda option: option.index))
+
+
+def components_of(node_count: int, options: Sequence[Option]) -> tuple[Component, ...]:
+    """Independent parts, in the order of their first nodes. Nodes without an option are components too."""
+    leader = list(range(node_count))
+
+    def find(node: int) -> int:
+        while leader[node] != node:
+            leader[node] = leader[leader[node]]
+            node = leader[node]
+        return node
+
+    for option in options:
+        first = find(option.nodes[0])
+        for node in option.nodes[1:]:
+            leader[max(find(node), first)] = min(find(node), first)
+            first = find(first)
+    nodes: dict[int, list[int]] = {}
+    for node in range(node_count):
+        nodes.setdefault(find(node), []).append(node)
+    offered: dict[int, list[Option]] = {}
+    for option in options:
+        offered.setdefault(find(option.nodes[0]), []).append(option)
+    return tuple(Component(tuple(nodes[root]), tuple(offered.get(root, ()))) for root in sorted(nodes))

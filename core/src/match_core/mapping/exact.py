@@ -1,0 +1,128 @@
+"""Solvers of one component: dynamic programming for small ones, a search for some cover, CP-SAT for the rest.
+
+All are deterministic: they depend on the order of nodes and options only, never on a clock.
+"""
+
+from __future__ import annotations
+
+from match_core.mapping.cover import Component, Cover, Option
+
+#: Partial covers that dynamic programming looks at before it leaves the component to CP-SAT (some 0.1 s).
+STATES_MAX = 50_000
+#: Steps of the search for some cover.
+STEPS_MAX = 200_000
+#: CP-SAT's own measure of effort, which does not depend on the machine; of the order of a second each.
+DETERMINISTIC_SECONDS = 10.0
+
+
+def solve(component: Component) -> Cover | None:
+    """The best cover that was found; None if there is none (or none was found, where CP-SAT gave up)."""
+    if not component.forbidden:
+        cover, finished = by_states(component)
+        if finished:
+            return cover
+    return by_cp_sat(component)
+
+
+def by_states(component: Component) -> tuple[Cover | None, bool]:
+    """(the cheapest cover, True), or (None, False) after STATES_MAX states.
+
+    Nodes are covered in topological order: a state is the set of covered nodes, and every option that goes on
+    covers the first node that is not covered yet. Ties go to fewer options, then to those offered first.
+    """
+    place = {node: number for number, node in enumerate(component.nodes)}
+    by_node: list[list[tuple[int, Option]]] = [[] for _ in component.nodes]
+    for option in component.options:
+        mask = sum(1 << place[node] for node in option.nodes)
+        by_node[place[option.nodes[0]]].append((mask, option))
+    # States by their first uncovered node: covered nodes -> (cycles, number of options, their indices).
+    waiting: list[dict[int, tuple[int, int, tuple[int, ...]]]] = [{} for _ in range(len(place) + 1)]
+    waiting[0][0] = (0, 0, ())
+    states = 0
+    for number, offered in enumerate(by_node):
+        for covered, (cycles, count, indices) in waiting[number].items():
+            for mask, option in offered:
+                if covered & mask:
+                    continue
+                states += 1
+                after = covered | mask
+                value = (cycles + option.cycles, count + 1, (*indices, option.index))
+                target = waiting[_first_zero(after)]
+                target[after] = min(value, target.get(after, value))
+        if states > STATES_MAX:
+            return None, False
+    done = waiting[-1].get((1 << len(place)) - 1)
+    if done is None:
+        return None, True
+    by_index = {option.index: option for option in component.options}
+    chosen = tuple(by_index[index] for index in done[2])
+    return Cover(chosen, "exact cover", "optimal", done[0]), True
+
+
+def _first_zero(mask: int) -> int:
+    return (~mask & (mask + 1)).bit_length() - 1
+
+
+def some_cover(component: Component) -> Cover | None:
+    """A cover found greedily: the option with the least cycles per node for the first uncovered node, undone
+    where it leads nowhere. None if there is none, or after STEPS_MAX steps."""
+    ranked = sorted(component.options, key=lambda option: (option.cycles / len(option.nodes), option.index))
+    by_node: dict[int, list[Option]] = {node: [] for node in component.nodes}
+    for option in ranked:
+        by_node[option.nodes[0]].append(option)
+    chosen: list[Option] = []
+    covered: set[int] = set()
+    pending = [iter(by_node[component.nodes[0]])]
+    for _ in range(STEPS_MAX):
+        joining = next((o for o in pending[-1] if _may_join(o, chosen, covered, component)), None)
+        if joining is None:
+            pending.pop()
+            if not chosen:
+                return None
+            covered.difference_update(chosen.pop().nodes)
+            continue
+        chosen.append(joining)
+        covered.update(joining.nodes)
+        following = next((node for node in component.nodes if node not in covered), None)
+        if following is None:
+            return Cover(tuple(chosen), "greedy", "heuristic", component.bound_cycles)
+        pending.append(iter(by_node[following]))
+    return None
+
+
+def _may_join(option: Option, chosen: list[Option], covered: set[int], component: Component) -> bool:
+    if not covered.isdisjoint(option.nodes):
+        return False
+    indices = {other.index for other in chosen} | {option.index}
+    return not any(forbidden <= indices for forbidden in component.forbidden)
+
+
+def by_cp_sat(component: Component) -> Cover | None:
+    """CP-SAT on one thread with a fixed seed, started from the greedy cover and falling back to it."""
+    # Imported here because it takes a second, which models without such components need not spend.
+    from ortools.sat.python import cp_model
+
+    start = some_cover(component)
+    model = cp_model.CpModel()
+    taken = {option.index: model.new_bool_var(f"o{option.index}") for option in component.options}
+    for node in component.nodes:
+        model.add_exactly_one(taken[option.index] for option in component.options if node in option.nodes)
+    for forbidden in component.forbidden:
+        model.add_bool_or(taken[index].negated() for index in sorted(forbidden))
+    model.minimize(sum(option.cycles * taken[option.index] for option in component.options))
+    if start is not None:
+        used = {option.index for option in start.options}
+        for index, variable in taken.items():
+            model.add_hint(variable, index in used)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 1
+    solver.parameters.max_deterministic_time = DETERMINISTIC_SECONDS
+    status = solver.solve(model)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return start
+    chosen = tuple(option for option in component.options if solver.boolean_value(taken[option.index]))
+    name = "optimal" if status == cp_model.OPTIMAL else "feasible"
+    bound = max(component.bound_cycles, int(-(-solver.best_objective_bound // 1)))
+    found = Cover(chosen, "cp-sat", name, bound)
+    return Cover(chosen, "cp-sat", name, found.cycles) if name == "optimal" else found

@@ -1,0 +1,105 @@
+"""Choose globally which candidates run the graph: the cheapest cover of all nodes by candidates that do not
+overlap.
+
+A candidate that is one tree (everything in it ends in its result) never makes two candidates wait for each
+other. A region with several ways out may; such circles are looked for in the result and forbidden until there
+are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from match_core.mapping.cover import Component, Cover, Option, components_of, options_of
+from match_core.mapping.exact import solve
+from match_core.mapping.missing import uncoverable, unsupported
+from match_core.mapping.order import circle, has_one_way_out, is_convex, readers, sorted_groups
+from match_core.mapping.result import Assignment, Mapping, Refusal, SolverStatus
+from match_core.patterns.topology import Topology
+
+if TYPE_CHECKING:
+    from match_core.ir.model import Model
+
+#: Rounds of forbidding circles before regions with several ways out are given up.
+ROUNDS_MAX = 64
+
+
+def choose(model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal] = ()) -> Mapping:
+    """The mapping with the least predicted cycles.
+
+    ``offered``: all legal candidates with their schedules; ``refused``: everything that was refused before,
+    for messages and kept in the result. Deterministic; ties go to fewer candidates, then to those offered
+    first. UnsupportedError MATCH-P001 where nodes are in no candidate, MATCH-P002 where candidates only
+    overlap.
+    """
+    topology = Topology.of(model.graph)
+    read_by = readers(topology)
+    options = options_of(topology, offered)
+    torn = {option.index for option in options if not is_convex(option.nodes, read_by)}
+    refused = (*refused, *(_torn_refusal(offered[index]) for index in sorted(torn)))
+    options = tuple(option for option in options if option.index not in torn)
+    _check_all_offered(model, topology, options, refused)
+    covers = _cover(model, topology, options, read_by)
+    chosen = [option for cover in covers for option in cover.options]
+    order = sorted_groups([option.nodes for option in chosen], read_by)
+    assignments = tuple(offered[chosen[number].index] for number in order)
+    return Mapping(assignments, _status(covers), tuple(refused))
+
+
+def _torn_refusal(assignment: Assignment) -> Refusal:
+    candidate = assignment.candidate
+    rule, value = "no path leaves the nodes and comes back", "nodes between them are not part of the candidate"
+    return Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, rule, value)
+
+
+def _check_all_offered(model: Model, topology: Topology, options: Sequence[Option], refused: Sequence[Refusal]) -> None:
+    known = {node for option in options for node in option.nodes}
+    missing = [node for position, node in enumerate(topology.nodes) if position not in known]
+    if missing:
+        raise unsupported(model, missing, refused)
+
+
+def _cover(
+    model: Model, topology: Topology, options: Sequence[Option], read_by: Sequence[tuple[int, ...]]
+) -> tuple[Cover, ...]:
+    """Covers of all components without circles between the chosen options."""
+    solved = [(part, _solve(model, topology, part)) for part in components_of(len(topology.nodes), options)]
+    for _ in range(ROUNDS_MAX):
+        chosen = [option for _, cover in solved for option in cover.options]
+        wait = {chosen[number].index for number in circle([option.nodes for option in chosen], read_by)}
+        if not wait:
+            return tuple(cover for _, cover in solved)
+        tied = [part for part, cover in solved if any(option.index in wait for option in cover.options)]
+        joined = _join(tied, frozenset(wait))
+        solved = [(part, cover) for part, cover in solved if part not in tied]
+        solved.append((joined, _solve(model, topology, joined)))
+    safe = [option for option in options if has_one_way_out(option.nodes, read_by)]
+    parts = components_of(len(topology.nodes), safe)
+    covers = (_solve(model, topology, part) for part in parts)
+    return tuple(replace(cover, status="heuristic", bound_cycles=0) for cover in covers)
+
+
+def _solve(model: Model, topology: Topology, part: Component) -> Cover:
+    cover = solve(part)
+    if cover is None:
+        raise uncoverable(model, [topology.nodes[position] for position in part.nodes])
+    return cover
+
+
+def _join(parts: Sequence[Component], forbidden: frozenset[int]) -> Component:
+    """One component out of several whose choices depend on each other."""
+    return Component(
+        nodes=tuple(sorted(node for part in parts for node in part.nodes)),
+        options=tuple(sorted((option for part in parts for option in part.options), key=lambda option: option.index)),
+        forbidden=(*(known for part in parts for known in part.forbidden), forbidden),
+    )
+
+
+def _status(covers: Sequence[Cover]) -> SolverStatus:
+    solvers = sorted({cover.solver for cover in covers}) or ["exact cover"]
+    worst = next((s for s in ("heuristic", "feasible") if any(c.status == s for c in covers)), "optimal")
+    cycles = sum(cover.cycles for cover in covers)
+    bound = cycles if worst == "optimal" else sum(cover.bound_cycles for cover in covers)
+    return SolverStatus(" + ".join(solvers), worst, cycles, bound)
