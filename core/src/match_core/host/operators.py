@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.host.graph import constant_at, elements, input_at, is_constant, shape_of, text
+from match_core.host.graph import axis_of, constant_at, elements, input_at, is_constant, shape_of, text
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.movement import build_movement
-from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, ScalarOp
+from match_core.host.kernels.normalization import build_normalization
+from match_core.host.kernels.pool import build_pool
+from match_core.host.kernels.reduce import INTEGER_REDUCTIONS, REDUCTIONS, build_reduce
+from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, ScalarOp
 from match_core.host.kernels.scalar_table import SCALAR_OPS
+from match_core.host.kernels.select import build_arg_extreme, build_gather
 from match_core.host.kernels.softmax import build_integer_softmax, build_softmax
 from match_core.host.rules import (
     ONE_OUTPUT,
@@ -105,6 +109,23 @@ def _scalars(node: gs.Node) -> str | None:
 INTEGER_SOFTMAX = NodeRule("table", "table of 256 entries, the first positive; N, zero, lo, hi single values", _scalars)
 
 
+def _parameters(node: gs.Node) -> str | None:
+    full = shape_of(node.inputs[0])
+    trailing = full[axis_of(node, -1, len(full)) :]
+    for index in (1, 2):
+        tensor = input_at(node, index)
+        if tensor is None:
+            continue
+        shape = shape_of(tensor)
+        seen = shape[max(0, len(shape) - len(trailing)) :]
+        if elements(shape) != 1 and (seen != trailing or elements(shape) != elements(trailing)):
+            return f"input {index} has shape {shape}"
+    return None
+
+
+PARAMETERS = NodeRule("parameters", "scale and bias are one value or shaped like the normalised axes", _parameters)
+
+
 def _resize(node: gs.Node) -> str | None:
     shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
     if any(o % s for o, s in zip(out, shape, strict=True)):
@@ -161,6 +182,30 @@ OPERATORS: tuple[Operator, ...] = (
         )
         for suffix, source in (("U8", "uint8"), ("I8", "int8"))
     ),
+    *(
+        Operator(name, "normalisation", (STATIC, ONE_OUTPUT, types(FLOATS, 0, 1, 2), PARAMETERS), build_normalization)
+        for name in ("LayerNormalization", "RMSNormalization")
+    ),
+    Operator("InstanceNormalization", "normalisation", (STATIC, rank(3, 4, 5), types(FLOATS, 0)), build_normalization),
+    *(
+        Operator(name, "pooling", (STATIC, ONE_OUTPUT, rank(3, 4, 5), types((*FLOATS, *BYTES), 0)), build_pool)
+        for name in ("MaxPool", "match.nhwc::MaxPool", "GlobalMaxPool")
+    ),
+    *(
+        Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(FLOATS, 0)), build_pool)
+        for name in ("AveragePool", "GlobalAveragePool")
+    ),
+    *(
+        Operator(
+            name,
+            "reduction",
+            (STATIC, types(NUMBERS if name in INTEGER_REDUCTIONS else FLOATS, 0), constants(1)),
+            build_reduce,
+        )
+        for name in REDUCTIONS
+    ),
+    *(Operator(name, "reduction", (STATIC, types(NUMBERS, 0)), build_arg_extreme) for name in ("ArgMax", "ArgMin")),
+    Operator("Gather", "movement", (STATIC, types(ALL_TYPES, 0), types(("int32", "int64"), 1)), build_gather),
     _movement("Transpose"),
     _movement("Slice", constants(1, 2, 3, 4)),
     _movement("Split", constants(1)),

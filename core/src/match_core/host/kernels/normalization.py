@@ -1,0 +1,55 @@
+"""Normalisation over trailing axes or per instance, in floating point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import axis_of, dtype_of, elements, input_at, number, shape_of
+from match_core.host.kernels.built import Built
+from match_core.host.kernels.code import Uses, inline_code, literal
+from match_core.host.kernels.templates import render_body
+from match_core.host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """LayerNormalization, RMSNormalization, InstanceNormalization: (x - mean) / sqrt(variance + epsilon) * scale
+    + bias, mean and variance over the normalised axes of each line."""
+    (node,), uses = nodes, Uses()
+    uses.include("math.h")
+    shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
+    instance = node.op == "InstanceNormalization"
+    axis = 2 if instance else axis_of(node, -1, len(shape))
+    size = elements(shape[axis:])
+    suffix = "f" if dtype.itemsize == 4 else ""
+    bias = input_at(node, 2)
+    text = render_body(
+        "normalization",
+        outer=elements(shape[:axis]),
+        size=size,
+        type=c_type(dtype),
+        zero=literal(0, dtype),
+        count=literal(size, dtype),
+        epsilon=literal(number(node, "epsilon", 1e-5), dtype),
+        sqrt=f"sqrt{suffix}",
+        centred=node.op != "RMSNormalization",
+        scale=_parameter(node, 1, instance),
+        bias=_parameter(node, 2, instance) if bias is not None else "",
+    )
+    arguments = tuple(tensor for tensor in (node.inputs[0], node.inputs[1], bias) if tensor is not None)
+    comment = f"{node.op}: {'x'.join(map(str, shape))} from axis {axis}"
+    code = inline_code(function, comment, arguments, node.outputs[:1], text, uses)
+    lines = elements(shape) // size
+    work = Work(memory=6, floating=7, steps=3).times(elements(shape)) + Work(floating_divide=3).times(lines)
+    return Built(arguments, code, work)
+
+
+def _parameter(node: gs.Node, index: int, instance: bool) -> str:
+    """C text of scale or bias for element k of line i."""
+    shape, full = shape_of(node.inputs[index]), shape_of(node.inputs[0])
+    if instance:
+        return f"in{index}[{'i % ' + str(full[1]) if full[0] > 1 else 'i'}]"
+    return f"in{index}[{'0' if elements(shape) == 1 else 'k'}]"
