@@ -130,7 +130,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         observer.stage_finished("run", {"samples": samples, "cycles": run.cycles_total})
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
-    original = _original_outputs(request.model, inputs, samples)
+    original = reference_of_file(request.model, inputs, samples)
     checks = tuple(
         compare_output(tensor.name, run.outputs[tensor.name], expected[tensor.name], original[tensor.name])
         for tensor in compiled.model.graph.outputs
@@ -182,7 +182,7 @@ def _stack(results: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[n
     return {name: np.stack([result[name] for result in results]) for name in results[0]}
 
 
-def _original_outputs(path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
+def reference_of_file(path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
     """Outputs of the user's file as it is, before any rewriting."""
     import onnx
 

@@ -26,7 +26,7 @@ CONV2D = KernelInterface(
     _CONV_OPERANDS,
     ("K", "C", "OY", "OX", "FY", "FX"),
     _WINDOW,
-    ("stride_y", "stride_x", "shift", "pad_value"),
+    ("stride_y", "stride_x", "shift", "pad_value", "weight_bits"),
 )
 #: Depthwise convolution, NHWC: channel k of the output reads channel k of the input.
 DEPTHWISE2D = KernelInterface(
@@ -34,10 +34,10 @@ DEPTHWISE2D = KernelInterface(
     _CONV_OPERANDS,
     ("K", "OY", "OX", "FY", "FX"),
     _WINDOW,
-    ("stride_y", "stride_x", "shift", "pad_value"),
+    ("stride_y", "stride_x", "shift", "pad_value", "weight_bits"),
 )
 #: Dense layer: N independent rows of C inputs, K outputs each.
-LINEAR = KernelInterface("linear", _CONV_OPERANDS, ("N", "K", "C"), (), ("shift",))
+LINEAR = KernelInterface("linear", _CONV_OPERANDS, ("N", "K", "C"), (), ("shift", "weight_bits"))
 #: Element-wise sum of two tensors: clip((a * multiplier_a + b * multiplier_b + addend) >> shift).
 ADD = KernelInterface(
     "add",

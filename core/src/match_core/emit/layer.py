@@ -42,6 +42,16 @@ def product(*factors: str) -> str:
     return " * ".join([*symbols, f"{literal}u"] if literal != 1 else symbols)
 
 
+def in_bytes(bits: str) -> str:
+    """C text of a product counted in bits, in bytes."""
+    factors = bits.split(" * ")
+    count = int(factors[-1][:-1]) if factors[-1][:-1].isdigit() else 1
+    symbols = factors[:-1] if factors[-1][:-1].isdigit() else factors
+    if count % 8 == 0:
+        return product(*symbols, f"{count // 8}u")
+    return f"{product(*symbols, f'{count}u')} / 8u"
+
+
 class LayerWriter:
     """Writes the body of one layer function. ``far`` maps operand names to C expressions of their base address
     (``const uint8_t *`` or ``uint8_t *``)."""
@@ -181,27 +191,27 @@ class LayerWriter:
 
     def copy_of(self, operand: Operand) -> Copy:
         """How the operand's tile lies in far memory (dense row-major over the operand's axes)."""
-        stride = operand.element_bits // 8
-        row_bytes = f"{stride}u"
+        stride_bits = operand.element_bits
+        row_bits = f"{stride_bits}u"
         levels: list[Level] = []
         offsets: list[str] = []
         contiguous, inner_whole = True, True
         for axis in reversed(operand.axes):
             first, extent, whole = self._axis(operand, axis)
             if first != "0u":
-                offsets.append(product(first, f"{stride}u"))
+                offsets.append(in_bytes(product(first, f"{stride_bits}u")))
             if contiguous:
-                row_bytes = product(extent, row_bytes)
+                row_bits = product(extent, row_bits)
                 contiguous = whole
             elif levels and inner_whole:
                 levels[-1] = Level(product(extent, levels[-1].count), levels[-1].stride_bytes)
                 inner_whole = whole
             else:
-                levels.append(Level(extent, stride))
+                levels.append(Level(extent, stride_bits // 8))
                 inner_whole = whole
-            stride *= round_up(axis.size, axis.round_up)
+            stride_bits *= round_up(axis.size, axis.round_up)
         levels = [level for level in levels if level.count != "1u"]
-        return Copy(" + ".join(reversed(offsets)), row_bytes, tuple(reversed(levels)))
+        return Copy(" + ".join(reversed(offsets)), in_bytes(row_bits), tuple(reversed(levels)))
 
     def _copy(self, placement: Placement, direction: str) -> None:
         operand = self.workload.operand(placement.operand)

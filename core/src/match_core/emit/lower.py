@@ -12,6 +12,7 @@ from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel,
 from match_core.emit.constants import ConstantPool
 from match_core.emit.interfaces import check_workload
 from match_core.mapping.result import Assignment
+from match_core.schedule.geometry import far_bytes
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,7 @@ def _lower_kernel(
         if operand.role != "constant":
             continue
         array = packed[operand.name]
-        expected = operand.element_bits // 8
-        for axis in operand.axes:
-            expected *= -(-axis.size // axis.round_up) * axis.round_up
+        expected = far_bytes(operand)
         if array.nbytes != expected:
             raise ValueError(
                 f"{candidate.pattern.name}: constant {operand.name} has {array.nbytes} bytes, its axes say {expected}"

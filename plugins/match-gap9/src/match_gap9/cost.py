@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, NDArray[np.int64]]
 
-#: Requantisation as the emitted jobs use it: 32-bit scale and a bias per channel.
-_QUANT = formulas.Ne16Quant(weight_bits=8, scale_bits=32, bias=True)
+def _quant(workload: Workload) -> formulas.Ne16Quant:
+    """Number formats of the emitted jobs: 32-bit scale and a bias per channel."""
+    return formulas.Ne16Quant(weight_bits=workload.parameters["weight_bits"], scale_bits=32, bias=True)
+
 
 
 def _input_rows(workload: Workload, tile: Tile) -> NDArray[np.int64]:
@@ -129,11 +131,11 @@ class Ne16Cost(UnitCost):
                     k_out=t["K"],
                     k_in=t["C"],
                     stride=workload.parameters["stride_y"],
-                    quant=_QUANT,
+                    quant=_quant(workload),
                 )
             case "conv1x1":
                 return formulas.ne16_conv1x1(
-                    timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], k_in=t["C"], quant=_QUANT
+                    timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], k_in=t["C"], quant=_quant(workload)
                 )
             case "depthwise3x3":
                 return formulas.ne16_depthwise3x3(
@@ -142,11 +144,11 @@ class Ne16Cost(UnitCost):
                     out_x=t["OX"],
                     channels=t["K"],
                     stride=workload.parameters["stride_y"],
-                    quant=_QUANT,
+                    quant=_quant(workload),
                 )
             case "ne16_linear":
                 return formulas.ne16_conv1x1(
-                    timing, out_y=t["N"], out_x=np.ones_like(t["N"]), k_out=t["K"], k_in=t["C"], quant=_QUANT
+                    timing, out_y=t["N"], out_x=np.ones_like(t["N"]), k_out=t["K"], k_in=t["C"], quant=_quant(workload)
                 )
         raise KeyError(self.pattern)
 

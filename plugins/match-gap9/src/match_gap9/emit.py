@@ -75,17 +75,17 @@ def _pack_nothing(match: Match, workload: Workload) -> dict[str, NDArray[np.gene
 
 def _pack_ne16(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
     weight = match.const("weight")
-    return {"weight": encode_weights(weight, bits=8), **_requant(match, weight.shape[0])}
+    return {"weight": encode_weights(weight, bits=workload.parameters["weight_bits"]), **_requant(match, weight.shape[0])}
 
 
 def _pack_ne16_depthwise(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
     weight = match.const("weight")
-    return {"weight": encode_weights(weight, bits=8, depthwise=True), **_requant(match, weight.shape[0])}
+    return {"weight": encode_weights(weight, bits=workload.parameters["weight_bits"], depthwise=True), **_requant(match, weight.shape[0])}
 
 
 def _pack_ne16_dense(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
     weight = match.const("weight").T[:, :, None, None]
-    return {"weight": encode_weights(weight, bits=8), **_requant(match, weight.shape[0])}
+    return {"weight": encode_weights(weight, bits=workload.parameters["weight_bits"]), **_requant(match, weight.shape[0])}
 
 
 def _cluster(interface: KernelInterface, name: str, pack: object) -> Kernel:

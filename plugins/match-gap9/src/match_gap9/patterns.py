@@ -120,33 +120,36 @@ CLUSTER_PATTERNS = (
 # ---- NE16 ------------------------------------------------------------------------------------------------------
 
 _NE16_COMMON = (*_COMMON, rules.UNSIGNED_MULTIPLIER)
-#: Bytes of one 8-bit weight position: 16 channels, 8 bits each (sheet 5.2).
-_GROUP_BYTES = 16
+#: Bytes of one bit of one weight position: 16 channels (sheet 5.2).
+_BIT_BYTES = 2
 
 
 def _ne16_conv3x3(match: Match) -> Workload:
     out_channels, in_channels = match.shape("weight")[:2]
-    weight = (Axis("k", out_channels, (("K", 1),)), Axis("bits", -(-in_channels // 16) * 9 * _GROUP_BYTES))
-    return s.conv_workload(match, weight, 32, 3)
+    bits = s.weight_bits(match)
+    weight = (Axis("k", out_channels, (("K", 1),)), Axis("bits", -(-in_channels // 16) * 9 * bits * _BIT_BYTES))
+    return s.conv_workload(match, weight, 32, 3, bits=bits)
 
 
 def _ne16_conv1x1(match: Match) -> Workload:
     out_channels, in_channels = match.shape("weight")[:2]
-    weight = (Axis("k", out_channels, (("K", 1),)), Axis("bits", -(-in_channels // 16) * _GROUP_BYTES))
-    return s.conv_workload(match, weight, 32, 3)
+    bits = s.weight_bits(match)
+    weight = (Axis("k", out_channels, (("K", 1),)), Axis("bits", -(-in_channels // 16) * bits * _BIT_BYTES))
+    return s.conv_workload(match, weight, 32, 3, bits=bits)
 
 
 def _ne16_depthwise(match: Match) -> Workload:
     channels = match.shape("weight")[0]
-    # Weights come in groups of 16 channels, 9 positions of 16 bytes each: 9 bytes a channel in whole groups.
-    weight = (Axis("k", channels, (("K", 1),), round_up=16), Axis("bits", 9))
-    return s.depthwise_workload(match, weight, 16)
+    bits = s.weight_bits(match)
+    weight = (Axis("k", channels, (("K", 1),), round_up=16), Axis("tap", 9))
+    return s.depthwise_workload(match, weight, 16, bits=bits, packed=True)
 
 
 def _ne16_dense(match: Match) -> Workload:
     in_features, out_features = match.shape("weight")
-    weight = (Axis("k", out_features, (("K", 1),)), Axis("bits", -(-in_features // 16) * _GROUP_BYTES))
-    return s.dense_workload(match, weight, 32)
+    bits = s.weight_bits(match)
+    weight = (Axis("k", out_features, (("K", 1),)), Axis("bits", -(-in_features // 16) * bits * _BIT_BYTES))
+    return s.dense_workload(match, weight, 32, bits=bits)
 
 
 NE16_PATTERNS = (

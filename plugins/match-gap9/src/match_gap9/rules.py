@@ -197,8 +197,12 @@ POOL_PRODUCT = Constraint("product", "sum * M + B stays within int32 for every i
 
 
 def _add_range(match: Match) -> str | None:
-    values = [int(match.const(name).reshape(-1)[0]) for name in ("multiplier_a", "multiplier_b", "addend")]
-    worst = 255 * abs(values[0]) + 255 * abs(values[1]) + abs(values[2])
+    low = high = worst = 0
+    for name, reach in (("multiplier_a", 255), ("multiplier_b", 255), ("addend", 1)):
+        value = int(match.const(name).reshape(-1)[0]) * reach
+        # The addend is always added; an input adds anything from nothing to its largest value.
+        low, high = (low + value, high + value) if name == "addend" else (low + min(value, 0), high + max(value, 0))
+        worst = max(worst, -low, high)
     return None if worst < _INT32 else f"it reaches {worst}"
 
 

@@ -70,6 +70,13 @@ def strides(match: Match, capture: str = "conv") -> tuple[int, int]:
     return int(values[0]), int(values[1])
 
 
+def weight_bits(match: Match) -> int:
+    """The narrowest two's complement width, 2 to 8, that holds every weight."""
+    values = match.const("weight")
+    low, high = int(values.min()), int(values.max())
+    return next(bits for bits in range(2, 9) if -(1 << (bits - 1)) <= low and high < 1 << (bits - 1))
+
+
 def is_depthwise(match: Match) -> bool:
     """One input channel per group and one output channel per group."""
     out_channels, in_per_group = match.shape("weight")[:2]
@@ -98,8 +105,10 @@ def conv_workload(
     output_granularity: int,
     column_granularity: int,
     scratch: tuple[tuple[tuple[str, ...], int], ...] = (),
+    bits: int = 8,
 ) -> Workload:
-    """A group-1 convolution: dimensions K, C, OY, OX, FY, FX. ``weight_axes``: how the weights are packed, K first."""
+    """A group-1 convolution: dimensions K, C, OY, OX, FY, FX. ``weight_axes``: how the weights are packed, K first, in
+    ``bits`` bits each."""
     out_channels, in_channels, fy, fx = match.shape("weight")
     _, oy, ox, _ = (int(size) for size in match.output.shape)
     step = strides(match)
@@ -127,6 +136,7 @@ def conv_workload(
             ("stride_x", step[1]),
             ("shift", shift(match)),
             ("pad_value", pad_value(match)),
+            ("weight_bits", bits),
         ),
         scratch=scratch,
     )
@@ -145,8 +155,11 @@ def depthwise_workload(
     weight_axes: tuple[Axis, ...],
     channel_granularity: int,
     scratch: tuple[tuple[tuple[str, ...], int], ...] = (),
+    bits: int = 8,
+    packed: bool = False,
 ) -> Workload:
-    """A depthwise convolution: dimensions K (channels), OY, OX, FY, FX."""
+    """A depthwise convolution: dimensions K (channels), OY, OX, FY, FX. ``packed``: weights take ``bits`` bits each in
+    memory, else a byte."""
     channels, _, fy, fx = match.shape("weight")
     _, oy, ox, _ = (int(size) for size in match.output.shape)
     step = strides(match)
@@ -162,7 +175,7 @@ def depthwise_workload(
         ),
         operands=(
             Operand("input", "input", (y, x, Axis("k", channels, (("K", 1),)))),
-            Operand("weight", "constant", weight_axes),
+            Operand("weight", "constant", weight_axes, bits if packed else 8),
             Operand("multiplier", "constant", (Axis("k", channels, (("K", 1),)),), 32),
             Operand("addend", "constant", (Axis("k", channels, (("K", 1),)),), 32),
             Operand("output", "output", _output_axes(oy, ox, channels)),
@@ -173,12 +186,13 @@ def depthwise_workload(
             ("stride_x", step[1]),
             ("shift", shift(match)),
             ("pad_value", pad_value(match)),
+            ("weight_bits", bits),
         ),
         scratch=scratch,
     )
 
 
-def dense_workload(match: Match, weight_axes: tuple[Axis, ...], granularity: int) -> Workload:
+def dense_workload(match: Match, weight_axes: tuple[Axis, ...], granularity: int, bits: int = 8) -> Workload:
     """A dense layer: N rows of C inputs to K outputs."""
     in_features, out_features = match.shape("weight")
     rows = prod(match.shape("input")) // in_features
@@ -197,7 +211,7 @@ def dense_workload(match: Match, weight_axes: tuple[Axis, ...], granularity: int
             Operand("output", "output", (Axis("n", rows, (("N", 1),)), Axis("k", out_features, (("K", 1),)))),
         ),
         macs=rows * in_features * out_features,
-        geometry=(("shift", shift(match)),),
+        geometry=(("shift", shift(match)), ("weight_bits", bits)),
     )
 
 

@@ -32,6 +32,10 @@ static struct {
   uint32_t open[PROFILE_DEPTH];
   uint32_t open_count;
   bool log_off;
+  /* Cycles of nodes whose kernels have no twin of their own, charged when the node ends. */
+  const uint64_t *charge;
+  size_t charge_count;
+  unsigned charge_clock;
 } twin;
 
 /* ---- faults ---------------------------------------------------------------------------------------------- */
@@ -197,9 +201,19 @@ void match_profile_end(unsigned node) {
   for (twin.open_count--; place < twin.open_count; place++) {
     twin.open[place] = twin.open[place + 1u];
   }
+  if (node < twin.charge_count && twin.charge[node] != 0u) {
+    match_twin_spend_kind(twin.charge_clock, twin.charge[node], "modelled");
+  }
   twin.nodes[node].open = false;
   twin.nodes[node].calls++;
   twin.nodes[node].cycles += match_twin_wall() - twin.nodes[node].begin;
+}
+
+void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t count) {
+  check_clock(clock);
+  twin.charge = cycles;
+  twin.charge_count = count;
+  twin.charge_clock = clock;
 }
 
 uint64_t match_profile_cycles(unsigned node) { return node < twin.node_room ? twin.nodes[node].cycles : 0u; }

@@ -57,6 +57,10 @@ void match_profile_end(unsigned node);
 /* Cycles summed over all begin/end pairs of the node since reset; 0 for an unknown node. */
 uint64_t match_profile_cycles(unsigned node);
 
+/* From now on the end of node n spends cycles[n] on `clock`: for kernels that run on the host core, whose C has no twin
+ * and whose cycles come from the cost model. The array must outlive the run. */
+void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t count);
+
 /* ---- event log ------------------------------------------------------------------------------------------- */
 
 /* The log is on by default. */

@@ -1,15 +1,12 @@
 /* match_gap9_ne16.c - kernel contexts to NE16 jobs through the pulp-nnx driver.
  *
- * Activations are uint8 HWC, weights int8 stored as w + 128 (offset -128), scale and bias 32 bit per channel.
+ * Activations are uint8 HWC, weights of 2 to 8 bits stored without sign, scale and bias 32 bit per channel.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
 #include "ne16_pulp_bsp.h"
 #include "ne16_task.h"
 #include "pmsis.h"
 #include "pulp_nnx_ne16.h"
-
-#define WEIGHT_BITS 8
-#define WEIGHT_OFFSET (-128)
 
 static ne16_task_t task; /* the job that match_gap9_ne16_wait waits for */
 
@@ -18,8 +15,8 @@ static uint32_t address(const void *pointer)
     return (uint32_t)(uintptr_t)pointer;
 }
 
-static void prepare(uint8_t kernel, uint8_t depthwise, uint8_t stride, int32_t shift, const void *scale,
-                    const void *bias)
+static void prepare(uint8_t kernel, uint8_t depthwise, uint8_t stride, int32_t weight_bits, int32_t shift,
+                    const void *scale, const void *bias)
 {
     const ne16_quant_t quant = {
         .shift_amount = (uint8_t)shift, .function = quantFunctionRelu, .flag_rounding = ne16TaskFlagFalse};
@@ -27,9 +24,9 @@ static void prepare(uint8_t kernel, uint8_t depthwise, uint8_t stride, int32_t s
         .mode = normMode32Bit, .flag_bias = ne16TaskFlagTrue, .flag_shift = ne16TaskFlagFalse};
     ne16_task_init(&task);
     ne16_task_set_op_to_conv(&task, kernel, depthwise, stride);
-    ne16_task_set_bits(&task, 8, 8, WEIGHT_BITS);
+    ne16_task_set_bits(&task, 8, 8, (uint8_t)weight_bits);
     ne16_task_set_norm_quant(&task, quant, norm);
-    ne16_task_set_weight_offset(&task, weightOffsetModeLayerWise, WEIGHT_OFFSET);
+    ne16_task_set_weight_offset(&task, weightOffsetModeLayerWise, -(1 << (weight_bits - 1)));
     ne16_task_set_addr_norm_quant(&task, address(scale), 0u, address(bias));
 }
 
@@ -51,7 +48,7 @@ void match_gap9_ne16_conv3x3(const match_conv2d_t *t)
     const uint8_t stride = (uint8_t)t->stride_x;
     const uint8_t top = (uint8_t)t->input_y_pad_before, bottom = (uint8_t)t->input_y_pad_after;
     const uint8_t left = (uint8_t)t->input_x_pad_before, right = (uint8_t)t->input_x_pad_after;
-    prepare(3, 0, stride, t->shift, t->multiplier, t->addend);
+    prepare(3, 0, stride, t->weight_bits, t->shift, t->multiplier, t->addend);
     if (stride == 2) {
         ne16_task_set_dims_stride2x2(&task, t->input_y, t->input_x, t->c, t->input_x * t->c, t->c, t->oy, t->ox, t->k,
                                      t->ox * t->k, t->k, 3, 3, top, bottom, left, right);
@@ -73,7 +70,7 @@ void match_gap9_ne16_conv3x3(const match_conv2d_t *t)
 void match_gap9_ne16_conv1x1(const match_conv2d_t *t)
 {
     const uint32_t pixel = t->c * (uint32_t)t->stride_x, row = t->input_x * t->c * (uint32_t)t->stride_y;
-    prepare(1, 0, 1, t->shift, t->multiplier, t->addend);
+    prepare(1, 0, 1, t->weight_bits, t->shift, t->multiplier, t->addend);
     ne16_task_set_dims(&task, t->input_x, t->c, row, pixel, t->oy, t->ox, t->k, t->ox * t->k, t->k, 0, 0, 0, 0);
     ne16_task_set_addr_conv(&task, address(t->input), t->input_x, pixel, 0, 0, address(t->output),
                             address(t->weight));
@@ -85,7 +82,7 @@ void match_gap9_ne16_depthwise(const match_depthwise2d_t *t)
     const uint8_t stride = (uint8_t)t->stride_x;
     const uint8_t top = (uint8_t)t->input_y_pad_before, bottom = (uint8_t)t->input_y_pad_after;
     const uint8_t left = (uint8_t)t->input_x_pad_before, right = (uint8_t)t->input_x_pad_after;
-    prepare(3, 1, stride, t->shift, t->multiplier, t->addend);
+    prepare(3, 1, stride, t->weight_bits, t->shift, t->multiplier, t->addend);
     if (stride == 2) {
         ne16_task_set_dims_stride2x2(&task, t->input_y, t->input_x, t->k, t->input_x * t->k, t->k, t->oy, t->ox, t->k,
                                      t->ox * t->k, t->k, 3, 3, top, bottom, left, right);
@@ -106,7 +103,7 @@ void match_gap9_ne16_depthwise(const match_depthwise2d_t *t)
 /* N rows of C values are an N by 1 image of C channels. */
 void match_gap9_ne16_linear(const match_linear_t *t)
 {
-    prepare(1, 0, 1, t->shift, t->multiplier, t->addend);
+    prepare(1, 0, 1, t->weight_bits, t->shift, t->multiplier, t->addend);
     ne16_task_set_dims(&task, 1u, t->c, t->c, t->c, t->n, 1u, t->k, t->k, t->k, 0, 0, 0, 0);
     ne16_task_set_addr_conv(&task, address(t->input), 1u, t->c, 0, 0, address(t->output), address(t->weight));
     dispatch();
