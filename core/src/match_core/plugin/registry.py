@@ -109,10 +109,14 @@ class Registry:
             yield plugin, answer
 
     def _implementations(self, hook: str) -> tuple[tuple[Found, pluggy.HookImpl], ...]:
-        # pluggy lists them from last to first call, tryfirst and trylast already taken into account. They are
-        # called here and not by pluggy, which would let the first one that raises end the whole call.
-        called = reversed(getattr(self._manager.hook, hook).get_hookimpls())
-        return tuple((self.registered[implementation.plugin_name], implementation) for implementation in called)
+        # pluggy lists them from last to first call, tryfirst and trylast already taken into account; a plugin's
+        # trylast must still come before the core. They are called here and not by pluggy, which would let the first
+        # one that raises end the whole call.
+        called = [
+            (self.registered[implementation.plugin_name], implementation)
+            for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls())
+        ]
+        return tuple(sorted(called, key=lambda pair: pair[0].built_in))
 
     def _register(self, wanted: Sequence[Found]) -> None:
         counts = Counter(plugin.name for plugin in wanted)
