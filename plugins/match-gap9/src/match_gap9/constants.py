@@ -31,9 +31,7 @@ def _cycles(name: str, value: int, source: str, *, estimate: bool = False) -> Co
 
 _CHIP = (
     Constant("core_count", 8, "cores", "ITA-DT section V-C: 8 workers + 1 controller (sheet 2.1)"),
-    Constant(
-        "controller_core_id", 8, "id", "Deeploy GAP9 target: the controller has pi_core_id() 8 (sheet 2.1)"
-    ),
+    Constant("controller_core_id", 8, "id", "Deeploy GAP9 target: the controller has pi_core_id() 8 (sheet 2.1)"),
     Constant("clock_hz", 260_000_000, "Hz", "clock of the measured GAP9 numbers, MATCH section VI (sheet 1)"),
     Constant("l1_bytes", 131_072, "bytes", "MATCH section V-B; NE16 address window of 17 bits (sheet 1)"),
     Constant("l2_bytes", 1_572_864, "bytes", "GreenWaves product page: 1.5 MB (sheet 1)"),
@@ -80,6 +78,7 @@ _CLUSTER = (
     _cycles("pool_pixel_cycles", 20, _PULP_NN, estimate=True),
     _cycles("own_add_element_cycles", 10, _OWN, estimate=True),
     _cycles("own_requant_element_cycles", 7, _OWN, estimate=True),
+    _cycles("own_transpose_element_cycles", 3, _OWN, estimate=True),
     _cycles("own_pool_tap_cycles", 5, _OWN, estimate=True),
     _cycles("own_pool_element_cycles", 6, _OWN, estimate=True),
     _cycles("own_pool_requant_cycles", 6, _OWN, estimate=True),
@@ -116,12 +115,8 @@ _NE16_COMMON = (
         estimate=True,
     ),
     # The six setters and the geometry together make the 1740 cycles measured for building the 24 words.
-    _cycles(
-        "ne16_build_setter_cycles", 100, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True
-    ),
-    _cycles(
-        "ne16_build_dims_cycles", 1140, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True
-    ),
+    _cycles("ne16_build_setter_cycles", 100, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True),
+    _cycles("ne16_build_dims_cycles", 1140, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True),
 )
 
 _NE16_PUBLISHED = (

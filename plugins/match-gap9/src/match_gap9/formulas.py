@@ -51,6 +51,7 @@ __all__ = [
     "own_add",
     "own_pool",
     "own_requant",
+    "own_transpose",
     "pointwise",
     "team_launch",
 ]
@@ -61,16 +62,18 @@ def _rows_per_core(timing: Timing, rows: Sizes) -> NDArray[np.int64]:
     return ceil_div(rows, timing["core_count"])
 
 
-def _row_chunk(timing: Timing, rows: Sizes) -> NDArray[np.int64]:
+def _row_chunk(timing: Timing, rows: Sizes, *, mask_active: bool = False) -> NDArray[np.int64]:
     """Rows of the busiest core in the add and pooling kernels. With fewer rows than cores they divide by the
-    largest power of two not above the rows, and add one for any remainder modulo the core count."""
+    largest power of two not above the rows, and add one for a remainder modulo the core count, or in the
+    average pooling (``mask_active``) modulo the cores in use."""
     count = as_array(rows)
     cores = timing["core_count"]
     active = np.minimum(count, cores)
+    mask = active - 1 if mask_active else np.full_like(active, cores - 1)
     log_cores = np.zeros_like(active)
     for power in range(1, cores.bit_length()):
         log_cores = np.where(active >= (1 << power), power, log_cores)
-    chunk: NDArray[np.int64] = np.minimum((count >> log_cores) + ((count & (cores - 1)) != 0), count)
+    chunk: NDArray[np.int64] = np.minimum((count >> log_cores) + ((count & mask) != 0), count)
     return chunk
 
 
@@ -150,7 +153,7 @@ def avgpool(
     """Cycles of ``pulp_nn_avgpool``; estimate."""
     taps = as_array(kernel_y) * as_array(kernel_x) * timing["avgpool_tap_cycles"]
     per_pixel = timing["pool_pixel_cycles"] + as_array(channels) * (taps + timing["avgpool_element_cycles"])
-    cycles: NDArray[np.int64] = _row_chunk(timing, out_y) * as_array(out_x) * per_pixel
+    cycles: NDArray[np.int64] = _row_chunk(timing, out_y, mask_active=True) * as_array(out_x) * per_pixel
     return cycles
 
 
@@ -169,9 +172,7 @@ def maxpool(
     copy, word, simd = timing["maxpool_copy_cycles"], timing["maxpool_word_cycles"], timing["simd_values"]
     along_x = timing["pool_pixel_cycles"] + c * copy + (as_array(kernel_x) - 1) * ceil_div(c, simd) * word
     along_y = (
-        timing["pool_pixel_cycles"]
-        + width * c * copy
-        + (as_array(kernel_y) - 1) * ceil_div(width * c, simd) * word
+        timing["pool_pixel_cycles"] + width * c * copy + (as_array(kernel_y) - 1) * ceil_div(width * c, simd) * word
     )
     return _row_chunk(timing, in_y) * width * along_x + _row_chunk(timing, out_y) * along_y
 
@@ -184,6 +185,12 @@ def own_add(timing: Timing, *, elements: Sizes) -> NDArray[np.int64]:
 def own_requant(timing: Timing, *, elements: Sizes) -> NDArray[np.int64]:
     """Cycles of ``match_gap9_requant_u8``; estimate."""
     return ceil_div(elements, timing["core_count"]) * timing["own_requant_element_cycles"]
+
+
+def own_transpose(timing: Timing, *, pixels: Sizes, channels: Sizes) -> NDArray[np.int64]:
+    """Cycles of ``match_gap9_hwc_to_chw``, channels dealt out to the cores; estimate."""
+    cycles: NDArray[np.int64] = _rows_per_core(timing, channels) * as_array(pixels)
+    return cycles * timing["own_transpose_element_cycles"]
 
 
 def own_pool(

@@ -118,6 +118,9 @@ void ne16_task_set_strides(ne16_task_t *task, const uint32_t k_in, const uint32_
                            const uint32_t w_in_stride, const uint32_t h_out_stride, const uint32_t w_out_stride);
 void ne16_task_set_counters(ne16_task_t *task, const uint32_t k_in, const uint32_t h_out, const uint32_t w_out,
                             const uint32_t k_out, const uint8_t padding_bottom, const uint8_t padding_right);
+/* The border is counted from the edges of the 5x5 input buffer. Rows and columns that set_counters took off at the
+ * bottom and right are zero in hardware whatever `value` is: for a value other than 0 on all sides, call set_counters
+ * with paddings 0, and here add (3 - size % 3) % 3 to bottom (size: output rows) and right (output columns). */
 void ne16_task_set_padding(ne16_task_t *task, const uint8_t top, const uint8_t bottom, const uint8_t left,
                            const uint8_t right, const uint8_t value);
 void ne16_task_set_mask_filter(ne16_task_t *task, const uint8_t top, const uint8_t bottom, const uint8_t left,

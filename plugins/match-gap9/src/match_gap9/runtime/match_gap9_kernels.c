@@ -1,0 +1,134 @@
+/* match_gap9_kernels.c - cluster kernels for what PULP-NN cannot compute exactly.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "match_gap9_kernels.h"
+
+#include "pmsis.h"
+
+#ifndef NUM_CORES
+#define NUM_CORES 8
+#endif
+
+/* Cycle hooks of the twin; nothing on silicon. */
+#ifndef MATCH_GAP9_CHARGE_ADD_REQUANT
+#define MATCH_GAP9_CHARGE_ADD_REQUANT(n) ((void)0)
+#define MATCH_GAP9_CHARGE_REQUANT(n) ((void)0)
+#define MATCH_GAP9_CHARGE_TRANSPOSE(pixels, channels) ((void)0)
+#define MATCH_GAP9_CHARGE_POOL(out_y, out_x, channels, kernel_y, kernel_x, requant) ((void)0)
+#endif
+
+typedef struct {
+  uint32_t start, stop;
+} range_t;
+
+/* This core's share of n items in equal chunks. */
+static range_t my_share(uint32_t n)
+{
+  const uint32_t chunk = (n + (uint32_t)NUM_CORES - 1u) / (uint32_t)NUM_CORES;
+  const uint32_t start = chunk * (uint32_t)pi_core_id();
+  range_t share;
+  share.start = (start < n) ? start : n;
+  share.stop = (n - share.start < chunk) ? n : share.start + chunk;
+  return share;
+}
+
+static uint8_t clip_u8(int32_t value)
+{
+  return (uint8_t)((value < 0) ? 0 : ((value > 255) ? 255 : value));
+}
+
+void match_gap9_add_requant(const uint8_t *a, const uint8_t *b, uint8_t *out, int32_t ma, int32_t mb, int32_t bias,
+                            uint32_t shift, uint32_t n)
+{
+  const range_t share = my_share(n);
+  MATCH_GAP9_CHARGE_ADD_REQUANT(n);
+  for (uint32_t i = share.start; i < share.stop; i++) {
+    out[i] = clip_u8((ma * (int32_t)a[i] + mb * (int32_t)b[i] + bias) >> shift);
+  }
+  pi_cl_team_barrier(0);
+}
+
+void match_gap9_requant_u8(const uint8_t *in, uint8_t *out, int32_t m, int32_t bias, uint32_t shift, uint32_t n)
+{
+  const range_t share = my_share(n);
+  MATCH_GAP9_CHARGE_REQUANT(n);
+  for (uint32_t i = share.start; i < share.stop; i++) {
+    out[i] = clip_u8((m * (int32_t)in[i] + bias) >> shift);
+  }
+  pi_cl_team_barrier(0);
+}
+
+void match_gap9_hwc_to_chw(const uint8_t *in, uint8_t *out, uint32_t pixels, uint32_t channels)
+{
+  const range_t share = my_share(channels);
+  MATCH_GAP9_CHARGE_TRANSPOSE(pixels, channels);
+  for (uint32_t channel = share.start; channel < share.stop; channel++) {
+    for (uint32_t pixel = 0u; pixel < pixels; pixel++) {
+      out[channel * pixels + pixel] = in[pixel * channels + channel];
+    }
+  }
+  pi_cl_team_barrier(0);
+}
+
+/* Rows and columns [start, stop) of the input under one window; empty windows have start == stop. */
+static range_t window(uint32_t out, uint32_t stride, uint32_t pad, uint32_t kernel, uint32_t size)
+{
+  const uint32_t first = out * stride; /* pad pixels before the input */
+  const uint32_t end = first + kernel;
+  range_t valid;
+  valid.start = (first > pad) ? first - pad : 0u;
+  valid.stop = (end > pad) ? end - pad : 0u;
+  if (valid.stop > size) {
+    valid.stop = size;
+  }
+  if (valid.start > valid.stop) {
+    valid.start = valid.stop;
+  }
+  return valid;
+}
+
+void match_gap9_avgpool_requant(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool, int32_t m,
+                                int32_t bias, uint32_t shift)
+{
+  const uint32_t channels = pool->channels;
+  const uint32_t taps = (uint32_t)pool->kernel_x * pool->kernel_y;
+  const range_t share = my_share((uint32_t)pool->out_x * pool->out_y);
+  MATCH_GAP9_CHARGE_POOL(pool->out_y, pool->out_x, channels, pool->kernel_y, pool->kernel_x, 1);
+  for (uint32_t pixel = share.start; pixel < share.stop; pixel++) {
+    const range_t rows = window(pixel / pool->out_x, pool->stride_y, pool->pad_top, pool->kernel_y, pool->in_y);
+    const range_t columns = window(pixel % pool->out_x, pool->stride_x, pool->pad_left, pool->kernel_x, pool->in_x);
+    const uint32_t valid = (rows.stop - rows.start) * (columns.stop - columns.start);
+    const int32_t padding = (int32_t)((taps - valid) * pool->pad_value);
+    for (uint32_t channel = 0u; channel < channels; channel++) {
+      int32_t sum = padding;
+      for (uint32_t y = rows.start; y < rows.stop; y++) {
+        for (uint32_t x = columns.start; x < columns.stop; x++) {
+          sum += in[(y * pool->in_x + x) * channels + channel];
+        }
+      }
+      out[pixel * channels + channel] = clip_u8((sum * m + bias) >> shift);
+    }
+  }
+  pi_cl_team_barrier(0);
+}
+
+void match_gap9_maxpool(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool)
+{
+  const uint32_t channels = pool->channels;
+  const range_t share = my_share((uint32_t)pool->out_x * pool->out_y);
+  MATCH_GAP9_CHARGE_POOL(pool->out_y, pool->out_x, channels, pool->kernel_y, pool->kernel_x, 0);
+  for (uint32_t pixel = share.start; pixel < share.stop; pixel++) {
+    const range_t rows = window(pixel / pool->out_x, pool->stride_y, pool->pad_top, pool->kernel_y, pool->in_y);
+    const range_t columns = window(pixel % pool->out_x, pool->stride_x, pool->pad_left, pool->kernel_x, pool->in_x);
+    for (uint32_t channel = 0u; channel < channels; channel++) {
+      uint8_t most = 0u;
+      for (uint32_t y = rows.start; y < rows.stop; y++) {
+        for (uint32_t x = columns.start; x < columns.stop; x++) {
+          const uint8_t value = in[(y * pool->in_x + x) * channels + channel];
+          most = (value > most) ? value : most;
+        }
+      }
+      out[pixel * channels + channel] = most;
+    }
+  }
+  pi_cl_team_barrier(0);
+}

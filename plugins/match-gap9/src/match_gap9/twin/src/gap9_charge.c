@@ -1,0 +1,23 @@
+/* gap9_charge.c - cycles of the package's own kernels. SPDX-License-Identifier: Apache-2.0 */
+#include "gap9_twin.h"
+#include "match_gap9_charge.h"
+
+void match_gap9_twin_charge_add_requant(uint32_t n) {
+  (void)gap9_enter_kernel("match_gap9_add_requant", gap9_cost_own_add(n));
+}
+
+void match_gap9_twin_charge_requant(uint32_t n) {
+  (void)gap9_enter_kernel("match_gap9_requant_u8", gap9_cost_own_requant(n));
+}
+
+void match_gap9_twin_charge_transpose(uint32_t pixels, uint32_t channels) {
+  (void)gap9_enter_kernel("match_gap9_hwc_to_chw", gap9_cost_own_transpose(pixels, channels));
+}
+
+void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channels, uint32_t kernel_y,
+                                 uint32_t kernel_x, int requant) {
+  const gap9_conv_shape_t shape = {
+      .out_y = out_y, .out_x = out_x, .k_out = channels, .kernel_y = kernel_y, .kernel_x = kernel_x};
+  (void)gap9_enter_kernel(requant != 0 ? "match_gap9_avgpool_requant" : "match_gap9_maxpool",
+                          gap9_cost_own_pool(&shape, requant != 0));
+}

@@ -1,0 +1,71 @@
+/* gap9_twin.h - what the GAP9 twin's source files share. Not for emitted programs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MATCH_GAP9_TWIN_H
+#define MATCH_GAP9_TWIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Clock numbers of the program, if its build generated them; the timing header has defaults. */
+#if defined(__has_include)
+#if __has_include("match_twin_clocks.h")
+#include "match_twin_clocks.h"
+#endif
+#endif
+#include "match_gap9_timing.h"
+#include "match_twin.h"
+
+/* ---- memory (gap9_memory.c) ------------------------------------------------------------------------------ */
+
+extern uint8_t match_gap9_l1[MATCH_GAP9_L1_BYTES];
+
+/* Faults unless [data, data + size) lies in L1; `what` names the operand in the message. */
+void gap9_check_l1(const void *data, size_t size, const char *what);
+/* Host pointer of a 32-bit L1 address; faults unless [address, address + size) lies in L1. */
+uint8_t *gap9_l1_pointer(uint32_t address, size_t size, const char *what);
+bool gap9_is_l1(uint32_t address);
+
+/* ---- cluster (gap9_cluster.c) ---------------------------------------------------------------------------- */
+
+bool gap9_on_cluster(void);
+/* The clock of whoever runs now: the cluster, or the fabric controller. */
+unsigned gap9_clock(void);
+/* Entry of a team kernel: faults outside of a full team; returns the core. Core 0 charges `cycles`. */
+int gap9_enter_kernel(const char *name, uint64_t cycles);
+
+/* ---- cycle formulas (gap9_cost.c), equal to match_gap9.formulas ------------------------------------------- */
+
+typedef struct {
+  uint32_t out_y, out_x, k_out, c_in, kernel_y, kernel_x;
+} gap9_conv_shape_t;
+
+uint64_t gap9_cost_conv(const gap9_conv_shape_t *shape);
+uint64_t gap9_cost_pointwise(const gap9_conv_shape_t *shape);
+uint64_t gap9_cost_depthwise(const gap9_conv_shape_t *shape, uint32_t in_y);
+uint64_t gap9_cost_linear(uint32_t c_in, uint32_t k_out);
+uint64_t gap9_cost_add(uint32_t out_y, uint32_t out_x, uint32_t channels);
+uint64_t gap9_cost_avgpool(const gap9_conv_shape_t *shape);
+uint64_t gap9_cost_maxpool(const gap9_conv_shape_t *shape, uint32_t in_y);
+uint64_t gap9_cost_own_add(uint32_t elements);
+uint64_t gap9_cost_own_requant(uint32_t elements);
+uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels);
+uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *shape, bool requant);
+
+/* An NE16 job as its registers say it. */
+typedef enum { GAP9_NE16_3X3 = 0, GAP9_NE16_DEPTHWISE = 1, GAP9_NE16_1X1 = 2 } gap9_ne16_mode_t;
+
+typedef struct {
+  gap9_ne16_mode_t mode;
+  uint32_t tiles_ko, tiles_ki, tiles_ho, tiles_wo;
+  uint32_t rem_ko, rem_ki, rem_ho, rem_wo, rem_hi, rem_wi; /* sizes in the last tile, never 0 */
+  uint32_t weight_bits, scale_bits, out_bits;              /* scale_bits 0: no requantisation */
+  bool bias, shift;
+} gap9_ne16_job_t;
+
+uint64_t gap9_cost_ne16(const gap9_ne16_job_t *job);
+
+/* Cycles a command occupies its channel; rows = 1 and strided = false for a 1-D command. */
+uint64_t gap9_cost_dma(uint32_t rows, uint32_t row_bytes, bool inwards, bool strided, uint32_t l1_offset);
+
+#endif
