@@ -114,15 +114,16 @@ _NE16_KERNELS = {
 
 
 def unit_api(unit: str) -> UnitApi:
-    """The API of ``cluster`` or ``ne16``; both ship the same runtime files and twin."""
-    start = "match_gap9_start" if unit == "cluster" else "match_gap9_ne16_start"
+    """The API of ``cluster`` or ``ne16``. Both have the same twin; each ships only the runtime it needs."""
+    prefix = "match_gap9" if unit == "cluster" else "match_gap9_ne16"
+    left_out = "match_gap9_ne16" if unit == "cluster" else ("match_gap9_cluster", "match_gap9_kernels")
     headers = tuple(context_header(interface) for interface in _INTERFACES)
     return UnitApi(
-        platform=PlatformApi(start=start, stop="match_gap9_stop", call="match_gap9_call"),
+        platform=PlatformApi(start=f"{prefix}_start", stop=f"{prefix}_stop", call="match_gap9_call"),
         memory=_MEMORY,
         kernels=_CLUSTER_KERNELS if unit == "cluster" else _NE16_KERNELS,
         headers=("match_gap9_api.h",),
-        runtime=(*_files("runtime"), *headers),
+        runtime=(*(file for file in _files("runtime") if not file.name.startswith(left_out)), *headers),
         twin=TwinApi(
             headers=(
                 *_files("twin", "include"),

@@ -8,7 +8,7 @@ OBJECTS = ${" ".join(s[:-2] + ".o" for s in c_files)}
 lib${name}.a: $(OBJECTS)
 	$(AR) rcs $@ $^
 
-%.o: %.c
+%%.o: %.c
 	$(CC) $(CFLAGS) $(INCLUDES) -I. -c $< -o $@
 
 .PHONY: clean

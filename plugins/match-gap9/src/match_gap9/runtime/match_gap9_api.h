@@ -17,9 +17,12 @@
 
 /* ---- platform: 0 on success ------------------------------------------------------------------------------ */
 
+/* The cluster; calls are counted, the last stop switches it off. */
 int match_gap9_start(void);
-int match_gap9_ne16_start(void);
 void match_gap9_stop(void);
+/* NE16, and the cluster that drives it. */
+int match_gap9_ne16_start(void);
+void match_gap9_ne16_stop(void);
 /* Runs entry(argument) on the cluster controller core and returns when it is done. */
 int match_gap9_call(void (*entry)(void *), void *argument);
 

@@ -8,7 +8,35 @@
 #include "pmsis.h"
 #include "pulp_nnx_ne16.h"
 
+/* Bus cycles that NE16 may hold the cores off; the value of the published driver's examples. */
+#define MAX_STALL 8
+
 static ne16_task_t task; /* the job that match_gap9_ne16_wait waits for */
+
+static void open_device(void *argument)
+{
+    ne16_pulp_conf_t conf = {.max_stall = MAX_STALL};
+    (void)argument;
+    ne16_nnx_init(ne16_pulp_get_dev(), &conf);
+}
+
+static void close_device(void *argument)
+{
+    (void)argument;
+    ne16_nnx_term(ne16_pulp_get_dev());
+}
+
+int match_gap9_ne16_start(void)
+{
+    const int status = match_gap9_start();
+    return (status == 0) ? match_gap9_call(open_device, NULL) : status;
+}
+
+void match_gap9_ne16_stop(void)
+{
+    (void)match_gap9_call(close_device, NULL);
+    match_gap9_stop();
+}
 
 static uint32_t address(const void *pointer)
 {

@@ -1,19 +1,14 @@
 /* match_gap9_platform.c - cluster power, offload and copies through PMSIS.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
-#include "ne16_pulp_bsp.h"
 #include "pmsis.h"
-#include "pulp_nnx_ne16.h"
 
 /* MCHAN takes 17 bits of length per command and has 16 transfer ids; some stay free for the application. */
 #define COPY_MAX_BYTES 131071u
 #define COPY_SLOTS 8u
-/* Bus cycles that NE16 may hold the cores off; the value of the published driver's examples. */
-#define NE16_MAX_STALL 8
 
 static struct pi_device cluster;
 static int cluster_users;
-static int ne16_open;
 static pi_cl_dma_cmd_t copies[COPY_SLOTS];
 static uint32_t copies_in_flight;
 
@@ -37,35 +32,8 @@ int match_gap9_call(void (*entry)(void *), void *argument)
     return pi_cluster_send_task_to_cl(&cluster, pi_cluster_task(&task, entry, argument));
 }
 
-static void ne16_init(void *argument)
-{
-    ne16_pulp_conf_t conf = {.max_stall = NE16_MAX_STALL};
-    (void)argument;
-    ne16_nnx_init(ne16_pulp_get_dev(), &conf);
-}
-
-static void ne16_term(void *argument)
-{
-    (void)argument;
-    ne16_nnx_term(ne16_pulp_get_dev());
-}
-
-int match_gap9_ne16_start(void)
-{
-    const int status = match_gap9_start();
-    if ((status == 0) && (ne16_open == 0)) {
-        ne16_open = 1;
-        return match_gap9_call(ne16_init, NULL);
-    }
-    return status;
-}
-
 void match_gap9_stop(void)
 {
-    if ((cluster_users == 1) && (ne16_open != 0)) {
-        (void)match_gap9_call(ne16_term, NULL);
-        ne16_open = 0;
-    }
     if (cluster_users > 0) {
         cluster_users--;
         if (cluster_users == 0) {
