@@ -25,11 +25,10 @@ def _quant(workload: Workload) -> formulas.Ne16Quant:
 
 
 
-def _input_rows(workload: Workload, tile: Tile) -> NDArray[np.int64]:
-    """Input rows a tile reads: (OY - 1) * stride + FY, at most the whole input."""
-    rows = workload.operand("input").axes[0].size
-    wanted: NDArray[np.int64] = (tile["OY"] - 1) * workload.parameters["stride_y"] + tile["FY"]
-    return np.minimum(wanted, rows)
+def _window(workload: Workload, tile: Tile) -> tuple[Cycles, Cycles]:
+    """Rows and columns of the input that a tile's windows cover, padding included."""
+    stride_y, stride_x = workload.parameters["stride_y"], workload.parameters["stride_x"]
+    return (tile["OY"] - 1) * stride_y + tile["FY"], (tile["OX"] - 1) * stride_x + tile["FX"]
 
 
 @dataclass(frozen=True)
@@ -80,10 +79,8 @@ class ClusterCost(UnitCost):
             case "pointwise":
                 return formulas.pointwise(timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], c_in=t["C"])
             case "depthwise":
-                rows = _input_rows(workload, tile)
-                columns = workload.operand("input").axes[1].size
-                reach = np.minimum((t["OX"] - 1) * workload.parameters["stride_x"] + t["FX"], columns)
-                turn = formulas.own_transpose(timing, pixels=rows * reach, channels=t["K"])
+                rows, columns = _window(workload, tile)
+                turn = formulas.own_transpose(timing, pixels=rows * columns, channels=t["K"])
                 return turn + formulas.depthwise(
                     timing,
                     in_y=rows,

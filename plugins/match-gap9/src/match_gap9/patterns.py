@@ -33,16 +33,16 @@ def _cluster_depthwise(match: Match) -> Workload:
     channels, _, fy, fx = match.shape("weight")
     step = s.strides(match)
     weight = (Axis("k", channels, (("K", 1),)), Axis("tap", fy * fx))
-    # The tile once more as CHW, then one column buffer per core: FX * (rows + padding) + FX bytes (dory). Rows of the
-    # tile are at most OY * stride + FY, columns likewise; 16 bytes of alignment and of read-ahead.
-    rows, columns = (("OY",), step[0]), (("OX",), step[1])
+    # The padded tile once more as CHW, (OY * sy + FY) * (OX * sx + FX) bytes a channel at most, then per core one
+    # column of windows: FX * rows + FX bytes, 4 more for kernels below 4 taps (dory; pulp_nn_depthwise sources).
+    sy, sx = step
     scratch = (
-        (("K", "OY", "OX"), rows[1] * columns[1]),
-        (("K", "OY"), rows[1] * fx),
-        (("K", "OX"), columns[1] * fy),
+        (("K", "OY", "OX"), sy * sx),
+        (("K", "OY"), sy * fx),
+        (("K", "OX"), sx * fy),
         (("K",), fy * fx),
-        (("OY",), CORES * fx * rows[1]),
-        ((), CORES * fx * (2 * fy + 2) + 32),
+        (("OY",), CORES * fx * sy),
+        ((), CORES * (fx * fy + fx + 4) + 32),
     )
     return s.depthwise_workload(match, weight, CORES, scratch)
 
@@ -82,8 +82,8 @@ CLUSTER_PATTERNS = (
     Pattern(
         "depthwise",
         "depthwise convolution with requantisation (pulp_nn_depthwise_generic)",
-        s.CONV,
-        (*_COMMON, rules.DEPTHWISE, rules.DILATION),
+        s.CONV_PADDED,
+        (*_COMMON, rules.DEPTHWISE, rules.DILATION, rules.PLAIN_PAD, rules.DEPTHWISE_WINDOW),
         _cluster_depthwise,
     ),
     Pattern(

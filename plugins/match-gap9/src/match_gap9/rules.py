@@ -117,6 +117,19 @@ def kernel_is(size: int) -> Constraint:
     return Constraint("kernel", f"the kernel is {size}x{size}", check)
 
 
+def _depthwise_window(match: Match) -> str | None:
+    fy, fx = match.shape("weight")[2:]
+    if fy * fx > 1023:
+        return f"there are {fy * fx} taps"
+    return "the kernel is one column wide" if fx == 1 and fy >= 4 else None
+
+
+#: pulp_nn_depthwise_generic: words of taps are counted in 8 bits; with one column a core overruns its buffer.
+DEPTHWISE_WINDOW = Constraint(
+    "window", "the kernel has at most 1023 taps and is not a single column of 4 or more", _depthwise_window
+)
+
+
 def _plain_pad(match: Match) -> str | None:
     if not match.has("pad"):
         return None

@@ -50,27 +50,32 @@ void match_gap9_pointwise(const match_conv2d_t *tile)
     team(pointwise_core, tile);
 }
 
-/* pulp_nn_depthwise reads CHW: the cores first turn the HWC tile round, each its own channels. */
+/* pulp_nn_depthwise reads CHW: the cores first turn the HWC tile round and pad it, each its own channels. */
 static void depthwise_core(void *argument)
 {
     const match_depthwise2d_t *const t = argument;
+    const match_gap9_planes_t shape = {
+        .in_y = t->input_y, .in_x = t->input_x, .channels = t->k, .pad_top = t->input_y_pad_before,
+        .pad_bottom = t->input_y_pad_after, .pad_left = t->input_x_pad_before, .pad_right = t->input_x_pad_after,
+        .pad_value = (uint8_t)t->pad_value,
+    };
+    const uint32_t height = shape.pad_top + shape.in_y + shape.pad_bottom;
+    const uint32_t width = shape.pad_left + shape.in_x + shape.pad_right;
     uint8_t *const planes = t->scratch;
-    uint8_t *const columns = planes + (t->k * t->input_y * t->input_x + 15u) / 16u * 16u;
-    match_gap9_hwc_to_chw(t->input, planes, t->input_y * t->input_x, t->k);
+    uint8_t *const columns = planes + (t->k * height * width + 15u) / 16u * 16u;
+    match_gap9_hwc_to_chw(t->input, planes, &shape);
     if (t->fx * t->fy < 4u) {
         pulp_nn_depthwise_generic_less_4_weights(
             planes, columns, NULL, t->output, t->weight, NULL, parameters(t->multiplier), parameters(t->addend), 1u,
-            (uint16_t)t->shift, (uint16_t)t->input_x, (uint16_t)t->input_y, (uint16_t)t->k, (uint16_t)t->ox,
-            (uint16_t)t->oy, (uint16_t)t->k, (uint16_t)t->fx, (uint16_t)t->fy, (uint16_t)t->input_y_pad_before,
-            (uint16_t)t->input_y_pad_after, (uint16_t)t->input_x_pad_before, (uint16_t)t->input_x_pad_after,
-            (uint16_t)t->stride_x, (uint16_t)t->stride_y, 1, 1);
+            (uint16_t)t->shift, (uint16_t)width, (uint16_t)height, (uint16_t)t->k, (uint16_t)t->ox, (uint16_t)t->oy,
+            (uint16_t)t->k, (uint16_t)t->fx, (uint16_t)t->fy, 0u, 0u, 0u, 0u, (uint16_t)t->stride_x,
+            (uint16_t)t->stride_y, 1, 1);
     } else {
         pulp_nn_depthwise_generic(
             planes, columns, NULL, t->output, t->weight, NULL, parameters(t->multiplier), parameters(t->addend), 1u,
-            (uint16_t)t->shift, (uint16_t)t->input_x, (uint16_t)t->input_y, (uint16_t)t->k, (uint16_t)t->ox,
-            (uint16_t)t->oy, (uint16_t)t->k, (uint16_t)t->fx, (uint16_t)t->fy, (uint16_t)t->input_y_pad_before,
-            (uint16_t)t->input_y_pad_after, (uint16_t)t->input_x_pad_before, (uint16_t)t->input_x_pad_after,
-            (uint16_t)t->stride_x, (uint16_t)t->stride_y, 1, 1);
+            (uint16_t)t->shift, (uint16_t)width, (uint16_t)height, (uint16_t)t->k, (uint16_t)t->ox, (uint16_t)t->oy,
+            (uint16_t)t->k, (uint16_t)t->fx, (uint16_t)t->fy, 0u, 0u, 0u, 0u, (uint16_t)t->stride_x,
+            (uint16_t)t->stride_y, 1, 1);
     }
 }
 

@@ -57,13 +57,21 @@ void match_gap9_requant_u8(const uint8_t *in, uint8_t *out, int32_t m, int32_t b
   pi_cl_team_barrier(0);
 }
 
-void match_gap9_hwc_to_chw(const uint8_t *in, uint8_t *out, uint32_t pixels, uint32_t channels)
+void match_gap9_hwc_to_chw(const uint8_t *in, uint8_t *out, const match_gap9_planes_t *planes)
 {
-  const range_t share = my_share(channels);
-  MATCH_GAP9_CHARGE_TRANSPOSE(pixels, channels);
+  const uint32_t width = planes->pad_left + planes->in_x + planes->pad_right;
+  const uint32_t height = planes->pad_top + planes->in_y + planes->pad_bottom;
+  const range_t share = my_share(planes->channels);
+  MATCH_GAP9_CHARGE_TRANSPOSE(width * height, planes->channels);
   for (uint32_t channel = share.start; channel < share.stop; channel++) {
-    for (uint32_t pixel = 0u; pixel < pixels; pixel++) {
-      out[channel * pixels + pixel] = in[pixel * channels + channel];
+    uint8_t *pixel = out + channel * width * height;
+    for (uint32_t y = 0u; y < height; y++) {
+      const uint32_t row = y - planes->pad_top; /* wraps above the tile, and is then out of range */
+      for (uint32_t x = 0u; x < width; x++) {
+        const uint32_t column = x - planes->pad_left;
+        const int inside = (row < planes->in_y) && (column < planes->in_x);
+        *pixel++ = inside ? in[(row * planes->in_x + column) * planes->channels + channel] : planes->pad_value;
+      }
     }
   }
   pi_cl_team_barrier(0);

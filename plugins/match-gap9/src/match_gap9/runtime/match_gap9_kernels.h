@@ -18,9 +18,16 @@ void match_gap9_add_requant(const uint8_t *a, const uint8_t *b, uint8_t *out, in
 /* out[i] = clip((m*in[i] + bias) >> shift): a change of scale and zero point. `out` may be `in`. */
 void match_gap9_requant_u8(const uint8_t *in, uint8_t *out, int32_t m, int32_t bias, uint32_t shift, uint32_t n);
 
-/* Turns an HWC tile of `pixels` pixels into CHW, which the PULP-NN depthwise kernels read. Each core moves the
- * channels it also computes there. `out` must not overlap `in`. */
-void match_gap9_hwc_to_chw(const uint8_t *in, uint8_t *out, uint32_t pixels, uint32_t channels);
+/* An HWC tile of in_y by in_x pixels and the padding around it. */
+typedef struct match_gap9_planes_s {
+  uint32_t in_y, in_x, channels;
+  uint32_t pad_top, pad_bottom, pad_left, pad_right;
+  uint8_t pad_value;
+} match_gap9_planes_t;
+
+/* Turns an HWC tile into padded CHW planes, which the PULP-NN depthwise kernels read: they place zeros right only for
+ * some paddings, and no other value. Each core moves the channels that it will work on. */
+void match_gap9_hwc_to_chw(const uint8_t *in, uint8_t *out, const match_gap9_planes_t *planes);
 
 /* Geometry of a pooling window over an HWC tensor, in elements. */
 typedef struct match_gap9_pool_s {
