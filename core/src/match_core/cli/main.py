@@ -89,7 +89,7 @@ def run(arguments: Sequence[str]) -> int:
     except MatchError as error:
         return _told(terminal, error, error)
     except _CommandLineError as error:
-        return _told(terminal, _usage(error), error)
+        return _told(terminal, _usage(error, arguments), error)
     except Exception as error:
         return _told(terminal, _internal(error), error)
     return code if isinstance(code, int) else 0
@@ -104,9 +104,9 @@ def _told(terminal: Terminal, told: MatchError, cause: BaseException) -> int:
     return told.exit_code
 
 
-def _usage(error: Exception) -> UsageError:
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "match"
+def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
+    verbs = {command.name for command in app.registered_commands}
+    command = " ".join(["match", *(argument for argument in arguments[:1] if argument in verbs)])
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     return UsageError(
         code="MATCH-U001",

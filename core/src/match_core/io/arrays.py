@@ -79,7 +79,7 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Sampl
                 code="MATCH-U041",
                 what=f"graph input {spec.name!r} is missing",
                 where=where,
-                why=f"{len(arrays)} arrays are given: {', '.join(map(repr, sorted(arrays))) or 'none'}",
+                why=f"arrays given: {len(arrays)} ({', '.join(map(repr, sorted(arrays))) or 'none'})",
                 help=(f"add an array named {spec.name!r} of {spec.dtype}, shape [samples, {_dims(spec.shape)}]",),
             )
         array = np.asarray(arrays[spec.name])

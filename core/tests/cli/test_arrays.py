@@ -1,0 +1,178 @@
+"""Input and output files: names, shapes, types, samples, and all or nothing when writing."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from match_core.errors import UsageError
+from match_core.io.arrays import Arrays, TensorSpec, as_samples, read_arrays, read_samples, write_arrays
+
+IMAGE = TensorSpec("image", (1, 3, 4), "int8")
+SCALE = TensorSpec("scale", (), "float32")
+
+
+def _refused(arrays: Arrays, *specs: TensorSpec) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        as_samples(arrays, specs or (IMAGE,), "x.npz")
+    assert caught.value.where == "x.npz"
+    assert caught.value.help
+    return caught.value
+
+
+def test_samples_with_and_without_the_axis() -> None:
+    stacked = np.arange(24, dtype=np.int8).reshape(2, 1, 3, 4)
+    many = as_samples({"image": stacked}, (IMAGE,), "x")
+    assert (many.count, many.single) == (2, False)
+    assert many.arrays["image"].tobytes() == stacked.tobytes()
+    one = as_samples({"image": stacked[0]}, (IMAGE,), "x")
+    assert (one.count, one.single) == (1, True)
+    assert one.arrays["image"].shape == (1, 1, 3, 4)
+
+
+def test_outputs_come_back_in_the_same_form() -> None:
+    outputs = {"y": np.zeros((1, 5))}
+    data = np.zeros((1, 3, 4), np.int8)
+    assert as_samples({"image": data}, (IMAGE,), "x").restore(outputs)["y"].shape == (5,)
+    assert as_samples({"image": data[np.newaxis]}, (IMAGE,), "x").restore(outputs)["y"].shape == (1, 5)
+
+
+def test_scalars_are_single_samples_and_vectors_are_many() -> None:
+    assert as_samples({"scale": np.array(2, np.float32)}, (SCALE,), "x").single
+    assert as_samples({"scale": np.ones(3, np.float32)}, (SCALE,), "x").count == 3
+
+
+def test_other_byte_order_and_layout_are_accepted() -> None:
+    spec = TensorSpec("v", (2, 3), "int16")
+    values = np.asfortranarray(np.arange(6, dtype=">i2").reshape(2, 3))
+    given_ = as_samples({"v": values}, (spec,), "x").arrays["v"]
+    assert given_.dtype == np.dtype("int16")
+    assert given_.flags["C_CONTIGUOUS"]
+    assert given_[0].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_other_arrays_are_ignored() -> None:
+    arrays: Arrays = {"image": np.zeros((2, 1, 3, 4), np.int8), "labels": np.zeros(7)}
+    assert list(as_samples(arrays, (IMAGE,), "x").arrays) == ["image"]
+
+
+def test_a_missing_input_names_what_is_there() -> None:
+    error = _refused({"picture": np.zeros((1, 3, 4), np.int8)})
+    assert error.code == "MATCH-U041"
+    assert "'image'" in error.what
+    assert error.why == "arrays given: 1 ('picture')"
+
+
+def test_another_shape() -> None:
+    error = _refused({"image": np.zeros((2, 3, 4), np.int8)})
+    assert error.code == "MATCH-U042"
+    assert "[1, 3, 4]" in error.why
+    assert "[2, 3, 4]" in error.why
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "bool"])
+def test_another_type(dtype: str) -> None:
+    error = _refused({"image": np.zeros((1, 3, 4), dtype)})
+    assert error.code == "MATCH-U043"
+    assert error.why == f"the model wants int8, the array holds {dtype}"
+
+
+@pytest.mark.parametrize(
+    ("image", "scale"),
+    [((2, 1, 3, 4), (3,)), ((1, 3, 4), (1,)), ((0, 1, 3, 4), (0,))],
+    ids=["counts differ", "one has no axis", "no samples"],
+)
+def test_inputs_that_do_not_agree(image: tuple[int, ...], scale: tuple[int, ...]) -> None:
+    arrays: Arrays = {"image": np.zeros(image, np.int8), "scale": np.zeros(scale, np.float32)}
+    assert _refused(arrays, IMAGE, SCALE).code == "MATCH-U044"
+
+
+class _Evil:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (print, ("pickles must not be run",))
+
+
+def _write(path: Path, kind: str) -> None:
+    if kind == "text":
+        path.write_text("not an archive")
+    elif kind == "npy":
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+    elif kind == "truncated":
+        np.savez(path, x=np.zeros(1000))
+        path.write_bytes(path.read_bytes()[:500])
+    elif kind == "pickle":
+        path.write_bytes(pickle.dumps(_Evil()))
+    elif kind == "object array":
+        np.savez(path, x=np.array([_Evil()], dtype=object))
+    elif kind == "directory":
+        path.mkdir()
+
+
+@pytest.mark.parametrize("kind", ["absent", "text", "npy", "truncated", "pickle", "object array", "directory", "empty"])
+def test_files_that_are_no_archive(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.npz"
+    if kind == "empty":
+        path.touch()
+    _write(path, kind)
+    with pytest.raises(UsageError) as caught:
+        read_arrays(path)
+    assert caught.value.code == "MATCH-U040"
+    assert caught.value.where == str(path)
+    assert caught.value.why
+    assert capsys.readouterr().out == ""
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12),
+    shape=st.lists(st.integers(1, 4), max_size=3),
+    dtype=st.sampled_from(["int8", "uint8", "int32", "int64", "float16", "float32", "bool"]),
+    seed=st.integers(0, 1000),
+)
+def test_round_trip(tmp_path: Path, name: str, shape: list[int], dtype: str, seed: int) -> None:
+    values = np.random.default_rng(seed).integers(0, 2, [2, *shape]).astype(dtype)
+    path = tmp_path / "y.npz"
+    write_arrays(path, {name: values})
+    found = read_samples(path, (TensorSpec(name, tuple(shape), dtype),))
+    assert found.count == 2
+    assert found.arrays[name].tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("name", ["file", "arr_0", "allow_pickle", "a/b", "../up", "x.npy", "input:0"])
+def test_awkward_names(tmp_path: Path, name: str) -> None:
+    write_arrays(tmp_path / "y.npz", {name: np.arange(3)})
+    assert read_arrays(tmp_path / "y.npz")[name].tolist() == [0, 1, 2]
+
+
+def test_equal_arrays_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a.npz", "b.npz"):
+        write_arrays(tmp_path / name, {"y": np.arange(5), "z": np.ones((2, 2), np.int8)})
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_numpy_reads_what_we_write(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "y.npz", {"y": np.arange(5)})
+    with np.load(tmp_path / "y.npz") as archive:
+        assert archive["y"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "y.npz"
+    write_arrays(path, {"y": np.arange(5)})
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="allow_pickle"):
+        write_arrays(path, {"y": np.arange(9), "z": np.array([object()])})
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["y.npz"]
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        write_arrays(tmp_path / "no" / "y.npz", {"y": np.arange(5)})
+    assert caught.value.code == "MATCH-U045"
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,157 @@
+"""``match targets`` and ``match plugins``, in text and JSON, with plugins in every state."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from core.tests.cli.conftest import Match
+    from core.tests.plugin.distributions import Site
+
+COMMAND = (sys.executable, "-c", "from match_core.cli.main import main; main()")
+CHIP = """
+    @hookimpl
+    def match_hardware():
+        return Hardware(socs=(chip("{0}"),))
+"""
+
+
+def test_targets_json(match: Match, site: Site) -> None:
+    site.install_example()
+    done = match("targets", "--json")
+    assert (done.code, done.err) == (0, "")
+    (target,) = done.json
+    assert target["schema"] == "match.target"
+    assert target["schema_version"] == 1
+    assert (target["name"], target["package"], target["version"]) == ("example", "match-example", "0.3.1")
+    assert target["units"] == ["host", "relu_unit"]
+    assert target["memories"] == [{"name": "ram", "level": 2, "size_bytes": 262144}]
+
+
+def test_targets_text(match: Match, site: Site) -> None:
+    site.install_example()
+    done = match("targets")
+    assert (done.code, done.err) == (0, "")
+    title, headings, row = done.out.splitlines()
+    assert title == "targets"
+    assert headings.split() == ["name", "package", "units", "memories"]
+    assert row.split("  ")[1:] == ["example", "match-example 0.3.1", "host, relu_unit", "ram 256.0 KiB"]
+
+
+def test_targets_are_sorted_by_name(match: Match, site: Site) -> None:
+    site.plugin("a", CHIP.format("zebra"))
+    site.plugin("b", CHIP.format("ape"))
+    assert [target["name"] for target in match("targets", "--json").json] == ["ape", "zebra"]
+
+
+def test_no_targets(match: Match) -> None:
+    assert match("targets", "--json").json == []
+    done = match("targets")
+    assert done.code == 0
+    assert "no target is installed" in done.out
+
+
+def test_a_broken_plugin_is_warned_of_once_and_the_others_are_listed(match: Match, site: Site) -> None:
+    site.plugin("good", CHIP.format("good_chip"))
+    site.plugin("bad", "raise RuntimeError('broken')", version="0.9")
+    done = match("targets", "--json")
+    assert done.code == 0
+    assert [target["name"] for target in done.json] == ["good_chip"]
+    (warning,) = done.err.splitlines()
+    assert warning.startswith("warning: plugin bad (pkg-bad 0.9), import: RuntimeError: broken")
+    assert "MATCH_DISABLE_PLUGINS=pkg-bad" in warning
+
+
+def test_disabling_silences_it(match: Match, site: Site) -> None:
+    site.plugin("bad", "raise RuntimeError('broken')")
+    assert match("targets", "--json", MATCH_DISABLE_PLUGINS="bad").err == ""
+
+
+def test_a_target_without_its_unit_is_left_out_with_a_reason(match: Match, site: Site) -> None:
+    site.plugin("half", CHIP.format("half").replace('chip("half")', 'chip("half", "missing")'))
+    done = match("targets", "--json")
+    assert done.json == []
+    assert "target half cannot be used" in done.err
+    assert "MATCH-P009" in done.err
+
+
+def test_plugins_json(match: Match, site: Site) -> None:
+    site.install_example()
+    site.plugin("bad", "match_contract = 99")
+    site.plugin("off", CHIP.format("off"))
+    done = match("plugins", "--json", MATCH_DISABLE_PLUGINS="off")
+    assert done.code == 0
+    document = done.json
+    assert (document["schema"], document["schema_version"], document["contract"]) == ("match.plugins", 1, 1)
+    rows = {row["name"]: row for row in document["plugins"]}
+    assert sorted(rows["example"]) == ["distribution", "hooks", "name", "status", "targets", "units", "version"]
+    assert rows["example"]["targets"] == ["example"]
+    assert rows["example"]["hooks"] == ["match_hardware", "match_patterns", "match_cost", "match_emit_api"]
+    assert {name: row["status"] for name, row in rows.items() if name in ("example", "bad", "off", "core-host")} == {
+        "example": "active",
+        "bad": "refused",
+        "off": "disabled",
+        "core-host": "active",
+    }
+    (fault,) = document["faults"]
+    assert (fault["distribution"], fault["stage"], fault["code"]) == ("pkg-bad", "contract", "MATCH-P002")
+
+
+def test_what_a_plugin_prints_does_not_spoil_the_document(match: Match, site: Site) -> None:
+    site.plugin("loud", "print('hello from a plugin')\n" + CHIP.format("loud").replace("\n    ", "\n"))
+    done = match("targets", "--json")
+    assert [target["name"] for target in done.json] == ["loud"]
+    assert done.err == "hello from a plugin\n"
+
+
+def test_control_characters_do_not_reach_the_terminal(match: Match, site: Site) -> None:
+    site.plugin("evil", "raise RuntimeError('\\x1b]0;title\\x07\\x1b[2J')")
+    done = match("plugins")
+    assert "\x1b" not in done.out + done.err
+    assert "\x07" not in done.err
+
+
+def test_names_outside_the_locale(match: Match, site: Site) -> None:
+    site.plugin("bad", "raise RuntimeError('größer als 10 µs')")
+    done = match("plugins", PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
+    assert done.code == 0
+    assert "gr\\xf6\\xdfer als 10 \\xb5s" in done.err
+
+
+def _on_a_terminal(match: Match, *arguments: str, **environment: str) -> str:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stdout=theirs, stderr=theirs, env=match.environment(**{"TERM": "xterm", **environment})
+    )
+    os.close(theirs)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(ours, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(ours)
+    assert process.wait(timeout=30) == 0
+    return b"".join(chunks).decode()
+
+
+def test_a_terminal_gets_colour(match: Match, site: Site) -> None:
+    site.plugin("bad", "raise RuntimeError('broken')")
+    assert "\x1b[" in _on_a_terminal(match, "plugins")
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour(match: Match, site: Site, environment: dict[str, str]) -> None:
+    site.plugin("bad", "raise RuntimeError('broken')")
+    shown = _on_a_terminal(match, "plugins", **environment)
+    assert "\x1b" not in shown
+    assert "RuntimeError: broken" in shown
