@@ -33,7 +33,7 @@ static void *block(size_t bytes)
     memset(data, 0xA5, bytes);
     return data;
 }
-static void *load(FILE *file, size_t bytes)
+static inline void *load(FILE *file, size_t bytes)
 {
     void *data = block(bytes);
     if (fread(data, 1, bytes, file) != bytes) abort();
@@ -173,7 +173,7 @@ class Program:
     def data(self) -> bytes:
         """Constants and samples in the order in which the driver reads them."""
         samples = [
-            np.ascontiguousarray(sample[t.name].astype(np.dtype(t.dtype))).tobytes()
+            np.ascontiguousarray(np.asarray(sample[t.name]).astype(np.dtype(t.dtype))).tobytes()
             for sample in self.case.samples
             for t in self.graph.inputs
         ]
@@ -237,6 +237,7 @@ def make_model(
     inputs: Mapping[str, Array],
     constants: Mapping[str, Array] | None = None,
     outputs: Sequence[str] = ("y",),
+    opset: int = 21,
 ) -> onnx.ModelProto:
     """A model of these nodes; ``inputs`` give shapes and types by example. Our functions are included, and what
     their calls give gets its type by running."""
@@ -245,7 +246,7 @@ def make_model(
     helper, numpy_helper = onnx.helper, onnx.numpy_helper
     called = {(node.domain, node.op_type) for node in nodes}
     functions = [f for f in function_protos() if (f.domain, f.name) in called]
-    opsets = [helper.make_opsetid("", 21)]
+    opsets = [helper.make_opsetid("", opset)]
     opsets += [helper.make_opsetid(domain, 1) for domain in sorted({f.domain for f in functions})]
     values = [
         helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in inputs.items()
@@ -271,7 +272,7 @@ def expected(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str, A
     from match_core.ir.reference import ReferenceRunner
 
     try:
-        return ReferenceRunner(model).run(inputs)
+        return ReferenceRunner(model).run({name: np.asarray(array) for name, array in inputs.items()})
     except ToolError as error:
         if "NOT_IMPLEMENTED" not in str(error) and "Could not find an implementation" not in str(error):
             raise

@@ -77,18 +77,20 @@ def _modulo(site: Site) -> str:
     return f"{two_arguments(site.uses, 'floor_mod', dtype, body)}({a.text}, {b.text})"
 
 
-def _extreme(word: str, symbol: str) -> Callable[[Site], str]:
+def _extreme_helper(site: Site, word: str) -> str:
+    """A helper that gives the smaller or larger of two values, NaN where either is NaN."""
+    symbol, nan = "<" if word == "min" else ">", ""
+    if site.result.kind == "f":
+        site.uses.include("math.h")
+        nan = " || isnan(a)"
+    return two_arguments(site.uses, word, site.result, f"a {symbol} b{nan} ? a : b")
+
+
+def _extreme(word: str) -> Callable[[Site], str]:
     def render(site: Site) -> str:
         first, *others = site.texts()
-        if not others:
-            return first
-        nan = ""
-        if site.result.kind == "f":
-            site.uses.include("math.h")
-            nan = " || isnan(a)"
-        name = two_arguments(site.uses, word, site.result, f"a {symbol} b{nan} ? a : b")
         for other in others:
-            first = f"{name}({first}, {other})"
+            first = f"{_extreme_helper(site, word)}({first}, {other})"
         return first
 
     return render
@@ -100,13 +102,10 @@ def _clip(site: Site) -> str:
         raise ValueError("Clip without input")
     result = value.text
     if low is not None:
-        result = f"{two_arguments(site.uses, 'max', site.result, _EXTREME['max'])}({result}, {low.text})"
+        result = f"{_extreme_helper(site, 'max')}({result}, {low.text})"
     if high is not None:
-        result = f"{two_arguments(site.uses, 'min', site.result, _EXTREME['min'])}({result}, {high.text})"
+        result = f"{_extreme_helper(site, 'min')}({result}, {high.text})"
     return result
-
-
-_EXTREME = {"max": "a > b ? a : b", "min": "a < b ? a : b"}
 
 
 def _negate(site: Site) -> str:
@@ -192,8 +191,8 @@ ARITHMETIC_OPS = (
     ScalarOp("Mod", NUMBERS, _modulo, _divide_work),
     ScalarOp("Sum", FLOATS, _wrapping("add", "+"), simple),
     ScalarOp("Mean", FLOATS, _mean, _divide_work),
-    ScalarOp("Min", NUMBERS, _extreme("min", "<"), simple),
-    ScalarOp("Max", NUMBERS, _extreme("max", ">"), simple),
+    ScalarOp("Min", NUMBERS, _extreme("min"), simple),
+    ScalarOp("Max", NUMBERS, _extreme("max"), simple),
     ScalarOp("Clip", NUMBERS, _clip, _twice),
     ScalarOp("Neg", SIGNED + FLOATS, _negate, simple),
     ScalarOp("Abs", NUMBERS, _absolute, _twice),

@@ -100,7 +100,7 @@ def statements(
 
 
 def _stored(expression: str, dtype: np.dtype[np.generic]) -> str:
-    return f"({expression}) ? 1 : 0" if dtype.kind == "b" else expression
+    return f"(uint8_t)({expression})" if dtype.kind == "b" else expression
 
 
 class _Writer:

@@ -115,11 +115,19 @@ def simple(dtype: np.dtype[np.generic]) -> Work:
 def two_arguments(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
     """A helper ``T match_<name>_<type>(T a, T b)``; gives its C name."""
     ctype, full = scalar_type(dtype), f"match_{name}_{suffix(dtype)}"
-    definition = f"static inline {ctype} {full}({ctype} a, {ctype} b)\n{{\n    return {expression};\n}}\n"
-    return uses.helper(full, definition)
+    head = f"static inline {ctype} {full}({ctype} a, {ctype} b)"
+    return uses.helper(full, f"{head}\n{{\n    return {_narrow(expression, dtype)};\n}}\n")
 
 
 def one_argument(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
     """A helper ``T match_<name>_<type>(T a)``; gives its C name."""
     ctype, full = scalar_type(dtype), f"match_{name}_{suffix(dtype)}"
-    return uses.helper(full, f"static inline {ctype} {full}({ctype} a)\n{{\n    return {expression};\n}}\n")
+    head = f"static inline {ctype} {full}({ctype} a)"
+    return uses.helper(full, f"{head}\n{{\n    return {_narrow(expression, dtype)};\n}}\n")
+
+
+def _narrow(expression: str, dtype: np.dtype[np.generic]) -> str:
+    """Choices between small integers have type int in C: convert back."""
+    if "?" in expression and dtype.kind in "iu" and dtype.itemsize < 4:
+        return f"({c_type(dtype)})({expression})"
+    return expression
