@@ -100,7 +100,7 @@ class _Layout:
             attrs = dict(node.attrs)
             if set(attrs) == {"kernel_shape", "pads", "strides", "dilations", "ceil_mode"}:
                 self._spatial(node, "match.nhwc::MaxPool", attrs, [])
-        elif any(id(tensor) in self._nhwc for tensor in node.inputs):
+        elif any(id(tensor) in self._nhwc for tensor in node.inputs) or (op == "Pad" and _feeds_convolutions(node)):
             self._follow(node, op)
 
     def _spatial(self, node: gs.Node, op: str, attrs: dict[str, object], rest: list[gs.Tensor]) -> None:
@@ -181,6 +181,12 @@ class _Layout:
         return self._editor.node(
             "Transpose", [tensor], tensor.dtype, shape, name=name, origin=origin, attrs={"perm": list(order)}
         )
+
+
+def _feeds_convolutions(node: gs.Node) -> bool:
+    """Padding that units take in together with the convolution behind it, so it must stand next to that."""
+    readers = node.outputs[0].outputs
+    return bool(readers) and all(reader.op == "ConvInteger" and _is_plain_convolution(reader) for reader in readers)
 
 
 def _is_plain_convolution(node: gs.Node) -> bool:
