@@ -93,6 +93,10 @@ class ClusterCost(UnitCost):
             case "linear":
                 cycles: Cycles = t["N"] * formulas.linear(timing, c_in=t["C"], k_out=t["K"])
                 return cycles
+            case "transpose":
+                return formulas.own_transpose(timing, pixels=t["R"], channels=t["C"])
+            case "flip":
+                return formulas.own_transpose(timing, pixels=1, channels=t["N"])
             case "add":
                 return formulas.own_add(timing, elements=t["Y"] * t["X"] * t["C"])
             case "avgpool" | "maxpool":

@@ -20,12 +20,13 @@ from match_core import (
 )
 from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D
 from match_core.emit.interfaces import context_header
+from match_gap9.layout import FLIP, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 _HERE = Path(__file__).resolve().parent
-_INTERFACES = (ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D)
+_INTERFACES = (ADD, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, TRANSPOSE)
 
 _MEMORY = MemoryApi(
     copy_in_1d="match_gap9_copy_in_1d",
@@ -104,6 +105,8 @@ _CLUSTER_KERNELS = {
     "add": _cluster(ADD, "match_gap9_add", _pack_nothing),
     "avgpool": _cluster(POOL2D, "match_gap9_avgpool", _pack_nothing),
     "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", _pack_nothing),
+    "transpose": _cluster(TRANSPOSE, "match_gap9_transpose", _pack_nothing),
+    "flip": _cluster(FLIP, "match_gap9_flip", _pack_nothing),
 }
 _NE16_KERNELS = {
     "conv3x3": _ne16(CONV2D, "match_gap9_ne16_conv3x3", _pack_ne16),
@@ -116,7 +119,7 @@ _NE16_KERNELS = {
 def unit_api(unit: str) -> UnitApi:
     """The API of ``cluster`` or ``ne16``. Both have the same twin; each ships only the runtime it needs."""
     prefix = "match_gap9" if unit == "cluster" else "match_gap9_ne16"
-    left_out = "match_gap9_ne16" if unit == "cluster" else ("match_gap9_cluster", "match_gap9_kernels")
+    left_out = "match_gap9_ne16" if unit == "cluster" else ("match_gap9_cluster", "match_gap9_kernels", "match_gap9_layout")
     headers = tuple(context_header(interface) for interface in _INTERFACES)
     return UnitApi(
         platform=PlatformApi(start=f"{prefix}_start", stop=f"{prefix}_stop", call="match_gap9_call"),

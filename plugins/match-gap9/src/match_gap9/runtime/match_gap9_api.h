@@ -12,8 +12,10 @@
 #include "match_add.h"
 #include "match_conv2d.h"
 #include "match_depthwise2d.h"
+#include "match_flip.h"
 #include "match_linear.h"
 #include "match_pool2d.h"
+#include "match_transpose.h"
 
 /* ---- platform: 0 on success ------------------------------------------------------------------------------ */
 
@@ -47,6 +49,8 @@ void match_gap9_linear(const match_linear_t *tile);
 void match_gap9_add(const match_add_t *tile);
 void match_gap9_avgpool(const match_pool2d_t *tile);
 void match_gap9_maxpool2d(const match_pool2d_t *tile);
+void match_gap9_transpose(const match_transpose_t *tile);
+void match_gap9_flip(const match_flip_t *tile);
 
 /* ---- NE16: launch returns at once, wait returns when the last job is done --------------------------------- */
 

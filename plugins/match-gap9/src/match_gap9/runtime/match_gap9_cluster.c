@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
 #include "match_gap9_kernels.h"
+#include "match_gap9_layout.h"
 #include "pmsis.h"
 #include "pulp_nn_kernels.h"
 
@@ -147,4 +148,26 @@ static void maxpool_core(void *argument)
 void match_gap9_maxpool2d(const match_pool2d_t *tile)
 {
     team(maxpool_core, tile);
+}
+
+static void transpose_core(void *argument)
+{
+    const match_transpose_t *const t = argument;
+    match_gap9_transpose_bytes(t->input, t->output, t->r, t->c, (uint8_t)t->flip);
+}
+
+void match_gap9_transpose(const match_transpose_t *tile)
+{
+    team(transpose_core, tile);
+}
+
+static void flip_core(void *argument)
+{
+    const match_flip_t *const t = argument;
+    match_gap9_flip_bytes(t->input, t->output, t->n, (uint8_t)t->flip);
+}
+
+void match_gap9_flip(const match_flip_t *tile)
+{
+    team(flip_core, tile);
 }

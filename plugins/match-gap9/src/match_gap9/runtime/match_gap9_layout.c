@@ -1,0 +1,44 @@
+/* match_gap9_layout.c - see the header.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "match_gap9_layout.h"
+
+#include "pmsis.h"
+
+#ifndef NUM_CORES
+#define NUM_CORES 8
+#endif
+/* Cycle hooks of the twin; empty on silicon. */
+#ifndef MATCH_GAP9_CHARGE_TRANSPOSE
+#define MATCH_GAP9_CHARGE_TRANSPOSE(rows, columns) ((void)0)
+#endif
+
+/* The first of this core's share of n, and with core + 1 the end of it. */
+static uint32_t share(uint32_t n, uint32_t core)
+{
+    const uint32_t chunk = (n + NUM_CORES - 1u) / NUM_CORES;
+    return (core * chunk < n) ? core * chunk : n;
+}
+
+void match_gap9_transpose_bytes(const uint8_t *in, uint8_t *out, uint32_t rows, uint32_t columns, uint8_t flip)
+{
+    const uint32_t core = (uint32_t)pi_core_id();
+    const uint32_t stop = share(columns, core + 1u);
+    MATCH_GAP9_CHARGE_TRANSPOSE(rows, columns);
+    for (uint32_t column = share(columns, core); column < stop; column++) {
+        for (uint32_t row = 0u; row < rows; row++) {
+            out[column * rows + row] = (uint8_t)(in[row * columns + column] ^ flip);
+        }
+    }
+    pi_cl_team_barrier(0);
+}
+
+void match_gap9_flip_bytes(const uint8_t *in, uint8_t *out, uint32_t n, uint8_t flip)
+{
+    const uint32_t core = (uint32_t)pi_core_id();
+    const uint32_t stop = share(n, core + 1u);
+    MATCH_GAP9_CHARGE_TRANSPOSE(1u, n);
+    for (uint32_t i = share(n, core); i < stop; i++) {
+        out[i] = (uint8_t)(in[i] ^ flip);
+    }
+    pi_cl_team_barrier(0);
+}
