@@ -65,4 +65,5 @@ def decode_weights(
     # (Ko, tile, tap, channel) to (Ko, Ki, rows, columns)
     lanes = stored.swapaxes(2, 3).reshape(outputs, -1, rows, columns)[:, :inputs]
     weights = (lanes + weight_offset(bits)).astype(np.int8)
-    return weights.transpose(1, 0, 2, 3) if depthwise else weights
+    result: NDArray[np.int8] = weights.transpose(1, 0, 2, 3) if depthwise else weights
+    return result

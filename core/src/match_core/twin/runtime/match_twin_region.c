@@ -2,7 +2,9 @@
  *
  * A 64-bit host loses the upper half of a pointer when the program casts it to the chip's uint32_t. It is found
  * again by looking for a known region that has a byte with these low 32 bits. SPDX-License-Identifier: Apache-2.0 */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "match_twin.h"
 
 #include <string.h>

@@ -3,17 +3,38 @@
  * The cores of a team are fibers that run one after the other up to the next barrier, in ascending order in eager
  * mode and descending order in lazy mode, so a missing barrier shows. All cores share one clock: kernels charge the
  * time of the busiest core once. SPDX-License-Identifier: Apache-2.0 */
+#ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
+#endif
 #include <ucontext.h>
 
 #include "gap9_twin.h"
 #include "pmsis.h"
 
+/* The address sanitizer wants to know about fibers, and its own swapcontext prints a warning: libc's is used. */
 #if defined(__SANITIZE_ADDRESS__)
+#include <dlfcn.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <string.h>
 #define STACK_BYTES (512u * 1024u)
+
+static int switch_context(ucontext_t *from, const ucontext_t *to) {
+  static int (*swap)(ucontext_t *, const ucontext_t *);
+  if (swap == NULL) {
+    void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    void *symbol = libc != NULL ? dlsym(libc, "swapcontext") : NULL;
+    if (symbol == NULL) {
+      swap = swapcontext;
+    } else {
+      memcpy(&swap, &symbol, sizeof swap);
+    }
+  }
+  return swap(from, to);
+}
 #else
 #define STACK_BYTES (128u * 1024u)
+#define switch_context swapcontext
 #endif
 
 typedef enum { FINISHED, RUNNABLE, AT_BARRIER } core_state_t;
@@ -49,7 +70,7 @@ static void to_scheduler(void) {
   __sanitizer_start_switch_fiber(dies ? NULL : &cluster.fake_stack[core], cluster.scheduler_stack,
                                  cluster.scheduler_stack_bytes);
 #endif
-  (void)swapcontext(&cluster.context[core], &cluster.scheduler);
+  (void)switch_context(&cluster.context[core], &cluster.scheduler);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(cluster.fake_stack[core], &cluster.scheduler_stack,
                                   &cluster.scheduler_stack_bytes);
@@ -62,7 +83,7 @@ static void to_core(int core) {
   void *own = NULL;
   __sanitizer_start_switch_fiber(&own, stacks[core], STACK_BYTES);
 #endif
-  (void)swapcontext(&cluster.scheduler, &cluster.context[core]);
+  (void)switch_context(&cluster.scheduler, &cluster.context[core]);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(own, NULL, NULL);
 #endif
@@ -126,6 +147,9 @@ void pi_cl_team_preset_fork(void (*entry)(void *), void *arg) {
   cluster.argument = arg;
   for (int core = 0; core < cluster.team; core++) {
     cluster.state[core] = RUNNABLE;
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(stacks[core], STACK_BYTES); /* frames of the last team */
+#endif
     (void)getcontext(&cluster.context[core]);
     cluster.context[core].uc_stack.ss_sp = stacks[core];
     cluster.context[core].uc_stack.ss_size = STACK_BYTES;
