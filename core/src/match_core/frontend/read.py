@@ -128,13 +128,7 @@ def _inside(location: str, model: Path, where: str) -> Path:
     """The file that ``location`` names, if it lies in the model's folder after all links are followed."""
     folder = model.resolve().parent
     posix, windows = PurePosixPath(location), PureWindowsPath(location)
-    plain = (
-        location
-        and not posix.is_absolute()
-        and not windows.drive
-        and not windows.root
-        and "\0" not in location
-    )
+    plain = location and not posix.is_absolute() and not windows.drive and not windows.root and "\0" not in location
     escapes = ".." in posix.parts or ".." in windows.parts
     path = folder / location if plain and not escapes else folder
     if not plain or escapes or not path.resolve().is_relative_to(folder):

@@ -17,6 +17,4 @@ def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     try:
         return onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
     except onnx.shape_inference.InferenceError as error:
-        raise ModelError(
-            "MATCH-F006", "shapes cannot be inferred", source, str(error).strip()[:300], ()
-        ) from error
+        raise ModelError("MATCH-F006", "shapes cannot be inferred", source, str(error).strip()[:300], ()) from error

@@ -41,9 +41,7 @@ class Editor:
         """A new constant tensor."""
         import onnx_graphsurgeon as gs
 
-        return gs.Constant(
-            _unique(hint, self._tensor_names), np.ascontiguousarray(values).reshape(values.shape)
-        )
+        return gs.Constant(_unique(hint, self._tensor_names), np.ascontiguousarray(values).reshape(values.shape))
 
     def variable(self, hint: str, dtype: DTypeLike, shape: Sequence[int]) -> gs.Variable:
         """A new tensor without producer."""
@@ -97,9 +95,7 @@ class Editor:
             makers = list(old.inputs)
             old.inputs.clear()
             name = makers[0].name if makers else old.name
-            copy = self.node(
-                "Identity", [new], new.dtype, new.shape, name=f"{name}_copy", origin=self.origin(*makers)
-            )
+            copy = self.node("Identity", [new], new.dtype, new.shape, name=f"{name}_copy", origin=self.origin(*makers))
             new = copy
         old_name = old.name
         old.name = _unique(f"{old_name}_replaced", self._tensor_names)

@@ -46,9 +46,7 @@ def conv_geometry(node: gs.Node) -> ConvGeometry:
     elif auto == "VALID":
         pads = (0,) * (2 * spatial)
     else:
-        pads = _same_pads(
-            shape_of(node.inputs[0])[2:], kernel, strides, dilations, upper=auto == "SAME_UPPER"
-        )
+        pads = _same_pads(shape_of(node.inputs[0])[2:], kernel, strides, dilations, upper=auto == "SAME_UPPER")
     return ConvGeometry(kernel, strides, dilations, pads, int(attrs.get("group", 1)))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from match_core.hardware import Unit
 from match_core.ir.editor import Editor
 from match_core.transforms.base import PassContext
+from match_core.transforms.expectation import Expectation, clipped, graph_input, unknown
 from match_core.transforms.quant import Quant, Site, producer, quant_of, shape_of
 from match_core.transforms.requant import Arithmetic, Requant, Target, choose_requant, shared_arithmetic
 
@@ -44,7 +45,7 @@ class IntegerGraph:
         self.arithmetic: Arithmetic = shared_arithmetic(context.units)
         self._type = activation_type(context.units)
         self._integer: dict[int, gs.Variable] = {}
-        self._ranges: dict[int, tuple[int, int]] = {}
+        self._expected: dict[int, Expectation] = {}
         self._old: list[gs.Variable] = []
 
     def stored(self, quant: Quant) -> Quant:
@@ -53,12 +54,20 @@ class IntegerGraph:
 
     def define(self, old: gs.Variable, new: gs.Variable, quant: Quant) -> None:
         """Quantised tensor ``old`` (parameters ``quant``, values in [quant.lo, quant.hi]) is now ``new``."""
-        stored = self.stored(quant)
+        if id(new) not in self._expected:
+            self._expected[id(new)] = unknown(self.stored(quant))
         if new is not old:
             self.editor.rename(new, stored_name(old.name))
         self._integer[id(old)] = new
-        self._ranges[id(old)] = (stored.lo, stored.hi)
         self._old.append(old)
+
+    def expect(self, new: gs.Variable, expectation: Expectation) -> None:
+        """Record what is known about the values of a new integer tensor."""
+        self._expected[id(new)] = expectation
+
+    def expectation(self, new: gs.Variable) -> Expectation:
+        """What is known about the values of an integer tensor that ``lookup`` or ``source`` gave."""
+        return self._expected[id(new)]
 
     def lookup(self, old: gs.Tensor) -> gs.Variable | None:
         """The integer tensor for a quantised tensor, made on demand for graph inputs; None where there is none."""
@@ -66,11 +75,12 @@ class IntegerGraph:
             return self._integer[id(old)]
         if not any(old is tensor for tensor in self.editor.graph.inputs) or old.dtype not in (_INT8, _UINT8):
             return None
-        new = self.convert(
-            old, np.dtype(old.dtype), self._type or np.dtype(old.dtype), f"{old.name}_stored", ()
-        )
-        limits = np.iinfo(old.dtype)
-        self.define(old, new, Quant(1.0, 0, np.dtype(old.dtype), int(limits.min), int(limits.max)))
+        dtype = np.dtype(old.dtype)
+        new = self.convert(old, dtype, self._type or dtype, f"{old.name}_offset", ())
+        limits = np.iinfo(dtype)
+        quant = Quant(1.0, 0, dtype, int(limits.min), int(limits.max))
+        self.expect(new, graph_input(self.stored(quant)))
+        self.define(old, new, quant)
         return new
 
     def source(self, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
@@ -83,12 +93,8 @@ class IntegerGraph:
         new = self.lookup(node.inputs[0]) if quant is not None else None
         if quant is None or new is None:
             return None
-        lo, hi = self._ranges[id(node.inputs[0])]
+        lo, hi = self.expectation(new).bounds()
         return new, replace(self.stored(quant), lo=lo, hi=hi), node
-
-    def range_of(self, old: gs.Tensor) -> tuple[int, int]:
-        """The range of a known quantised tensor, as the integer graph stores it."""
-        return self._ranges[id(old)]
 
     def convert(
         self,
@@ -109,13 +115,7 @@ class IntegerGraph:
         return self.editor.constant(hint, np.array(value, np.int64))
 
     def requantise(
-        self,
-        acc: gs.Variable,
-        target: Target,
-        quant: Quant,
-        channel_axis: int,
-        site: Site,
-        origin: Sequence[str],
+        self, acc: gs.Variable, target: Target, quant: Quant, channel_axis: int, site: Site, origin: Sequence[str]
     ) -> gs.Variable:
         """Append Requant to an int32 tensor. ``target`` and ``quant`` (the result as stored) are per channel of
         ``channel_axis``."""
@@ -131,7 +131,9 @@ class IntegerGraph:
             self.scalar(f"{name}_hi", target.hi),
         ]
         op = "match.arith::RequantU8" if quant.dtype == _UINT8 else "match.arith::RequantI8"
-        return self.editor.node(op, [acc, *constants], quant.dtype, shape_of(acc), name=name, origin=origin)
+        result = self.editor.node(op, [acc, *constants], quant.dtype, shape_of(acc), name=name, origin=origin)
+        self.expect(result, requantised(target, requant, channel_axis))
+        return result
 
     def note(self, site: Site, requant: Requant) -> None:
         """Record what the chosen arithmetic costs, where it costs something."""
@@ -180,9 +182,7 @@ class IntegerGraph:
             if not rest and not any(old is tensor for tensor in self.editor.graph.outputs):
                 continue
             origin = self.editor.origin(*old.inputs)
-            back = self.convert(
-                new, np.dtype(new.dtype), np.dtype(old.dtype), f"{old.name}_as_stored", origin
-            )
+            back = self.convert(new, np.dtype(new.dtype), np.dtype(old.dtype), f"{old.name}_as_stored", origin)
             if any(old is tensor for tensor in self.editor.graph.inputs):
                 continue  # consumers of a graph input keep reading it
             self.editor.replace(old, back)
@@ -209,3 +209,17 @@ def _per_channel(values: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[n
     if values.size and np.all(values == values.flat[0]):
         return np.array(values.flat[0], np.int64)
     return values.reshape(shape)
+
+
+def requantised(target: Target, requant: Requant, axis: int) -> Expectation:
+    """What is known about the result of a requantisation. Bounds hold for the integers and for the real-valued
+    rounding."""
+    lo, hi = (
+        (
+            np.clip((acc * requant.multiplier + requant.addend) >> requant.shift, target.lo, target.hi),
+            np.clip(np.floor(acc * target.multiplier + target.offset + 0.5), target.lo, target.hi).astype(np.int64),
+        )
+        for acc in (target.acc_min, target.acc_max)
+    )
+    mean = target.multiplier * target.acc_mean + target.offset
+    return clipped(mean, target.multiplier * target.acc_sd, np.minimum(*lo), np.maximum(*hi), axis)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from match_core.transforms.expectation import Expectation, clipped
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.quant import Quant, Site, shape_of
 from match_core.transforms.requant import WIDE, Arithmetic
@@ -54,13 +56,43 @@ def add(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         stored.lo,
         stored.hi,
     )
-    constants = [
-        graph.scalar(f"{node.name}_{name}", value) for name, value in zip(names, values, strict=True)
-    ]
+    constants = [graph.scalar(f"{node.name}_{name}", value) for name, value in zip(names, values, strict=True)]
     op = "match.arith::AddRequantU8" if stored.dtype == np.uint8 else "match.arith::AddRequantI8"
-    return graph.editor.node(
-        op, [a, b, *constants], stored.dtype, site.real_shape, name=node.name, origin=origin
-    )
+    result = graph.editor.node(op, [a, b, *constants], stored.dtype, site.real_shape, name=node.name, origin=origin)
+    graph.expect(result, _sum(graph, a, b, quant_a, quant_b, stored, chosen))
+    return result
+
+
+def _sum(
+    graph: IntegerGraph,
+    a: gs.Variable,
+    b: gs.Variable,
+    quant_a: Quant,
+    quant_b: Quant,
+    result: Quant,
+    chosen: AddConstants,
+) -> Expectation:
+    """What is known about the sum, per channel where both inputs are told apart alike."""
+    first, second = graph.expectation(a), graph.expectation(b)
+    axis = first.axis if first.lo.size > 1 else second.axis
+    count = shape_of(a)[axis]
+    first, second = first.per_channel(count, axis), second.per_channel(count, axis)
+    bounds = []
+    for value_a, value_b in ((first.lo, second.lo), (first.hi, second.hi)):
+        integer = (value_a * chosen.multiplier_a + value_b * chosen.multiplier_b + chosen.addend) >> chosen.shift
+        real = np.floor(_real(value_a, value_b, quant_a, quant_b, result) + 0.5).astype(np.int64)
+        bounds.append((np.clip(integer, result.lo, result.hi), np.clip(real, result.lo, result.hi)))
+    mean = _real(first.mean, second.mean, quant_a, quant_b, result)
+    sd = np.hypot(first.sd * quant_a.scale, second.sd * quant_b.scale) / result.scale
+    return clipped(mean, sd, np.minimum(*bounds[0]), np.maximum(*bounds[1]), axis)
+
+
+def _real(
+    a: NDArray[np.number], b: NDArray[np.number], quant_a: Quant, quant_b: Quant, result: Quant
+) -> NDArray[np.float64]:
+    """The real-valued sum of stored values, in LSB of the result."""
+    total = (a - quant_a.zero) * quant_a.scale + (b - quant_b.zero) * quant_b.scale
+    return np.asarray(total / result.scale + result.zero, np.float64)
 
 
 def choose_add(quant_a: Quant, quant_b: Quant, result: Quant, arithmetic: Arithmetic) -> AddConstants:
@@ -76,9 +108,7 @@ def choose_add(quant_a: Quant, quant_b: Quant, result: Quant, arithmetic: Arithm
     raise ValueError("no constants give the sum within 1")
 
 
-def _at_shift(
-    quant_a: Quant, quant_b: Quant, result: Quant, limits: Arithmetic, shift: int
-) -> AddConstants | None:
+def _at_shift(quant_a: Quant, quant_b: Quant, result: Quant, limits: Arithmetic, shift: int) -> AddConstants | None:
     scale = float(1 << shift)
     m_a, m_b = quant_a.scale / result.scale * scale, quant_b.scale / result.scale * scale
     multiplier_a, multiplier_b = round(m_a), round(m_b)
@@ -102,9 +132,7 @@ def largest_add_error(chosen: AddConstants, quant_a: Quant, quant_b: Quant, resu
     """The largest difference from the real-valued rounding over all pairs of inputs, by trying them all."""
     a = np.arange(quant_a.lo, quant_a.hi + 1, dtype=np.int64)[:, None]
     b = np.arange(quant_b.lo, quant_b.hi + 1, dtype=np.int64)[None, :]
-    real = (
-        (a - quant_a.zero) * quant_a.scale + (b - quant_b.zero) * quant_b.scale
-    ) / result.scale + result.zero
+    real = ((a - quant_a.zero) * quant_a.scale + (b - quant_b.zero) * quant_b.scale) / result.scale + result.zero
     rounded = np.clip(np.floor(real + 0.5), result.lo, result.hi)
     sums = a * chosen.multiplier_a + b * chosen.multiplier_b + chosen.addend
     integer = np.clip(sums >> chosen.shift, result.lo, result.hi)

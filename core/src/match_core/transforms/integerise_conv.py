@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.transforms.expectation import Expectation, of_sum, with_result_prior
 from match_core.transforms.geometry import ConvGeometry, conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph
-from match_core.transforms.priors import combine, input_prior, result_prior
 from match_core.transforms.quant import (
     Quant,
     QuantConstant,
@@ -42,9 +43,12 @@ def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         return None
     geometry = conv_geometry(node)
     stored = graph.stored(site.quant)
-    flat = weight.values.reshape(channels, -1)
+    taps = weight.values.reshape(channels, weight.values.shape[1], -1)
     scale = np.broadcast_to(weight.scale.reshape(-1), (channels,))
-    target = linear_target(flat, scale, bias, quant, stored, padded=any(geometry.pads))
+    inputs = graph.expectation(x).per_channel(shape_of(x)[1], axis=1)
+    if any(geometry.pads):
+        inputs = with_padding(inputs, quant.zero)
+    target = linear_target(of_sum(inputs, taps, geometry.group), taps, scale, bias, quant, stored)
     origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
     acc = append_convolution(graph, x, weight.values, geometry, quant, site.real_shape, node.name, origin)
     result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
@@ -119,40 +123,34 @@ def real_bias(node: gs.Node, position: int, channels: int) -> NDArray[np.float64
     return np.broadcast_to(np.asarray(values, np.float64).reshape(-1), (channels,))
 
 
+def with_padding(values: Expectation, zero: int) -> Expectation:
+    """The same tensor with padding that reads as ``zero``."""
+    return replace(values, lo=np.minimum(values.lo, zero), hi=np.maximum(values.hi, zero))
+
+
 def linear_target(
+    sums: Expectation,
     weight: NDArray[np.int64],
     weight_scale: NDArray[np.float64],
     bias: NDArray[np.float64],
     quant: Quant,
     result: Quant,
-    padded: bool,
 ) -> Target:
-    """The requantisation of ``weight`` (C, K) times inputs of parameters ``quant``, plus real ``bias`` (C,)."""
+    """The requantisation of ``sums`` of ``weight`` (C, ...) times inputs of parameters ``quant``, plus real ``bias``
+    (C,)."""
     multiplier = quant.scale * weight_scale / result.scale
-    total = weight.sum(axis=1)
-    low = min(quant.lo, quant.zero) if padded else quant.lo
-    high = max(quant.hi, quant.zero) if padded else quant.hi
-    positive, negative = (
-        np.where(weight > 0, weight, 0).sum(axis=1),
-        np.where(weight < 0, weight, 0).sum(axis=1),
-    )
+    total = weight.reshape(weight.shape[0], -1).sum(axis=1)
     offset = bias / result.scale - multiplier * (quant.zero * total) + result.zero
-    mean, deviation = input_prior(quant)
-    spread = np.sqrt(np.square(weight.astype(np.float64)).sum(axis=1))
-    result_mean, result_deviation = result_prior(result)
-    acc_mean, acc_sd = combine(
-        (mean * total, np.maximum(deviation * spread, 1.0)),
-        ((result_mean - offset) / multiplier, result_deviation / multiplier),
-    )
+    mean, sd = with_result_prior(multiplier * sums.mean + offset, multiplier * sums.sd, result)
     return Target(
         multiplier=multiplier,
         offset=offset,
-        acc_min=positive * low + negative * high,
-        acc_max=positive * high + negative * low,
+        acc_min=sums.lo,
+        acc_max=sums.hi,
         lo=result.lo,
         hi=result.hi,
-        acc_mean=acc_mean,
-        acc_sd=acc_sd,
+        acc_mean=(mean - offset) / multiplier,
+        acc_sd=sd / multiplier,
     )
 
 

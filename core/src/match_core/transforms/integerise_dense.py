@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.transforms.expectation import of_sum
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.integerise_conv import linear_target, real_bias, signed_weight
 from match_core.transforms.quant import QuantConstant, Site, constant, producer, quant_constant, shape_of
@@ -32,7 +33,9 @@ def dense(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         return None
     stored = graph.stored(site.quant)
     scale = alpha * np.broadcast_to(weight.scale.reshape(-1), (channels,))
-    target = linear_target(weight.values.T, scale, bias, quant, stored, padded=False)
+    taps = weight.values.T[:, :, None]
+    inputs = graph.expectation(x).per_channel(taps.shape[1], axis=len(x.shape) - 1)
+    target = linear_target(of_sum(inputs, taps, 1), taps, scale, bias, quant, stored)
     makers = [node for tensor in matmul.inputs[1:] if (node := producer(tensor)) is not None]
     origin = graph.editor.origin(dequantize, *makers, matmul)
     acc = graph.editor.node(
@@ -82,10 +85,6 @@ def _bias(matmul: gs.Node, add: gs.Node | None, channels: int) -> NDArray[np.flo
     other = add.inputs[1] if producer(add.inputs[0]) is matmul else add.inputs[0]
     stored = quant_constant(other)
     values = stored.real() if stored is not None else constant(other)
-    if (
-        values is None
-        or values.size not in (1, channels)
-        or (values.size > 1 and values.shape[-1] != channels)
-    ):
+    if values is None or values.size not in (1, channels) or (values.size > 1 and values.shape[-1] != channels):
         return None
     return np.broadcast_to(np.asarray(values, np.float64).reshape(-1), (channels,))

@@ -74,16 +74,16 @@ def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
         return
     if constant(node.inputs[0]) is not None:
         return
-    known = graph.lookup(node.inputs[0]) if _is_eight_bit(node.inputs[0]) else None
+    known = graph.lookup(node.inputs[0]) if is_eight_bit(node.inputs[0]) else None
     if known is None:
         return
     moved = _moved(graph, node, known, graph.editor.origin(node))
-    lo, hi = graph.range_of(node.inputs[0])
+    lo, hi = graph.expectation(moved).bounds()
     stored = Quant(1.0, 0, np.dtype(known.dtype), lo, hi)
     graph.define(node.outputs[0], moved, stored.shifted(np.dtype(node.outputs[0].dtype)))
 
 
-def _is_eight_bit(tensor: gs.Tensor) -> bool:
+def is_eight_bit(tensor: gs.Tensor) -> bool:
     return tensor.dtype is not None and np.dtype(tensor.dtype) in (np.dtype(np.int8), np.dtype(np.uint8))
 
 
@@ -94,7 +94,7 @@ def _moved(graph: IntegerGraph, node: gs.Node, x: gs.Variable, origin: tuple[str
         attrs = geometry.attributes()
         del attrs["group"]
         attrs["ceil_mode"] = int(node.attrs.get("ceil_mode", 0))
-    return graph.editor.node(
+    moved = graph.editor.node(
         node.op,
         [x, *node.inputs[1:]],
         x.dtype,
@@ -103,6 +103,14 @@ def _moved(graph: IntegerGraph, node: gs.Node, x: gs.Variable, origin: tuple[str
         origin=origin,
         attrs=attrs,
     )
+    before, known = shape_of(x), graph.expectation(x)
+    if node.op in ("MaxPool", "Identity") or (node.op == "Slice" and before[1:2] == shape_of(moved)[1:2]):
+        graph.expect(moved, known)
+    elif node.op in ("Reshape", "Flatten", "Squeeze", "Unsqueeze"):
+        graph.expect(moved, known.reshaped(before, shape_of(moved)))
+    else:
+        graph.expect(moved, known.merged())
+    return moved
 
 
 def _requantised(graph: IntegerGraph, x: gs.Variable, quant: Quant, site: Site, name: str) -> gs.Variable:

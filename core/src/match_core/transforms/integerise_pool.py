@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from match_core.transforms.expectation import Expectation, clipped, of_sum, pooled
 from match_core.transforms.geometry import ConvGeometry, conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph
-from match_core.transforms.integerise_conv import append_convolution, linear_target
+from match_core.transforms.integerise_conv import append_convolution, linear_target, with_padding
 from match_core.transforms.quant import Quant, Site, shape_of
 from match_core.transforms.requant import Target, choose_requant
 
@@ -37,7 +38,10 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     stored = graph.stored(site.quant)
     area = prod(geometry.kernel)
     weight = np.ones((channels, 1, *geometry.kernel), np.int64)
-    target = _target(area, quant, stored, padded=any(geometry.pads))
+    values = graph.expectation(x).per_channel(channels, axis=1)
+    if any(geometry.pads):
+        values = with_padding(values, quant.zero)
+    target = _target(values, area, quant, stored)
     scaled = replace(target, product_factor=area)
     chosen = choose_requant(scaled, graph.arithmetic)
     if not chosen.wide and chosen.expected_mismatch <= _TOLERATED_MISMATCH:
@@ -47,19 +51,29 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     geometry = replace(geometry, group=channels)
     acc = append_convolution(graph, x, weight, geometry, quant, shape, node.name, origin)
     result = graph.requantise(acc, target, stored, 1, site, graph.editor.origin(*site.nodes))
+    mean, sd = pooled(values.mean, values.sd)
+    ratio, (lo, hi) = quant.scale / stored.scale, graph.expectation(result).bounds()
+    bounds = (np.full(channels, lo), np.full(channels, hi))
+    spread = clipped((mean - quant.zero) * ratio + stored.zero, sd * ratio, *bounds)
+    graph.expect(result, spread)
     if shape == site.real_shape:
         return result
     flat = graph.editor.constant(f"{node.name}_shape", np.array(site.real_shape, np.int64))
-    return graph.editor.node(
+    reshaped = graph.editor.node(
         "Reshape", [result, flat], stored.dtype, site.real_shape, name=f"{node.name}_reshape", origin=origin
     )
+    graph.expect(reshaped, spread.reshaped(shape, site.real_shape))
+    return reshaped
 
 
-def _target(area: int, quant: Quant, result: Quant, padded: bool) -> Target:
-    """One channel; the mean of ``area`` values spreads less than one value, but neighbours are alike."""
-    ones = np.ones((1, area), np.int64)
-    target = linear_target(ones, np.array([1.0 / area]), np.zeros(1), quant, result, padded)
-    return replace(target, acc_sd=target.acc_sd * np.sqrt(float(area)) / 2)
+def _target(values: Expectation, area: int, quant: Quant, result: Quant) -> Target:
+    """One multiplier for all channels: units pool with one."""
+    ones = np.ones((1, 1, area), np.int64)
+    single = values.merged()
+    sums = of_sum(single, ones, 1)
+    mean, sd = pooled(single.mean, single.sd)
+    sums = replace(sums, mean=area * mean, sd=area * sd)
+    return linear_target(sums, ones, np.array([1.0 / area]), np.zeros(1), quant, result)
 
 
 def _geometry(node: gs.Node) -> ConvGeometry | None:

@@ -150,9 +150,7 @@ def _region(graph: IntegerGraph, site: Site) -> tuple[tuple[gs.Node, ...], gs.No
     return tuple(ordered), leaf
 
 
-def _evaluate(
-    nodes: tuple[gs.Node, ...], start: gs.Tensor, end: gs.Tensor, quant: Quant
-) -> NDArray[np.float64] | None:
+def _evaluate(nodes: tuple[gs.Node, ...], start: gs.Tensor, end: gs.Tensor, quant: Quant) -> NDArray[np.float64] | None:
     """The region's float result for every stored value; None where it is not a number."""
     x = all_values(quant)
     if not nodes:

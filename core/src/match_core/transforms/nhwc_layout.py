@@ -168,16 +168,12 @@ class _Layout:
         self._editor.replace(old, back)
         self._nhwc[id(back)] = new
 
-    def _permute(
-        self, tensor: gs.Tensor, order: tuple[int, ...], name: str, origin: tuple[str, ...]
-    ) -> gs.Variable:
+    def _permute(self, tensor: gs.Tensor, order: tuple[int, ...], name: str, origin: tuple[str, ...]) -> gs.Variable:
         before = shape_of(tensor)
         shape = tuple(before[axis] for axis in order)
         if [axis for axis in order if before[axis] != 1] == [axis for axis in range(4) if before[axis] != 1]:
             target = self._editor.constant(f"{name}_shape", np.array(shape, np.int64))
-            return self._editor.node(
-                "Reshape", [tensor, target], tensor.dtype, shape, name=name, origin=origin
-            )
+            return self._editor.node("Reshape", [tensor, target], tensor.dtype, shape, name=name, origin=origin)
         return self._editor.node(
             "Transpose", [tensor], tensor.dtype, shape, name=name, origin=origin, attrs={"perm": list(order)}
         )

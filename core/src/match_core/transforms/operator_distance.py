@@ -61,9 +61,7 @@ def operator_distances(
             worst[name] = max(worst[name], int(distance.max(initial=0)))
             differing[name] += int(np.count_nonzero(distance))
             count[name] += distance.size
-    return tuple(
-        OperatorDistance(name, makers[name], worst[name], differing[name], count[name]) for name in names
-    )
+    return tuple(OperatorDistance(name, makers[name], worst[name], differing[name], count[name]) for name in names)
 
 
 def _fed(name: str) -> str:

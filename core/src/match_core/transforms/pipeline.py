@@ -34,9 +34,7 @@ def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
     return order_passes(passes)
 
 
-def run_passes(
-    model: Model, passes: Iterable[Pass], context: PassContext, observers: Sequence[Observer] = ()
-) -> Model:
+def run_passes(model: Model, passes: Iterable[Pass], context: PassContext, observers: Sequence[Observer] = ()) -> Model:
     """Run the passes in their declared order (whatever order they come in)."""
     for item in order_passes(passes):
         for observer in observers:

@@ -28,9 +28,7 @@ class Quant:
     def shifted(self, dtype: np.dtype[np.generic]) -> Quant:
         """The same real values stored as another 8-bit type."""
         shift = int(np.iinfo(dtype).min) - int(np.iinfo(self.dtype).min)
-        return replace(
-            self, zero=self.zero + shift, dtype=np.dtype(dtype), lo=self.lo + shift, hi=self.hi + shift
-        )
+        return replace(self, zero=self.zero + shift, dtype=np.dtype(dtype), lo=self.lo + shift, hi=self.hi + shift)
 
     def same_values(self, other: Quant) -> bool:
         """Whether equal integers mean equal reals."""

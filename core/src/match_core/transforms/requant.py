@@ -102,18 +102,15 @@ def choose_requant(target: Target, arithmetic: Arithmetic) -> Requant:
 
 def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
     """The best choice with this shift, or None where something overflows."""
-    scaled = target.multiplier * float(1 << shift)
+    step = float(1 << shift)
+    fixed, value = _constant_channels(target)
+    scaled = np.where(fixed, 0.0, target.multiplier * step)
     if scaled.size and float(scaled.max()) > limits.multiplier_max + 0.5:
         return None
-    always_lo, always_hi = _saturated(target)
-    multiplier = np.where(always_lo | always_hi, 0.0, np.rint(scaled)).astype(np.int64)
+    multiplier = np.rint(scaled).astype(np.int64)
     grid, weight = _expected_accumulators(target)
-    pivot = _median(grid, weight)
-    exact = (target.multiplier * pivot + target.offset + 0.5) * float(1 << shift)
-    exact = np.where(
-        always_lo, float(target.lo << shift), np.where(always_hi, float(target.hi << shift), exact)
-    )
-    pivot = np.where(always_lo | always_hi, 0, pivot)
+    pivot = np.where(fixed, 0, _median(grid, weight))
+    exact = np.where(fixed, value, target.multiplier * pivot + target.offset + 0.5) * step
     if np.any(np.abs(exact) >= 2.0**62):
         return None
     addend = np.rint(exact).astype(np.int64) - multiplier * pivot
@@ -131,18 +128,19 @@ def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
         target.lo,
         target.hi,
     )
-    slope = multiplier / float(1 << shift) - target.multiplier
-    mismatch = np.sum(np.minimum(np.abs(slope[:, None] * (grid - pivot[:, None])), 1.0) * weight, axis=1)
-    mismatch = np.where(always_lo | always_hi, 0.0, mismatch)
-    return Requant(
-        multiplier, addend, shift, limits == WIDE, error, float(mismatch.mean()) if mismatch.size else 0.0
-    )
+    slope = multiplier / step - target.multiplier
+    off = np.minimum(np.abs(slope[:, None] * (grid - pivot[:, None])), 1.0)
+    mismatch = np.where(fixed, 0.0, np.sum(off * weight, axis=1))
+    expected = float(mismatch.mean()) if mismatch.size else 0.0
+    return Requant(multiplier, addend, shift, limits == WIDE, error, expected)
 
 
-def _saturated(target: Target) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Channels whose every reachable result is ``lo``, and those whose every result is ``hi``."""
-    ends = np.stack((target.multiplier * target.acc_min, target.multiplier * target.acc_max)) + target.offset
-    return ends.max(axis=0) < target.lo, ends.min(axis=0) > target.hi
+def _constant_channels(target: Target) -> tuple[NDArray[np.bool_], Reals]:
+    """Channels with one reachable result (the sum is constant, or everything saturates), and that result."""
+    low = target.multiplier * target.acc_min + target.offset
+    high = target.multiplier * target.acc_max + target.offset
+    results = [np.clip(np.floor(t + 0.5), target.lo, target.hi) for t in (low, high)]
+    return results[0] == results[1], results[0]
 
 
 def _expected_accumulators(target: Target) -> tuple[Reals, Reals]:

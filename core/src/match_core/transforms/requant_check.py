@@ -48,9 +48,7 @@ def largest_error(
     levels = np.arange(lo + 1, hi + 1, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         real_steps = (levels[None, :] - 0.5 - real_offset[:, None]) / real_multiplier[:, None]
-        integer_steps = (levels[None, :] * 2.0**shift - addend[:, None]) / multiplier[:, None].astype(
-            np.float64
-        )
+        integer_steps = (levels[None, :] * 2.0**shift - addend[:, None]) / multiplier[:, None].astype(np.float64)
     around = np.concatenate(
         [np.floor(steps) + d for steps in (real_steps, integer_steps) for d in (-1, 0, 1, 2)], axis=1
     )

@@ -1,0 +1,139 @@
+"""What is known and what is guessed about the values of an 8-bit tensor, channel by channel.
+
+Known: the range that the integer arithmetic before it can reach (a channel behind a ReLU whose weights cannot make it
+positive is always zero). Guessed: mean and standard deviation, carried from the graph inputs through the weights. The
+known part decides what may overflow; the guess only decides where a requantisation is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.transforms.quant import Quant
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+# Estimates, found on small public vision and audio networks; nothing but the share of 1-LSB differences depends on them.
+_INPUT_SD = 0.2  # of the range, around its middle: graph inputs
+_RELU_MEAN, _RELU_SD = 0.05, 0.075  # of the range: unknown tensors with the zero point at the lower end
+_LINEAR_SD = 0.08  # of the range, around the zero point: other unknown tensors
+_RESULT_SD = 0.5  # of the range, around the zero point: results of linear operators, before clipping
+_NEIGHBOURS = 0.5  # correlation of values of one channel under the same window
+_INPUT_NEIGHBOURS = 0.7  # the same in graph inputs
+_GAIN_SD = 0.2  # all values of a tensor are larger or smaller together, relative
+_POOLED = 0.5  # spread of a window's mean, relative to the spread of single values
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """Arrays of length C (one entry per index of ``axis``) or 1 (all alike), in stored integers."""
+
+    lo: Ints
+    hi: Ints
+    mean: Reals
+    sd: Reals
+    axis: int = 1
+    neighbours: float = _NEIGHBOURS
+
+    def bounds(self) -> tuple[int, int]:
+        """The range of the whole tensor."""
+        return int(self.lo.min()), int(self.hi.max())
+
+    def per_channel(self, count: int, axis: int) -> Expectation:
+        """The same with ``count`` entries along ``axis``; told apart only where they already are."""
+        source = self if self.axis == axis and self.lo.size in (1, count) else self.merged()
+        arrays = (np.broadcast_to(values, (count,)) for values in (source.lo, source.hi, source.mean, source.sd))
+        return Expectation(*arrays, axis=axis, neighbours=self.neighbours)
+
+    def merged(self) -> Expectation:
+        """One entry for all channels."""
+        mean = self.mean.mean(keepdims=True)
+        sd = np.sqrt(np.square(self.sd).mean(keepdims=True) + self.mean.var(keepdims=True))
+        return replace(self, lo=self.lo.min(keepdims=True), hi=self.hi.max(keepdims=True), mean=mean, sd=sd)
+
+    def reshaped(self, before: Sequence[int], after: Sequence[int]) -> Expectation:
+        """After a Reshape. [1, C, ...] to [1, C * ...] keeps channels apart, other shapes merge them."""
+        if self.lo.size == 1 or tuple(before) == tuple(after):
+            return self
+        if self.axis == 1 and len(before) > 1 and len(after) > 1 and before[0] == after[0] == 1:
+            if after[1] == before[1]:
+                return self
+            if after[1] % before[1] == 0 and after[1] == int(np.prod(before[1:])):
+                times = after[1] // before[1]
+                arrays = (np.repeat(values, times) for values in (self.lo, self.hi, self.mean, self.sd))
+                return Expectation(*arrays, axis=1, neighbours=self.neighbours)
+        return self.merged()
+
+
+def graph_input(quant: Quant) -> Expectation:
+    """Values of a graph input: anything in its range, usually around the middle."""
+    span = float(quant.hi - quant.lo)
+    return _single(quant, quant.lo + span / 2, _INPUT_SD * span, _INPUT_NEIGHBOURS)
+
+
+def unknown(quant: Quant) -> Expectation:
+    """Values of a tensor whose maker is not understood. A zero point at the lower end tells of a ReLU."""
+    span = float(quant.hi - quant.lo)
+    if quant.zero <= quant.lo + span / 16:
+        return _single(quant, quant.zero + _RELU_MEAN * span, _RELU_SD * span)
+    return _single(quant, float(quant.zero), _LINEAR_SD * span)
+
+
+def _single(quant: Quant, mean: float, sd: float, neighbours: float = _NEIGHBOURS) -> Expectation:
+    ints, reals = (np.array([quant.lo]), np.array([quant.hi])), (np.array([mean]), np.array([max(sd, 0.5)]))
+    return Expectation(*ints, *reals, neighbours=neighbours)
+
+
+def of_sum(x: Expectation, weight: Ints, group: int) -> Expectation:
+    """Of ``sum(weight * x)``: ``weight`` is (outputs, inputs / group, taps), ``x`` has group * (inputs / group) entries.
+    The result has one entry per output, in accumulator units; lo and hi are reachable bounds."""
+    outputs, inputs, _ = weight.shape
+    rows = weight.reshape(group, outputs // group, inputs, -1)
+
+    def channels(values: NDArray[np.generic]) -> NDArray[np.generic]:
+        return values.reshape(group, 1, inputs)
+
+    positive = np.where(rows > 0, rows, 0).sum(axis=3)
+    negative = np.where(rows < 0, rows, 0).sum(axis=3)
+    lo, hi = channels(x.lo), channels(x.hi)
+    total = rows.sum(axis=3).astype(np.float64)
+    squares = np.square(rows.astype(np.float64)).sum(axis=3)
+    share = x.neighbours
+    mean = (total * channels(x.mean)).sum(axis=2).reshape(-1)
+    variance = ((share * np.square(total) + (1 - share) * squares) * np.square(channels(x.sd))).sum(axis=2)
+    return Expectation(
+        lo=(positive * lo + negative * hi).sum(axis=2).reshape(-1),
+        hi=(positive * hi + negative * lo).sum(axis=2).reshape(-1),
+        mean=mean,
+        sd=np.sqrt(np.maximum(variance.reshape(-1) + np.square(_GAIN_SD * mean), 1.0)),
+    )
+
+
+def with_result_prior(mean: Reals, sd: Reals, result: Quant) -> tuple[Reals, Reals]:
+    """Guess of unclipped results (in LSB of ``result``), drawn a little towards the zero point: calibration chose the
+    range around what occurred."""
+    limits = np.iinfo(result.dtype)
+    weight_a, weight_b = 1 / np.square(sd), 1 / (_RESULT_SD * float(limits.max - limits.min)) ** 2
+    total = weight_a + weight_b
+    return (mean * weight_a + result.zero * weight_b) / total, np.sqrt(1 / total)
+
+
+def clipped(mean: Reals, sd: Reals, lo: Ints, hi: Ints, axis: int = 1) -> Expectation:
+    """Of a normally distributed result after rounding and clipping to per-channel bounds."""
+    steps = np.linspace(-4.0, 4.0, 81)
+    weight = np.exp(-0.5 * np.square(steps))
+    weight /= weight.sum()
+    values = np.clip(mean[:, None] + sd[:, None] * steps, lo[:, None], hi[:, None])
+    centre = (values * weight).sum(axis=1)
+    spread = np.sqrt((np.square(values - centre[:, None]) * weight).sum(axis=1))
+    return Expectation(lo, hi, centre, np.maximum(spread, 0.5), axis)
+
+
+def pooled(mean: Reals, sd: Reals) -> tuple[Reals, Reals]:
+    """Guess of means over windows, from that of single values."""
+    return mean, _POOLED * sd
