@@ -78,7 +78,7 @@ def test_a_target_without_its_unit_is_left_out_with_a_reason(match: Match, site:
     done = match("targets", "--json")
     assert done.json == []
     assert "target half cannot be used" in done.err
-    assert "MATCH-P009" in done.err
+    assert "MATCH-H009" in done.err
 
 
 def test_plugins_json(match: Match, site: Site) -> None:
@@ -100,7 +100,7 @@ def test_plugins_json(match: Match, site: Site) -> None:
         "core-host": "active",
     }
     (fault,) = document["faults"]
-    assert (fault["distribution"], fault["stage"], fault["code"]) == ("pkg-bad", "contract", "MATCH-P002")
+    assert (fault["distribution"], fault["stage"], fault["code"]) == ("pkg-bad", "contract", "MATCH-H002")
 
 
 def test_what_a_plugin_prints_does_not_spoil_the_document(match: Match, site: Site) -> None:

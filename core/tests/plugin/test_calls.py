@@ -107,7 +107,7 @@ def test_nobody_gives_a_cost(site: Site) -> None:
     soc, unit = _target(plugins)
     with pytest.raises(PluginError) as caught:
         plugins.cost(soc, unit, NPU_PATTERN)
-    assert caught.value.code == "MATCH-P010"
+    assert caught.value.code == "MATCH-H010"
     assert "unit npu of pkg-m 1.0" in caught.value.where
 
 
@@ -154,7 +154,7 @@ def test_equal_pattern_names_of_two_plugins_name_both(site: Site) -> None:
     plugins = site.load()
     with pytest.raises(PluginError) as caught:
         plugins.patterns(_target(plugins)[1])
-    assert caught.value.code == "MATCH-P007"
+    assert caught.value.code == "MATCH-H007"
     assert "pkg-a 3.2 and pkg-m 1.0" in caught.value.why
 
 
@@ -233,7 +233,7 @@ def test_a_wrong_schedule_of_the_owner_is_an_error(site: Site) -> None:
     plugins = site.load()
     with pytest.raises(PluginError) as caught:
         plugins.schedule(_request(plugins, None, 0))
-    assert caught.value.code == "MATCH-P006"
+    assert caught.value.code == "MATCH-H006"
     assert "a value of type list, LoopSchedule expected" in caught.value.why
 
 

@@ -85,8 +85,8 @@ def test_equal_entry_point_names_refuse_both_and_name_both(site: Site) -> None:
     plugins = site.load()
     assert plugins.hardware().socs == ()
     assert [(fault.distribution, fault.stage, fault.code) for fault in plugins.faults] == [
-        ("pkg-a", "discovery", "MATCH-P008"),
-        ("pkg-b", "discovery", "MATCH-P008"),
+        ("pkg-a", "discovery", "MATCH-H008"),
+        ("pkg-b", "discovery", "MATCH-H008"),
     ]
     assert all("pkg-a and in pkg-b" in fault.cause for fault in plugins.faults)
 

@@ -56,7 +56,7 @@ def _status(plugins: Plugins, name: str) -> str:
 )
 def test_import_that_fails(site: Site, text: str, cause: str) -> None:
     plugins, fault = _with_good(site, "bad", text)
-    assert (fault.stage, fault.code) == ("import", "MATCH-P001")
+    assert (fault.stage, fault.code) == ("import", "MATCH-H001")
     assert fault.cause.startswith(cause)
     assert "\n" not in fault.cause
     assert "\x1b" not in fault.cause
@@ -88,7 +88,7 @@ def test_a_missing_attribute_and_none(site: Site) -> None:
 )
 def test_contract_version(site: Site, text: str, words: tuple[str, ...]) -> None:
     plugins, fault = _with_good(site, "old", f"\n    {text}\n" + GOOD.replace("good", "old"))
-    assert (fault.stage, fault.code) == ("contract", "MATCH-P002")
+    assert (fault.stage, fault.code) == ("contract", "MATCH-H002")
     assert all(word in fault.cause for word in words)
     assert [soc.name for soc in plugins.hardware().socs] == ["good"]
 
@@ -105,7 +105,7 @@ def test_contract_version(site: Site, text: str, words: tuple[str, ...]) -> None
 )
 def test_hooks_that_pluggy_would_take_or_ignore(site: Site, text: str, words: str) -> None:
     plugins, fault = _with_good(site, "odd", "\n    " + text + "\n")
-    assert (fault.stage, fault.code) == ("hooks", "MATCH-P003")
+    assert (fault.stage, fault.code) == ("hooks", "MATCH-H003")
     assert words in fault.cause
     assert _status(plugins, "odd") == "refused"
 
@@ -126,7 +126,7 @@ def test_a_failed_registration_leaves_nothing_behind(site: Site) -> None:
         return ()
     """
     plugins, fault = _with_good(site, "half", text)
-    assert (fault.stage, fault.code) == ("register", "MATCH-P004")
+    assert (fault.stage, fault.code) == ("register", "MATCH-H004")
     assert "unknown_argument" in fault.cause
     assert [soc.name for soc in plugins.hardware().socs] == ["good"]
     row = next(row for row in plugins.plugins() if row.name == "half")
@@ -147,7 +147,7 @@ def test_a_hook_that_raises_for_somebody_else(site: Site) -> None:
         raise KeyError("no such unit")
     """
     plugins, fault = _with_good(site, "bad", text)
-    assert (fault.stage, fault.code) == ("match_patterns", "MATCH-P005")
+    assert (fault.stage, fault.code) == ("match_patterns", "MATCH-H005")
     assert fault.cause == "KeyError: 'no such unit'"
     assert _status(plugins, "bad") == "faulty"
 
@@ -159,7 +159,7 @@ def test_a_hook_that_raises_where_it_is_needed(site: Site) -> None:
     with pytest.raises(PluginError) as caught:
         plugins.patterns(unit)
     error = caught.value
-    assert (error.code, error.exit_code) == ("MATCH-P005", 3)
+    assert (error.code, error.exit_code) == ("MATCH-H005", 3)
     assert "pkg-bad 1.0" in error.where
     assert error.why == "SystemExit: 9"
     assert any("MATCH_DISABLE_PLUGINS=pkg-bad" in line for line in error.help)
@@ -188,7 +188,7 @@ def test_a_hardware_hook_that_raises(site: Site) -> None:
 )
 def test_wrong_hardware(site: Site, answer: str, words: str) -> None:
     _, fault = _with_good(site, "bad", f"@hookimpl\ndef match_hardware():\n    return {answer}")
-    assert (fault.stage, fault.code) == ("match_hardware", "MATCH-P006")
+    assert (fault.stage, fault.code) == ("match_hardware", "MATCH-H006")
     assert words in fault.cause
 
 
@@ -204,7 +204,7 @@ def test_wrong_hardware(site: Site, answer: str, words: str) -> None:
 )
 def test_wrong_patterns(site: Site, answer: str, words: str) -> None:
     _, fault = _with_good(site, "bad", f"@hookimpl\ndef match_patterns(unit):\n    return {answer}")
-    assert (fault.stage, fault.code) == ("match_patterns", "MATCH-P006")
+    assert (fault.stage, fault.code) == ("match_patterns", "MATCH-H006")
     assert words in fault.cause
 
 

@@ -65,7 +65,7 @@ def test_a_broken_target_is_a_plugin_error_by_its_name(site: Site, name: str) ->
     site.install("match-npu", {"fake_npu": "raise RuntimeError('broken')"}, {"npu": "fake_npu"}, "0.2")
     with pytest.raises(PluginError) as caught:
         site.load().soc(name)
-    assert (caught.value.code, caught.value.exit_code) == ("MATCH-P001", 3)
+    assert (caught.value.code, caught.value.exit_code) == ("MATCH-H001", 3)
     assert "match-npu 0.2" in caught.value.where
 
 
@@ -77,7 +77,7 @@ def test_clashing_socs_name_both_packages_and_belong_to_neither(site: Site) -> N
     assert plugins.soc("other").name == "other"
     with pytest.raises(PluginError) as caught:
         plugins.soc("same")
-    assert caught.value.code == "MATCH-P007"
+    assert caught.value.code == "MATCH-H007"
     assert "pkg-one 1.1 and pkg-two 2.2" in caught.value.why
     assert {fault.distribution for fault in plugins.faults} == {"pkg-one", "pkg-two"}
     assert {fault.stage for fault in plugins.faults} == {"names"}
@@ -90,7 +90,7 @@ def test_clashing_units_spoil_the_targets_that_use_them_only(site: Site) -> None
     assert plugins.soc("chip_two").name == "chip_two"
     with pytest.raises(PluginError) as caught:
         plugins.soc("chip_one")
-    assert caught.value.code == "MATCH-P007"
+    assert caught.value.code == "MATCH-H007"
     assert caught.value.why == "the unit name 'npu' is defined by pkg-one 1.0 and pkg-two 1.0"
 
 
@@ -121,6 +121,6 @@ def test_a_unit_that_nobody_defines(site: Site) -> None:
     site.plugin("two", "raise RuntimeError('broken')")
     with pytest.raises(PluginError) as caught:
         site.load().soc("chip_one")
-    assert caught.value.code == "MATCH-P009"
+    assert caught.value.code == "MATCH-H009"
     assert "unit 'npu', named by pkg-one 1.0" in caught.value.where
     assert any("pkg-two" in line for line in caught.value.help)

@@ -59,14 +59,14 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
 
 
 def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Unit, ...]:
-    """The Soc's units in its order. PluginError MATCH-P007 (name clash) or P009 (nobody defines one)."""
+    """The Soc's units in its order. PluginError MATCH-H007 (name clash) or H009 (nobody defines one)."""
     for name in soc.units:
         if name in targets.units:
             continue
         _raise_clash(targets.clashes, "unit", name, f"target {soc.name} cannot be used")
         owner = targets.socs[soc.name].owner if soc.name in targets.socs else None
         raise PluginError(
-            code="MATCH-P009",
+            code="MATCH-H009",
             what=f"target {soc.name} cannot be used",
             where=f"unit {name!r}" + (f", named by {owner.distribution} {owner.version}" if owner else ""),
             why=f"no plugin in use defines it; known units: {', '.join(targets.units) or 'none'}",
@@ -82,7 +82,7 @@ def _raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> N
     for clash in clashes:
         if (clash.kind, clash.name) == (kind, name) and not clash.kept:
             raise PluginError(
-                code="MATCH-P007",
+                code="MATCH-H007",
                 what=what,
                 where=f"{kind} {name!r}",
                 why=clash.cause(),

@@ -100,7 +100,7 @@ class Plugins:
         return soc
 
     def units_of(self, soc: Soc) -> tuple[Unit, ...]:
-        """The units of a Soc in its order. PluginError MATCH-P007 or P009 where one of them is not to be
+        """The units of a Soc in its order. PluginError MATCH-H007 or H009 where one of them is not to be
         had."""
         return choose.units(soc, self._merged(), self.faults)
 
@@ -118,7 +118,7 @@ class Plugins:
         return _collected(asked, "pattern", f"unit {unit.name}")
 
     def cost(self, soc: Soc, unit: Unit, pattern: Pattern) -> CostModel:
-        """The cost model of a pattern (hook ``match_cost``). PluginError MATCH-P010 if nobody gives one."""
+        """The cost model of a pattern (hook ``match_cost``). PluginError MATCH-H010 if nobody gives one."""
         argument = f"{soc.name}/{unit.name}/{pattern.name}"
         needed = self._owners(soc, unit)
         for _, model in self._registry.ask(
@@ -143,7 +143,7 @@ class Plugins:
         return infeasible
 
     def emit_api(self, soc: Soc, unit: Unit) -> UnitApi:
-        """How a unit is called in C (hook ``match_emit_api``). PluginError MATCH-P010 if nobody tells."""
+        """How a unit is called in C (hook ``match_emit_api``). PluginError MATCH-H010 if nobody tells."""
         argument = f"{soc.name}/{unit.name}"
         needed = self._owners(soc, unit)
         for _, api in self._registry.ask("match_emit_api", argument, check.unit_api, needed, soc=soc, unit=unit):
@@ -178,7 +178,7 @@ class Plugins:
         owned = self._merged().units.get(unit.name)
         package = f"{owned.owner.distribution} {owned.owner.version}" if owned else "an unknown package"
         return PluginError(
-            code="MATCH-P010",
+            code="MATCH-H010",
             what=what,
             where=f"unit {unit.name} of {package}",
             why=f"none of the {len(self._registry.registered)} plugins in use answers {hook} for it",
@@ -187,7 +187,7 @@ class Plugins:
 
 
 def _collected(asked: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str) -> tuple[_NamedItem, ...]:
-    """All answers in one tuple; PluginError MATCH-P007 where two plugins use one name."""
+    """All answers in one tuple; PluginError MATCH-H007 where two plugins use one name."""
     items: dict[str, tuple[Found, _NamedItem]] = {}
     for found, answer in asked:
         for item in answer:

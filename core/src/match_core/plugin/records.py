@@ -11,17 +11,17 @@ from match_core.errors import PluginError
 #: ``disabled``: switched off by the user.
 Status = Literal["active", "faulty", "refused", "disabled"]
 
-#: The stage in which a fault was found, and the code of the error it becomes where the plugin was needed.
+#: The stage in which a fault was found, and the code of the error it becomes where the plugin was needed (H: hooks).
 STAGE_CODES = {
-    "import": "MATCH-P001",
-    "contract": "MATCH-P002",
-    "hooks": "MATCH-P003",
-    "register": "MATCH-P004",
-    "names": "MATCH-P007",
-    "discovery": "MATCH-P008",
+    "import": "MATCH-H001",
+    "contract": "MATCH-H002",
+    "hooks": "MATCH-H003",
+    "register": "MATCH-H004",
+    "names": "MATCH-H007",
+    "discovery": "MATCH-H008",
 }
-HOOK_RAISED = "MATCH-P005"
-WRONG_ANSWER = "MATCH-P006"
+HOOK_RAISED = "MATCH-H005"
+WRONG_ANSWER = "MATCH-H006"
 
 
 @dataclass(frozen=True, slots=True)
