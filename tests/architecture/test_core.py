@@ -1,0 +1,61 @@
+"""The core knows no target, prints nothing, and starts fast."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import CORE, TARGETS, python_files
+from tests.conftest import ROOT
+
+_NAMES = re.compile(r"gap9|ne16|diana|carfield|spatz|snitch|\bita\b", re.IGNORECASE)
+_TEXT = (".py", ".c", ".h", ".mako", ".txt", ".json", ".toml")
+
+
+def test_the_core_names_no_target() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted(CORE.rglob("*"))
+        if path.suffix in _TEXT
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if _NAMES.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folder", [CORE, *TARGETS.values()], ids=lambda folder: folder.name)
+def test_the_library_does_not_print(folder: Path) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in python_files(folder)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input")
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_modules_hold_one_idea() -> None:
+    """No module is longer than 350 lines."""
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for folder in (CORE, *TARGETS.values())
+        for path in python_files(folder)
+    }
+    assert {path: count for path, count in lengths.items() if count > 350} == {}
+
+
+def test_help_starts_under_half_a_second() -> None:
+    best = float("inf")
+    for _ in range(5):
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "match_core.cli.main", "--help"]
+        subprocess.run(command, capture_output=True, check=True, env={**os.environ, "NO_COLOR": "1"})
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.5
