@@ -53,9 +53,7 @@ def dma_1d(timing: Timing, *, size_bytes: Sizes, direction: Direction = "in") ->
     return dma_issue(timing) + data + dma_wait(timing, direction)
 
 
-def dma_2d(
-    timing: Timing, *, rows: Sizes, row_bytes: Sizes, direction: Direction = "in"
-) -> NDArray[np.int64]:
+def dma_2d(timing: Timing, *, rows: Sizes, row_bytes: Sizes, direction: Direction = "in") -> NDArray[np.int64]:
     """Issue, data and wait of one 2-D transfer (rows apart in the external memory, dense in L1)."""
     data = dma_transfer(timing, rows=rows, row_bytes=row_bytes, direction=direction)
     return dma_issue(timing) + data + dma_wait(timing, direction)

@@ -141,9 +141,7 @@ def ne16_job(
     return total
 
 
-def _elapsed(
-    timing: Timing, jobs: NDArray[np.int64], job: NDArray[np.int64], program: bool
-) -> NDArray[np.int64]:
+def _elapsed(timing: Timing, jobs: NDArray[np.int64], job: NDArray[np.int64], program: bool) -> NDArray[np.int64]:
     """Cycles of equal jobs in a row. The core programs the next job while one runs (two contexts)."""
     if not program:
         return jobs * job

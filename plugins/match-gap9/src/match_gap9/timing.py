@@ -31,8 +31,6 @@ def render_timing_header(preset: str = DEFAULT_PRESET) -> str:
     lines.append("")
     for constant in table:
         note = ", estimate" if constant.estimate else ""
-        lines.append(
-            f"#define MATCH_GAP9_{constant.name.upper()} {int(constant.value)}u /* {constant.unit}{note} */"
-        )
+        lines.append(f"#define MATCH_GAP9_{constant.name.upper()} {int(constant.value)}u /* {constant.unit}{note} */")
     lines += ["", "#endif", ""]
     return "\n".join(lines)

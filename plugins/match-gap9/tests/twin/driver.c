@@ -104,8 +104,10 @@ static void k_own_requant(void *a) {
   match_gap9_requant_u8(P(0), P(1), (int32_t)ints[2], (int32_t)ints[3], (uint32_t)ints[4], (uint32_t)ints[5]);
 }
 static void k_own_transpose(void *a) {
-  const match_gap9_planes_t planes = {.in_y = 1u, .in_x = (uint32_t)ints[2], .channels = (uint32_t)ints[3]};
-  (void)a, match_gap9_hwc_to_chw(P(0), P(1), &planes);
+  const match_gap9_planes_t planes = {.in_y = N(2), .in_x = N(3), .channels = N(4), .pad_top = N(5), .pad_bottom = N(6),
+                                      .pad_left = N(7), .pad_right = N(8), .pad_value = (uint8_t)ints[9]};
+  (void)a;
+  match_gap9_hwc_to_chw(P(0), P(1), &planes);
 }
 static match_gap9_pool_t pool_of(int first) {
   return (match_gap9_pool_t){.in_x = N(first), .in_y = N(first + 1), .channels = N(first + 2), .out_x = N(first + 3),
