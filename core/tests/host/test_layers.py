@@ -190,6 +190,22 @@ REDUCTIONS = {
     "sum over none": lambda: one("ReduceSum", f32(2, 3), noop_with_empty_axes=1),
     "sum int32": lambda: one("ReduceSum", RNG.integers(-(2**25), 2**25, (3, 50), dtype=np.int32), ints(1)),
     "sum int64": lambda: one("ReduceSum", RNG.integers(-(2**40), 2**40, (3, 50)), ints(1)),
+    "sum of a conversion": lambda: chain(
+        u8(2, 3, 40), [node("Cast", ["x"], ["r"], to=7), node("ReduceSum", ["r", "a"], ["y"], keepdims=1)], a=ints(2)
+    ),
+    "sum of a region with a broadcast operand": lambda: chain(
+        f32(2, 3, 4, 5),
+        [
+            node("Mul", ["x", "m"], ["p"]),
+            node("Abs", ["p"], ["q"]),
+            node("ReduceSum", ["q", "a"], ["y"], keepdims=0),
+        ],
+        m=f32(3, 1, 5),
+        a=ints(1, 2),
+    ),
+    "mean of a conversion": lambda: chain(
+        i8(2, 3, 40), [node("Cast", ["x"], ["r"], to=1), node("ReduceMean", ["r", "a"], ["y"], keepdims=1)], a=ints(2)
+    ),
     "mean": lambda: one("ReduceMean", f32(2, 3, 4, 5), ints(2, 3)),
     "mean int32": lambda: one("ReduceMean", RNG.integers(-1000, 1000, (3, 7), dtype=np.int32), ints(1)),
     "max": lambda: one("ReduceMax", f32(2, 3, 4), ints(2)),
@@ -305,6 +321,8 @@ def test_equals_onnx_runtime(
 
 
 FUSED = {
+    ("reduce", "sum of a region with a broadcast operand"): "host_region_reduce",
+    ("reduce", "sum of a conversion"): "host_region_reduce",
     ("conv", "relu"): "host_conv_activation",
     ("conv", "clip"): "host_conv_activation",
     ("product", "gemm, relu"): "host_gemm_activation",

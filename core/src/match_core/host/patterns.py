@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,10 @@ from match_core.host.fusion import FUSIONS, Fusion
 from match_core.host.graph import integers, shape_of
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.loop import build_elementwise
+from match_core.host.kernels.reduce import build_reduce
 from match_core.host.kernels.scalar import ALL_TYPES
 from match_core.host.operators import OPERATORS, Operator
-from match_core.host.region import find_regions, find_regions_between
+from match_core.host.region import find_reduced_regions, find_regions, find_regions_between
 from match_core.host.rules import STATIC, NodeRule, types
 from match_core.host.workload import host_workload, view_workload
 from match_core.patterns.language import Any, Match, Op, Pattern
@@ -21,8 +23,22 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 RESHAPING = "Reshape|Flatten|Squeeze|Unsqueeze|Identity|Dropout"
-#: Names of the patterns that come from searching.
-REGION, REGION_BETWEEN = "host_region", "host_region_between"
+#: Patterns that come from searching: name, description, search, builder.
+REGIONS: tuple[tuple[str, str, Callable[[gs.Graph], tuple[Match, ...]], Builder], ...] = (
+    ("host_region", "elementwise operators of one shape as one loop nest", find_regions, build_elementwise),
+    (
+        "host_region_between",
+        "the same without requantisation, which other units fuse",
+        find_regions_between,
+        build_elementwise,
+    ),
+    (
+        "host_region_reduce",
+        "elementwise operators and a reduction as one loop nest",
+        find_reduced_regions,
+        build_reduce,
+    ),
+)
 
 
 def _workload(kind: str, build: Builder, match: Match) -> Workload:
@@ -90,13 +106,10 @@ def _regions() -> tuple[Pattern, ...]:
             description=description,
             structure=None,
             constraints=(),
-            workload=partial(_workload, name, build_elementwise),
+            workload=partial(_workload, name, build),
             search=search,
         )
-        for name, description, search in (
-            (REGION, "elementwise operators of one shape as one loop nest", find_regions),
-            (REGION_BETWEEN, "the same without requantisation, which other units fuse", find_regions_between),
-        )
+        for name, description, search, build in REGIONS
     )
 
 

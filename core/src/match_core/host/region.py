@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import shape_of
+from match_core.host.kernels.reduce import build_reduce
 from match_core.host.operators import OPERATOR_TABLE
 from match_core.host.rules import first_broken
 from match_core.ir.model import qualified_op
@@ -38,6 +39,24 @@ def find_regions_between(graph: gs.Graph) -> tuple[Match, ...]:
     found = _search(graph, lambda node: _eligible(node) and node.domain != "match.arith")
     whole = {_names(match) for match in find_regions(graph)}
     return tuple(match for match in found if _names(match) not in whole)
+
+
+def find_reduced_regions(graph: gs.Graph) -> tuple[Match, ...]:
+    """Reductions with the region of the value they reduce, where nobody else reads it."""
+    topology = Topology.of(graph)
+    allowed = {topology.position(node) for node in topology.nodes if _eligible(node)}
+    matches: list[Match] = []
+    for node in topology.nodes:
+        operator = OPERATOR_TABLE.get(qualified_op(node))
+        if operator is None or operator.build is not build_reduce or first_broken(node, operator.rules) is not None:
+            continue
+        producer = topology.producer(node.inputs[0])
+        read_here_only = len(topology.consumers(node.inputs[0])) == 1 and not topology.is_output(node.inputs[0])
+        if producer is not None and read_here_only and topology.position(producer) in allowed:
+            region = _grow(topology, topology.position(producer), allowed)
+            nodes = (*(topology.nodes[member] for member in sorted(region)), node)
+            matches.append(Match(nodes, {"result": node}))
+    return tuple(matches)
 
 
 def _names(match: Match) -> tuple[str, ...]:

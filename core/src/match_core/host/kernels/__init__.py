@@ -13,11 +13,10 @@ def host_kernels() -> Mapping[str, InlineKernel]:
     """The kernel of every host pattern that has code, by pattern name."""
     from match_core.host.fusion import FUSIONS
     from match_core.host.kernels.built import inline_kernel
-    from match_core.host.kernels.loop import build_elementwise
     from match_core.host.operators import OPERATORS
-    from match_core.host.patterns import REGION, REGION_BETWEEN
+    from match_core.host.patterns import REGIONS
 
     builders = {operator.pattern: operator.build for operator in OPERATORS}
     builders |= {fusion.name: fusion.build for fusion in FUSIONS}
-    builders |= {REGION: build_elementwise, REGION_BETWEEN: build_elementwise}
+    builders |= {name: build for name, _, _, build in REGIONS}
     return {name: inline_kernel(build) for name, build in builders.items()}

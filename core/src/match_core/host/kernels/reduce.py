@@ -1,7 +1,9 @@
-"""Reductions over axes: sums, products, means, extremes, norms. Integer sums wrap around."""
+"""Reductions over axes: sums, products, means, extremes, norms; also of a region of elementwise operators, whose values
+are reduced as they are computed. Integer sums wrap around."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,10 @@ from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, integer, integers, integers_at, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
-from match_core.host.kernels.nest import VARIABLES, merge, row_major
+from match_core.host.kernels.elementwise import body, describe, packed_constants, statements
+from match_core.host.kernels.nest import VARIABLES, Nest, broadcast_strides, merge, row_major
 from match_core.host.kernels.pool import highest, lowest
-from match_core.host.kernels.scalar import wide_unsigned
+from match_core.host.kernels.scalar import scalar_type, simple, wide_unsigned
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -54,58 +57,110 @@ def reduced_axes(node: gs.Node) -> tuple[int, ...]:
     return tuple(sorted(axis % rank for axis in axes))
 
 
+@dataclass(frozen=True)
+class _Loops:
+    """Loops over the kept axes, then over the reduced ones, for operands given by their shapes."""
+
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    seen: tuple[tuple[int, ...], ...]
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        return tuple(axis for axis in range(len(self.shape)) if axis not in self.axes)
+
+    def _part(self, values: Sequence[int], axes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(values[axis] for axis in axes)
+
+    def _nests(self) -> tuple[Nest, Nest]:
+        out = self._part(self.shape, self.kept)
+        strides = [broadcast_strides(shape) for shape in self.seen]
+        outer = merge(out, [row_major(out), *(self._part(item, self.kept) for item in strides)])
+        inner = merge(self._part(self.shape, self.axes), [self._part(item, self.axes) for item in strides])
+        return outer, inner
+
+    @property
+    def target(self) -> str:
+        outer, _ = self._nests()
+        return outer.index(row_major(self._part(self.shape, self.kept)))
+
+    @property
+    def variables(self) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
+        outer, inner = self._nests()
+        names = VARIABLES[len(outer.groups) :]
+        return outer.variables, tuple(zip(names, (size for _, size in inner.variables), strict=False))
+
+    def index(self, seen: tuple[int, ...]) -> str:
+        outer, inner = self._nests()
+        strides, names = broadcast_strides(seen), VARIABLES[len(outer.groups) :]
+        terms = [*outer.terms(self._part(strides, self.kept))]
+        terms += zip(names, (step for _, step in inner.terms(self._part(strides, self.axes))), strict=False)
+        return affine(terms)
+
+
 def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
-    """One reduction."""
-    (node,), code, uses = nodes, Code(), Uses()
+    """One reduction, or a region of elementwise operators and the reduction of its result."""
+    *region, node = nodes
+    code, uses = Code(), Uses()
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
-    axes, strides = reduced_axes(node), row_major(shape)
-    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
-    out = tuple(shape[axis] for axis in kept)
-    outer = merge(out, [tuple(strides[axis] for axis in kept), row_major(out)])
-    inner = merge(tuple(shape[axis] for axis in axes), [tuple(strides[axis] for axis in axes)])
-    names = dict(zip(VARIABLES, VARIABLES[len(outer.groups) :], strict=False))
-    over = [(names[name], size) for name, size in inner.variables]
-    terms = [*outer.terms(tuple(strides[axis] for axis in kept))]
-    terms += [(names[name], step) for name, step in inner.terms(tuple(strides[axis] for axis in axes))]
-    count = elements(tuple(shape[axis] for axis in axes))
-    with code.loops(outer.variables):
-        _accumulate(node, dtype, f"in0[{affine(terms)}]", over, count, f"out0[{outer.index(row_major(out))}]", code)
+    group = body(region) if region else None
+    seen = tuple(a.shape for a in group.arguments if a.shape is not None) if group else ()
+    loops = _Loops(shape, reduced_axes(node), seen or (shape,))
+    outer, inner = loops.variables
+    ctype = _accumulator(node, dtype)
+    with code.loops(outer):
+        code.line(f"{ctype} acc = {_start(node, dtype)};")
+        with code.loops(inner):
+            value = f"in0[{loops.index(shape)}]"
+            if group:
+                value = "value"
+                code.lines(statements(group, uses, loops.index, f"const {scalar_type(dtype)} value"))
+            code.line(f"acc = {_step(node, dtype, value)};")
+        count = elements(tuple(shape[axis] for axis in loops.axes))
+        code.line(f"out0[{loops.target}] = {_finish(node, dtype, count)};")
     if dtype.kind == "f":
         uses.include("math.h")
-    comment = f"{node.op}: {'x'.join(map(str, shape))} over axes {', '.join(map(str, axes)) or 'none'}"
-    arguments = (node.inputs[0],)
-    each = Work(floating=1) if dtype.kind == "f" else Work(wide=1) if dtype.itemsize == 8 else Work(integer=1)
-    work = (each + Work(memory=1, steps=1)).times(elements(shape)) + Work(memory=1, steps=1).times(elements(out))
-    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work)
+    arguments = tuple(a.tensor for a in group.arguments) if group else (node.inputs[0],)
+    prologue = f"{describe(group)}, " if group else ""
+    axes = ", ".join(map(str, loops.axes)) or "none"
+    comment = f"{prologue}{node.op}: {'x'.join(map(str, shape))} over axes {axes}"
+    work = (simple(dtype) + Work(steps=1) + (group.work if group else Work(memory=1))).times(elements(shape))
+    work += Work(memory=1, steps=1).times(elements(shape_of(node.outputs[0])))
+    constants = packed_constants(group, 0) if group else {}
+    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses, constants), work)
 
 
-def _accumulate(
-    node: gs.Node,
-    dtype: np.dtype[np.generic],
-    source: str,
-    over: list[tuple[str, int]],
-    count: int,
-    target: str,
-    code: Code,
-) -> None:
-    """C of one result element."""
-    reduction = REDUCTIONS[node.op]
-    starts = {"0": literal(0, dtype), "1": literal(1, dtype), "low": lowest(dtype), "high": highest(dtype)}
-    suffix = "f" if dtype.itemsize == 4 else ""
-    calls = {name: f"{name}{suffix}" for name in ("fabs", "sqrt", "log")}
-    wraps = dtype.kind in "iu" and node.op not in ("ReduceMax", "ReduceMin")
-    ctype = wide_unsigned(dtype) if wraps else c_type(dtype)
-    start = "0" if wraps and reduction.start == "0" else "1" if wraps else starts[reduction.start]
-    code.line(f"{ctype} acc = {start};")
-    with code.loops(over):
-        x = f"({ctype}){source}" if wraps else source
-        code.line(f"acc = {reduction.step.format(x=x, **calls)};")
+def _wraps(node: gs.Node, dtype: np.dtype[np.generic]) -> bool:
+    return dtype.kind in "iu" and node.op not in ("ReduceMax", "ReduceMin")
+
+
+def _accumulator(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
+    """C type of the accumulator: unsigned where integers may wrap around."""
+    return wide_unsigned(dtype) if _wraps(node, dtype) else c_type(dtype)
+
+
+def _start(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
+    start = REDUCTIONS[node.op].start
+    if _wraps(node, dtype):
+        return start
+    return {"0": literal(0, dtype), "1": literal(1, dtype), "low": lowest(dtype), "high": highest(dtype)}[start]
+
+
+def _step(node: gs.Node, dtype: np.dtype[np.generic], value: str) -> str:
+    x = f"({wide_unsigned(dtype)}){value}" if _wraps(node, dtype) else value
+    return REDUCTIONS[node.op].step.format(x=x, fabs=_call("fabs", dtype))
+
+
+def _finish(node: gs.Node, dtype: np.dtype[np.generic], count: int) -> str:
+    finish = REDUCTIONS[node.op].finish.format(
+        count=literal(count, dtype), sqrt=_call("sqrt", dtype), log=_call("log", dtype)
+    )
+    if not _wraps(node, dtype):
+        return finish
     own = c_type(dtype)
-    finish = reduction.finish
-    if wraps:
-        finish = finish.replace("acc", f"({own})acc")
-        divisor = literal(count, dtype)
-        result = finish.format(count=divisor)
-        code.line(f"{target} = {f'({own})({result})' if '/' in result and dtype.itemsize < 4 else result};")
-    else:
-        code.line(f"{target} = {finish.format(count=literal(count, dtype), **calls)};")
+    finish = finish.replace("acc", f"({own})acc")
+    return f"({own})({finish})" if "/" in finish and dtype.itemsize < 4 else finish
+
+
+def _call(name: str, dtype: np.dtype[np.generic]) -> str:
+    return f"{name}f" if dtype.itemsize == 4 else name
