@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from match_core.plugin.host import Plugins
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MODELS = ROOT.parent / "shared" / "models"
+#: The installed command, whatever the PATH says.
+MATCH = (sys.executable, "-c", "from match_core.cli.main import main; main()")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,7 +61,7 @@ def match_command() -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "match_core.cli.main", *map(str, arguments)],
+            [*MATCH, *map(str, arguments)],
             capture_output=True,
             text=True,
             check=False,

@@ -18,8 +18,6 @@ import pytest
 from tests.conftest import ROOT
 
 PROJECTS = {"match_core": ROOT / "core", "match_gap9": ROOT / "plugins" / "match-gap9"}
-#: Files in the source tree that never belong into a wheel.
-_NOT_SHIPPED = ("__pycache__", ".pyc")
 
 
 @pytest.fixture(scope="session")
@@ -47,8 +45,10 @@ def _text(wheel: Path, ending: str) -> str:
 def _package_files(name: str) -> Iterable[str]:
     source = PROJECTS[name] / "src"
     for path in sorted((source / name).rglob("*")):
-        if path.is_file() and not any(part in str(path) for part in _NOT_SHIPPED):
-            yield path.relative_to(source).as_posix()
+        inner = path.relative_to(source)
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in inner.parts)
+        if path.is_file() and not hidden:
+            yield inner.as_posix()
 
 
 @pytest.mark.parametrize("name", PROJECTS)

@@ -1,0 +1,139 @@
+"""Models that are wrong in one way each, made here with a fixed seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from tests.end_to_end.models import QdqBuilder
+
+Shape = tuple[int | str, ...]
+
+
+def save(
+    path: Path,
+    nodes: list[onnx.NodeProto],
+    shape: Shape,
+    result: Shape,
+    constants: list[onnx.TensorProto] | None = None,
+    domains: tuple[str, ...] = (),
+) -> Path:
+    """A float model from ``x`` of ``shape`` to ``y`` of ``result``."""
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, result)],
+        constants or [],
+    )
+    opsets = [helper.make_opsetid("", 17), *(helper.make_opsetid(domain, 1) for domain in domains)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
+    return path
+
+
+def relu(path: Path, shape: Shape = (1, 8)) -> Path:
+    """One ReLU, which every target runs on its host."""
+    return save(path, [helper.make_node("Relu", ["x"], ["y"], name="activation")], shape, shape)
+
+
+def picture(path: Path) -> Path:
+    """A file that is no ONNX at all: the start of a PNG picture."""
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(200)))
+    return path
+
+
+def truncated(path: Path) -> Path:
+    """A valid model of which the second half is missing."""
+    whole = QdqBuilder(11, 3, 8, 8).conv(8, 3).save(path).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    return path
+
+
+def batch_of_two(path: Path) -> Path:
+    """A convolution whose graph input holds two samples."""
+    weight = numpy_helper.from_array(np.ones((4, 3, 3, 3), np.float32), "w")
+    node = helper.make_node("Conv", ["x", "w"], ["y"], name="conv", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    return save(path, [node], (2, 3, 8, 8), (2, 4, 8, 8), [weight])
+
+
+def recurrent(path: Path) -> Path:
+    """A standard operator that no unit runs."""
+    random = np.random.default_rng(12)
+    constants = [
+        numpy_helper.from_array(random.standard_normal((1, 16, 3)).astype(np.float32), "w"),
+        numpy_helper.from_array(random.standard_normal((1, 16, 4)).astype(np.float32), "r"),
+    ]
+    nodes = [
+        helper.make_node("LSTM", ["x", "w", "r"], ["states"], name="memory/lstm", hidden_size=4),
+        helper.make_node("Relu", ["states"], ["y"], name="activation"),
+    ]
+    return save(path, nodes, (5, 1, 3), (5, 1, 1, 4), constants)
+
+
+def too_large(path: Path) -> Path:
+    """Two convolutions on 256x256 pixels: 2 MiB between them, more than the chip's L2."""
+    return QdqBuilder(13, 3, 256, 256).conv(32, 3).conv(8, 3).save(path)
+
+
+def too_many_weights(path: Path) -> Path:
+    """2.25 MiB of weights."""
+    return QdqBuilder(14, 512, 4, 4).conv(512, 3).save(path)
+
+
+def external(path: Path, location: str) -> Path:
+    """A model whose weights are in another file, named by ``location``."""
+    weight = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[8, 8])
+    weight.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", location), ("offset", "0"), ("length", "256")):
+        weight.external_data.append(onnx.StringStringEntryProto(key=key, value=value))
+    return save(path, [helper.make_node("MatMul", ["x", "w"], ["y"], name="dense")], (1, 8), (1, 8), [weight])
+
+
+#: Names that strangers could choose, to break out of comments, paths, templates and messages.
+HOSTILE = (
+    "*/ int injected; /*",
+    'quote"; int injected; //',
+    "line\nint injected;\n",
+    "back\\\nint injected;",
+    "../../etc/passwd",
+    "${injected} % for x in y:",
+    "??/\nint injected;",
+    "int",
+    "\x1b[31minjected\x1b[0m",
+    "名前",
+    "long" * 2000,
+)
+
+
+def hostile(path: Path) -> Path:
+    """A quantised network whose node, tensor, graph and file names are all hostile."""
+    builder = QdqBuilder(15, 4, 9, 7)
+    for index, _ in enumerate(HOSTILE[:6]):
+        builder.conv(8 if index % 2 else 6, 3 if index % 3 else 1, relu=bool(index % 2))
+    builder.save(path)
+    model = onnx.load(str(path))
+    names = [*HOSTILE, *(f"{name}{index}" for index, name in enumerate(HOSTILE * 20))]
+    renamed: dict[str, str] = {}
+
+    def rename(name: str) -> str:
+        if name and name not in renamed:
+            renamed[name] = names[len(renamed)]
+        return renamed.get(name, name)
+
+    for node in model.graph.node:
+        node.input[:] = [rename(name) for name in node.input]
+        node.output[:] = [rename(name) for name in node.output]
+    for index, node in enumerate(model.graph.node):
+        node.name = names[index]
+        node.doc_string = HOSTILE[0]
+    for tensor in (*model.graph.initializer, *model.graph.input, *model.graph.output):
+        tensor.name = rename(tensor.name)
+    del model.graph.value_info[:]
+    model.graph.name = HOSTILE[0]
+    model.producer_name = HOSTILE[2]
+    onnx.checker.check_model(model)
+    onnx.save(model, str(path))
+    return path

@@ -1,0 +1,66 @@
+"""Names from a model file reach no C outside of comments, no path and no terminal control sequence."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, verify_model
+
+from tests.errors import models
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-trigraphs", "-Wno-trigraphs")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+@pytest.fixture
+def compiled(tmp_path: Path, match_command: Run) -> Path:
+    model = models.hostile(tmp_path / "*_ int injected; __; $(reboot) '.onnx")
+    output = tmp_path / "out"
+    done = match_command("compile", model, "-t", "gap9", "-o", output)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    return output
+
+
+def test_the_program_holds_no_raw_name(compiled: Path) -> None:
+    for path in sorted(compiled.iterdir()):
+        assert re.fullmatch(r"[A-Za-z0-9_.]+", path.name) and len(path.name) < 120
+        if path.suffix not in (".c", ".h"):
+            continue
+        text = path.read_text(encoding="ascii")
+        code = _COMMENT.sub(" ", text)
+        assert not re.search(r"injected|passwd|reboot|longlong", code), path.name
+        assert "\\" not in text and "??" not in text and "\r" not in text
+        assert max(map(len, text.splitlines())) < 400, "a name of thousands of characters was cut"
+
+
+def test_the_program_compiles_without_warnings(compiled: Path) -> None:
+    """Trigraphs are switched on, as in a strict compiler: none may be formed."""
+    include = compiled.parent / "include"
+    include.mkdir()
+    for name in ("pmsis.h", "pulp_nn_kernels.h", "pulp_nnx_ne16.h", "ne16_task.h", "ne16_pulp_bsp.h"):
+        (include / name).touch()
+    portable = [path for path in compiled.glob("*.c") if not path.name.startswith("match_")]
+    assert portable
+    for path in portable:
+        command = ["cc", *STRICT, f"-I{compiled}", f"-I{include}", "-fsyntax-only", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_source_names_survive_in_the_manifest(compiled: Path) -> None:
+    document = json.loads((compiled / "match.lock.json").read_text(encoding="utf-8"))
+    names = {name for node in document["nodes"] for name in node["onnx_names"]}
+    assert models.HOSTILE[0] in names
+
+
+def test_the_program_still_computes(tmp_path: Path, plugins: Plugins) -> None:
+    model = models.hostile(tmp_path / "*_ int injected; __; $(reboot) '.onnx")
+    assert verify_model(VerifyRequest(model, "gap9"), plugins).bit_exact
