@@ -109,7 +109,7 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
         for name in sorted({a.candidate.unit for a in mapping.assignments})
     }
     program, request_emit = _stage(
-        observer, "plan", lambda: _plan(model, mapping, soc, apis), lambda r: _plan_facts(r[0])
+        observer, "plan", lambda: _plan(source, model, mapping, soc, apis), lambda r: _plan_facts(r[0])
     )
     sources = _stage(
         observer,
@@ -221,7 +221,7 @@ def _map(model: Model, scheduled: tuple[Assignment, ...], refused: tuple[Refusal
 
 
 def _plan(
-    model: Model, mapping: UnitMapping, soc: Soc, apis: Mapping[str, UnitApi]
+    source: Model, model: Model, mapping: UnitMapping, soc: Soc, apis: Mapping[str, UnitApi]
 ) -> tuple[Program, object]:
     from match_core import __version__
     from match_core.emit.constants import ConstantPool
@@ -235,9 +235,10 @@ def _plan(
     scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
     program = plan(model, mapping, soc, constants=pool.sizes(), scratch_bytes=scratch)
     validate_program(model.graph, program)
+    source_ops = {name: node.op for node in source.graph.nodes for name in source.origin([node])}
     by_assignment = {id(a): low for a, low in zip(mapping.assignments, lowered)}
     ordered = tuple(by_assignment[id(task.assignment)] for task in program.tasks)
-    return program, EmitRequest(model, program, ordered, pool, apis, __version__)
+    return program, EmitRequest(model, source_ops, program, ordered, pool, apis, __version__)
 
 
 def _emit(

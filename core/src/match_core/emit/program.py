@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from match_core.planning.program import Program, Task
 
 
+_CONVERSIONS = frozenset(("DequantizeLinear", "QuantizeLinear"))
+_NAMES_MAX = 4
+
+
 @dataclass(frozen=True)
 class EmitRequest:
-    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views)."""
+    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views); ``source_ops``
+    gives the operator of each source node, for comments."""
 
     model: Model
+    source_ops: Mapping[str, str]
     program: Program
     lowered: tuple[Lowered | None, ...]
     pool: ConstantPool
@@ -169,12 +175,11 @@ class ProgramEmitter:
     def _task(self, task: Task, lowered: Lowered) -> TaskView:
         candidate, schedule = task.assignment.candidate, task.assignment.schedule
         api = self.request.apis[candidate.unit]
-        origin = self.request.model.origin(candidate.match.nodes)
         scratch = next(
             (b.offset_bytes for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index),
             None,
         )
-        title = comment_text(f"{', '.join(origin)} on {candidate.unit} ({candidate.pattern.name})")
+        title = comment_text(f"{self._names(task)} on {candidate.unit} ({candidate.pattern.name})")
         view = TaskView(
             index=task.index,
             unit=candidate.unit,
@@ -198,6 +203,16 @@ class ProgramEmitter:
             body = LayerWriter(candidate.workload, schedule, kernel, api.memory, far).write()
             return _with_body(view, body)
         return view
+
+    def _names(self, task: Task) -> str:
+        """The source nodes that say what the task computes: those that are not conversions, if there are any."""
+        nodes = task.assignment.candidate.match.nodes
+        origin = self.request.model.origin(nodes)
+        telling = [name for name in origin if self.request.source_ops.get(name) not in _CONVERSIONS] or list(origin)
+        if not telling:
+            return f"{nodes[-1].op} of {nodes[0].inputs[0].name} (inserted)"
+        more = f" and {len(telling) - _NAMES_MAX} more" if len(telling) > _NAMES_MAX else ""
+        return ", ".join(telling[:_NAMES_MAX]) + more
 
     def _pointers(self, task: Task, lowered: Lowered) -> tuple[str, ...]:
         if lowered.inline is not None:
@@ -244,7 +259,6 @@ class ProgramEmitter:
         headers = self._headers((unit,))
         if self.request.apis[unit].memory is not None:
             return self._render("model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks)
-        codes = [low.inline for low in self.request.lowered if low is not None and low.inline is not None]
         own = {task.function for task in tasks}
         codes = [
             low.inline
