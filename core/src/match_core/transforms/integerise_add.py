@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from match_core.transforms.expectation import Expectation, clipped
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.quant import Quant, Site, shape_of
-from match_core.transforms.requant import WIDE, Arithmetic
+from match_core.transforms.requant import Arithmetic
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -25,7 +26,7 @@ class AddConstants:
     multiplier_b: int
     addend: int
     shift: int
-    wide: bool
+    arithmetic: Arithmetic
 
 
 def add(graph: IntegerGraph, site: Site) -> gs.Variable | None:
@@ -40,13 +41,9 @@ def add(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if shape_of(a) != site.real_shape or shape_of(b) != site.real_shape:
         return None
     stored = graph.stored(site.quant)
-    chosen = choose_add(quant_a, quant_b, stored, graph.arithmetic)
+    chosen = choose_add(quant_a, quant_b, stored, graph.arithmetics)
     origin = graph.editor.origin(dequantize_a, dequantize_b, *site.nodes)
-    if chosen.wide and graph.arithmetic.product_bits < WIDE.product_bits:
-        graph.editor.notes.append(
-            f"{'/'.join(graph.editor.origin(node))}: the shared {graph.arithmetic.product_bits}-bit arithmetic cannot "
-            "keep the sum within 1 LSB; 64-bit products are used, which only units without limits run"
-        )
+    graph.note(site, chosen.arithmetic)
     names = ("multiplier_a", "multiplier_b", "addend", "divisor", "lo", "hi")
     values = (
         chosen.multiplier_a,
@@ -95,9 +92,10 @@ def _real(
     return np.asarray(total / result.scale + result.zero, np.float64)
 
 
-def choose_add(quant_a: Quant, quant_b: Quant, result: Quant, arithmetic: Arithmetic) -> AddConstants:
-    """The most precise constants whose result is within 1 of the real-valued rounding for all pairs of inputs."""
-    for limits in dict.fromkeys((arithmetic, WIDE)):
+def choose_add(quant_a: Quant, quant_b: Quant, result: Quant, choices: Sequence[Arithmetic]) -> AddConstants:
+    """The most precise constants, within the first of ``choices`` whose result is within 1 of the real-valued
+    rounding for all pairs of inputs."""
+    for limits in choices:
         for shift in range(limits.shift_max, limits.shift_min - 1, -1):
             chosen = _at_shift(quant_a, quant_b, result, limits, shift)
             if chosen is None:
@@ -125,7 +123,7 @@ def _at_shift(quant_a: Quant, quant_b: Quant, result: Quant, limits: Arithmetic,
             sums = (addend, parts[0] + addend, parts[1] + addend, parts[2] + addend)
             if min(*parts, *sums) < -limits.limit or max(*parts, *sums) >= limits.limit:
                 return None
-    return AddConstants(multiplier_a, multiplier_b, addend, shift, limits == WIDE)
+    return AddConstants(multiplier_a, multiplier_b, addend, shift, limits)
 
 
 def largest_add_error(chosen: AddConstants, quant_a: Quant, quant_b: Quant, result: Quant) -> int:

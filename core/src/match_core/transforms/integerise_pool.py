@@ -13,14 +13,10 @@ from match_core.transforms.geometry import ConvGeometry, conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.integerise_conv import append_convolution, linear_target, with_padding
 from match_core.transforms.quant import Quant, Site, shape_of
-from match_core.transforms.requant import Target, choose_requant
+from match_core.transforms.requant import Target
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
-#: A smaller multiplier is taken for the sake of units that multiply by the area only while the expected share of
-#: results off the real-valued rounding stays below this.
-_TOLERATED_MISMATCH = 0.001
 
 
 def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
@@ -42,10 +38,6 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if any(geometry.pads):
         values = with_padding(values, quant.zero)
     target = _target(values, area, quant, stored)
-    scaled = replace(target, product_factor=area)
-    chosen = choose_requant(scaled, graph.arithmetic)
-    if not chosen.wide and chosen.expected_mismatch <= _TOLERATED_MISMATCH:
-        target = scaled
     origin = graph.editor.origin(dequantize, node)
     shape = (1, channels, *site.real_shape[2:]) if len(site.real_shape) == 4 else (1, channels, 1, 1)
     geometry = replace(geometry, group=channels)

@@ -9,13 +9,14 @@ result: that halves what a user sees compared with an exact result at acc = 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from match_core.hardware import Unit
+from match_core.hardware import RequantSpec, Unit
 from match_core.transforms.requant_check import largest_error, overflows
 
 Ints = NDArray[np.int64]
@@ -30,7 +31,6 @@ class Arithmetic:
     product_bits: int
     shift_min: int
     shift_max: int
-    per_channel_multiplier: bool = True
 
     @property
     def limit(self) -> int:
@@ -38,29 +38,39 @@ class Arithmetic:
         return 1 << (self.product_bits - 1)
 
 
+#: Exact multipliers of at least this size may be made larger by 1: the error stays below 256 / 2^16 of an LSB.
+_TIE_MULTIPLIER = 1 << 16
+
 #: 31-bit multipliers and 64-bit products: any host does it, no accelerator need to.
 WIDE = Arithmetic((1 << 31) - 1, 64, 0, 62)
 
 
-def shared_arithmetic(units: Iterable[Unit]) -> Arithmetic:
-    """What every unit with limits can do; WIDE if no unit states any."""
+def arithmetics(units: Iterable[Unit]) -> tuple[Arithmetic, ...]:
+    """What to try, in order: what every unit with limits can do, what single units can do beyond that (narrowest
+    first), and WIDE."""
     specs = [unit.requant for unit in units if unit.requant is not None]
-    if not specs:
-        return WIDE
+    single = sorted(map(_limits, specs), key=lambda a: (a.product_bits, a.multiplier_max, a.shift_max))
+    shared = [reduce(_intersection, single)] if single else []
+    return tuple(dict.fromkeys((*shared, *single, WIDE)))
+
+
+def _limits(spec: RequantSpec) -> Arithmetic:
+    return Arithmetic(spec.multiplier_max, spec.product_bits, spec.shift_min, spec.shift_max)
+
+
+def _intersection(a: Arithmetic, b: Arithmetic) -> Arithmetic:
     return Arithmetic(
-        multiplier_max=min(spec.multiplier_max for spec in specs),
-        product_bits=min(spec.product_bits for spec in specs),
-        shift_min=max(spec.shift_min for spec in specs),
-        shift_max=min(spec.shift_max for spec in specs),
-        per_channel_multiplier=all(spec.per_channel_multiplier for spec in specs),
+        min(a.multiplier_max, b.multiplier_max),
+        min(a.product_bits, b.product_bits),
+        max(a.shift_min, b.shift_min),
+        min(a.shift_max, b.shift_max),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """The real function per channel (arrays of shape (C,)), the accumulators it may meet, and a guess of the usual
-    ones: ``acc_min``/``acc_max`` are reachable bounds, ``acc_mean``/``acc_sd`` describe a normal distribution.
-    ``product_factor``: a unit multiplies acc * M by this before it divides by it again (average pooling)."""
+    ones: ``acc_min``/``acc_max`` are reachable bounds, ``acc_mean``/``acc_sd`` describe a normal distribution."""
 
     multiplier: Reals
     offset: Reals
@@ -70,34 +80,44 @@ class Target:
     hi: int
     acc_mean: Reals
     acc_sd: Reals
-    product_factor: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Requant:
-    """The chosen integers; ``wide`` where WIDE was needed. ``expected_mismatch``: share of results that differ from
+    """The chosen integers and the ``arithmetic`` they fit. ``expected_mismatch``: share of results that differ from
     the real-valued rounding, if accumulators are distributed as the target guessed."""
 
     multiplier: Ints
     addend: Ints
     shift: int
-    wide: bool
+    arithmetic: Arithmetic
     max_error: int
     expected_mismatch: float
 
 
-def choose_requant(target: Target, arithmetic: Arithmetic) -> Requant:
-    """The most precise M, B, S within ``arithmetic`` whose result is within 1 of the real-valued rounding for every
-    reachable accumulator; with WIDE where ``arithmetic`` cannot do that."""
-    for limits in dict.fromkeys((arithmetic, WIDE)):
-        for shift in range(limits.shift_max, limits.shift_min - 1, -1):
-            candidate = _at_shift(target, limits, shift)
-            if candidate is None:
-                continue
-            if candidate.max_error <= 1:
-                return candidate
-            break  # smaller shifts are less precise
-    raise ValueError("no multiplier, addend and shift give the result within 1")
+def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mismatch: float) -> Requant:
+    """The most precise M, B, S within the first of ``choices`` whose result is within 1 of the real-valued rounding
+    for every reachable accumulator and whose expected share of differences is tolerated (the best of all where no
+    choice is)."""
+    valid: list[Requant] = []
+    for limits in choices:
+        best = _within(target, limits)
+        if best is not None and best.expected_mismatch <= tolerated_mismatch:
+            return best
+        if best is not None:
+            valid.append(best)
+    if not valid:
+        raise ValueError("no multiplier, addend and shift give the result within 1")
+    return min(valid, key=lambda requant: requant.expected_mismatch)
+
+
+def _within(target: Target, limits: Arithmetic) -> Requant | None:
+    """The best choice within ``limits``, None where nothing is within 1 everywhere."""
+    for shift in range(limits.shift_max, limits.shift_min - 1, -1):
+        candidate = _at_shift(target, limits, shift)
+        if candidate is not None:  # smaller shifts are less precise
+            return candidate if candidate.max_error <= 1 else None
+    return None
 
 
 def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
@@ -108,14 +128,18 @@ def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
     if scaled.size and float(scaled.max()) > limits.multiplier_max + 0.5:
         return None
     multiplier = np.rint(scaled).astype(np.int64)
+    # An exact multiplier of few bits makes many exact ties (means over 64 values), which the original rounds to even.
+    # A slope too large by 1 rounds them away from the median instead: as unbiased, where up or down would not be.
+    unbiased = multiplier + (~fixed & (multiplier == scaled) & (scaled >= _TIE_MULTIPLIER))
+    if int(unbiased.max(initial=0)) <= limits.multiplier_max:
+        multiplier = unbiased
     grid, weight = _expected_accumulators(target)
     pivot = np.where(fixed, 0, _median(grid, weight))
     exact = np.where(fixed, value, target.multiplier * pivot + target.offset + 0.5) * step
     if np.any(np.abs(exact) >= 2.0**62):
         return None
     addend = np.rint(exact).astype(np.int64) - multiplier * pivot
-    factor = target.product_factor
-    if overflows(multiplier, addend, target.acc_min, target.acc_max, limits.limit, factor):
+    if overflows(multiplier, addend, target.acc_min, target.acc_max, limits.limit):
         return None
     error = largest_error(
         target.multiplier,
@@ -132,7 +156,7 @@ def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
     off = np.minimum(np.abs(slope[:, None] * (grid - pivot[:, None])), 1.0)
     mismatch = np.where(fixed, 0.0, np.sum(off * weight, axis=1))
     expected = float(mismatch.mean()) if mismatch.size else 0.0
-    return Requant(multiplier, addend, shift, limits == WIDE, error, expected)
+    return Requant(multiplier, addend, shift, limits, error, expected)
 
 
 def _constant_channels(target: Target) -> tuple[NDArray[np.bool_], Reals]:

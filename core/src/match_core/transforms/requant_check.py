@@ -10,17 +10,15 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 
-def overflows(
-    multiplier: Ints, addend: Ints, acc_min: Ints, acc_max: Ints, limit: int, product_factor: int = 1
-) -> bool:
-    """Whether acc * M * product_factor, or acc * M + B, or B leaves [-limit, limit) for a reachable accumulator.
+def overflows(multiplier: Ints, addend: Ints, acc_min: Ints, acc_max: Ints, limit: int) -> bool:
+    """Whether acc * M, or acc * M + B, or B leaves [-limit, limit) for a reachable accumulator.
 
     Products are linear in acc, so the two ends of its range (and 0, where a sum may start) decide. Python integers.
     """
     rows = zip(multiplier.tolist(), addend.tolist(), acc_min.tolist(), acc_max.tolist(), strict=True)
     for m, b, low, high in rows:
         for acc in (low, high, 0):
-            values = (acc * m * product_factor, acc * m, acc * m + b, b)
+            values = (acc * m, acc * m + b, b)
             if min(values) < -limit or max(values) >= limit:
                 return True
     return False
