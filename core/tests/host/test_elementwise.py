@@ -178,6 +178,7 @@ ONE_MORE = {
         node("Max", ["a", "b"]),
         {"a": np.array([np.nan, 1, np.inf], np.float32), "b": np.array([2, np.nan, -np.inf], np.float32)},
     ),
+    "sum with infinity": lambda: of(node("Add", ["a", "b"]), {"a": F}, b=np.float32(np.inf)),
     "infinite constant": lambda: of(node("Min", ["a", "b"]), {"a": F}, b=np.float32(-np.inf)),
 }  # fmt: skip
 

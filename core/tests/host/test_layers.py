@@ -336,6 +336,19 @@ def test_activations_are_fused(
     assert results[key][0].used == [pattern]
 
 
+COPIES = {"Identity": (), "Flatten": (), "Reshape": (ints(4, 6),), "Unsqueeze": (ints(0),), "Dropout": ()}
+
+
+def test_views_can_be_copies(run_cases: Callable[..., list[list[dict[str, Array]]]]) -> None:
+    """Where bytes cannot be shared (graph input to graph output) the same operators have kernels."""
+    cases = []
+    for op, constants in COPIES.items():
+        model, sample = one(op, f32(2, 3, 4), *constants)
+        cases.append(Case(model, [sample], (f"host_{op.lower()}",)))
+    for case, samples in zip(cases, run_cases(cases), strict=True):
+        np.testing.assert_array_equal(samples[0]["y0"], expected(case.model, case.samples[0])["y0"])
+
+
 def test_indices_from_input_cannot_reach_outside(run_cases: Callable[..., list[list[dict[str, Array]]]]) -> None:
     """Gather clamps indices; the address sanitizer would stop the program otherwise."""
     x = f32(4, 3)

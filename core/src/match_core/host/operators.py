@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.host.graph import axis_of, constant_at, elements, input_at, is_constant, shape_of, text
+from match_core.host.graph import axis_of, constant_at, elements, input_at, is_constant, shape_of, text, values_of
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.loop import build_elementwise
-from match_core.host.kernels.movement import build_movement
+from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.normalization import build_normalization
 from match_core.host.kernels.pool import build_pool
 from match_core.host.kernels.reduce import INTEGER_REDUCTIONS, REDUCTIONS, build_reduce
@@ -126,6 +126,16 @@ def _parameters(node: gs.Node) -> str | None:
 PARAMETERS = NodeRule("parameters", "scale and bias are one value or shaped like the normalised axes", _parameters)
 
 
+def _inference(node: gs.Node) -> str | None:
+    mode = input_at(node, 2)
+    if mode is None or (is_constant(mode) and not values_of(mode).any()):
+        return None
+    return "training_mode may be set"
+
+
+INFERENCE = NodeRule("inference", "not in training mode", _inference)
+
+
 def _resize(node: gs.Node) -> str | None:
     shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
     if any(o % s for o, s in zip(out, shape, strict=True)):
@@ -206,6 +216,7 @@ OPERATORS: tuple[Operator, ...] = (
     ),
     *(Operator(name, "reduction", (STATIC, types(NUMBERS, 0)), build_arg_extreme) for name in ("ArgMax", "ArgMin")),
     Operator("Gather", "movement", (STATIC, types(ALL_TYPES, 0), types(("int32", "int64"), 1)), build_gather),
+    *(_movement(name, ONE_OUTPUT, *((INFERENCE,) if name == "Dropout" else ())) for name in SAME_BYTES),
     _movement("Transpose"),
     _movement("Slice", constants(1, 2, 3, 4)),
     _movement("Split", constants(1)),

@@ -10,11 +10,12 @@ from match_core.host.fusion import FUSIONS, Fusion
 from match_core.host.graph import integers, shape_of
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.loop import build_elementwise
+from match_core.host.kernels.movement import SAME_BYTES
 from match_core.host.kernels.reduce import build_reduce
 from match_core.host.kernels.scalar import ALL_TYPES
-from match_core.host.operators import OPERATORS, Operator
+from match_core.host.operators import INFERENCE, OPERATORS, Operator
 from match_core.host.region import find_reduced_regions, find_regions, find_regions_between
-from match_core.host.rules import STATIC, NodeRule, types
+from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, types
 from match_core.host.workload import host_workload, view_workload
 from match_core.patterns.language import Any, Match, Op, Pattern
 from match_core.schedule.workload import Workload
@@ -22,7 +23,6 @@ from match_core.schedule.workload import Workload
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-RESHAPING = "Reshape|Flatten|Squeeze|Unsqueeze|Identity|Dropout"
 #: Patterns that come from searching: name, description, search, builder.
 REGIONS: tuple[tuple[str, str, Callable[[gs.Graph], tuple[Match, ...]], Builder], ...] = (
     ("host_region", "elementwise operators of one shape as one loop nest", find_regions, build_elementwise),
@@ -76,15 +76,20 @@ def _moves_nothing(node: gs.Node) -> str | None:
     return None if moved == sorted(moved) else f"axes {order} of {shape}"
 
 
+def _training(node: gs.Node) -> str | None:
+    return INFERENCE.check(node) if node.op == "Dropout" else None
+
+
 def _views() -> tuple[Pattern, ...]:
     moves_nothing = NodeRule("order", "only axes of size 1 move", _moves_nothing)
-    rules = (STATIC, types(ALL_TYPES, 0))
+    inference = NodeRule("inference", "Dropout is not in training mode", _training)
+    rules = (STATIC, ONE_OUTPUT, types(ALL_TYPES, 0))
     return (
         Pattern(
             name="host_view",
             description="the same bytes under another shape (no code)",
-            structure=Op(RESHAPING, "op", (Any("x"),)),
-            constraints=tuple(rule.on("op") for rule in rules),
+            structure=Op("|".join(SAME_BYTES), "op", (Any("x"),)),
+            constraints=tuple(rule.on("op") for rule in (*rules, inference)),
             workload=_view_workload,
             view=True,
         ),

@@ -55,6 +55,13 @@ def affine(terms: Sequence[tuple[str, int]], offset: int = 0) -> str:
     return " + ".join(parts)
 
 
+def minus(text: str, zero_point: str) -> str:
+    """``(text - zero_point)``; the text itself without one."""
+    if not zero_point:
+        return text
+    return f"({text} + {zero_point[1:]})" if zero_point.startswith("-") else f"({text} - {zero_point})"
+
+
 class Code:
     """Lines of C at an indentation."""
 
@@ -119,11 +126,15 @@ class Uses:
     def helper(self, name: str, definition: str) -> str:
         """Ask for a helper function; gives its name."""
         self.helpers[name] = definition
-        if "bool" in definition:
-            self.include("stdbool.h")
-        if any(word in definition for word in ("nearbyint", "NAN", "isnan", "pow")):
-            self.include("math.h")
+        self.scan(definition)
         return name
+
+    def scan(self, text: str) -> None:
+        """Ask for the headers that words of C text need."""
+        if "bool" in text:
+            self.include("stdbool.h")
+        if any(word in text for word in ("INFINITY", "NAN", "isnan", "nearbyint")):
+            self.include("math.h")
 
 
 def signature(
@@ -154,6 +165,7 @@ def inline_code(
     constants: Mapping[int, NDArray[np.generic]] | None = None,
 ) -> InlineCode:
     """The function around a body. ``constants`` replace constant inputs, which also decides their C types."""
+    uses.scan(body)
     packed = dict(constants or {})
     types = [packed[i].dtype if i in packed else np.dtype(tensor.dtype) for i, tensor in enumerate(inputs)]
     definition = f"/* {comment} */\n{signature(function, types, outputs)}\n{{\n{body}\n}}\n"

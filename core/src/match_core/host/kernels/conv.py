@@ -15,7 +15,7 @@ import numpy as np
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, input_at, integer, integers_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
 from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, statements
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.scalar import Value
@@ -236,12 +236,6 @@ def _taps(
         with code.loop("i", conv.inputs):
             x = f"in0[{affine([*source, (inner, channel_step)], offset)}]"
             if not conv.floating:
-                x = _minus(x, extra.get(2, ""))
-                weight_place = _minus(weight_place, extra.get(3, "").format(o=affine(channel)))
+                x = minus(x, extra.get(2, ""))
+                weight_place = minus(weight_place, extra.get(3, "").format(o=affine(channel)))
             code.line(f"acc += {x} * {weight_place};")
-
-
-def _minus(text: str, zero_point: str) -> str:
-    if not zero_point:
-        return text
-    return f"({text} + {zero_point[1:]})" if zero_point.startswith("-") else f"({text} - {zero_point})"

@@ -22,7 +22,7 @@ from match_core.host.graph import (
     values_of,
 )
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
 from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, statements
 from match_core.host.kernels.nest import Nest, broadcast_strides, merge, row_major
 from match_core.host.kernels.scalar import Value
@@ -168,7 +168,7 @@ def _write(
             a = f"in0[{affine((*nest.terms(product.a_strides), (step, product.a_step)))}]"
             b = f"in1[{affine((*nest.terms(product.b_strides), (step, product.b_step)))}]"
             if product.integer:
-                a, b = _minus(a, names.get(2, "")), _minus(b, names.get(3, ""))
+                a, b = minus(a, names.get(2, "")), minus(b, names.get(3, ""))
             code.line(f"acc += {a} * {b};")
         if not product.integer:
             _finish_gemm(product.node, dtype, names.get(2, ""), code)
@@ -205,9 +205,3 @@ def _finish_gemm(node: gs.Node, dtype: np.dtype[np.generic], addend: str, code: 
         code.line(f"acc = {scaled} + {term};")
     elif scaled != "acc":
         code.line(f"acc = {scaled};")
-
-
-def _minus(text: str, zero_point: str) -> str:
-    if not zero_point:
-        return text
-    return f"({text} + {zero_point[1:]})" if zero_point.startswith("-") else f"({text} - {zero_point})"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, is_constant, shape_of, values_of
 from match_core.host.kernels.code import Uses, literal
 from match_core.host.kernels.scalar import ScalarOp, Site, Value, scalar_type
@@ -82,7 +81,7 @@ def statements(
 ) -> tuple[str, ...]:
     """The C statements for one element. Arguments are ``in<first>``, ``in<first + 1>``, ...; the result is assigned
     to ``target``."""
-    writer = _Writer(group, uses, index, first, dict(given or {}))
+    writer = _Writer(group, index, first, dict(given or {}))
     lines: list[str] = []
     for number, node in enumerate(group.nodes):
         op = SCALAR_OPS[qualified_op(node)]
@@ -94,8 +93,6 @@ def statements(
             name = f"t{number}"
             lines.append(f"const {scalar_type(site.result)} {name} = {expression};")
             writer.known[node.outputs[0].name] = Value(name, site.result)
-        if site.result.kind == "b":
-            uses.include("stdbool.h")
     return tuple(lines)
 
 
@@ -106,9 +103,8 @@ def _stored(expression: str, dtype: np.dtype[np.generic]) -> str:
 class _Writer:
     """Loads arguments once each, at first use."""
 
-    def __init__(self, group: Body, uses: Uses, index: Index, first: int, known: dict[str, Value]) -> None:
+    def __init__(self, group: Body, index: Index, first: int, known: dict[str, Value]) -> None:
         self.group = group
-        self.uses = uses
         self.index = index
         self.first = first
         self.known = known
@@ -150,8 +146,6 @@ class _Writer:
                 values = values_of(argument.tensor)
                 low, high = float(values.min()), float(values.max())
             self.loaded[position] = Value(name, dtype, None, low, high)
-            if dtype.kind == "b":
-                self.uses.include("stdbool.h")
         return self.loaded[position]
 
 
@@ -214,8 +208,3 @@ def describe(group: Body) -> str:
 def result_elements(group: Body) -> int:
     """Elements of the result."""
     return elements(group.shape)
-
-
-def argument_type(argument: Argument) -> str:
-    """The C type in which an argument is stored."""
-    return c_type(argument.packed.dtype if argument.packed is not None else argument.tensor.dtype)

@@ -21,7 +21,7 @@ def _call(name: str) -> Callable[[Site], str]:
 def _helper(site: Site, name: str, body: str, *parameters: str) -> str:
     """A helper of one variable ``x`` and literal parameters ``p0``, ``p1``; gives the call."""
     ctype = scalar_type(site.result)
-    full = f"match_{name}_{suffix(site.result)}"
+    full = f"host_{name}_{suffix(site.result)}"
     declared = ", ".join([f"{ctype} x", *(f"{ctype} p{i}" for i in range(len(parameters)))])
     site.uses.include("math.h")
     site.uses.helper(full, f"static inline {ctype} {full}({declared})\n{{\n    return {body};\n}}\n")

@@ -176,7 +176,17 @@ def _space_to_depth(node: gs.Node) -> list[Copy]:
     return [Copy(tuple(shape[i] for i in order), tuple(source[i] for i in order), tuple(target[i] for i in order))]
 
 
+def _whole(node: gs.Node) -> list[Copy]:
+    """All bytes under another shape, where they cannot be shared."""
+    shape = shape_of(node.outputs[0])
+    return [Copy(shape, row_major(shape), row_major(shape))]
+
+
+#: Operators that keep the bytes as they are.
+SAME_BYTES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout")
+
 MOVERS = {
+    **dict.fromkeys(SAME_BYTES, _whole),
     "Transpose": _transpose,
     "Slice": _slice,
     "Split": _split,

@@ -38,7 +38,7 @@ def _quantize(site: Site) -> str:
     if x is None or scale is None:
         raise ValueError("QuantizeLinear without input or scale")
     info = np.iinfo(site.result.name)
-    ctype, name = c_type(site.result), f"match_quantize_{suffix(site.result)}"
+    ctype, name = c_type(site.result), f"host_quantize_{suffix(site.result)}"
     low, high = (literal(float(limit), np.dtype(np.float32)) for limit in (info.min, info.max))
     site.uses.helper(
         name,
@@ -73,11 +73,11 @@ def _scaled_clip(site: Site, total: str, divisor: Value, low: Value, high: Value
     """clip(floor(total / divisor), low, high) of a 64-bit total."""
     ctype, shift = c_type(site.result), _power_of_two(divisor)
     if shift is not None:
-        name = f"match_shift_clip_{suffix(site.result)}"
+        name = f"host_shift_clip_{suffix(site.result)}"
         parameter, quotient = "int32_t shift", "total >> shift"
         note = "/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */\n"
     else:
-        name = f"match_divide_clip_{suffix(site.result)}"
+        name = f"host_divide_clip_{suffix(site.result)}"
         parameter, quotient, note = "int64_t divisor", "total / divisor - (total % divisor < 0 ? 1 : 0)", ""
     site.uses.helper(
         name,
@@ -91,7 +91,7 @@ def _scaled_clip(site: Site, total: str, divisor: Value, low: Value, high: Value
 
 def _linear(site: Site, addend: str, *products: tuple[str, str]) -> str:
     """The 64-bit sum of products and an addend, wrapping around."""
-    name = f"match_linear_{len(products)}"
+    name = f"host_linear_{len(products)}"
     names = "xyz"[: len(products)]
     declared = ", ".join(f"int64_t {n}, int64_t m{n}" for n in names)
     terms = " + ".join(f"(uint64_t){n} * (uint64_t)m{n}" for n in names)

@@ -113,15 +113,15 @@ def simple(dtype: np.dtype[np.generic]) -> Work:
 
 
 def two_arguments(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
-    """A helper ``T match_<name>_<type>(T a, T b)``; gives its C name."""
-    ctype, full = scalar_type(dtype), f"match_{name}_{suffix(dtype)}"
+    """A helper ``T host_<name>_<type>(T a, T b)``; gives its C name."""
+    ctype, full = scalar_type(dtype), f"host_{name}_{suffix(dtype)}"
     head = f"static inline {ctype} {full}({ctype} a, {ctype} b)"
     return uses.helper(full, f"{head}\n{{\n    return {_narrow(expression, dtype)};\n}}\n")
 
 
 def one_argument(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
-    """A helper ``T match_<name>_<type>(T a)``; gives its C name."""
-    ctype, full = scalar_type(dtype), f"match_{name}_{suffix(dtype)}"
+    """A helper ``T host_<name>_<type>(T a)``; gives its C name."""
+    ctype, full = scalar_type(dtype), f"host_{name}_{suffix(dtype)}"
     head = f"static inline {ctype} {full}({ctype} a)"
     return uses.helper(full, f"{head}\n{{\n    return {_narrow(expression, dtype)};\n}}\n")
 
