@@ -128,6 +128,16 @@ def with_padding(values: Expectation, zero: int) -> Expectation:
     return replace(values, lo=np.minimum(values.lo, zero), hi=np.maximum(values.hi, zero))
 
 
+def _bounds(weight: NDArray[np.int64], quant: Quant) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest sum per channel over everything the input's type can hold. What really reaches the input may
+    be less, but a unit's pattern, which sees the operator alone, could not know."""
+    limits = np.iinfo(quant.dtype)
+    flat = weight.reshape(weight.shape[0], -1)
+    positive, negative = np.maximum(flat, 0).sum(axis=1), np.minimum(flat, 0).sum(axis=1)
+    low, high = int(limits.min), int(limits.max)
+    return positive * low + negative * high, positive * high + negative * low
+
+
 def linear_target(
     sums: Expectation,
     weight: NDArray[np.int64],
@@ -142,11 +152,12 @@ def linear_target(
     total = weight.reshape(weight.shape[0], -1).sum(axis=1)
     offset = bias / result.scale - multiplier * (quant.zero * total) + result.zero
     mean, sd = with_result_prior(multiplier * sums.mean + offset, multiplier * sums.sd, result)
+    acc_min, acc_max = _bounds(weight, quant)
     return Target(
         multiplier=multiplier,
         offset=offset,
-        acc_min=sums.lo,
-        acc_max=sums.hi,
+        acc_min=acc_min,
+        acc_max=acc_max,
         lo=result.lo,
         hi=result.hi,
         acc_mean=(mean - offset) / multiplier,
