@@ -1,0 +1,114 @@
+"""Static allocation: an offset for every block so that blocks that live at the same time do not overlap.
+
+First a portfolio of orders, each placed by first fit and by best fit, then local changes of the best order.
+The bytes that live at the same time are a lower bound, and where it is reached the result is optimal. CP-SAT
+is asked only where the result does not fit the capacity although the bound does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from match_core.mapping.result import SolverStatus
+from match_core.planning.packing import Block, Packing, live_bytes
+
+__all__ = ["Allocation", "Block", "allocate"]
+
+#: Rounds of local changes times blocks squared: to use less memory, and to fit at all.
+EFFORT = 100_000
+EFFORT_TO_FIT = 20_000_000
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """An offset per block, in their order; the bytes they span; how that was found (objective and bound in
+    bytes)."""
+
+    offsets: tuple[int, ...]
+    arena_bytes: int
+    solver: SolverStatus
+
+
+def allocate(blocks: Sequence[Block], alignment_bytes: int, capacity_bytes: int | None = None) -> Allocation:
+    """Offsets that are multiples of the alignment (a power of two).
+
+    ``capacity_bytes`` is what should suffice. The result may need more: the caller compares ``arena_bytes``,
+    and a ``solver.bound`` above the capacity says that no allocation fits. Deterministic.
+    """
+    packing = Packing(blocks, alignment_bytes)
+    bound = max(live_bytes(blocks, alignment_bytes).values(), default=0)
+    goal = bound if capacity_bytes is None else max(bound, capacity_bytes)
+    name, order, offsets = _best_of_orders(packing, bound)
+    if packing.span(offsets) > bound:
+        fits = packing.span(offsets) <= goal
+        changed = _improve(packing, order, bound if fits else goal, EFFORT if fits else EFFORT_TO_FIT)
+        if packing.span(changed) < packing.span(offsets):
+            name, offsets = "local changes", changed
+    if capacity_bytes is not None and bound <= capacity_bytes < packing.span(offsets):
+        from match_core.planning.pack_exact import pack
+
+        answer = pack(packing, alignment_bytes, capacity_bytes)
+        if answer.offsets is not None:
+            name, offsets = "cp-sat", answer.offsets
+        elif answer.impossible:
+            name, bound = "cp-sat", max(bound, capacity_bytes + alignment_bytes)
+    arena = packing.span(offsets)
+    return Allocation(offsets, arena, SolverStatus(name, "optimal" if arena == bound else "heuristic", arena, bound))
+
+
+def _best_of_orders(packing: Packing, bound: int) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """(name, order, offsets) of the heuristic that spans least, the first of equals."""
+    best: tuple[str, tuple[int, ...], tuple[int, ...]] | None = None
+    for name, order in _orders(packing).items():
+        for best_fit in (False, True):
+            offsets = packing.place(order, best_fit=best_fit)
+            if best is None or packing.span(offsets) < packing.span(best[2]):
+                best = (f"{'best' if best_fit else 'first'} fit by {name}", order, offsets)
+            if packing.span(best[2]) == bound:
+                return best
+    assert best is not None
+    return best
+
+
+def _orders(packing: Packing) -> dict[str, tuple[int, ...]]:
+    blocks, sizes = packing.blocks, packing.sizes
+    lives = [block.last - block.first + 1 for block in blocks]
+    contention = [sizes[i] + sum(sizes[r] for r in packing.rivals[i]) for i in range(len(blocks))]
+    keys: dict[str, list[tuple[int, ...]]] = {
+        "size": [(-sizes[i], -lives[i]) for i in range(len(blocks))],
+        "area": [(-sizes[i] * lives[i],) for i in range(len(blocks))],
+        "life": [(-lives[i], -sizes[i]) for i in range(len(blocks))],
+        "contention": [(-contention[i], -sizes[i]) for i in range(len(blocks))],
+        "start": [(block.first, -sizes[i]) for i, block in enumerate(blocks)],
+        "end": [(-block.last, -sizes[i]) for i, block in enumerate(blocks)],
+    }
+    return {name: tuple(sorted(range(len(blocks)), key=lambda i: (*key[i], i))) for name, key in keys.items()}
+
+
+def _improve(packing: Packing, order: Sequence[int], goal: int, effort: int) -> tuple[int, ...]:
+    """Change the order around a block that reaches the top: place it earlier, or one that holds it up later.
+    Changes that do not span more are kept."""
+    chance = random.Random(SEED)
+    current, offsets = list(order), packing.place(order)
+    for _ in range(effort // max(1, len(order) ** 2)):
+        span = packing.span(offsets)
+        if span <= goal:
+            break
+        tops = [i for i, offset in enumerate(offsets) if offset + packing.sizes[i] == span]
+        top = tops[int(chance.random() * len(tops))]
+        below = [r for r in packing.rivals[top] if offsets[r] < offsets[top]]
+        moved = list(current)
+        if below and chance.random() < 0.5:
+            other = below[int(chance.random() * len(below))]
+            i, j = moved.index(top), moved.index(other)
+            moved[i], moved[j] = moved[j], moved[i]
+        else:
+            place = moved.index(top)
+            moved.insert(int(chance.random() * (place + 1)), moved.pop(place))
+        attempt = packing.place(moved)
+        if packing.span(attempt) <= span:
+            current, offsets = moved, attempt
+    return offsets

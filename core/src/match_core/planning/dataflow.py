@@ -1,0 +1,138 @@
+"""What each task reads and makes, and which tensors are the same bytes.
+
+Only tensors that leave a candidate exist in memory. A view's result shares the bytes of its input. Everything
+is keyed by tensor name: names of tensors are unique in an ONNX graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.errors import UnsupportedError
+from match_core.patterns.topology import Topology, is_constant
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.ir.model import Model
+    from match_core.mapping.result import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Names of the tensors that an assignment reads and makes, each once."""
+
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    view: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Bytes that exist: ``tensors`` share them, the one that is written first. ``source``: a graph input's
+    bytes; ``target``: those of a graph output."""
+
+    tensors: tuple[str, ...]
+    size_bytes: int
+    source: bool
+    target: bool
+
+
+def tensor_bytes(tensor: gs.Tensor) -> int:
+    """Bytes of a dense tensor; types narrower than a byte are packed."""
+    elements = 1
+    for size in tensor.shape:
+        elements *= int(size)
+    return -(-elements * _element_bits(tensor.dtype) // 8)
+
+
+def _element_bits(dtype: object) -> int:
+    import numpy as np
+
+    if isinstance(dtype, int):  # graphsurgeon keeps types that numpy lacks as ONNX numbers
+        import onnx
+
+        name = onnx.TensorProto.DataType.Name(dtype)
+        if name.endswith(("INT4", "4E2M1")):
+            return 4
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(dtype)
+    return 8 * int(np.dtype(dtype).itemsize)  # type: ignore[call-overload]
+
+
+def flow_of(topology: Topology, assignment: Assignment) -> Flow:
+    """Reads in the order in which the nodes list them; makes: all results of the last node, and what else is
+    read outside or is a graph output."""
+    nodes = assignment.candidate.match.nodes
+    members = {id(node) for node in nodes}
+    made = [tensor for node in nodes for tensor in node.outputs if not tensor.is_empty()]
+    inside = {tensor.name for tensor in made}
+    last = {tensor.name for tensor in nodes[-1].outputs}
+    reads = dict.fromkeys(
+        tensor.name
+        for node in nodes
+        for tensor in node.inputs
+        if not tensor.is_empty() and not is_constant(tensor) and tensor.name not in inside
+    )
+    leaving = [
+        tensor.name
+        for tensor in made
+        if tensor.name in last
+        or topology.is_output(tensor)
+        or any(id(reader) not in members for reader in topology.consumers(tensor))
+    ]
+    return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), assignment.candidate.pattern.view)
+
+
+def tensors_of(graph: gs.Graph) -> dict[str, gs.Tensor]:
+    """All named variables of the graph by name."""
+    found = {tensor.name: tensor for tensor in graph.inputs}
+    for node in graph.nodes:
+        found.update({t.name: t for t in node.outputs if not t.is_empty()})
+    return found
+
+
+def storages_of(model: Model, flows: Sequence[Flow]) -> tuple[Storage, ...]:
+    """All bytes that exist, in the order in which tensors are made (graph inputs first).
+
+    UnsupportedError MATCH-P003 where a graph output is not computed, or only another shape of an input or of
+    another output: both belong to the caller, and nothing would copy one to the other.
+    """
+    tensors, graph = tensors_of(model.graph), model.graph
+    inputs, outputs = [t.name for t in graph.inputs], [t.name for t in graph.outputs]
+    shared: dict[str, list[str]] = {name: [name] for name in inputs}
+    root = {name: name for name in inputs}
+    for flow in flows:
+        for name in flow.makes:
+            root[name] = root[_viewed(tensors, flow)] if flow.view else name
+            shared.setdefault(root[name], []).append(name)
+    made = {name for flow in flows for name in flow.makes}
+    for position, name in enumerate(outputs):
+        earlier = [other for other in outputs[:position] if other in root and root[other] == root.get(name)]
+        if name not in made or root[name] in inputs or earlier:
+            raise _not_computed(model, name)
+    return tuple(
+        Storage(tuple(names), tensor_bytes(tensors[first]), first in inputs, any(n in outputs for n in names))
+        for first, names in shared.items()
+    )
+
+
+def _viewed(tensors: dict[str, gs.Tensor], flow: Flow) -> str:
+    """The tensor whose bytes a view shows: the first it reads that has as many."""
+    size = tensor_bytes(tensors[flow.makes[0]])
+    for name in flow.reads:
+        if tensor_bytes(tensors[name]) == size:
+            return name
+    raise ValueError(f"a view makes {flow.makes[0]!r} of {size} bytes from {flow.reads}, none of which has as many")
+
+
+def _not_computed(model: Model, name: str) -> UnsupportedError:
+    return UnsupportedError(
+        code="MATCH-P003",
+        what=f"graph output {name!r} is not computed by any operator",
+        where=f"{model.source or model.name}, output {name!r}",
+        why="it is a constant, or holds the bytes of a graph input or of another graph output, perhaps reshaped; the "
+        "caller owns both buffers and the program has no copy between them",
+        help=("remove the output from the model", "compute it by an operator that is not only a reshape"),
+    )
