@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
 from match_gap9 import formulas
 from match_gap9.constants import PRESETS, constants, values
 from match_gap9.formulas import Ne16Quant
@@ -103,7 +102,9 @@ def test_formulas_are_vectorised_and_integral():
     assert many.dtype == np.int64
     assert many.tolist() == one
     for preset in PRESETS:
-        jobs = formulas.ne16_conv3x3(values(preset), out_y=out_y, out_x=out_y, k_out=33, k_in=17, stride=2, in_y=2 * out_y)
+        jobs = formulas.ne16_conv3x3(
+            values(preset), out_y=out_y, out_x=out_y, k_out=33, k_in=17, stride=2, in_y=2 * out_y
+        )
         assert jobs.dtype == np.int64
         assert jobs.shape == out_y.shape
         assert (np.diff(jobs) >= 0).all()

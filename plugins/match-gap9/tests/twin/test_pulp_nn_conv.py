@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-
 from match_gap9 import formulas
 from match_gap9.constants import values
 
@@ -173,7 +172,8 @@ def test_cycles_are_charged_once_per_call(driver, script):
 
 def refused(driver, script, name, arguments, **changes):
     positions = {"in": 0, "buffer": 1, "bias": 2, "weights": 4, "kappa": 5, "shift": 8, "in_x": 9, "in_y": 10,
-                 "out_x": 12, "out_y": 13, "kernel_x": 15, "left": 19, "right": 20, "stride": 21, "relu": 23}  # fmt: skip
+                 "out_x": 12, "out_y": 13, "kernel_x": 15, "left": 19, "right": 20, "stride": 21,
+                 "relu": 23}  # fmt: skip
     changed = list(arguments)
     for key, value in changes.items():
         changed[positions[key]] = value

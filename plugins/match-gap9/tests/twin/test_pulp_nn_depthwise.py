@@ -55,9 +55,7 @@ def is_exact(pads, stride, in_x, kernel_x, out_x, less_4):
     if zeros is None:
         return False
     left = pads[2]
-    needed = [
-        (max(left - x * stride, 0), max(x * stride - left + kernel_x - in_x, 0)) for x in range(out_x)
-    ]
+    needed = [(max(left - x * stride, 0), max(x * stride - left + kernel_x - in_x, 0)) for x in range(out_x)]
     return zeros == needed
 
 

@@ -96,16 +96,14 @@ def test_avgpool_divides_before_adding(driver, script, dumped, requant):
         add = int(rng.integers(-2000, 2000)) if index % 2 else int(rng.integers(0, 2000))
         total = pool_windows(x, kernel, (top, top, left, left), stride, 0).sum(axis=(3, 4))
         taps = kernel[0] * kernel[1]
-        if requant:
-            # unsigned throughout: a negative total becomes huge and clips to 255
-            total = ((total * lam % WRAP // taps + add) % WRAP) >> shift
-        else:
-            total = total // taps
+        # unsigned throughout: a negative total becomes huge and clips to 255
+        total = ((total * lam % WRAP // taps + add) % WRAP) >> shift if requant else total // taps
         expected = np.clip(wrap(total), 0, 255).astype(np.uint8)
         script.top = 0
         out = script.reserve(expected.size)
         script.add("call avgpool", script.place(x, 1), out, lam, shift, add, w, h, c, expected.shape[1],
-                   expected.shape[0], kernel[1], kernel[0], top, top, left, left, stride[1], stride[0], requant)  # fmt: skip
+                   expected.shape[0], kernel[1], kernel[0], top, top, left, left, stride[1], stride[0],
+                   requant)  # fmt: skip
         script.dump(out, expected.size)
         cases.append(expected)
     expect(driver, script, dumped, cases)

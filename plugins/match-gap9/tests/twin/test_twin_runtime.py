@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
 from match_gap9 import formulas
 from match_gap9.constants import values
 

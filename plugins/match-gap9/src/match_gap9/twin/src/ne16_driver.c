@@ -6,9 +6,12 @@
  *   only. For a value everywhere, call set_counters with paddings 0 and set_padding with bottom and right each
  *   increased by what the last subtile lacks to 3 outputs ((3 - size % 3) % 3).
  * - set_dims and set_dims_stride2x2 set the padding value to 0.
- * - set_dims_stride2x2 halves the output strides (an odd one loses a byte) and takes padding right from the
- *   registers only, whose border counts from the 5th column: with fewer than 5 input columns (left padding included)
- *   and one output column, right padding is not applied.
+ * - padding of 2 at the bottom or right is not right if the output has 4, 7, 10, ... rows or columns: the last but one
+ *   subtile then reads a padding pixel as data.
+ * - set_dims_stride2x2 halves the output strides (an odd one loses a byte). Padding of 2 at the bottom or right is
+ *   wrong; so is padding right with one output column and fewer than 3 input columns, and padding bottom with
+ *   3 input rows (padding top and left included), which drops a row of data.
+ * The twin faults in these cases.
  * - dispatch_stride2x2 shifts all tiles but the first back by one row (column) of an odd output, which is computed
  *   twice. It leaves the last tile's addresses and padding in the task.
  *
@@ -45,7 +48,8 @@ void ne16_task_set_op_to_conv(ne16_task_t *task, const uint8_t kernel_shape, con
       (stride != 1u && stride != 2u)) {
     match_twin_faultf("NE16: kernel %u, depthwise %u, stride %u", kernel_shape, depthwise, stride);
   }
-  const uint32_t mode = kernel_shape == 1u ? NE16_FLAG_MODE_1x1 : depthwise == 1u ? NE16_FLAG_MODE_3x3_DW : NE16_FLAG_MODE_3x3;
+  const uint32_t filter = depthwise == 1u ? NE16_FLAG_MODE_3x3_DW : NE16_FLAG_MODE_3x3;
+  const uint32_t mode = kernel_shape == 1u ? NE16_FLAG_MODE_1x1 : filter;
   task->depthwise = depthwise;
   task->kernel_shape = kernel_shape;
   task->subtile_output_channel = depthwise == 1u ? NE16_SUBTILE_INPUT_CHANNEL : NE16_SUBTILE_OUTPUT_CHANNEL;
@@ -183,6 +187,12 @@ void ne16_task_set_dims_stride2x2(ne16_task_t *task, const uint32_t h_in, const 
   if (h_out_stride % 2u != 0u || w_out_stride % 2u != 0u) {
     match_twin_faultf("NE16: stride 2 needs even output strides, not %u and %u", (unsigned)h_out_stride,
                       (unsigned)w_out_stride);
+  }
+  if (h_ker == 3u && (padding_bottom > 1u || padding_right > 1u ||
+                      (padding_bottom == 1u && h_in + padding_top == 3u) ||
+                      (padding_right == 1u && w_in + padding_left < 3u))) {
+    match_twin_faultf("NE16: the driver pads stride 2 wrongly here (bottom %u of %u rows, right %u of %u columns)",
+                      padding_bottom, (unsigned)(h_in + padding_top), padding_right, (unsigned)(w_in + padding_left));
   }
   match_twin_spend_kind(gap9_clock(), MATCH_GAP9_NE16_BUILD_DIMS_CYCLES, "ne16 build");
   ne16_task_set_strides(task, k_in, h_in_stride, w_in_stride, h_out_stride / 2u, w_out_stride / 2u);

@@ -63,6 +63,16 @@ static void decode_counters(ne16_config_t *c, const uint32_t *words) {
   }
 }
 
+/* Padding rows (columns) of the last subtile, of which `size` outputs are valid; where they reach into the subtile
+ * before, the hardware would read data instead of padding. */
+static void check_reach(uint32_t tiles, uint32_t size, uint32_t valid, uint32_t border, const char *side) {
+  const uint32_t missing = size + 2u > valid ? size + 2u - valid : 0u;
+  const uint32_t explicit_pad = border + size > 3u ? border + size - 3u : 0u;
+  if (tiles > 1u && (missing > size || explicit_pad > size)) {
+    match_twin_faultf("NE16: padding at the %s reaches into the subtile before the last, which is not padded", side);
+  }
+}
+
 ne16_config_t ne16_decode(const uint32_t words[NE16_JOB_WORDS]) {
   ne16_config_t c;
   memset(&c, 0, sizeof c);
@@ -98,6 +108,10 @@ ne16_config_t ne16_decode(const uint32_t words[NE16_JOB_WORDS]) {
   if (c.pad_top > 4u || c.pad_right > 4u || c.pad_bottom > 4u || c.pad_left > 4u || c.mask_top > 3u ||
       c.mask_right > 3u || c.mask_bottom > 3u || c.mask_left > 3u) {
     match_twin_fault("NE16: padding above 4 or a filter mask above 3");
+  }
+  if (c.tiles.mode != GAP9_NE16_1X1) {
+    check_reach(c.tiles.tiles_ho, c.tiles.rem_ho, c.tiles.rem_hi, c.pad_bottom, "bottom");
+    check_reach(c.tiles.tiles_wo, c.tiles.rem_wo, c.tiles.rem_wi, c.pad_right, "right");
   }
   if (c.tiles.mode == GAP9_NE16_1X1 && ((padding >> 16) != 0u || mask != 0u)) {
     match_twin_fault("NE16: 1x1 has neither padding nor filter mask");
