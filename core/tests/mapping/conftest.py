@@ -41,11 +41,14 @@ def assignment(
     unit="acc",
     rules: tuple[Constraint, ...] = (),
     region=False,
+    view=False,
 ) -> Assignment:
     by_name = {node.name: node for node in model.graph.nodes}
     match = Match(tuple(by_name[name] for name in names), {})
     search = (lambda graph: (match,)) if region else None
-    pattern = Pattern("+".join(names), "", Op("Op", "op", (Any("x"),)), rules, lambda m: WORKLOAD, search=search)
+    pattern = Pattern(
+        "+".join(names), "", Op("Op", "op", (Any("x"),)), rules, lambda m: WORKLOAD, view=view, search=search
+    )
     schedule = LoopSchedule((), (), (), 0, 0, None, 0, Cost(compute_cycles=cycles))
     return Assignment(Candidate(index, unit, pattern, match, WORKLOAD), schedule)
 

@@ -308,3 +308,41 @@ def test_a_hidden_value_that_others_read(lab):
     model = lab.model_of({"a": ["in"], "b": ["a"]}, outputs=["a", "b"])
     mapping = choose(model, lab.offer(model, ("a b", 1)))
     assert "hidden inside" in "; ".join(mapping_faults(model.graph, mapping))
+
+
+# --- views ---------------------------------------------------------------------------------------------------------
+
+
+def chosen_views(mapping: Mapping) -> dict[str, bool]:
+    return {a.candidate.node_names[0]: a.candidate.pattern.view for a in mapping.assignments}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "outputs", "views"),
+    [
+        # An input that is only reshaped must be copied, once, next to the output.
+        ({"v": ["in"]}, ["v"], {"v": False}),
+        ({"v": ["in"], "w": ["v"]}, ["w"], {"v": True, "w": False}),
+        # A view of what a task makes may be the output, but only one of several.
+        ({"a": ["in"], "v": ["a"]}, ["v"], {"a": False, "v": True}),
+        ({"a": ["in"], "v": ["a"], "w": ["a"]}, ["v", "w"], {"a": False, "v": True, "w": False}),
+        ({"a": ["in"], "v": ["a"]}, ["v", "a"], {"a": False, "v": False}),
+        ({"a": ["in"], "v": ["a"], "w": ["v"]}, ["w", "v"], {"a": False, "v": True, "w": False}),
+        # Inside the graph views are free.
+        ({"v": ["in"], "w": ["v"], "a": ["w"]}, ["a"], {"v": True, "w": True, "a": False}),
+    ],
+)
+def test_outputs_get_bytes_of_their_own(lab, nodes, outputs, views):
+    model = lab.model_of(nodes, outputs)
+    offered = [lab.assignment(model, 0, [name], 7) for name in nodes]
+    offered += [lab.assignment(model, 0, [name], 0, view=True) for name in nodes if name in "vw"]
+    mapping = choose(model, offered)
+    assert chosen_views(mapping) == views
+    assert mapping_faults(model.graph, mapping) == ()
+
+
+def test_a_view_that_nothing_else_runs_stays(lab):
+    """The planner then says that the output is not computed."""
+    model = lab.model_of({"v": ["in"]})
+    mapping = choose(model, [lab.assignment(model, 0, ["v"], 0, view=True)])
+    assert chosen_views(mapping) == {"v": True}

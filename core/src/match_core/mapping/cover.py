@@ -62,13 +62,16 @@ class Cover:
 
 
 def options_of(topology: Topology, assignments: Sequence[Assignment]) -> tuple[Option, ...]:
-    """One option per distinct set of nodes: the cheapest, the first of equals."""
-    best: dict[tuple[int, ...], Option] = {}
+    """One option per distinct set of nodes, and one more where they can be a view: the cheapest, the first of
+    equals."""
+    best: dict[tuple[tuple[int, ...], bool], Option] = {}
     for index, assignment in enumerate(assignments):
-        nodes = tuple(sorted({topology.position(node) for node in assignment.candidate.match.nodes}))
+        candidate = assignment.candidate
+        nodes = tuple(sorted({topology.position(node) for node in candidate.match.nodes}))
         option = Option(index, assignment.schedule.cost.total_cycles, nodes)
-        if nodes not in best or option.cycles < best[nodes].cycles:
-            best[nodes] = option
+        key = (nodes, candidate.pattern.view)
+        if key not in best or option.cycles < best[key].cycles:
+            best[key] = option
     return tuple(sorted(best.values(), key=lambda option: option.index))
 
 

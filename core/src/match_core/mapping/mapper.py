@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from match_core.mapping.aliases import shared_outputs
 from match_core.mapping.cover import Component, Cover, Option, components_of, options_of
 from match_core.mapping.exact import solve
 from match_core.mapping.missing import uncoverable, unsupported
@@ -42,6 +43,9 @@ def choose(model: Model, offered: Sequence[Assignment], refused: Sequence[Refusa
     options = tuple(option for option in options if option.index not in torn)
     _check_all_offered(model, topology, options, refused)
     covers = _cover(model, topology, options, read_by)
+    while copied := _views_to_copy(model, topology, offered, options, covers):
+        options = tuple(option for option in options if option.index not in copied)
+        covers = _cover(model, topology, options, read_by)
     chosen = [option for cover in covers for option in cover.options]
     order = sorted_groups([option.nodes for option in chosen], read_by)
     assignments = tuple(offered[chosen[number].index] for number in order)
@@ -79,6 +83,29 @@ def _cover(
     parts = components_of(len(topology.nodes), safe)
     covers = (_solve(model, topology, part) for part in parts)
     return tuple(replace(cover, status="heuristic", bound_cycles=0) for cover in covers)
+
+
+def _views_to_copy(
+    model: Model,
+    topology: Topology,
+    offered: Sequence[Assignment],
+    options: Sequence[Option],
+    covers: Sequence[Cover],
+) -> frozenset[int]:
+    """Views to do without, so that every graph output gets bytes of its own: for each output that lacks them the
+    nearest view that something else can run. Where nothing can, the planner tells the user."""
+    chosen = [option for cover in covers for option in cover.options]
+    rivals: dict[int, int] = {}
+    for option in options:
+        for node in option.nodes:
+            rivals[node] = rivals.get(node, 0) + 1
+    copied = set()
+    for views in shared_outputs(model.graph, topology, [offered[option.index] for option in chosen]):
+        for place in views:
+            if all(rivals[node] > 1 for node in chosen[place].nodes):
+                copied.add(chosen[place].index)
+                break
+    return frozenset(copied)
 
 
 def _solve(model: Model, topology: Topology, part: Component) -> Cover:
