@@ -16,7 +16,7 @@ from match_core.host.region import find_regions, find_regions_between
 from match_core.patterns.topology import Topology
 
 node = onnx.helper.make_node
-MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
+MODELS = Path(__file__).resolve().parents[3].parent / "shared" / "models"
 
 
 def graph_of(nodes: list[onnx.NodeProto], x: Array, outputs: tuple[str, ...] = ("y",), **constants: Array) -> gs.Graph:

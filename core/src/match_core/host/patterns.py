@@ -7,17 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.host.fusion import FUSIONS, Fusion
-from match_core.host.graph import integers, shape_of
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.loop import build_elementwise
-from match_core.host.kernels.movement import SAME_BYTES
 from match_core.host.kernels.reduce import build_reduce
-from match_core.host.kernels.scalar import ALL_TYPES
-from match_core.host.operators import INFERENCE, OPERATORS, Operator
+from match_core.host.operators import OPERATORS, Operator
 from match_core.host.region import find_reduced_regions, find_regions, find_regions_between
-from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, types
+from match_core.host.views import VIEW_RULES, find_views
 from match_core.host.workload import host_workload, view_workload
-from match_core.patterns.language import Any, Match, Op, Pattern
+from match_core.patterns.language import Match, Op, Pattern
 from match_core.schedule.workload import Workload
 
 if TYPE_CHECKING:
@@ -69,38 +66,15 @@ def _fusion_pattern(fusion: Fusion) -> Pattern:
     )
 
 
-def _moves_nothing(node: gs.Node) -> str | None:
-    shape = shape_of(node.inputs[0])
-    order = integers(node, "perm", tuple(reversed(range(len(shape)))))
-    moved = [axis for axis in order if shape[axis] != 1]
-    return None if moved == sorted(moved) else f"axes {order} of {shape}"
-
-
-def _training(node: gs.Node) -> str | None:
-    return INFERENCE.check(node) if node.op == "Dropout" else None
-
-
-def _views() -> tuple[Pattern, ...]:
-    moves_nothing = NodeRule("order", "only axes of size 1 move", _moves_nothing)
-    inference = NodeRule("inference", "Dropout is not in training mode", _training)
-    rules = (STATIC, ONE_OUTPUT, types(ALL_TYPES, 0))
-    return (
-        Pattern(
-            name="host_view",
-            description="the same bytes under another shape (no code)",
-            structure=Op("|".join(SAME_BYTES), "op", (Any("x"),)),
-            constraints=tuple(rule.on("op") for rule in (*rules, inference)),
-            workload=_view_workload,
-            view=True,
-        ),
-        Pattern(
-            name="host_view_transpose",
-            description="a transposition that only moves axes of size 1 (no code)",
-            structure=Op("Transpose", "op", (Any("x"),)),
-            constraints=tuple(rule.on("op") for rule in (*rules, moves_nothing)),
-            workload=_view_workload,
-            view=True,
-        ),
+def _view() -> Pattern:
+    return Pattern(
+        name="host_view",
+        description="the same bytes under another shape (no code)",
+        structure=None,
+        constraints=tuple(rule.on("op") for rule in VIEW_RULES),
+        workload=_view_workload,
+        view=True,
+        search=find_views,
     )
 
 
@@ -123,6 +97,6 @@ def host_patterns() -> tuple[Pattern, ...]:
     return (
         *(_operator_pattern(operator) for operator in OPERATORS),
         *(_fusion_pattern(fusion) for fusion in FUSIONS),
-        *_views(),
+        _view(),
         *_regions(),
     )
