@@ -158,7 +158,7 @@ NE16_PATTERNS = (
         "3x3 convolution with requantisation",
         s.CONV_PADDED,
         (*_NE16_COMMON, rules.ONE_GROUP, rules.kernel_is(3), rules.DILATION, rules.NE16_STRIDE, rules.PLAIN_PAD,
-         rules.pads_up_to(2)),
+         rules.pads_up_to(1)),
         _ne16_conv3x3,
     ),
     Pattern(
@@ -173,7 +173,7 @@ NE16_PATTERNS = (
         "3x3 depthwise convolution with requantisation",
         s.CONV_PADDED,
         (*_NE16_COMMON, rules.DEPTHWISE, rules.kernel_is(3), rules.DILATION, rules.NE16_STRIDE, rules.PLAIN_PAD,
-         rules.pads_up_to(2)),
+         rules.pads_up_to(1)),
         _ne16_depthwise,
     ),
     Pattern(

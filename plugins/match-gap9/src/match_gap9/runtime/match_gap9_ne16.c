@@ -65,10 +65,18 @@ static void dispatch(void)
     (void)ne16_nnx_dispatch(device, &task);
 }
 
-/* The padding value is 8 bits of the padding word; the driver's own setters leave it 0. */
-static void pad_with(uint32_t top, uint32_t bottom, uint32_t left, uint32_t right, int32_t value)
+/* Sizes of a stride-1 layer. Rows and columns that the counters leave out at the bottom and right read as zero, so a
+ * padding value needs full counters and padding up to the end of the last subtile of 3x3 outputs. */
+static void set_sizes(uint32_t in_x, uint32_t in_channels, uint32_t out_y, uint32_t out_x, uint32_t out_channels,
+                      const uint8_t pads[4], int32_t value)
 {
-    ne16_task_set_padding(&task, (uint8_t)top, (uint8_t)bottom, (uint8_t)left, (uint8_t)right, (uint8_t)value);
+    ne16_task_set_dims(&task, in_x, in_channels, in_x * in_channels, in_channels, out_y, out_x, out_channels,
+                       out_x * out_channels, out_channels, pads[0], pads[1], pads[2], pads[3]);
+    if (value != 0) {
+        ne16_task_set_counters(&task, in_channels, out_y, out_x, out_channels, 0, 0);
+        ne16_task_set_padding(&task, pads[0], (uint8_t)(pads[1] + (3u - out_y % 3u) % 3u), pads[2],
+                              (uint8_t)(pads[3] + (3u - out_x % 3u) % 3u), (uint8_t)value);
+    }
 }
 
 void match_gap9_ne16_conv3x3(const match_conv2d_t *t)
@@ -81,9 +89,7 @@ void match_gap9_ne16_conv3x3(const match_conv2d_t *t)
         ne16_task_set_dims_stride2x2(&task, t->input_y, t->input_x, t->c, t->input_x * t->c, t->c, t->oy, t->ox, t->k,
                                      t->ox * t->k, t->k, 3, 3, top, bottom, left, right);
     } else {
-        ne16_task_set_dims(&task, t->input_x, t->c, t->input_x * t->c, t->c, t->oy, t->ox, t->k, t->ox * t->k, t->k,
-                           top, bottom, left, right);
-        pad_with(top, bottom, left, right, t->pad_value);
+        set_sizes(t->input_x, t->c, t->oy, t->ox, t->k, (const uint8_t[]){top, bottom, left, right}, t->pad_value);
     }
     ne16_task_set_addr_conv(&task, address(t->input), t->input_x, t->c, top, left, address(t->output),
                             address(t->weight));
@@ -115,9 +121,7 @@ void match_gap9_ne16_depthwise(const match_depthwise2d_t *t)
         ne16_task_set_dims_stride2x2(&task, t->input_y, t->input_x, t->k, t->input_x * t->k, t->k, t->oy, t->ox, t->k,
                                      t->ox * t->k, t->k, 3, 3, top, bottom, left, right);
     } else {
-        ne16_task_set_dims(&task, t->input_x, t->k, t->input_x * t->k, t->k, t->oy, t->ox, t->k, t->ox * t->k, t->k,
-                           top, bottom, left, right);
-        pad_with(top, bottom, left, right, t->pad_value);
+        set_sizes(t->input_x, t->k, t->oy, t->ox, t->k, (const uint8_t[]){top, bottom, left, right}, t->pad_value);
     }
     ne16_task_set_addr_conv(&task, address(t->input), t->input_x, t->k, top, left, address(t->output),
                             address(t->weight));
