@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.frontend.checks import check_nodes, check_shapes
-from match_core.frontend.names import name_nodes
-from match_core.frontend.opset import to_working_opset
+from match_core.frontend.names import inline_functions, name_nodes
+from match_core.frontend.opset import check_opset, to_working_opset
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
 from match_core.ir.model import Model
@@ -33,7 +33,8 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     import onnx_graphsurgeon as gs
 
     digest = sha256 or hashlib.sha256(proto.SerializeToString(deterministic=True)).hexdigest()
-    provenance = name_nodes(proto)
+    check_opset(proto, source)
+    proto, provenance = inline_functions(proto, name_nodes(proto))
     check_nodes(proto, source)
     proto, provenance = to_working_opset(proto, provenance, source)
     proto = infer_shapes(proto, source)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import onnx
 
+#: What the inliner appends to names inside a function.
+_INLINER_SUFFIX = re.compile(r"__\d+$")
 
-def name_nodes(proto: onnx.ModelProto) -> dict[str, tuple[str, ...]]:
-    """Make the names of the main graph's nodes unique and non-empty (in place); returns unique name -> source name.
 
-    A node without a name is called ``<Op>_<index>``, its place in the file.
+def name_nodes(proto: onnx.ModelProto, known: dict[str, tuple[str, ...]] | None = None) -> dict[str, tuple[str, ...]]:
+    """Make the names of the main graph's nodes unique and non-empty (in place); returns unique name -> source names.
+
+    A node without a name is called ``<Op>_<index>``, its place in the file. Names in ``known`` keep their sources.
     """
     given = {node.name for node in proto.graph.node}
     seen: set[str] = set()
@@ -22,7 +26,59 @@ def name_nodes(proto: onnx.ModelProto) -> dict[str, tuple[str, ...]]:
         while name in seen or (name != node.name and name in given):
             number += 1
             name = f"{source}_{number}"
+        provenance[name] = (known or {}).get(node.name, (source,))
         seen.add(name)
         node.name = name
-        provenance[name] = (source,)
     return provenance
+
+
+def inline_functions(
+    proto: onnx.ModelProto, provenance: dict[str, tuple[str, ...]]
+) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:
+    """The model without local functions. A node of a body is called after the call and its own name:
+    ``call/node``."""
+    if not proto.functions:
+        return proto, provenance
+    import onnx
+    import onnx.inliner
+
+    marked = onnx.ModelProto()
+    marked.CopyFrom(proto)
+    library = {(f.domain, f.name): f for f in proto.functions}
+    del marked.functions[:]
+    _specialise(marked.graph.node, library, "", marked)
+    inlined = onnx.inliner.inline_local_functions(marked, True)
+    sources = {
+        node.name: (_INLINER_SUFFIX.sub("", node.name),)
+        for node in inlined.graph.node
+        if node.name and node.name not in provenance
+    }
+    used = {node.domain for node in inlined.graph.node} | {""}
+    imports = [entry for entry in inlined.opset_import if entry.domain in used]
+    del inlined.opset_import[:]
+    inlined.opset_import.extend(imports)
+    return inlined, name_nodes(inlined, {**provenance, **sources})
+
+
+def _specialise(
+    nodes: onnx.ModelProto,  # a repeated field of nodes
+    library: dict[tuple[str, str], onnx.FunctionProto],
+    prefix: str,
+    model: onnx.ModelProto,
+) -> None:
+    """Give every call a function of its own whose nodes are named after the call."""
+    import onnx
+
+    for index, node in enumerate(nodes):
+        if prefix:
+            node.name = f"{prefix}/{node.name or f'{node.op_type}_{index}'}"
+        function = library.get((node.domain, node.op_type))
+        if function is None:
+            continue
+        own = onnx.FunctionProto()
+        own.CopyFrom(function)
+        own.name = f"{function.name}_{len(model.functions)}"
+        node.op_type = own.name
+        entry = model.functions.add()
+        _specialise(own.node, library, node.name, model)
+        entry.CopyFrom(own)

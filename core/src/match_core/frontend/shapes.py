@@ -5,16 +5,61 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
+from match_core.ir.qoperator import expand
 
 if TYPE_CHECKING:
     import onnx
 
 
 def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
-    """The model with inferred shapes for all intermediate tensors."""
+    """The model with types and shapes for all intermediate tensors that inference can find.
+
+    Errors: ModelError MATCH-F006 (shapes or types contradict each other).
+    """
     import onnx
 
+    shadow = _without_contrib(proto)
     try:
-        return onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
+        inferred = onnx.shape_inference.infer_shapes(shadow, check_type=True, strict_mode=True, data_prop=True)
     except onnx.shape_inference.InferenceError as error:
-        raise ModelError("MATCH-F006", "shapes cannot be inferred", source, str(error).strip()[:300], ()) from error
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise ModelError(
+            "MATCH-F006",
+            "shapes and types of the model do not fit together",
+            source,
+            " ".join(lines)[:400] or "inference gives no reason",
+            ("check the model with onnx.checker.check_model(..., full_check=True)",),
+        ) from error
+    names = {name for node in proto.graph.node for name in node.output}
+    result = onnx.ModelProto()
+    result.CopyFrom(proto)
+    del result.graph.value_info[:]
+    result.graph.value_info.extend(info for info in inferred.graph.value_info if info.name in names)
+    for output, better in zip(result.graph.output, inferred.graph.output, strict=True):
+        output.CopyFrom(better)
+    return result
+
+
+def _without_contrib(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy in which operators that ONNX does not know stand as ones that it knows."""
+    import onnx
+
+    shadow = onnx.ModelProto()
+    shadow.CopyFrom(proto)
+    constants = {t.name: onnx.numpy_helper.to_array(t) for t in proto.graph.initializer if _is_small(t)}
+    nodes: list[onnx.NodeProto] = []
+    for node in proto.graph.node:
+        expansion = expand(node, constants) if node.domain not in ("", "ai.onnx") else None
+        nodes.extend(expansion.nodes if expansion is not None else [node])
+        shadow.graph.initializer.extend(expansion.initializers if expansion is not None else [])
+    del shadow.graph.node[:]
+    shadow.graph.node.extend(nodes)
+    return shadow
+
+
+def _is_small(tensor: onnx.TensorProto) -> bool:
+    """Scales and zero points; weights are not needed here."""
+    size = 1
+    for dimension in tensor.dims:
+        size *= dimension
+    return size <= 1 << 16
