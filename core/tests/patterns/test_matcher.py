@@ -153,6 +153,21 @@ def test_missing_and_empty_inputs_do_not_match(builder):
     assert find_matches(b.finish([y, z]), structure) == ()
 
 
+def test_optional_and_alternative_results(builder):
+    b = builder()
+    x = b.input("x")
+    conv = b.node("Conv", [x, b.constant("w", np.zeros((4, 4, 3, 3), np.int8))], "conv")
+    y = b.node("Relu", [conv], "relu")
+    z = b.node("Neg", [y], "neg")
+    core = Op("Conv", "conv", (Any("x"), Const("w")))
+    graph = b.finish([z])
+    optional = find_matches(graph, Maybe(Op("Relu", "relu", (core,))))
+    assert [names(match) for match in optional] == [["conv"], ["conv", "relu"]]
+    either = find_matches(graph, OneOf((Op("Neg", "neg", (Any("t"),)), core)))
+    assert [names(match) for match in either] == [["conv"], ["neg"]]
+    assert find_matches(graph, Any("t")) == ()
+
+
 def test_order_is_topological_even_if_the_graph_is_not_sorted(builder):
     b = builder()
     x = b.input("x")

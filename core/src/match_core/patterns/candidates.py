@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from match_core.ir.model import qualified_op
 from match_core.mapping.result import Candidate, Candidates, Refusal
 from match_core.patterns.language import Match, Pattern
-from match_core.patterns.matcher import matches_at
+from match_core.patterns.matcher import matches_at, result_operators
 from match_core.patterns.topology import Topology
 
 if TYPE_CHECKING:
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
     from match_core.hardware import Unit
 
 
-def find_candidates(
-    graph: gs.Graph, units_with_patterns: Sequence[tuple[Unit, Sequence[Pattern]]]
-) -> Candidates:
+def find_candidates(graph: gs.Graph, units_with_patterns: Sequence[tuple[Unit, Sequence[Pattern]]]) -> Candidates:
     """All places where a unit can run something.
 
     Units and patterns are taken in the order given; within a pattern, places come in topological order of
@@ -28,11 +27,12 @@ def find_candidates(
     changed.
     """
     topology = Topology.of(graph)
+    operators = tuple(qualified_op(node) for node in topology.nodes)
     legal: list[Candidate] = []
     refused: dict[Refusal, None] = {}
     for unit, patterns in units_with_patterns:
         for pattern in patterns:
-            for alternatives in _places(graph, topology, pattern):
+            for alternatives in _places(graph, topology, operators, pattern):
                 match = _first_legal(unit.name, pattern, alternatives, refused)
                 if match is not None:
                     workload = pattern.workload(match)
@@ -40,14 +40,18 @@ def find_candidates(
     return Candidates(tuple(legal), tuple(refused))
 
 
-def _places(graph: gs.Graph, topology: Topology, pattern: Pattern) -> Iterator[Iterator[Match]]:
-    """For each place of the pattern, its alternative matches, preferred first."""
+def _places(
+    graph: gs.Graph, topology: Topology, operators: Sequence[str], pattern: Pattern
+) -> Iterator[Iterator[Match]]:
+    """For each place of the pattern, its alternative matches, preferred first. ``operators``: those of the nodes."""
     if pattern.search is not None:
         found = sorted(pattern.search(graph), key=lambda match: topology.position(match.nodes[-1]))
         yield from (iter((match,)) for match in found)
     elif pattern.structure is not None:
-        for node in topology.nodes:
-            yield matches_at(topology, node, pattern.structure)
+        names = result_operators(pattern.structure)
+        for node, operator in zip(topology.nodes, operators, strict=True):
+            if operator in names:
+                yield matches_at(topology, node, pattern.structure)
 
 
 def _first_legal(

@@ -43,7 +43,9 @@ def find_matches(graph: gs.Graph, structure: Structure) -> tuple[Match, ...]:
     ``graph`` is not changed. Matches may overlap: choosing among them is the mapper's work.
     """
     topology = Topology.of(graph)
-    found = (next(matches_at(topology, node, structure), None) for node in topology.nodes)
+    names = result_operators(structure)
+    nodes = (node for node in topology.nodes if qualified_op(node) in names)
+    found = (next(matches_at(topology, node, structure), None) for node in nodes)
     return tuple(match for match in found if match is not None)
 
 
@@ -51,6 +53,18 @@ def matches_at(topology: Topology, node: gs.Node, structure: Structure) -> Itera
     """Every way in which the structure fits with this node as its result, preferred first."""
     for state in _at_node(topology, node, structure, _State((), {}), result=True):
         yield Match(topology.sort(state.nodes), state.captures)
+
+
+def result_operators(structure: Structure) -> frozenset[str]:
+    """The operators that the result of a match can have, so that other nodes need no look."""
+    if isinstance(structure, Op):
+        return frozenset(structure.names)
+    if isinstance(structure, Maybe):
+        below = structure.op.inputs[:1]
+        return frozenset(structure.op.names).union(*(result_operators(inner) for inner in below))
+    if isinstance(structure, OneOf):
+        return frozenset().union(*(result_operators(option) for option in structure.options))
+    return frozenset()
 
 
 def _at_node(
@@ -100,9 +114,7 @@ def _at_inputs(
         yield from _at_inputs(topology, tensors[1:], structures[1:], head)
 
 
-def _at_tensor(
-    topology: Topology, tensor: gs.Tensor, structure: Structure, state: _State
-) -> Iterator[_State]:
+def _at_tensor(topology: Topology, tensor: gs.Tensor, structure: Structure, state: _State) -> Iterator[_State]:
     """Ways in which a structure fits the maker of a tensor, or the tensor itself."""
     if isinstance(structure, (Any, Const)):
         if not tensor.is_empty() and is_constant(tensor) == isinstance(structure, Const):
