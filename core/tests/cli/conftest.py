@@ -91,7 +91,7 @@ def make_model(tmp_path: Path) -> MakeModel:
     """Writes a float model: ``operators`` one after the other on a tensor of ``shape`` named ``x``, result ``y``."""
 
     def make(
-        name: str = "net.onnx", operators: tuple[str, ...] = ("Relu",), shape: tuple[int | str, ...] = (1, 8)
+        name: str = "net.onnx", operators: tuple[str, ...] = ("Relu",), shape: tuple[int | str, ...] = (1, 256)
     ) -> Path:
         import onnx
         from onnx import TensorProto, helper

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import match_core
 import pytest
+from match_core.cli.results import shortened
 from match_core.cli.terminal import Table, Terminal, library_output
 from match_core.errors import InfeasibleError
 from match_core.observe import NullObserver, StageObserver
@@ -116,6 +117,12 @@ def test_library_prints_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None
     with library_output():
         print("noise")
     assert capsys.readouterr() == ("", "noise\n")
+
+
+def test_layer_names_are_short_and_telling() -> None:
+    assert shortened(["x_QuantizeLinear", "conv1", "relu1", "y_DequantizeLinear"]) == "conv1 + relu1"
+    assert shortened(["x_QuantizeLinear"]) == "x_QuantizeLinear"
+    assert shortened(["a" * 100], 10) == "aaaaaaa..."
 
 
 def test_rich_and_typer_stay_in_the_command_line() -> None:

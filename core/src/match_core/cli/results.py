@@ -51,6 +51,8 @@ def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
 
 
 def shortened(names: Iterable[str], limit: int = 48) -> str:
-    """The source nodes behind one node, on one line of a table."""
-    text = " + ".join(names)
+    """The source nodes behind one node on one line of a table; the telling ones where some only quantise."""
+    every = tuple(names)
+    telling = tuple(name for name in every if "quantizelinear" not in name.lower())
+    text = " + ".join(telling or every)
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -78,6 +78,15 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     ]
     columns = frozenset({"max", "mean"})
     terminal.table(Table("distance to the original model (LSB)", ("output", "max", "mean"), distances, columns))
-    exact = "bit exact" if document["bit_exact"] else "NOT bit exact"
-    verdict = "ok" if document["ok"] else "FAILED"
-    terminal.line(f"{verdict}: the program is {exact} against the integer graph", "green" if document["ok"] else "red")
+    if document["bit_exact"]:
+        verdict = "bit exact against the integer graph"
+    elif document["ok"]:
+        verdict = "within its bound of the integer graph: " + "; ".join(
+            f"{name} {bound}" for name, bound in document["bound"].items()
+        )
+    else:
+        verdict = "NOT equal to the integer graph"
+    if document["ok"]:
+        terminal.line(f"ok: the program is {verdict}", "green")
+    else:
+        terminal.line(f"FAILED: the program is {verdict}", "red")

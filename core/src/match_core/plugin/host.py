@@ -10,6 +10,7 @@ from match_core.errors import PluginError
 from match_core.plugin import answers as check
 from match_core.plugin import choose
 from match_core.plugin.discovery import Found, Selection, built_in_plugins, find_plugins
+from match_core.plugin.guard import Guard
 from match_core.plugin.records import STAGE_CODES, Answer, PluginFault, PluginInfo, Status
 from match_core.plugin.registry import Registry
 from match_core.plugin.targets import Targets, merge
@@ -109,22 +110,24 @@ class Plugins:
         sorted."""
         needed = self._owners(soc, None)
         asked = self._registry.ask("match_transforms", soc.name, check.passes, needed, soc=soc)
-        return _collected(asked, "pass", f"target {soc.name}")
+        collected = _collected(asked, "pass", f"target {soc.name}")
+        return tuple(self._guard(found, "match_transforms").graph_pass(item) for found, item in collected)
 
     def patterns(self, unit: Unit) -> tuple[Pattern, ...]:
         """All patterns of a unit (hook ``match_patterns``)."""
         needed = self._owners(None, unit)
         asked = self._registry.ask("match_patterns", unit.name, check.patterns, needed, unit=unit)
-        return _collected(asked, "pattern", f"unit {unit.name}")
+        collected = _collected(asked, "pattern", f"unit {unit.name}")
+        return tuple(self._guard(found, "match_patterns").pattern(item) for found, item in collected)
 
     def cost(self, soc: Soc, unit: Unit, pattern: Pattern) -> CostModel:
         """The cost model of a pattern (hook ``match_cost``). PluginError MATCH-H010 if nobody gives one."""
         argument = f"{soc.name}/{unit.name}/{pattern.name}"
         needed = self._owners(soc, unit)
-        for _, model in self._registry.ask(
+        for found, model in self._registry.ask(
             "match_cost", argument, check.cost_model, needed, soc=soc, unit=unit, pattern=pattern
         ):
-            return model
+            return self._guard(found, "match_cost").cost_model(model)
         raise self._nobody("match_cost", f"pattern {pattern.name} of unit {unit.name} has no cost model", unit)
 
     def schedule(self, request: ScheduleRequest) -> LoopSchedule | ScheduleInfeasible:
@@ -146,9 +149,12 @@ class Plugins:
         """How a unit is called in C (hook ``match_emit_api``). PluginError MATCH-H010 if nobody tells."""
         argument = f"{soc.name}/{unit.name}"
         needed = self._owners(soc, unit)
-        for _, api in self._registry.ask("match_emit_api", argument, check.unit_api, needed, soc=soc, unit=unit):
-            return api
+        for found, api in self._registry.ask("match_emit_api", argument, check.unit_api, needed, soc=soc, unit=unit):
+            return self._guard(found, "match_emit_api").unit_api(api)
         raise self._nobody("match_emit_api", f"unit {unit.name} has no C interface", unit)
+
+    def _guard(self, found: Found, hook: str) -> Guard:
+        return Guard(self._registry, found, hook)
 
     def _merged(self) -> Targets:
         if self._targets is None:
@@ -186,8 +192,10 @@ class Plugins:
         )
 
 
-def _collected(asked: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str) -> tuple[_NamedItem, ...]:
-    """All answers in one tuple; PluginError MATCH-H007 where two plugins use one name."""
+def _collected(
+    asked: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str
+) -> tuple[tuple[Found, _NamedItem], ...]:
+    """All answers in one tuple, each with its plugin; PluginError MATCH-H007 where two plugins use one name."""
     items: dict[str, tuple[Found, _NamedItem]] = {}
     for found, answer in asked:
         for item in answer:
@@ -202,4 +210,4 @@ def _collected(asked: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str,
                     help=(other.how_to_disable, found.how_to_disable),
                 )
             items[item.name] = (found, item)
-    return tuple(item for _, item in items.values())
+    return tuple(items.values())

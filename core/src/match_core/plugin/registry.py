@@ -101,7 +101,7 @@ class Registry:
                 if plugin.built_in:
                     raise
                 code = WRONG_ANSWER if isinstance(error, WrongAnswerError) else HOOK_RAISED
-                fault = self.fault(plugin, hook, _cause(error), code)
+                fault = self.fault(plugin, hook, one_line(error), code)
                 if plugin.key in needed:
                     raise fault.as_error(f"{hook} for {argument or 'this package'} failed") from error
                 continue
@@ -129,7 +129,7 @@ class Registry:
             try:
                 target = plugin.load()
             except CONTAINED as error:
-                self.fault(plugin, "import", _cause(error))
+                self.fault(plugin, "import", one_line(error))
                 continue
             problem = self._problem(plugin, target)
             if problem is None:
@@ -142,7 +142,7 @@ class Registry:
             except CONTAINED as error:
                 if self._manager.has_plugin(plugin.key):
                     self._manager.unregister(name=plugin.key)
-                self.fault(plugin, "register", _cause(error))
+                self.fault(plugin, "register", one_line(error))
                 self.hooks_of.pop(plugin.key, None)
         for plugin, _ in loaded:
             if self._manager.has_plugin(plugin.key):
@@ -158,7 +158,7 @@ class Registry:
                 return "contract", contract
             hooks, problem = self._hooks_in(target)
         except CONTAINED as error:
-            return "hooks", _cause(error)
+            return "hooks", one_line(error)
         if problem is None:
             self.hooks_of[plugin.key] = tuple(hook for hook in HOOKS if hook in hooks)
             return None
@@ -195,7 +195,7 @@ def _contract_problem(target: object) -> str | None:
     return None
 
 
-def _cause(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """One line for the user, whatever the exception's text holds."""
     text = "".join(character if character.isprintable() else " " for character in str(error))
     text = " ".join(text.split())

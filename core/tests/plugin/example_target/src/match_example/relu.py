@@ -18,7 +18,9 @@ from match_core import (
     Operand,
     Pattern,
     PlatformApi,
+    RuntimeFile,
     TransferShape,
+    TwinApi,
     UnitApi,
     Workload,
 )
@@ -82,19 +84,53 @@ class ReluCost:
 
 
 def _render(request: InlineRequest) -> InlineCode:
+    """A call of the engine's driver: the same C on the chip and on the twin."""
     size = prod(int(extent) for extent in request.inputs[0].shape)
     return InlineCode(
         f"static void {request.function}(const float *restrict in0, float *restrict out0)\n"
         "{\n"
-        f"    for (uint32_t i = 0u; i < {size}u; ++i) {{\n"
-        "        out0[i] = in0[i] > 0.0f ? in0[i] : 0.0f;\n"
-        "    }\n"
-        "}\n"
+        f"    relu_engine_run(in0, out0, {size}u);\n"
+        "}\n",
+        includes=("relu_engine.h",),
     )
 
+
+HEADER = """\
+/* Driver of the ReLU engine (part of the chip's SDK). */
+#ifndef RELU_ENGINE_H
+#define RELU_ENGINE_H
+#include <stdint.h>
+/* Applies ReLU to `count` elements and returns when it is done. */
+void relu_engine_run(const float *in, float *out, uint32_t count);
+#endif
+"""
+
+TWIN = f"""\
+/* The driver on the twin: the same result, and the engine's cycles on its own clock. */
+#include "relu_engine.h"
+#include "match_twin.h"
+
+enum {{ HOST_CLOCK = 0, ENGINE_CLOCK = 1 }};
+
+void relu_engine_run(const float *in, float *out, uint32_t count)
+{{
+    const uint64_t cycles = {FIGURES["start"]:.0f}u + (count + {FIGURES["elements_per_cycle"] - 1:.0f}u)
+                          / {FIGURES["elements_per_cycle"]:.0f}u;
+    for (uint32_t i = 0u; i < count; ++i) {{
+        out[i] = in[i] > 0.0f ? in[i] : 0.0f;
+    }}
+    match_twin_wait_until(HOST_CLOCK, match_twin_issue(HOST_CLOCK, ENGINE_CLOCK, cycles));
+}}
+"""
 
 API = UnitApi(
     platform=PlatformApi(),
     memory=None,
     kernels={"relu": InlineKernel(inputs=lambda match: (match.tensor("x"),), render=_render)},
+    twin=TwinApi(
+        headers=(RuntimeFile("relu_engine.h", HEADER),),
+        sources=(RuntimeFile("relu_engine_twin.c", TWIN),),
+        clocks=("host", "relu_unit"),
+    ),
+    clock="relu_unit",
 )

@@ -1,0 +1,126 @@
+"""Functions inside answers (constraints, workloads, cost formulas, renderers) stay attributed to their plugin.
+
+They run long after the hook returned. Guarded, what they raise becomes the fault of the package they came from, and
+not an internal error of the core. Errors meant for the user pass unchanged; the core's own functions are not guarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from match_core.errors import MatchError
+from match_core.plugin.records import HOOK_RAISED
+from match_core.plugin.registry import CONTAINED, one_line
+
+if TYPE_CHECKING:
+    from match_core.cost import CostModel
+    from match_core.emit.api import InlineKernel, Kernel, UnitApi
+    from match_core.patterns.language import Pattern
+    from match_core.plugin.discovery import Found
+    from match_core.plugin.registry import Registry
+    from match_core.transforms.base import Pass
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """Guards answers that ``plugin`` gave to ``hook``."""
+
+    registry: Registry
+    plugin: Found
+    hook: str
+
+    def call(self, function: Callable[..., Any], what: str, *arguments: Any, **named: Any) -> Any:
+        """Call a function of the plugin; PluginError MATCH-H005 for whatever it raises."""
+        try:
+            return function(*arguments, **named)
+        except MatchError:
+            raise
+        except CONTAINED as error:
+            fault = self.registry.fault(self.plugin, self.hook, f"{what}: {one_line(error)}", HOOK_RAISED)
+            raise fault.as_error(f"{what} failed") from error
+
+    def function(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
+        """The function with its faults attributed."""
+        return function if self.plugin.built_in else GuardedFunction(function, self, what)
+
+    def pattern(self, pattern: Pattern) -> Pattern:
+        """The pattern with guarded rules, workload and search."""
+        if self.plugin.built_in:
+            return pattern
+        where = f"of pattern {pattern.name}"
+        return replace(
+            pattern,
+            constraints=tuple(
+                replace(rule, check=self.function(rule.check, f"rule {rule.name} {where}"))
+                for rule in pattern.constraints
+            ),
+            workload=self.function(pattern.workload, f"workload {where}"),
+            search=pattern.search and self.function(pattern.search, f"search {where}"),
+        )
+
+    def graph_pass(self, graph_pass: Pass) -> Pass:
+        """The pass with a guarded ``run``."""
+        return replace(graph_pass, run=self.function(graph_pass.run, f"pass {graph_pass.name}"))
+
+    def cost_model(self, model: CostModel) -> CostModel:
+        """The cost model with guarded formulas."""
+        return model if self.plugin.built_in else cast("CostModel", GuardedCostModel(model, self))
+
+    def unit_api(self, api: UnitApi) -> UnitApi:
+        """The interface with guarded kernels."""
+        kernels: Mapping[str, Kernel | InlineKernel] = {
+            name: self._kernel(kernel, name) for name, kernel in api.kernels.items()
+        }
+        return replace(api, kernels=kernels)
+
+    def _kernel(self, kernel: Kernel | InlineKernel, name: str) -> Kernel | InlineKernel:
+        from match_core.emit.api import InlineKernel
+
+        if isinstance(kernel, InlineKernel):
+            return replace(
+                kernel,
+                inputs=self.function(kernel.inputs, f"inputs of kernel {name}"),
+                render=self.function(kernel.render, f"C of kernel {name}"),
+            )
+        return replace(kernel, pack=self.function(kernel.pack, f"constants of kernel {name}"))
+
+
+@dataclass(frozen=True)
+class GuardedFunction:
+    """Equal to another one of the same function, so that answers keep comparing by content."""
+
+    function: Callable[..., Any]
+    guard: Guard
+    what: str
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call the function."""
+        return self.guard.call(self.function, self.what, *arguments, **named)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GuardedFunction) and self.function == other.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+
+class GuardedCostModel:
+    """A cost model whose methods are guarded; all other attributes are the model's own."""
+
+    def __init__(self, model: CostModel, guard: Guard) -> None:
+        self._model = model
+        self._guard = guard
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        value = getattr(self._model, name)
+        return self._guard.function(value, f"{name} of cost model {self._model.name}") if callable(value) else value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GuardedCostModel) and self._model == other._model
+
+    def __hash__(self) -> int:
+        return hash(self._model)
