@@ -57,7 +57,7 @@ class IntegerGraph:
         """Quantised tensor ``old`` (parameters ``quant``, values in [quant.lo, quant.hi]) is now ``new``."""
         if id(new) not in self._expected:
             self._expected[id(new)] = unknown(self.stored(quant))
-        if new is not old:
+        if new is not old and not any(new is known for known in self._integer.values()):
             self.editor.rename(new, stored_name(old.name))
         self._integer[id(old)] = new
         self._old.append(old)
@@ -125,8 +125,8 @@ class IntegerGraph:
         shape = tuple(-1 if axis == channel_axis else 1 for axis in range(len(acc.shape)))
         name = f"{site.op.name}_requant"
         constants = [
-            self.editor.constant(f"{name}_multiplier", _per_channel(requant.multiplier, shape)),
-            self.editor.constant(f"{name}_addend", _per_channel(requant.addend, shape)),
+            self.editor.constant(f"{name}_multiplier", per_channel(requant.multiplier, shape)),
+            self.editor.constant(f"{name}_addend", per_channel(requant.addend, shape)),
             self.scalar(f"{name}_divisor", 1 << requant.shift),
             self.scalar(f"{name}_lo", target.lo),
             self.scalar(f"{name}_hi", target.hi),
@@ -149,8 +149,8 @@ class IntegerGraph:
     def keep_quantize(self, node: gs.Node) -> None:
         """A QuantizeLinear that stays: its result is stored as the units want it."""
         quant = quant_of(node, node.outputs[0].dtype)
-        if quant is None:
-            return
+        if quant is None or not node.outputs[0].outputs:
+            return  # a graph output keeps its type
         stored = self.stored(quant)
         if stored.dtype != quant.dtype:
             zero = self.editor.constant(f"{node.name}_zero", np.array(stored.zero, stored.dtype))
@@ -201,7 +201,7 @@ class IntegerGraph:
         self.editor.replace(node.outputs[0], result)
 
 
-def _per_channel(values: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+def per_channel(values: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Shape () where all channels agree, else ``shape`` with -1 for the channels."""
     if values.size and np.all(values == values.flat[0]):
         return np.array(values.flat[0], np.int64)

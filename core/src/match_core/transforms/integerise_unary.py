@@ -99,7 +99,14 @@ def apply_table(
     name: str,
     origin: tuple[str, ...],
 ) -> gs.Variable:
-    """A Lut node. ``table`` is in the order of the stored values (-128 first for int8)."""
+    """A Lut node, or ``x`` itself where the table changes nothing. ``table`` is in the order of the stored values
+    (-128 first for int8)."""
+    limits = np.iinfo(result.dtype)
+    known = graph.expectation(x).bounds()
+    stored = np.arange(limits.min, limits.max + 1)
+    reachable = (stored >= known[0]) & (stored <= known[1])
+    if np.array_equal(table[reachable].astype(np.int64), stored[reachable]):
+        return x
     op = "match.arith::LutU8" if result.dtype == np.uint8 else "match.arith::LutI8"
     values = graph.editor.constant(f"{name}_values", table.astype(result.dtype))
     return graph.editor.node(op, [x, values], result.dtype, shape_of(x), name=name, origin=origin)

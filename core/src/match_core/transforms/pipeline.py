@@ -25,10 +25,36 @@ class Observer(Protocol):
 
 def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
     """The core's passes for a Soc with these units (all of them, host included), in running order."""
+    from match_core.transforms.clean_up import CLEAN_UP
+    from match_core.transforms.constant_nodes import CONSTANT_NODES
+    from match_core.transforms.dequantise_constants import DEQUANTISE_CONSTANTS
+    from match_core.transforms.explicit_geometry import EXPLICIT_GEOMETRY
+    from match_core.transforms.fold_batch_norm import FOLD_BATCH_NORM
+    from match_core.transforms.fold_constants import FOLD_CONSTANTS
+    from match_core.transforms.fold_padding import FOLD_PADDING
     from match_core.transforms.integerise import INTEGERISE
     from match_core.transforms.nhwc_layout import NHWC_LAYOUT
+    from match_core.transforms.normalise_gemm import NORMALISE_GEMM
+    from match_core.transforms.qoperator_to_qdq import QOPERATOR_TO_QDQ
+    from match_core.transforms.recognise_requant import RECOGNISE_REQUANT
+    from match_core.transforms.remove_dead_nodes import REMOVE_DEAD_NODES
+    from match_core.transforms.remove_identities import REMOVE_IDENTITIES
 
-    passes = [INTEGERISE]
+    passes = [
+        REMOVE_DEAD_NODES,
+        CONSTANT_NODES,
+        FOLD_CONSTANTS,
+        REMOVE_IDENTITIES,
+        EXPLICIT_GEOMETRY,
+        FOLD_BATCH_NORM,
+        FOLD_PADDING,
+        NORMALISE_GEMM,
+        QOPERATOR_TO_QDQ,
+        RECOGNISE_REQUANT,
+        INTEGERISE,
+        DEQUANTISE_CONSTANTS,
+        CLEAN_UP,
+    ]
     if any(unit.layout == "NHWC" for unit in units):
         passes.append(NHWC_LAYOUT)
     return order_passes(passes)
