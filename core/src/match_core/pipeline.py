@@ -230,15 +230,16 @@ def _plan(
     from match_core.planning.plan import plan
     from match_core.planning.validate import validate_program
 
-    pool = ConstantPool(model.name)
-    lowered = lower(model.name, mapping.assignments, apis, pool)
-    scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
-    program = plan(model, mapping, soc, constants=pool.sizes(), scratch_bytes=scratch)
+    draft = ConstantPool(model.name)
+    sizes = lower(model.name, mapping.assignments, apis, draft)
+    scratch = {i: low.scratch_bytes for i, low in enumerate(sizes) if low is not None and low.scratch_bytes}
+    program = plan(model, mapping, soc, constants=draft.sizes(), scratch_bytes=scratch)
     validate_program(model.graph, program)
+    # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
+    pool = ConstantPool(model.name)
+    lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool)
     source_ops = {name: node.op for node in source.graph.nodes for name in source.origin([node])}
-    by_assignment = {id(a): low for a, low in zip(mapping.assignments, lowered)}
-    ordered = tuple(by_assignment[id(task.assignment)] for task in program.tasks)
-    return program, EmitRequest(model, source_ops, program, ordered, pool, apis, __version__)
+    return program, EmitRequest(model, source_ops, program, lowered, pool, apis, __version__)
 
 
 def _emit(

@@ -13,9 +13,9 @@ static ${io.ctype} ${io.field}[${io.elements}]; /* ${io.comment} */
 
 int main(void)
 {
-    const ${name}_t ctx = {${", ".join(f".{a.field} = {a.field}" for a in arenas)}};
-    const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs)}};
-    const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs)}};
+    const ${name}_t ctx = {${", ".join(f".{a.field} = {a.field}" for a in arenas) or ".unused = 0u"}};
+    const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs) or ".unused = 0u"}};
+    const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);
     if (status == ${guard}_OK) {
         status = ${name}_run(&ctx, &in, &out);

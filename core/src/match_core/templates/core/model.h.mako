@@ -29,12 +29,18 @@ typedef struct {
 % for arena in arenas:
     uint8_t *${arena.field}; /* ${guard}_${arena.macro}_BYTES */
 % endfor
+% if not arenas:
+    uint8_t unused; /* this program needs no memory of the caller */
+% endif
 } ${name}_t;
 
 typedef struct {
 % for io in inputs:
     const ${io.ctype} *${io.field}; /* ${io.comment} */
 % endfor
+% if not inputs:
+    uint8_t unused; /* this model has no inputs */
+% endif
 } ${name}_inputs_t;
 
 typedef struct {

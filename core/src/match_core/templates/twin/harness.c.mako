@@ -46,9 +46,9 @@ int main(int argc, char **argv)
     uint8_t *const arena_${arena.field} = ${arena.expression};
 % endif
 % endfor
-    const ${name}_t ctx = {${", ".join(f".{a.field} = arena_{a.field}" for a in arenas)}};
-    const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs)}};
-    const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs)}};
+    const ${name}_t ctx = {${", ".join(f".{a.field} = arena_{a.field}" for a in arenas) or ".unused = 0u"}};
+    const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs) or ".unused = 0u"}};
+    const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);
     if (status != 0) {
         fprintf(stderr, "init returned %d\n", status);
