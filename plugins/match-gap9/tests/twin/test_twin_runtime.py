@@ -146,10 +146,11 @@ def test_lazy_mode_shows_a_missing_wait_inwards(driver, script, dumped):
     script.add("dma 0 in 0 0 64 0 0")
     script.add("dump l1 0 64")
     script.add("deferred")
+    script.add("flush")
     eager = driver.run(script.text())
     np.testing.assert_array_equal(dumped(eager[0]), source)
     assert eager[1] == "0"
-    lazy = driver.run("mode lazy\n" + script.text() + "flush\n")
+    lazy = driver.run("mode lazy\n" + script.text())
     assert set(dumped(lazy[0]).tolist()) == {0xA5}
     assert lazy[1] == "1"
 
@@ -178,6 +179,7 @@ def test_lazy_mode_shows_a_buffer_reused_too_early(driver, script, dumped):
         ("dma 0 in -4 64 16 0 0", "no known memory"),
         ("dma 0 out -3 64 16 0 0", "not writable"),
         ("wait 5", "not issued"),
+        ("dma 0 in 0 0 16 0 0", "never waited for"),
         ("dma 0 in 0 0 16 0 0\ndma 0 in 0 64 16 0 0", "reused before"),
         ("\n".join(f"dma {slot} in 0 0 16 0 0" for slot in range(17)), "more than 16"),
     ],

@@ -207,6 +207,9 @@ int pi_cluster_open(struct pi_device *device) {
 }
 
 int pi_cluster_close(struct pi_device *device) {
+  if (gap9_dma_in_flight() != 0u) {
+    match_twin_faultf("%u DMA transfers were never waited for", (unsigned)gap9_dma_in_flight());
+  }
   device->data = NULL;
   cluster.open = false;
   return 0;

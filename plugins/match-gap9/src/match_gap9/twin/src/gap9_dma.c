@@ -148,6 +148,8 @@ void pi_cl_dma_cmd_wait(pi_cl_dma_cmd_t *cmd) {
   match_twin_fault("a wait for a DMA command that was not issued or was waited for already");
 }
 
+uint32_t gap9_dma_in_flight(void) { return dma.count; }
+
 void pi_cl_dma_flush(void) {
   while (dma.count > 0u) {
     finish(0u);

@@ -34,6 +34,9 @@ unsigned gap9_clock(void);
 /* Entry of a team kernel: faults outside of a full team; returns the core. Core 0 charges `cycles`. */
 int gap9_enter_kernel(const char *name, uint64_t cycles);
 
+/* Cluster DMA transfers issued and not waited for (gap9_dma.c). */
+uint32_t gap9_dma_in_flight(void);
+
 /* ---- cycle formulas (gap9_cost.c), equal to match_gap9.formulas ------------------------------------------- */
 
 typedef struct {
