@@ -47,17 +47,12 @@ class UnitCost:
         return f"gap9-{self.pattern}-{self.preset}"
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> Cycles:
-        """Every plane is one command of its own: issue, data; one wait at the end (sheet 3.1 or 3.5)."""
-        strided = formulas.dma_transfer(
-            self.timing, rows=transfer.rows, row_bytes=transfer.row_bytes, direction=transfer.direction
-        )
-        dense = formulas.dma_transfer(
-            self.timing, rows=1, row_bytes=transfer.row_bytes, direction=transfer.direction, strided=False
-        )
-        data = np.where(transfer.rows > 1, strided, dense)
-        per_plane = formulas.dma_issue(self.timing) + data
-        cycles: Cycles = transfer.planes * per_plane + formulas.dma_wait(self.timing, transfer.direction)
-        return cycles
+        """One contiguous, one 2-D, or a row of equal 2-D commands with one wait (sheet 3.1 or 3.5)."""
+        t, timing = transfer, self.timing
+        dense = formulas.dma_1d(timing, size_bytes=t.row_bytes, direction=t.direction)
+        flat = formulas.dma_2d(timing, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
+        deep = formulas.dma_3d(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
+        return np.where(t.planes > 1, deep, np.where(t.rows > 1, flat, dense))
 
     def layer_cycles(self, workload: Workload) -> int:
         """Fabric controller to cluster controller and back."""
