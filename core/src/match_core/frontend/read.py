@@ -20,7 +20,6 @@ def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
     MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short).
     """
     import onnx
-    from google.protobuf.message import DecodeError
 
     if not path.is_file():
         raise UsageError(
@@ -31,11 +30,10 @@ def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
             ("give the path of an .onnx file",),
         )
     content = path.read_bytes()
-    proto = onnx.ModelProto()
     try:
-        proto.ParseFromString(content)
-    except DecodeError:
-        proto = onnx.ModelProto()
+        proto = onnx.load_model_from_string(content)
+    except Exception:  # protobuf's DecodeError, whose module has no types
+        proto = onnx.ModelProto()  # judged like any other file that says nothing
     if not proto.ir_version or not proto.opset_import or not proto.graph.output:
         raise ModelError(
             "MATCH-F002",

@@ -71,7 +71,8 @@ class Expansion:
         import onnx
 
         name = f"{self.node.name or self.node.output[0]}_{suffix}"
-        node = onnx.helper.make_node(op, inputs, [f"{name}_out"], name=name, **attributes)
+        node = onnx.helper.make_node(op, inputs, [f"{name}_out"], name=name)
+        node.attribute.extend(onnx.helper.make_attribute(key, value) for key, value in attributes.items())
         self.nodes.append(node)
         return f"{name}_out"
 

@@ -18,7 +18,7 @@ from match_core.transforms.quant import Quant
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
-# Estimates, found on small public vision and audio networks; nothing but the share of 1-LSB differences depends on them.
+# Estimates, found on small public vision and audio networks. Only the share of 1-LSB differences depends on them.
 _INPUT_SD = 0.2  # of the range, around its middle: graph inputs
 _RELU_MEAN, _RELU_SD = 0.05, 0.075  # of the range: unknown tensors with the zero point at the lower end
 _LINEAR_SD = 0.08  # of the range, around the zero point: other unknown tensors
@@ -47,8 +47,14 @@ class Expectation:
     def per_channel(self, count: int, axis: int) -> Expectation:
         """The same with ``count`` entries along ``axis``; told apart only where they already are."""
         source = self if self.axis == axis and self.lo.size in (1, count) else self.merged()
-        arrays = (np.broadcast_to(values, (count,)) for values in (source.lo, source.hi, source.mean, source.sd))
-        return Expectation(*arrays, axis=axis, neighbours=self.neighbours)
+        return replace(
+            source,
+            lo=np.broadcast_to(source.lo, (count,)),
+            hi=np.broadcast_to(source.hi, (count,)),
+            mean=np.broadcast_to(source.mean, (count,)),
+            sd=np.broadcast_to(source.sd, (count,)),
+            axis=axis,
+        )
 
     def merged(self) -> Expectation:
         """One entry for all channels."""
@@ -65,8 +71,13 @@ class Expectation:
                 return self
             if after[1] % before[1] == 0 and after[1] == int(np.prod(before[1:])):
                 times = after[1] // before[1]
-                arrays = (np.repeat(values, times) for values in (self.lo, self.hi, self.mean, self.sd))
-                return Expectation(*arrays, axis=1, neighbours=self.neighbours)
+                return replace(
+                    self,
+                    lo=np.repeat(self.lo, times),
+                    hi=np.repeat(self.hi, times),
+                    mean=np.repeat(self.mean, times),
+                    sd=np.repeat(self.sd, times),
+                )
         return self.merged()
 
 
@@ -85,27 +96,25 @@ def unknown(quant: Quant) -> Expectation:
 
 
 def _single(quant: Quant, mean: float, sd: float, neighbours: float = _NEIGHBOURS) -> Expectation:
-    ints, reals = (np.array([quant.lo]), np.array([quant.hi])), (np.array([mean]), np.array([max(sd, 0.5)]))
-    return Expectation(*ints, *reals, neighbours=neighbours)
+    lo, hi = np.array([quant.lo], np.int64), np.array([quant.hi], np.int64)
+    return Expectation(lo, hi, np.array([mean]), np.array([max(sd, 0.5)]), neighbours=neighbours)
 
 
 def of_sum(x: Expectation, weight: Ints, group: int) -> Expectation:
-    """Of ``sum(weight * x)``: ``weight`` is (outputs, inputs / group, taps), ``x`` has group * (inputs / group) entries.
+    """Of ``sum(weight * x)``: ``weight`` is (outputs, inputs / group, taps), ``x`` has an entry for each input.
     The result has one entry per output, in accumulator units; lo and hi are reachable bounds."""
     outputs, inputs, _ = weight.shape
     rows = weight.reshape(group, outputs // group, inputs, -1)
 
-    def channels(values: NDArray[np.generic]) -> NDArray[np.generic]:
-        return values.reshape(group, 1, inputs)
-
+    columns = (group, 1, inputs)
     positive = np.where(rows > 0, rows, 0).sum(axis=3)
     negative = np.where(rows < 0, rows, 0).sum(axis=3)
-    lo, hi = channels(x.lo), channels(x.hi)
+    lo, hi = x.lo.reshape(columns), x.hi.reshape(columns)
     total = rows.sum(axis=3).astype(np.float64)
     squares = np.square(rows.astype(np.float64)).sum(axis=3)
     share = x.neighbours
-    mean = (total * channels(x.mean)).sum(axis=2).reshape(-1)
-    variance = ((share * np.square(total) + (1 - share) * squares) * np.square(channels(x.sd))).sum(axis=2)
+    mean = (total * x.mean.reshape(columns)).sum(axis=2).reshape(-1)
+    variance = ((share * np.square(total) + (1 - share) * squares) * np.square(x.sd.reshape(columns))).sum(axis=2)
     return Expectation(
         lo=(positive * lo + negative * hi).sum(axis=2).reshape(-1),
         hi=(positive * hi + negative * lo).sum(axis=2).reshape(-1),

@@ -13,7 +13,7 @@ from match_core.hardware import Unit
 from match_core.ir.editor import Editor
 from match_core.transforms.base import PassContext
 from match_core.transforms.expectation import Expectation, clipped, graph_input, unknown
-from match_core.transforms.quant import Quant, Site, producer, quant_of, shape_of
+from match_core.transforms.quant import DType, Quant, Site, producer, quant_of, shape_of
 from match_core.transforms.requant import Arithmetic, Requant, Target, arithmetics, choose_requant
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _INT8, _UINT8 = np.dtype(np.int8), np.dtype(np.uint8)
 TOLERATED_MISMATCH = 0.02
 
 
-def activation_type(units: Sequence[Unit]) -> np.dtype[np.generic] | None:
+def activation_type(units: Sequence[Unit]) -> DType | None:
     """The 8-bit type that the units want: uint8 where any says so, else int8 where any says so, else None (keep)."""
     wanted = {unit.requant.activation_type for unit in units if unit.requant is not None}
     if not wanted:
@@ -100,8 +100,8 @@ class IntegerGraph:
     def convert(
         self,
         tensor: gs.Tensor,
-        have: np.dtype[np.generic],
-        want: np.dtype[np.generic],
+        have: DType,
+        want: DType,
         name: str,
         origin: Sequence[str],
     ) -> gs.Variable:

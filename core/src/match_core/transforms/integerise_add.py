@@ -117,13 +117,19 @@ def _at_shift(quant_a: Quant, quant_b: Quant, result: Quant, limits: Arithmetic,
     if exact >= 2.0**62:
         return None
     addend = round(exact) - multiplier_a * quant_a.zero - multiplier_b * quant_b.zero
-    for a in (quant_a.lo, quant_a.hi, 0):
-        for b in (quant_b.lo, quant_b.hi, 0):
+    for a in _type_ends(quant_a):
+        for b in _type_ends(quant_b):
             parts = (a * multiplier_a, b * multiplier_b, a * multiplier_a + b * multiplier_b)
             sums = (addend, parts[0] + addend, parts[1] + addend, parts[2] + addend)
             if min(*parts, *sums) < -limits.limit or max(*parts, *sums) >= limits.limit:
                 return None
     return AddConstants(multiplier_a, multiplier_b, addend, shift, limits)
+
+
+def _type_ends(quant: Quant) -> tuple[int, int, int]:
+    """The extremes that the type can hold (a unit that sees the operator alone knows no others), and 0."""
+    limits = np.iinfo(quant.dtype)
+    return int(limits.min), int(limits.max), 0
 
 
 def largest_add_error(chosen: AddConstants, quant_a: Quant, quant_b: Quant, result: Quant) -> int:

@@ -12,6 +12,7 @@ from match_core.transforms.expectation import Expectation, of_sum, with_result_p
 from match_core.transforms.geometry import ConvGeometry, conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.quant import (
+    DType,
     Quant,
     QuantConstant,
     Site,
@@ -128,10 +129,9 @@ def with_padding(values: Expectation, zero: int) -> Expectation:
     return replace(values, lo=np.minimum(values.lo, zero), hi=np.maximum(values.hi, zero))
 
 
-def _bounds(weight: NDArray[np.int64], quant: Quant) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Smallest and largest sum per channel over everything the input's type can hold. What really reaches the input may
-    be less, but a unit's pattern, which sees the operator alone, could not know."""
-    limits = np.iinfo(quant.dtype)
+def type_bounds(weight: NDArray[np.int64], dtype: DType) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest sum per channel over everything the input's type can hold."""
+    limits = np.iinfo(dtype)
     flat = weight.reshape(weight.shape[0], -1)
     positive, negative = np.maximum(flat, 0).sum(axis=1), np.minimum(flat, 0).sum(axis=1)
     low, high = int(limits.min), int(limits.max)
@@ -152,12 +152,14 @@ def linear_target(
     total = weight.reshape(weight.shape[0], -1).sum(axis=1)
     offset = bias / result.scale - multiplier * (quant.zero * total) + result.zero
     mean, sd = with_result_prior(multiplier * sums.mean + offset, multiplier * sums.sd, result)
-    acc_min, acc_max = _bounds(weight, quant)
+    type_min, type_max = type_bounds(weight, quant.dtype)
     return Target(
         multiplier=multiplier,
         offset=offset,
-        acc_min=acc_min,
-        acc_max=acc_max,
+        acc_min=sums.lo,
+        acc_max=sums.hi,
+        type_min=type_min,
+        type_max=type_max,
         lo=result.lo,
         hi=result.hi,
         acc_mean=(mean - offset) / multiplier,

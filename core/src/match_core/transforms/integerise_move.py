@@ -84,6 +84,7 @@ def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
 
 
 def is_eight_bit(tensor: gs.Tensor) -> bool:
+    """Whether the tensor holds int8 or uint8."""
     return tensor.dtype is not None and np.dtype(tensor.dtype) in (np.dtype(np.int8), np.dtype(np.uint8))
 
 

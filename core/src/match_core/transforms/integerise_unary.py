@@ -116,7 +116,7 @@ def all_values(quant: Quant) -> NDArray[np.float32]:
     """The reals behind all 256 stored values in order, as DequantizeLinear computes them in float32."""
     limits = np.iinfo(quant.dtype)
     stored = np.arange(limits.min, limits.max + 1, dtype=np.int32)
-    return (stored - quant.zero).astype(np.float32) * np.float32(quant.scale)
+    return np.asarray((stored - quant.zero).astype(np.float32) * np.float32(quant.scale), np.float32)
 
 
 def requant_table(quant: Quant, result: Quant) -> NDArray[np.int64]:

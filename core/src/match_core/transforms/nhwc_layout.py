@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.model import Model, qualified_op
@@ -143,7 +144,7 @@ class _Layout:
         pads = self._editor.constant(f"{node.inputs[1].name}_nhwc", moved)
         return [self._as_nhwc(node.inputs[0], node), pads, *node.inputs[2:3]]
 
-    def _permuted_constant(self, tensor: gs.Tensor, values: np.ndarray) -> gs.Tensor:  # type: ignore[type-arg]
+    def _permuted_constant(self, tensor: gs.Tensor, values: NDArray[np.generic]) -> gs.Tensor:
         if values.ndim == 0 or (values.size == 1 and values.ndim < 4):
             return tensor
         full = values.reshape((1,) * (4 - values.ndim) + values.shape)

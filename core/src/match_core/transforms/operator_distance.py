@@ -52,8 +52,8 @@ def operator_distances(
         expected: dict[str, NDArray[np.int64]] = {}
         for name in names:
             stored = forced.graph.tensors()[stored_name(name)]
-            low = np.iinfo(truth[name].dtype).min - np.iinfo(stored.dtype).min
-            expected[name] = truth[name].astype(np.int64) - int(low)
+            low = int(np.iinfo(np.dtype(truth[name].dtype.name)).min) - int(np.iinfo(stored.dtype).min)
+            expected[name] = truth[name].astype(np.int64) - low
             feed[_fed(name)] = expected[name].astype(stored.dtype)
         got = student.run(feed)
         for name in names:

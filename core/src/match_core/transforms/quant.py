@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+
+#: A numpy element type.
+DType: TypeAlias = "np.dtype[Any]"
 
 _EIGHT_BITS = (np.dtype(np.int8), np.dtype(np.uint8))
 
@@ -21,11 +24,11 @@ class Quant:
 
     scale: float
     zero: int
-    dtype: np.dtype[np.generic]
+    dtype: DType
     lo: int
     hi: int
 
-    def shifted(self, dtype: np.dtype[np.generic]) -> Quant:
+    def shifted(self, dtype: DType) -> Quant:
         """The same real values stored as another 8-bit type."""
         shift = int(np.iinfo(dtype).min) - int(np.iinfo(self.dtype).min)
         return replace(self, zero=self.zero + shift, dtype=np.dtype(dtype), lo=self.lo + shift, hi=self.hi + shift)
@@ -70,7 +73,7 @@ def shape_of(tensor: gs.Tensor) -> tuple[int, ...]:
     return tuple(int(size) for size in tensor.shape)
 
 
-def quant_of(node: gs.Node, tensor_dtype: np.dtype[np.generic]) -> Quant | None:
+def quant_of(node: gs.Node, tensor_dtype: DType) -> Quant | None:
     """The per-tensor, 8-bit parameters of a QuantizeLinear or DequantizeLinear whose integer side has
     ``tensor_dtype``; None where they are not constant, per channel, blocked, or of other width."""
     dtype = np.dtype(tensor_dtype)
@@ -119,19 +122,19 @@ def quant_constant(tensor: gs.Tensor) -> QuantConstant | None:
     stored, scale = constant(node.inputs[0]), constant(node.inputs[1])
     if stored is None or scale is None:
         return None
-    scale = np.asarray(scale, np.float64)
-    zero = _zero_point(node, scale.size)
+    scales: NDArray[np.float64] = np.asarray(scale, np.float64)
+    zero = _zero_point(node, scales.size)
     if zero is None:
         return None
     values = np.asarray(stored).astype(np.int64)
-    if scale.size == 1:
-        return QuantConstant(values - int(zero[0]), scale.reshape(()), None)
+    if scales.size == 1:
+        return QuantConstant(values - int(zero[0]), scales.reshape(()), None)
     axis = int(node.attrs.get("axis", 1)) % values.ndim
-    if scale.shape != (values.shape[axis],) or zero.size not in (1, scale.size):
+    if scales.shape != (values.shape[axis],) or zero.size not in (1, scales.size):
         return None
-    shape = tuple(scale.size if i == axis else 1 for i in range(values.ndim))
-    zeros = np.broadcast_to(zero, (scale.size,)).reshape(shape)
-    return QuantConstant(values - zeros, scale.reshape(shape), axis)
+    shape = tuple(scales.size if i == axis else 1 for i in range(values.ndim))
+    zeros = np.broadcast_to(zero, (scales.size,)).reshape(shape)
+    return QuantConstant(values - zeros, scales.reshape(shape), axis)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from match_core.transforms.base import Pass, PassContext, Phase
 from match_core.transforms.expectation import clipped, of_sum
 from match_core.transforms.geometry import conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph, per_channel
-from match_core.transforms.integerise_conv import append_convolution, with_padding
-from match_core.transforms.quant import Quant, constant, optional_input, producer, shape_of
+from match_core.transforms.integerise_conv import append_convolution, type_bounds, with_padding
+from match_core.transforms.quant import DType, Quant, constant, optional_input, producer, shape_of
 from match_core.transforms.requant_check import overflows
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _replace(graph: IntegerGraph, idiom: Idiom, last: gs.Node) -> bool:
         shared.shift_min <= idiom.shift <= shared.shift_max
         and int(idiom.multiplier.min()) >= 0
         and int(idiom.multiplier.max()) <= shared.multiplier_max
-        and not overflows(idiom.multiplier, addend, sums.lo, sums.hi, shared.limit)
+        and not overflows(idiom.multiplier, addend, *type_bounds(values, stored.dtype), shared.limit)
     )
     if not fits:
         return False
@@ -113,7 +113,7 @@ def _replace(graph: IntegerGraph, idiom: Idiom, last: gs.Node) -> bool:
     return True
 
 
-def _limits(dtype: np.dtype[np.generic]) -> tuple[int, int]:
+def _limits(dtype: DType) -> tuple[int, int]:
     limits = np.iinfo(dtype)
     return int(limits.min), int(limits.max)
 

@@ -76,6 +76,8 @@ class Target:
     offset: Reals
     acc_min: Ints
     acc_max: Ints
+    type_min: Ints
+    type_max: Ints
     lo: int
     hi: int
     acc_mean: Reals
@@ -139,7 +141,7 @@ def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
     if np.any(np.abs(exact) >= 2.0**62):
         return None
     addend = np.rint(exact).astype(np.int64) - multiplier * pivot
-    if overflows(multiplier, addend, target.acc_min, target.acc_max, limits.limit):
+    if overflows(multiplier, addend, target.type_min, target.type_max, limits.limit):
         return None
     error = largest_error(
         target.multiplier,
