@@ -73,6 +73,78 @@ def recurrent(path: Path) -> Path:
     return save(path, nodes, (5, 1, 3), (5, 1, 1, 4), constants)
 
 
+def foreign(path: Path) -> Path:
+    """An operator of a domain that nobody knows."""
+    node = helper.make_node("Frobnicate", ["x"], ["y"], name="layer/frob", domain="com.acme")
+    return save(path, [node], (1, 8), (1, 8), domains=("com.acme",))
+
+
+def conditional(path: Path) -> Path:
+    """An If, whose branches are graphs."""
+    branches = []
+    for operator in ("Relu", "Abs"):
+        result = helper.make_tensor_value_info(f"{operator}_y", TensorProto.FLOAT, (1, 8))
+        nodes = [helper.make_node(operator, ["x"], [f"{operator}_y"])]
+        branches.append(helper.make_graph(nodes, operator, [], [result]))
+    condition = numpy_helper.from_array(np.array(True), "condition")
+    node = helper.make_node("If", ["condition"], ["y"], name="choice", then_branch=branches[0], else_branch=branches[1])
+    return save(path, [node], (1, 8), (1, 8), [condition])
+
+
+def data_dependent(path: Path) -> Path:
+    """The number of non-zero elements is known only when the model runs."""
+    nodes = [
+        helper.make_node("NonZero", ["x"], ["places"], name="nonzero"),
+        helper.make_node("Cast", ["places"], ["y"], name="cast", to=TensorProto.FLOAT),
+    ]
+    return save(path, nodes, (1, 8), (2, "count"))
+
+
+def words(path: Path) -> Path:
+    """Strings instead of numbers."""
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["y"])],
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.STRING, (1, 8))],
+        [helper.make_tensor_value_info("y", TensorProto.STRING, (1, 8))],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return path
+
+
+def constant_output(path: Path) -> Path:
+    """A second output that is a constant: nothing computes it."""
+    model = onnx.load(str(relu(path)))
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(3, np.float32), "table"))
+    model.graph.output.append(helper.make_tensor_value_info("table", TensorProto.FLOAT, (3,)))
+    onnx.save(model, str(path))
+    return path
+
+
+def opset_seven(path: Path) -> Path:
+    """An opset that is too old."""
+    model = onnx.load(str(relu(path)))
+    model.opset_import[0].version = 7
+    onnx.save(model, str(path))
+    return path
+
+
+def cycle(path: Path) -> Path:
+    """Two nodes that each read the other's result: ONNX by its bytes, not by its rules."""
+    nodes = [
+        helper.make_node("Add", ["x", "b"], ["a"], name="first"),
+        helper.make_node("Relu", ["a"], ["b"], name="second"),
+        helper.make_node("Relu", ["b"], ["y"], name="third"),
+    ]
+    return save(path, nodes, (1, 8), (1, 8))
+
+
+def contradictory(path: Path) -> Path:
+    """A matrix product of sizes that do not fit."""
+    weight = numpy_helper.from_array(np.ones((7, 3), np.float32), "w")
+    return save(path, [helper.make_node("MatMul", ["x", "w"], ["y"], name="dense")], (1, 8), (1, 3), [weight])
+
+
 def too_large(path: Path) -> Path:
     """Two convolutions on 256x256 pixels: 2 MiB between them, more than the chip's L2."""
     return QdqBuilder(13, 3, 256, 256).conv(32, 3).conv(8, 3).save(path)
