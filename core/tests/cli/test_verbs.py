@@ -249,6 +249,13 @@ def test_units_can_be_chosen(match: Match, make_model: MakeModel, options: tuple
     assert done.json["ok"] is True
 
 
+def test_a_program_that_needs_no_memory_of_its_own(match: Match, make_model: MakeModel) -> None:
+    done = match("verify", make_model(), "--only-unit", "host", "--json")
+    assert done.code == 0, done.err
+    assert done.json["bit_exact"] is True
+    assert done.json["memory"]["ram"]["used"] == 0
+
+
 def test_verify_checks_its_inputs(match: Match, make_model: MakeModel) -> None:
     np.savez(match.directory / "x.npz", x=DATA.astype(np.int8))
     _refused(match("verify", make_model(), "--inputs", "x.npz", "--json"), "MATCH-U043", 2)
