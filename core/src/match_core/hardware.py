@@ -89,7 +89,8 @@ class RequantSpec:
 class Unit:
     """Something that runs kernels. ``memory`` is the name of the local memory that its kernels read and write
     (None: the unit works in place on the memory that holds the activations, like a host core).
-    ``layout`` is the activation layout of its spatial kernels; ``requant`` None means any requantisation.
+    ``layout`` is the activation layout of its spatial kernels; ``requant`` None means any requantisation;
+    ``exact_requant``: a wider one that the unit can do too, at more cycles.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Unit:
     memory: str | None = None
     layout: Literal["NCHW", "NHWC"] | None = None
     requant: RequantSpec | None = None
+    exact_requant: RequantSpec | None = None
     constants: tuple[Constant, ...] = ()
 
 

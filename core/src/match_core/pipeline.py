@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.observe import NullObserver, StageObserver
+from match_core.transforms.base import PassContext, Precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,7 @@ class CompileRequest:
     output: Path | None = None
     only_units: tuple[str, ...] = ()
     without_units: tuple[str, ...] = ()
+    precision: Precision = "exact"
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     units = enabled_units(soc, all_units, request.only_units, request.without_units)
     source = _stage(observer, "load", lambda: _load(request.model), _load_facts)
     model, notes = _stage(
-        observer, "transform", lambda: _transform(source, soc, all_units, plugins), lambda r: _graph_facts(r[0])
+        observer, "transform", lambda: _transform(source, PassContext(soc, all_units, request.precision), plugins), lambda r: _graph_facts(r[0])
     )
     for note in notes:
         observer.note(note)
@@ -150,15 +152,12 @@ def _plan_facts(program: Program) -> Mapping[str, int | float | str]:
     return {f"{use.memory}_bytes": use.used_bytes for use in program.memory}
 
 
-def _transform(
-    model: Model, soc: Soc, units: tuple[Unit, ...], plugins: Plugins
-) -> tuple[Model, tuple[str, ...]]:
-    from match_core.transforms.base import PassContext
+def _transform(model: Model, context: PassContext, plugins: Plugins) -> tuple[Model, tuple[str, ...]]:
     from match_core.transforms.pipeline import core_passes, run_passes
 
-    passes = (*core_passes(soc, units), *plugins.transforms(soc))
-    result = run_passes(model, passes, PassContext(soc, units), ())
-    return result, ()
+    passes = (*core_passes(context.soc, context.units), *plugins.transforms(context.soc))
+    result = run_passes(model, passes, context)
+    return result, result.notes
 
 
 def _match(
@@ -255,14 +254,16 @@ def _emit(
     mapped = partition(emit_request.model, mapping)
     graph = SourceFile(f"{emitter.name}.onnx", mapped.SerializeToString(deterministic=True))
     files = tuple(sorted((*emitter.emit(), graph), key=lambda file: file.name))
-    options = {"only_units": sorted(request.only_units), "without_units": sorted(request.without_units)}
+    options: dict[str, object] = {"only_units": sorted(request.only_units), "without_units": sorted(request.without_units)}
+    options["precision"] = request.precision
     lock = manifest(emitter, mapping, files, _versions(plugins), options)
     return Sources((*files, lock))
 
 
 def _versions(plugins: Plugins) -> dict[str, str]:
     names = ["onnx", "onnx-graphsurgeon", "numpy", "mako", "ortools"]
-    names += [info.distribution for info in plugins.plugins()]
+    used = {answer.plugin for answer in plugins.answers if answer.hook in ("match_cost", "match_emit_api")}
+    names += [info.distribution for info in plugins.plugins() if info.name in used]
     found = {}
     for name in sorted(set(names)):
         try:

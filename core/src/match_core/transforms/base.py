@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from match_core.hardware import Soc, Unit
@@ -23,13 +23,19 @@ class Phase(IntEnum):
     FINAL = 60  # last clean-up
 
 
+#: How close a requantisation keeps to the real-valued rounding: ``exact`` takes the wider arithmetic of the units
+#: wherever the fast one is expected to differ, ``fast`` only where it would differ often.
+Precision = Literal["exact", "fast"]
+
+
 @dataclass(frozen=True, slots=True)
 class PassContext:
     """What a pass may ask about the target: the Soc and all its units (also those the user disabled, so that the
-    arithmetic of the program does not depend on the choice of units)."""
+    arithmetic of the program does not depend on the choice of units), and the wanted precision."""
 
     soc: Soc
     units: tuple[Unit, ...]
+    precision: Precision = "exact"
 
 
 @dataclass(frozen=True, slots=True)

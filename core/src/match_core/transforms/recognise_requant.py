@@ -81,14 +81,14 @@ def _replace(graph: IntegerGraph, idiom: Idiom, last: gs.Node) -> bool:
     result = graph.stored(Quant(1.0, 0, out, idiom.lo, idiom.hi))
     moved = idiom.addend - idiom.multiplier * stored.zero * values.reshape(channels, -1).sum(axis=1)
     addend = moved + ((result.lo - idiom.lo) << idiom.shift)
-    shared = graph.arithmetics[0]
-    fits = (
-        shared.shift_min <= idiom.shift <= shared.shift_max
+    bounds = type_bounds(values, stored.dtype)
+    if not any(
+        limits.shift_min <= idiom.shift <= limits.shift_max
         and int(idiom.multiplier.min()) >= 0
-        and int(idiom.multiplier.max()) <= shared.multiplier_max
-        and not overflows(idiom.multiplier, addend, *type_bounds(values, stored.dtype), shared.limit)
-    )
-    if not fits:
+        and int(idiom.multiplier.max()) <= limits.multiplier_max
+        and not overflows(idiom.multiplier, addend, *bounds, limits.limit)
+        for limits in graph.shared or graph.arithmetics
+    ):
         return False
     origin = graph.editor.origin(*idiom.nodes)
     shape = shape_of(last.outputs[0])

@@ -45,13 +45,19 @@ _TIE_MULTIPLIER = 1 << 16
 WIDE = Arithmetic((1 << 31) - 1, 64, 0, 62)
 
 
-def arithmetics(units: Iterable[Unit]) -> tuple[Arithmetic, ...]:
-    """What to try, in order: what every unit with limits can do, what single units can do beyond that (narrowest
-    first), and WIDE."""
-    specs = [unit.requant for unit in units if unit.requant is not None]
+def shared_arithmetics(units: Iterable[Unit]) -> tuple[Arithmetic, ...]:
+    """What every unit with limits can do fast and, where that is more, what all of them can do at all."""
+    limited = [unit for unit in units if unit.requant is not None]
+    fast = [_limits(unit.requant) for unit in limited if unit.requant is not None]
+    most = [_limits(unit.exact_requant) if unit.exact_requant else own for unit, own in zip(limited, fast, strict=True)]
+    return tuple(dict.fromkeys(reduce(_intersection, group) for group in (fast, most) if group))
+
+
+def arithmetics(units: Sequence[Unit]) -> tuple[Arithmetic, ...]:
+    """What to try, in order: what all units share, what single units can do beyond that (narrowest first), and WIDE."""
+    specs = [spec for unit in units for spec in (unit.requant, unit.exact_requant) if spec is not None]
     single = sorted(map(_limits, specs), key=lambda a: (a.product_bits, a.multiplier_max, a.shift_max))
-    shared = [reduce(_intersection, single)] if single else []
-    return tuple(dict.fromkeys((*shared, *single, WIDE)))
+    return tuple(dict.fromkeys((*shared_arithmetics(units), *single, WIDE)))
 
 
 def _limits(spec: RequantSpec) -> Arithmetic:
