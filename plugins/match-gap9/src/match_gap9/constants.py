@@ -22,6 +22,8 @@ _GVSOC = "GVSoC 209c147 NE16 model, exact for 160 of 160 measured jobs (sheet 3.
 _GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp); read, not measured"
 _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
 _PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
+_GVSOC_GEMM = "GVSoC 209c147 int8 GEMM of 64x128x8, hardware loop, post-increment loads and sdotsp (sheet 3.5)"
+_WIDE = "instruction count of the loops in runtime/match_gap9_wide.c; mulh takes 5 cycles (CV32E40P manual, pipeline)"
 _OWN = "instruction count of the inner loop in runtime/match_gap9_kernels.c, one instruction per cycle"
 
 
@@ -83,6 +85,17 @@ _CLUSTER = (
     _cycles("own_pool_element_cycles", 6, _OWN, estimate=True),
     _cycles("own_pool_requant_cycles", 6, _OWN, estimate=True),
     _cycles("own_pool_pixel_cycles", 24, _OWN, estimate=True),
+    # 64-bit requantisation per output. With S >= 32: 4 loads, mul, mulh, 4 to add 64 bits, shift, clip, store.
+    _cycles("wide_requant_cycles", 17, _WIDE, estimate=True),
+    _cycles("wide_requant_low_cycles", 25, _WIDE + "; S < 32 shifts and clips 64 bits", estimate=True),
+    Constant(
+        "wide_dot_centicycles", 117, "cycles/100 MAC", _GVSOC_GEMM + ": 1.17 cycles per MAC and core", estimate=True
+    ),
+    _cycles("wide_gather_byte_cycles", 1, "im2col of the published convolution model (sheet 3.2)", estimate=True),
+    _cycles("wide_pixel_cycles", 100, _WIDE + "; three divisions are most of it", estimate=True),
+    _cycles("wide_depthwise_tap_cycles", 3, _WIDE + ": two loads, multiply-accumulate", estimate=True),
+    _cycles("wide_depthwise_row_cycles", 5, _WIDE, estimate=True),
+    _cycles("wide_depthwise_output_cycles", 8, _WIDE, estimate=True),
     _cycles(
         "team_barrier_cycles",
         11,

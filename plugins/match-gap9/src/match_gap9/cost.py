@@ -104,7 +104,24 @@ class ClusterCost(UnitCost):
                     kernel_x=t["FX"],
                     requant=self.pattern == "avgpool",
                 )
+            case "conv2d_wide" | "linear_wide" | "depthwise_wide":
+                return self._wide_cycles(workload, t)
         raise KeyError(self.pattern)
+
+    def _wide_cycles(self, workload: Workload, t: Tile) -> Cycles:
+        """Kernels with 64-bit requantisation. Convolutions need scratch where they gather their inputs."""
+        timing, shift, direct = self.timing, workload.parameters["shift"], not workload.scratch
+        if self.pattern == "linear_wide":
+            return formulas.wide_conv(
+                timing, pixels=t["N"], k_out=t["K"], taps=t["C"], direct=direct, shift=shift
+            )
+        pixels = t["OY"] * t["OX"]
+        if self.pattern == "depthwise_wide":
+            return formulas.wide_depthwise(
+                timing, pixels=pixels, channels=t["K"], kernel_y=t["FY"], kernel_x=t["FX"], shift=shift
+            )
+        taps = t["FY"] * t["FX"] * t["C"]
+        return formulas.wide_conv(timing, pixels=pixels, k_out=t["K"], taps=taps, direct=direct, shift=shift)
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Fork of the team and barrier."""
@@ -146,11 +163,37 @@ class Ne16Cost(UnitCost):
                 return formulas.ne16_conv1x1(
                     timing, out_y=t["N"], out_x=np.ones_like(t["N"]), k_out=t["K"], k_in=t["C"], quant=_quant(workload)
                 )
+            case "conv3x3_wide":
+                return self._wide_cycles(workload, "conv3x3", t["OY"], t["OX"], t["K"], t["C"])
+            case "conv1x1_wide":
+                return self._wide_cycles(workload, "conv1x1", t["OY"], t["OX"], t["K"], t["C"])
+            case "depthwise3x3_wide":
+                return self._wide_cycles(workload, "depthwise3x3", t["OY"], t["OX"], t["K"], np.ones_like(t["K"]))
+            case "ne16_linear_wide":
+                return self._wide_cycles(workload, "conv1x1", t["N"], np.ones_like(t["N"]), t["K"], t["C"])
         raise KeyError(self.pattern)
+
+    def _wide_cycles(
+        self, workload: Workload, operation: formulas.Operation, y: Cycles, x: Cycles, k: Cycles, c: Cycles
+    ) -> Cycles:
+        """Jobs with 32-bit outputs and their requantisation on the cores. A 1x1 stride is in the addresses."""
+        parameters = workload.parameters
+        return formulas.ne16_wide(
+            self.timing,
+            operation,
+            out_y=y,
+            out_x=x,
+            k_out=k,
+            k_in=c,
+            stride=1 if operation == "conv1x1" else parameters["stride_y"],
+            weight_bits=parameters["weight_bits"],
+            shift=parameters["shift"],
+        )
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Building the 24 register words on the core."""
-        return np.full_like(next(iter(tile.values())), formulas.ne16_build(self.timing))
+        build = formulas.ne16_wide_build if self.pattern.endswith("_wide") else formulas.ne16_build
+        return np.full_like(next(iter(tile.values())), build(self.timing))
 
 
 def cost_model(unit: str, pattern: str) -> CostModel:

@@ -24,9 +24,13 @@ from match_gap9.layout import FLIP, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
+from match_gap9.wide_kernels import HEADER, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERNELS
 
 _HERE = Path(__file__).resolve().parent
 _INTERFACES = (ADD, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, TRANSPOSE)
+
+#: How the names of files begin that only the cluster needs.
+_CLUSTER_FILES = ("match_gap9_cluster", "match_gap9_kernels", "match_gap9_layout", "match_gap9_wide.c")
 
 _MEMORY = MemoryApi(
     copy_in_1d="match_gap9_copy_in_1d",
@@ -107,25 +111,27 @@ _CLUSTER_KERNELS = {
     "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", _pack_nothing),
     "transpose": _cluster(TRANSPOSE, "match_gap9_transpose", _pack_nothing),
     "flip": _cluster(FLIP, "match_gap9_flip", _pack_nothing),
+    **WIDE_CLUSTER_KERNELS,
 }
 _NE16_KERNELS = {
     "conv3x3": _ne16(CONV2D, "match_gap9_ne16_conv3x3", _pack_ne16),
     "conv1x1": _ne16(CONV2D, "match_gap9_ne16_conv1x1", _pack_ne16),
     "depthwise3x3": _ne16(DEPTHWISE2D, "match_gap9_ne16_depthwise", _pack_ne16_depthwise),
     "ne16_linear": _ne16(LINEAR, "match_gap9_ne16_linear", _pack_ne16_dense),
+    **WIDE_NE16_KERNELS,
 }
 
 
 def unit_api(unit: str) -> UnitApi:
     """The API of ``cluster`` or ``ne16``. Both have the same twin; each ships only the runtime it needs."""
     prefix = "match_gap9" if unit == "cluster" else "match_gap9_ne16"
-    left_out = "match_gap9_ne16" if unit == "cluster" else ("match_gap9_cluster", "match_gap9_kernels", "match_gap9_layout")
+    left_out = "match_gap9_ne16" if unit == "cluster" else _CLUSTER_FILES
     headers = tuple(context_header(interface) for interface in _INTERFACES)
     return UnitApi(
         platform=PlatformApi(start=f"{prefix}_start", stop=f"{prefix}_stop", call="match_gap9_call"),
         memory=_MEMORY,
         kernels=_CLUSTER_KERNELS if unit == "cluster" else _NE16_KERNELS,
-        headers=("match_gap9_api.h",),
+        headers=("match_gap9_api.h", HEADER),
         runtime=(*(file for file in _files("runtime") if not file.name.startswith(left_out)), *headers),
         twin=TwinApi(
             headers=(

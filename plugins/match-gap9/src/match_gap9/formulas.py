@@ -4,7 +4,8 @@ Every function takes the figures of a preset (``constants.values(preset)``, name
 ints or int arrays of one shape, and returns an int64 array of that shape (shape () for ints). No figure stands
 in a formula. The twin computes the same formulas in C (``twin/src/gap9_cost.c``); tests hold the two equal.
 
-This module holds the cluster's kernels (GAP9 sheet 3.2) and re-exports NE16 (3.3, 3.5) and DMA (3.1, 3.5).
+This module holds the cluster's kernels (GAP9 sheet 3.2) and re-exports NE16 (3.3, 3.5), DMA (3.1, 3.5) and
+64-bit requantisation.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from match_gap9.formulas_ne16 import (
     ne16_depthwise3x3,
     ne16_job,
 )
+from match_gap9.formulas_wide import ne16_wide, ne16_wide_build, wide_conv, wide_depthwise, wide_requant
 
 __all__ = [
     "Direction",
@@ -48,12 +50,17 @@ __all__ = [
     "ne16_conv3x3",
     "ne16_depthwise3x3",
     "ne16_job",
+    "ne16_wide",
+    "ne16_wide_build",
     "own_add",
     "own_pool",
     "own_requant",
     "own_transpose",
     "pointwise",
     "team_launch",
+    "wide_conv",
+    "wide_depthwise",
+    "wide_requant",
 ]
 
 

@@ -26,8 +26,12 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
     """Patterns of the two units."""
     from match_gap9.layout import LAYOUT_PATTERNS
     from match_gap9.patterns import CLUSTER_PATTERNS, NE16_PATTERNS
+    from match_gap9.wide import WIDE_CLUSTER_PATTERNS, WIDE_NE16_PATTERNS
 
-    return {"cluster": (*CLUSTER_PATTERNS, *LAYOUT_PATTERNS), "ne16": NE16_PATTERNS}.get(unit.name, ())
+    return {
+        "cluster": (*CLUSTER_PATTERNS, *LAYOUT_PATTERNS, *WIDE_CLUSTER_PATTERNS),
+        "ne16": (*NE16_PATTERNS, *WIDE_NE16_PATTERNS),
+    }.get(unit.name, ())
 
 
 @hookimpl

@@ -10,11 +10,20 @@ void match_gap9_twin_charge_requant(uint32_t n);
 void match_gap9_twin_charge_transpose(uint32_t pixels, uint32_t channels);
 void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channels, uint32_t kernel_y,
                                  uint32_t kernel_x, int requant);
+void match_gap9_twin_charge_wide_requant(uint32_t elements, uint32_t shift);
+void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, int direct, uint32_t shift);
+void match_gap9_twin_charge_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t kernel_y, uint32_t kernel_x,
+                                           uint32_t shift);
 
 #define MATCH_GAP9_CHARGE_ADD_REQUANT(n) match_gap9_twin_charge_add_requant(n)
 #define MATCH_GAP9_CHARGE_REQUANT(n) match_gap9_twin_charge_requant(n)
 #define MATCH_GAP9_CHARGE_TRANSPOSE(pixels, channels) match_gap9_twin_charge_transpose(pixels, channels)
 #define MATCH_GAP9_CHARGE_POOL(out_y, out_x, channels, kernel_y, kernel_x, requant) \
   match_gap9_twin_charge_pool(out_y, out_x, channels, kernel_y, kernel_x, requant)
+#define MATCH_GAP9_CHARGE_WIDE_REQUANT(elements, shift) match_gap9_twin_charge_wide_requant(elements, shift)
+#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, k, taps, direct, shift) \
+  match_gap9_twin_charge_wide_conv(pixels, k, taps, direct, shift)
+#define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(pixels, k, kernel_y, kernel_x, shift) \
+  match_gap9_twin_charge_wide_depthwise(pixels, k, kernel_y, kernel_x, shift)
 
 #endif

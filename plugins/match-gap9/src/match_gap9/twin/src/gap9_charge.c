@@ -21,3 +21,17 @@ void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channe
   (void)gap9_enter_kernel(requant != 0 ? "match_gap9_avgpool_requant" : "match_gap9_maxpool",
                           gap9_cost_own_pool(&shape, requant != 0));
 }
+
+void match_gap9_twin_charge_wide_requant(uint32_t elements, uint32_t shift) {
+  (void)gap9_enter_kernel("match_gap9_wide_requant", gap9_cost_wide_requant(elements, shift));
+}
+
+void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, int direct, uint32_t shift) {
+  (void)gap9_enter_kernel("match_gap9_wide_conv", gap9_cost_wide_conv(pixels, k, taps, direct != 0, shift));
+}
+
+void match_gap9_twin_charge_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t kernel_y, uint32_t kernel_x,
+                                           uint32_t shift) {
+  (void)gap9_enter_kernel("match_gap9_wide_depthwise",
+                          gap9_cost_wide_depthwise(pixels, k, kernel_y, kernel_x, shift));
+}

@@ -54,6 +54,10 @@ uint64_t gap9_cost_own_add(uint32_t elements);
 uint64_t gap9_cost_own_requant(uint32_t elements);
 uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels);
 uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *shape, bool requant);
+/* gap9_cost_wide.c: 64-bit requantisation */
+uint64_t gap9_cost_wide_requant(uint32_t elements, uint32_t shift);
+uint64_t gap9_cost_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, bool direct, uint32_t shift);
+uint64_t gap9_cost_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t kernel_y, uint32_t kernel_x, uint32_t shift);
 
 /* An NE16 job as its registers say it. */
 typedef enum { GAP9_NE16_3X3 = 0, GAP9_NE16_DEPTHWISE = 1, GAP9_NE16_1X1 = 2 } gap9_ne16_mode_t;

@@ -1,0 +1,55 @@
+/* match_gap9_wide_core.h - what each core does in the kernels of match_gap9_wide.h: its share, 64-bit requantisation.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MATCH_GAP9_WIDE_CORE_H
+#define MATCH_GAP9_WIDE_CORE_H
+
+#include <stdint.h>
+
+#include "pmsis.h"
+
+#ifndef NUM_CORES
+#define NUM_CORES 8
+#endif
+
+/* Cycle hooks of the twin; empty on silicon. */
+#ifndef MATCH_GAP9_CHARGE_WIDE_REQUANT
+#define MATCH_GAP9_CHARGE_WIDE_REQUANT(elements, shift) ((void)0)
+#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, channels, taps, direct, shift) ((void)0)
+#define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(pixels, channels, kernel_y, kernel_x, shift) ((void)0)
+#endif
+
+typedef struct {
+    uint32_t start, stop;
+} match_gap9_share_t;
+
+/* This core's part of n items, in equal chunks. */
+static inline match_gap9_share_t match_gap9_wide_share(uint32_t n)
+{
+    const uint32_t chunk = (n + NUM_CORES - 1u) / NUM_CORES, start = chunk * (uint32_t)pi_core_id();
+    match_gap9_share_t share;
+    share.start = (start < n) ? start : n;
+    share.stop = (n - share.start < chunk) ? n : share.start + chunk;
+    return share;
+}
+
+/* With shift >= 32 only the upper word of the 64-bit value counts. */
+static inline uint8_t match_gap9_wide_upper(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift)
+{
+    const int64_t value = (int64_t)sum * multiplier + addend;
+    const int32_t result = (int32_t)(value >> 32) >> (shift - 32u);
+    return (uint8_t)((result < 0) ? 0 : ((result > 255) ? 255 : result));
+}
+
+static inline uint8_t match_gap9_wide_lower(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift)
+{
+    const int64_t result = ((int64_t)sum * multiplier + addend) >> shift;
+    return (uint8_t)((result < 0) ? 0 : ((result > 255) ? 255 : result));
+}
+
+static inline uint8_t match_gap9_wide_requant(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift)
+{
+    return (shift >= 32u) ? match_gap9_wide_upper(sum, multiplier, addend, shift)
+                          : match_gap9_wide_lower(sum, multiplier, addend, shift);
+}
+
+#endif
