@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from match_core.hardware import Unit
 from match_core.ir.editor import Editor
-from match_core.transforms.base import PassContext
+from match_core.transforms.base import PassContext, Precision
 from match_core.transforms.expectation import Expectation, clipped, graph_input, unknown
 from match_core.transforms.quant import DType, Quant, Site, producer, quant_of, shape_of
 from match_core.transforms.requant import Arithmetic, Requant, Target, arithmetics, choose_requant, shared_arithmetics
@@ -46,6 +46,7 @@ class IntegerGraph:
         self.editor = editor
         self.arithmetics: tuple[Arithmetic, ...] = arithmetics(context.units)
         self.shared = shared_arithmetics(context.units)
+        self.precision: Precision = context.precision
         self._tolerated_mismatch = TOLERATED_MISMATCH[context.precision]
         self._type = activation_type(context.units)
         self._integer: dict[int, gs.Variable] = {}
@@ -143,8 +144,8 @@ class IntegerGraph:
         """Record where no arithmetic that all units share was precise enough."""
         if self.shared and used not in self.shared:
             self.editor.notes.append(
-                f"{'/'.join(self.editor.origin(site.op))}: {self.shared[-1].product_bits}-bit products would leave more "
-                f"than {100 * self._tolerated_mismatch:g} % of the results 1 LSB off, or some further; "
+                f"{'/'.join(self.editor.origin(site.op))}: {self.shared[-1].product_bits}-bit products would leave "
+                f"more than {100 * self._tolerated_mismatch:g} % of the results 1 LSB off, or some further; "
                 f"{used.product_bits}-bit products are used, which not every unit can do"
             )
 

@@ -1,4 +1,8 @@
-"""Quantised average pooling -> ConvInteger with weights 1 -> Requant, whose multiplier holds 1 / (kernel area)."""
+"""Quantised average pooling -> ConvInteger with weights 1 -> Requant, whose multiplier holds 1 / (kernel area).
+
+Means over 2^n values with the input's own scale fall between two integers every 2^n-th time, and the original rounds
+those ties to even, which no Requant does. Where the precision is "exact" a QuantizeLinear rounds them instead.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,8 @@ from match_core.transforms.requant import Target
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+
+_FLOAT = 1  # TensorProto.FLOAT
 
 
 def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
@@ -42,11 +48,17 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     shape = (1, channels, *site.real_shape[2:]) if len(site.real_shape) == 4 else (1, channels, 1, 1)
     geometry = replace(geometry, group=channels)
     acc = append_convolution(graph, x, weight, geometry, quant, shape, node.name, origin)
-    result = graph.requantise(acc, target, stored, 1, site, graph.editor.origin(*site.nodes))
+    result_origin = graph.editor.origin(*site.nodes)
+    if graph.precision == "exact" and _has_ties(area, quant, stored):
+        result = _round_to_even(graph, acc, area, stored, node.name, result_origin)
+        bounds = (stored.lo, stored.hi)
+    else:
+        result = graph.requantise(acc, target, stored, 1, site, result_origin)
+        bounds = graph.expectation(result).bounds()
     mean, sd = pooled(values.mean, values.sd)
-    ratio, (lo, hi) = quant.scale / stored.scale, graph.expectation(result).bounds()
-    bounds = (np.full(channels, lo), np.full(channels, hi))
-    spread = clipped((mean - quant.zero) * ratio + stored.zero, sd * ratio, *bounds)
+    ratio = quant.scale / stored.scale
+    lo, hi = (np.full(channels, bound, np.int64) for bound in bounds)
+    spread = clipped((mean - quant.zero) * ratio + stored.zero, sd * ratio, lo, hi)
     graph.expect(result, spread)
     if shape == site.real_shape:
         return result
@@ -56,6 +68,27 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     )
     graph.expect(reshaped, spread.reshaped(shape, site.real_shape))
     return reshaped
+
+
+def _has_ties(area: int, quant: Quant, result: Quant) -> bool:
+    """Whether every area-th sum is an exact tie: the mean keeps scale and zero point, the area is a power of two."""
+    limits = np.iinfo(result.dtype)
+    same = quant.scale == result.scale and quant.zero == result.zero
+    whole = (result.lo, result.hi) == (int(limits.min), int(limits.max))
+    return same and whole and area > 1 and area & (area - 1) == 0
+
+
+def _round_to_even(
+    graph: IntegerGraph, acc: gs.Variable, area: int, result: Quant, name: str, origin: tuple[str, ...]
+) -> gs.Variable:
+    """``acc / area`` in float32 (exact: sums stay below 2^24) rounded by QuantizeLinear."""
+    shape = shape_of(acc)
+    real = graph.editor.node("Cast", [acc], np.float32, shape, name=f"{name}_real", origin=origin, attrs={"to": _FLOAT})
+    scale = graph.editor.constant(f"{name}_area", np.array(area, np.float32))
+    zero = graph.editor.constant(f"{name}_zero", np.array(0, result.dtype))
+    return graph.editor.node(
+        "QuantizeLinear", [real, scale, zero], result.dtype, shape, name=f"{name}_round", origin=origin
+    )
 
 
 def _target(values: Expectation, area: int, quant: Quant, result: Quant) -> Target:

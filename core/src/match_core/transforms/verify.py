@@ -55,9 +55,7 @@ class VerifyPass:
         self._expected = got
 
 
-def difference(
-    expected: NDArray[np.generic], got: NDArray[np.generic], exact: bool | None
-) -> str | None:
+def difference(expected: NDArray[np.generic], got: NDArray[np.generic], exact: bool | None) -> str | None:
     """What is wrong with ``got``, None where it is as it should be."""
     if expected.shape != got.shape or expected.dtype != got.dtype:
         return f"{expected.dtype}{list(expected.shape)} became {got.dtype}{list(got.shape)}"
