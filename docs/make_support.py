@@ -1,6 +1,7 @@
-"""Writes docs/support-gap9.md: what each unit of the target runs, generated from the constraints of its patterns.
+"""Writes what each unit of the target runs, generated from its patterns: docs/support-gap9.md with all constraints, and
+the summary in the README of the target's package.
 
-Run with ``python docs/make_support.py``; ``--check`` only tells whether the page is current.
+Run with ``python docs/make_support.py``; ``--check`` only tells whether both are current.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from match_core.patterns.support import SupportRow, support_table
 from match_core.plugin.host import Plugins
 
 TARGET = "gap9"
-PAGE = Path(__file__).resolve().parent / f"support-{TARGET}.md"
+DOCS = Path(__file__).resolve().parent
+PAGE = DOCS / f"support-{TARGET}.md"
+README = DOCS.parent / "plugins" / f"match-{TARGET}" / "README.md"
+BEGIN, END = "<!-- support -->\n", "<!-- end -->\n"
 
 
 def page(plugins: Plugins) -> str:
@@ -65,14 +69,29 @@ def _safe(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*")
 
 
+def readme(plugins: Plugins) -> str:
+    """The README's text with a current summary: the patterns of the package's own units."""
+    soc = plugins.soc(TARGET)
+    units = [unit for unit in plugins.units_of(soc) if unit.name != soc.host]
+    rows = support_table([(unit, plugins.patterns(unit)) for unit in units])
+    lines = ["| unit | pattern | what |", "|---|---|---|"]
+    lines += [f"| {row.unit} | `{row.pattern}` | {_safe(row.description)} |" for row in rows]
+    text = README.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN, 1)
+    return before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
+
+
 def main(arguments: list[str]) -> int:
-    """Write the page, or check it."""
-    text = page(Plugins.load())
+    """Write both, or check them."""
+    plugins = Plugins.load()
+    wanted = {PAGE: page(plugins), README: readme(plugins)}
+    stale = [path for path, text in wanted.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
     if "--check" in arguments:
-        current = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
-        sys.stdout.write(f"{PAGE.name} is {'current' if current else 'out of date: run python docs/make_support.py'}\n")
-        return 0 if current else 1
-    PAGE.write_text(text, encoding="utf-8")
+        names = " and ".join(str(path.relative_to(DOCS.parent)) for path in stale)
+        sys.stdout.write(f"out of date: {names}; run python docs/make_support.py\n" if stale else "current\n")
+        return 1 if stale else 0
+    for path in stale:
+        path.write_text(wanted[path], encoding="utf-8")
     return 0
 
 

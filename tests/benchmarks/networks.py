@@ -1,9 +1,9 @@
 """Cycles and accuracy of the MLPerf Tiny networks on GAP9 with all units and with some switched off.
 
-``make bench`` prints the tables that the READMEs show, as Markdown. Every cycle figure is of one inference: "on the
-twin" is what running the emitted program on virtual clocks gives, "modelled" what the compiler predicted. Neither is
-silicon.
-Kernels of the host have no twin: the twin charges them what the model says, so they say nothing about the model.
+``make bench`` prints two tables as Markdown; ``--update`` also puts them into the READMEs. Every cycle figure is of one
+inference: "on the twin" is what running the emitted program on virtual clocks gives, "modelled" what the compiler
+predicted. Neither is silicon. Kernels of the host have no twin: the twin charges them what the model says, so they say
+nothing about the model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from match_core.plugin.host import Plugins
 from match_core.twin.run import NodeCycles
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = ROOT.parent / "shared" / "models"
+#: Where each table is shown: the page, and the comment in front of it. It ends at the next END.
+NETWORKS_AT = (ROOT / "README.md", "<!-- networks -->\n")
+MODEL_AT = (ROOT / "plugins" / "match-gap9" / "README.md", "<!-- model -->\n")
+END = "<!-- end -->\n"
 NETWORKS = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
 TARGET, HOST = "gap9", "host"
 
@@ -84,19 +89,18 @@ def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (headings, rule, *rows))
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print both tables; exit code 1 if anything is not bit exact."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}; all if none is given"
-    )
-    chosen = parser.parse_args(arguments).networks or NETWORKS
-    if not MODELS.is_dir():
-        sys.stderr.write(f"the networks are not on this machine: there is no {MODELS}\n")
-        return 1
-    plugins, rows, exact = Plugins.load(), [], True
+def put(place: tuple[Path, str], table: str) -> None:
+    """Replace the table at a place of a page."""
+    page, begin = place
+    before, rest = page.read_text(encoding="utf-8").split(begin, 1)
+    page.write_text(f"{before}{begin}{table}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
+
+
+def tables(networks: Sequence[str], plugins: Plugins) -> tuple[str, str, bool]:
+    """Both tables, and whether everything was bit exact."""
+    rows, exact = [], True
     nodes: dict[str, list[NodeCycles]] = {}
-    for network in chosen:
+    for network in networks:
         for choice in CHOICES:
             result = measure(network, choice, plugins)
             rows.append(cycles_row(network, choice, result))
@@ -106,9 +110,29 @@ def main(arguments: Sequence[str]) -> int:
                     nodes.setdefault(node.unit, []).append(node)
             sys.stderr.write(f"{network}, {choice.name}: done\n")
     headings = ("network", "units", "cycles on the twin", "modelled cycles", "share of the twin's cycles", "bit exact")
-    sys.stdout.write(markdown((*headings, "mean LSB", "top-1 as original", "samples"), rows) + "\n\n")
+    first = markdown((*headings, "mean LSB", "top-1 as original", "samples"), rows)
     headings = ("unit", "layers", "modelled / twin, all", "least", "median", "largest")
-    sys.stdout.write(markdown(headings, [model_row(unit, nodes[unit]) for unit in sorted(nodes)]) + "\n")
+    return first, markdown(headings, [model_row(unit, nodes[unit]) for unit in sorted(nodes)]), exact
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print both tables; exit code 1 if anything is not bit exact."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}; all if none is given"
+    )
+    parser.add_argument("--update", action="store_true", help="put the tables into the READMEs")
+    options = parser.parse_args(arguments)
+    if not MODELS.is_dir():
+        sys.stderr.write(f"the networks are not on this machine: there is no {MODELS}\n")
+        return 1
+    if options.update and options.networks:
+        parser.error("--update takes all networks")
+    first, second, exact = tables(options.networks or NETWORKS, Plugins.load())
+    sys.stdout.write(f"{first}\n\n{second}\n")
+    if options.update:
+        put(NETWORKS_AT, first)
+        put(MODEL_AT, second)
     return 0 if exact else 1
 
 

@@ -1,0 +1,64 @@
+"""Commands that pages show are run, and what the pages show below them is what comes out.
+
+``pytest --update-golden tests/docs`` writes what comes out into the pages.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.pages import Session, rewrite, sessions, text_of
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[[str], str]:
+    """Runs a command in a folder that looks like the root of the repository, in which it may leave files; returns what
+    it prints (progress on stderr first)."""
+    for entry in ROOT.iterdir():
+        if not entry.name.startswith(".") and entry.name not in ("build", "dist"):
+            (tmp_path / entry.name).symlink_to(entry, target_is_directory=entry.is_dir())
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MATCH_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+
+    def run(command: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env={**kept, "PATH": path, "NO_COLOR": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert "Traceback" not in done.stdout
+        return done.stdout.replace(f"{ROOT}/", "").replace(f"{tmp_path}/", "")
+
+    return run
+
+
+@pytest.mark.parametrize("session", sessions(), ids=str)
+def test_session(session: Session, run: Callable[[str], str], request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-golden"):
+        rewrite(session, run)
+        return
+    for step in session.steps:
+        printed = run(step.command)
+        assert step.matches(printed), f"$ {step.command}\n{printed}"
+
+
+def test_there_are_sessions() -> None:
+    names = {session.page.name for session in sessions()}
+    assert {"README.md", "cli.md", "plugins.md"} <= names
+
+
+def test_the_readme_names_the_test_command() -> None:
+    assert "\nmake test\n" in text_of(ROOT / "README.md")
+    assert "make test" in text_of(ROOT / ".ci" / "run")
