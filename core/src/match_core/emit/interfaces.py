@@ -46,13 +46,14 @@ ADD = KernelInterface(
     (),
     ("multiplier_a", "multiplier_b", "addend", "shift"),
 )
-#: Pooling, NHWC. Average: clip((sum * multiplier + addend) >> shift); maximum ignores the last three.
+#: Pooling, NHWC. Average: clip((sum * multiplier + addend) >> shift), or with ties_even sum / 2**shift rounded to
+#: nearest with ties to even; maximum ignores the last four.
 POOL2D = KernelInterface(
     "pool2d",
     (("input", "input"), ("output", "output")),
     ("C", "OY", "OX", "FY", "FX"),
     _WINDOW,
-    ("stride_y", "stride_x", "multiplier", "addend", "shift"),
+    ("stride_y", "stride_x", "multiplier", "addend", "shift", "ties_even"),
 )
 
 

@@ -94,7 +94,7 @@ class ClusterCost(UnitCost):
                 return formulas.own_transpose(timing, pixels=1, channels=t["N"])
             case "add":
                 return formulas.own_add(timing, elements=t["Y"] * t["X"] * t["C"])
-            case "avgpool" | "maxpool":
+            case "avgpool" | "avgpool_even" | "maxpool":
                 return formulas.own_pool(
                     timing,
                     out_y=t["OY"],
@@ -102,7 +102,7 @@ class ClusterCost(UnitCost):
                     channels=t["C"],
                     kernel_y=t["FY"],
                     kernel_x=t["FX"],
-                    requant=self.pattern == "avgpool",
+                    requant=self.pattern != "maxpool",
                 )
             case "conv2d_wide" | "linear_wide" | "depthwise_wide":
                 return self._wide_cycles(workload, t)

@@ -108,6 +108,7 @@ _CLUSTER_KERNELS = {
     "linear": _cluster(LINEAR, "match_gap9_linear", _pack_dense),
     "add": _cluster(ADD, "match_gap9_add", _pack_nothing),
     "avgpool": _cluster(POOL2D, "match_gap9_avgpool", _pack_nothing),
+    "avgpool_even": _cluster(POOL2D, "match_gap9_avgpool", _pack_nothing),
     "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", _pack_nothing),
     "transpose": _cluster(TRANSPOSE, "match_gap9_transpose", _pack_nothing),
     "flip": _cluster(FLIP, "match_gap9_flip", _pack_nothing),

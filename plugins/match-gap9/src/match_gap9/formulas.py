@@ -210,13 +210,16 @@ def own_pool(
     kernel_x: Sizes,
     requant: bool,
 ) -> NDArray[np.int64]:
-    """Cycles of ``match_gap9_avgpool_requant`` (``requant``) and ``match_gap9_maxpool``; estimate. Pixels are
-    dealt out to the cores."""
+    """Cycles of ``match_gap9_avgpool_{requant,even}`` (``requant``), whose elements are dealt out to the cores, and of
+    ``match_gap9_maxpool``, whose pixels are; estimate."""
     taps = as_array(kernel_y) * as_array(kernel_x) * timing["own_pool_tap_cycles"]
-    element = taps + timing["own_pool_element_cycles"] + (timing["own_pool_requant_cycles"] if requant else 0)
+    pixels = as_array(out_y) * as_array(out_x)
+    element = taps + timing["own_pool_element_cycles"]
+    if requant:
+        element = element + timing["own_pool_requant_cycles"] + timing["own_pool_pixel_cycles"]
+        return ceil_div(pixels * as_array(channels), timing["core_count"]) * element
     per_pixel = timing["own_pool_pixel_cycles"] + as_array(channels) * element
-    cycles: NDArray[np.int64] = ceil_div(as_array(out_y) * as_array(out_x), timing["core_count"]) * per_pixel
-    return cycles
+    return ceil_div(pixels, timing["core_count"]) * per_pixel
 
 
 def team_launch(timing: Timing) -> int:

@@ -15,6 +15,8 @@ L2_MODEL_BYTES = 1408 * 1024
 CLUSTER_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=32)
 #: NE16: unsigned 32-bit scale and int32 bias per channel, one shift of 0..31, floor (sheet 5.3).
 NE16_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=False, product_bits=32)
+#: Both units with the cores' own 64-bit requantisation behind 32-bit sums (match_gap9_wide.c).
+EXACT_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=63, shift_max=62)
 
 CLUSTER = Unit(
     name="cluster",
@@ -22,6 +24,7 @@ CLUSTER = Unit(
     memory="l1",
     layout="NHWC",
     requant=CLUSTER_REQUANT,
+    exact_requant=EXACT_REQUANT,
     constants=tuple(c for c in constants() if not c.name.startswith("ne16_")),
 )
 NE16 = Unit(
@@ -30,6 +33,7 @@ NE16 = Unit(
     memory="l1",
     layout="NHWC",
     requant=NE16_REQUANT,
+    exact_requant=EXACT_REQUANT,
     constants=tuple(c for c in constants() if c.name.startswith("ne16_")),
 )
 

@@ -59,6 +59,12 @@ def _average(match: Match) -> Workload:
     return s.pool_workload(match, "conv", (fy, fx), (multiplier, addend, s.shift(match)))
 
 
+def _average_even(match: Match) -> Workload:
+    fy, fx = match.shape("weight")[2:]
+    shift = int(match.const("area").reshape(-1)[0]).bit_length() - 1
+    return s.pool_workload(match, "conv", (fy, fx), (0, 0, shift), ties_even=True)
+
+
 def _maximum(match: Match) -> Workload:
     kernel = match.node("pool").attrs["kernel_shape"]
     return s.pool_workload(match, "pool", (int(kernel[0]), int(kernel[1])), (0, 0, 0))
@@ -106,6 +112,13 @@ CLUSTER_PATTERNS = (
         s.CONV,
         (*_COMMON, rules.POOLING, rules.DILATION, rules.POOL_PRODUCT),
         _average,
+    ),
+    Pattern(
+        "avgpool_even",
+        "mean over a power of two, ties to even (match_gap9_avgpool_even)",
+        s.AVERAGE_EVEN,
+        (rules.ACTIVATIONS, rules.WEIGHTS, rules.POOLING, rules.DILATION, rules.POOL_AREA, rules.SIZES),
+        _average_even,
     ),
     Pattern(
         "maxpool",

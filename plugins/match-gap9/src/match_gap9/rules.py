@@ -210,6 +210,21 @@ def _sum_range(match: Match) -> str | None:
 POOL_PRODUCT = Constraint("product", "sum * M + B stays within int32 for every input", _sum_range)
 
 
+def _pool_area(match: Match) -> str | None:
+    fy, fx = match.shape("weight")[2:]
+    area, zero = match.const("area"), match.node("quantize").inputs[2:]
+    if area.size != 1 or float(area.reshape(-1)[0]) != fy * fx or (fy * fx) & (fy * fx - 1) or not 2 <= fy * fx <= 256:
+        return f"it divides by {area.reshape(-1)[0]} for {fy * fx} pixels"
+    result = np.dtype(match.output.dtype)
+    offset = int(zero[0].values) if zero and zero[0].name else 0
+    return None if result == np.uint8 and offset == 0 else f"the result is {result.name} with zero point {offset}"
+
+
+POOL_AREA = Constraint(
+    "area", "it divides by the window's area, a power of two up to 256, and the result is uint8", _pool_area
+)
+
+
 def _add_range(match: Match) -> str | None:
     low = high = worst = 0
     for name, reach in (("multiplier_a", 255), ("multiplier_b", 255), ("addend", 1)):

@@ -35,6 +35,12 @@ ADD = Op(
         Const("high"),
     ),
 )
+#: The mean of a window whose area is a power of two, rounded by QuantizeLinear (ties to even).
+AVERAGE_EVEN = Op(
+    "QuantizeLinear",
+    "quantize",
+    (Op("Cast", "cast", (Op("match.nhwc::ConvInteger", "conv", (Any("input"), Const("weight"))),)), Const("area")),
+)
 MAXPOOL = Op("match.nhwc::MaxPool", "pool", (Any("input"),))
 
 
@@ -84,9 +90,10 @@ def is_depthwise(match: Match) -> bool:
 
 
 def is_pooling(match: Match) -> bool:
-    """A depthwise convolution with all-ones weights and one multiplier: how average pooling is written."""
-    weight, multiplier, addend = (match.const(name) for name in ("weight", "multiplier", "addend"))
-    return bool(is_depthwise(match) and (weight == 1).all() and multiplier.size == 1 and addend.size == 1)
+    """A depthwise convolution with all-ones weights and at most one multiplier: how average pooling is written."""
+    parameters = [name for name in ("multiplier", "addend") if match.has(name)]
+    single = all(match.const(name).size == 1 for name in parameters)
+    return bool(is_depthwise(match) and (match.const("weight") == 1).all() and single)
 
 
 def _spatial_axes(match: Match, step: tuple[int, int]) -> tuple[Axis, Axis]:
@@ -239,7 +246,7 @@ def add_workload(match: Match) -> Workload:
 
 
 def pool_workload(
-    match: Match, capture: str, kernel: tuple[int, int], parameters: tuple[int, int, int]
+    match: Match, capture: str, kernel: tuple[int, int], parameters: tuple[int, int, int], ties_even: bool = False
 ) -> Workload:
     """Pooling: dimensions C, OY, OX, FY, FX; ``parameters`` are multiplier, addend and shift (zeros for a maximum)."""
     _, oy, ox, channels = (int(size) for size in match.output.shape)
@@ -266,5 +273,6 @@ def pool_workload(
             ("multiplier", parameters[0]),
             ("addend", parameters[1]),
             ("shift", parameters[2]),
+            ("ties_even", int(ties_even)),
         ),
     )

@@ -130,7 +130,11 @@ static void avgpool_core(void *argument)
 {
     const match_pool2d_t *const t = argument;
     const match_gap9_pool_t pool = pool_of(t);
-    match_gap9_avgpool_requant(t->input, t->output, &pool, t->multiplier, t->addend, (uint32_t)t->shift);
+    if (t->ties_even != 0) {
+        match_gap9_avgpool_even(t->input, t->output, &pool, (uint32_t)t->shift);
+    } else {
+        match_gap9_avgpool_requant(t->input, t->output, &pool, t->multiplier, t->addend, (uint32_t)t->shift);
+    }
 }
 
 void match_gap9_avgpool(const match_pool2d_t *tile)

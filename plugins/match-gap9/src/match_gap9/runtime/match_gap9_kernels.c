@@ -94,27 +94,43 @@ static range_t window(uint32_t out, uint32_t stride, uint32_t pad, uint32_t kern
   return valid;
 }
 
+/* The sum of one output element's window, padding included. */
+static int32_t window_sum(const uint8_t *in, const match_gap9_pool_t *pool, uint32_t element)
+{
+  const uint32_t pixel = element / pool->channels, channel = element % pool->channels;
+  const range_t rows = window(pixel / pool->out_x, pool->stride_y, pool->pad_top, pool->kernel_y, pool->in_y);
+  const range_t columns = window(pixel % pool->out_x, pool->stride_x, pool->pad_left, pool->kernel_x, pool->in_x);
+  const uint32_t taps = (uint32_t)pool->kernel_x * pool->kernel_y;
+  const uint32_t valid = (rows.stop - rows.start) * (columns.stop - columns.start);
+  uint32_t sum = (taps - valid) * pool->pad_value;
+  for (uint32_t y = rows.start; y < rows.stop; y++) {
+    for (uint32_t x = columns.start; x < columns.stop; x++) {
+      sum += in[(y * pool->in_x + x) * pool->channels + channel];
+    }
+  }
+  return (int32_t)sum;
+}
+
 void match_gap9_avgpool_requant(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool, int32_t m,
                                 int32_t bias, uint32_t shift)
 {
-  const uint32_t channels = pool->channels;
-  const uint32_t taps = (uint32_t)pool->kernel_x * pool->kernel_y;
-  const range_t share = my_share((uint32_t)pool->out_x * pool->out_y);
-  MATCH_GAP9_CHARGE_POOL(pool->out_y, pool->out_x, channels, pool->kernel_y, pool->kernel_x, 1);
-  for (uint32_t pixel = share.start; pixel < share.stop; pixel++) {
-    const range_t rows = window(pixel / pool->out_x, pool->stride_y, pool->pad_top, pool->kernel_y, pool->in_y);
-    const range_t columns = window(pixel % pool->out_x, pool->stride_x, pool->pad_left, pool->kernel_x, pool->in_x);
-    const uint32_t valid = (rows.stop - rows.start) * (columns.stop - columns.start);
-    const int32_t padding = (int32_t)((taps - valid) * pool->pad_value);
-    for (uint32_t channel = 0u; channel < channels; channel++) {
-      int32_t sum = padding;
-      for (uint32_t y = rows.start; y < rows.stop; y++) {
-        for (uint32_t x = columns.start; x < columns.stop; x++) {
-          sum += in[(y * pool->in_x + x) * channels + channel];
-        }
-      }
-      out[pixel * channels + channel] = clip_u8((sum * m + bias) >> shift);
-    }
+  const range_t share = my_share((uint32_t)pool->out_x * pool->out_y * pool->channels);
+  MATCH_GAP9_CHARGE_POOL(pool->out_y, pool->out_x, pool->channels, pool->kernel_y, pool->kernel_x, 1);
+  for (uint32_t element = share.start; element < share.stop; element++) {
+    out[element] = clip_u8((window_sum(in, pool, element) * m + bias) >> shift);
+  }
+  pi_cl_team_barrier(0);
+}
+
+void match_gap9_avgpool_even(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool, uint32_t shift)
+{
+  const range_t share = my_share((uint32_t)pool->out_x * pool->out_y * pool->channels);
+  const uint32_t half = 1u << (shift - 1u);
+  MATCH_GAP9_CHARGE_POOL(pool->out_y, pool->out_x, pool->channels, pool->kernel_y, pool->kernel_x, 1);
+  for (uint32_t element = share.start; element < share.stop; element++) {
+    const uint32_t sum = (uint32_t)window_sum(in, pool, element);
+    const uint32_t quotient = sum >> shift, rest = sum & (2u * half - 1u);
+    out[element] = (uint8_t)(quotient + ((rest + (quotient & 1u) > half) ? 1u : 0u));
   }
   pi_cl_team_barrier(0);
 }

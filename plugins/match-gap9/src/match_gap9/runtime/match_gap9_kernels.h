@@ -43,6 +43,10 @@ typedef struct match_gap9_pool_s {
 void match_gap9_avgpool_requant(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool, int32_t m,
                                 int32_t bias, uint32_t shift);
 
+/* out = sum / 2^shift, shift of 1 to 8, rounded to nearest with ties to even: the mean of a window of 2^shift pixels,
+ * as QuantizeLinear rounds it. */
+void match_gap9_avgpool_even(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool, uint32_t shift);
+
 /* Maximum over the window's valid pixels. Unlike pulp_nn_maxpool it keeps its input and takes any padding. */
 void match_gap9_maxpool(const uint8_t *in, uint8_t *out, const match_gap9_pool_t *pool);
 

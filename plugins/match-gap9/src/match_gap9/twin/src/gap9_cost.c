@@ -107,10 +107,12 @@ uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels) {
 
 uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *s, bool requant) {
   const uint64_t taps = (uint64_t)s->kernel_y * s->kernel_x * MATCH_GAP9_OWN_POOL_TAP_CYCLES;
-  const uint64_t element =
-      taps + MATCH_GAP9_OWN_POOL_ELEMENT_CYCLES + (requant ? MATCH_GAP9_OWN_POOL_REQUANT_CYCLES : 0u);
-  const uint64_t per_pixel = MATCH_GAP9_OWN_POOL_PIXEL_CYCLES + s->k_out * element;
-  return ceil_div((uint64_t)s->out_y * s->out_x, MATCH_GAP9_CORE_COUNT) * per_pixel;
+  const uint64_t element = taps + MATCH_GAP9_OWN_POOL_ELEMENT_CYCLES, pixels = (uint64_t)s->out_y * s->out_x;
+  if (requant) {
+    return ceil_div(pixels * s->k_out, MATCH_GAP9_CORE_COUNT) *
+           (element + MATCH_GAP9_OWN_POOL_REQUANT_CYCLES + MATCH_GAP9_OWN_POOL_PIXEL_CYCLES);
+  }
+  return ceil_div(pixels, MATCH_GAP9_CORE_COUNT) * (MATCH_GAP9_OWN_POOL_PIXEL_CYCLES + s->k_out * element);
 }
 
 /* ---- NE16 (3.3, 3.5) ------------------------------------------------------------------------------------- */
