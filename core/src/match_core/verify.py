@@ -16,6 +16,7 @@ from match_core.pipeline import Compilation, CompileRequest, compile_model
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
+    from match_core.transforms.base import Precision
     from match_core.plugin.host import Plugins
     from match_core.twin.run import RunResult
 
@@ -41,6 +42,7 @@ class VerifyRequest:
     sanitize: bool = False
     mode: str = "eager"
     arrays: Arrays | None = None
+    precision: Precision = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class VerifyResult:
     run: RunResult
     outputs: tuple[OutputCheck, ...]
     samples: int
+    precision: Precision = "exact"
 
     @property
     def ok(self) -> bool:
@@ -90,6 +93,7 @@ class VerifyResult:
             "model": self.compilation.model.name,
             "target": self.compilation.soc.name,
             "samples": self.samples,
+            "precision": self.precision,
             "ok": self.ok,
             "bit_exact": self.bit_exact,
             "bound": {output.name: output.bound for output in self.outputs},
@@ -121,7 +125,9 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     observer = observer or NullObserver()
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
-        wanted = CompileRequest(request.model, request.target, directory, request.only_units, request.without_units)
+        wanted = CompileRequest(
+            request.model, request.target, directory, request.only_units, request.without_units, request.precision
+        )
         compiled = compile_model(wanted, plugins, observer).compilation
         inputs = _inputs(request, compiled.model)
         samples = len(next(iter(inputs.values()))) if inputs else 1
@@ -136,7 +142,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         for tensor in compiled.model.graph.outputs
     )
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples)
+    return VerifyResult(compiled, run, checks, samples, request.precision)
 
 
 def _inputs(request: VerifyRequest, model: Model) -> Arrays:

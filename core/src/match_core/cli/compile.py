@@ -11,6 +11,8 @@ from match_core.cli.options import (
     JsonOption,
     ModelArgument,
     OnlyUnitOption,
+    Precision,
+    PrecisionOption,
     QuietOption,
     TargetOption,
     WithoutUnitOption,
@@ -32,6 +34,7 @@ def compile_command(
     target: TargetOption = None,
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
+    precision: PrecisionOption = Precision.EXACT,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -51,6 +54,7 @@ def compile_command(
                 output=output,
                 only_units=tuple(only_unit or ()),
                 without_units=tuple(without_unit or ()),
+                precision=precision.value,
             )
             compilation = compile_model(request, plugins, terminal).compilation
         document = _document(compilation, output)

@@ -11,6 +11,8 @@ from match_core.cli.options import (
     JsonOption,
     ModelArgument,
     OnlyUnitOption,
+    Precision,
+    PrecisionOption,
     QuietOption,
     SanitizeOption,
     TargetOption,
@@ -32,6 +34,7 @@ def verify_command(
     ] = None,
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
+    precision: PrecisionOption = Precision.EXACT,
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -53,6 +56,7 @@ def verify_command(
                 inputs=inputs,
                 only_units=tuple(only_unit or ()),
                 without_units=tuple(without_unit or ()),
+                precision=precision.value,
                 sanitize=sanitize,
             )
             document = verify_model(request, plugins, terminal).as_json()

@@ -78,19 +78,25 @@ def _pack_nothing(match: Match, workload: Workload) -> dict[str, NDArray[np.gene
     return {}
 
 
+def _encoded(weight: NDArray[np.generic], workload: Workload, depthwise: bool = False) -> dict[str, NDArray[np.generic]]:
+    """NE16's bit-serial weights (sheet 5.2), in the width that the workload states."""
+    bits = workload.parameters["weight_bits"]
+    return {"weight": encode_weights(weight.astype(np.int8), bits=bits, depthwise=depthwise)}
+
+
 def _pack_ne16(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
     weight = match.const("weight")
-    return {"weight": encode_weights(weight, bits=workload.parameters["weight_bits"]), **_requant(match, weight.shape[0])}
+    return {**_encoded(weight, workload), **_requant(match, weight.shape[0])}
 
 
 def _pack_ne16_depthwise(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
     weight = match.const("weight")
-    return {"weight": encode_weights(weight, bits=workload.parameters["weight_bits"], depthwise=True), **_requant(match, weight.shape[0])}
+    return {**_encoded(weight, workload, depthwise=True), **_requant(match, weight.shape[0])}
 
 
 def _pack_ne16_dense(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
     weight = match.const("weight").T[:, :, None, None]
-    return {"weight": encode_weights(weight, bits=workload.parameters["weight_bits"]), **_requant(match, weight.shape[0])}
+    return {**_encoded(weight, workload), **_requant(match, weight.shape[0])}
 
 
 def _cluster(interface: KernelInterface, name: str, pack: object) -> Kernel:

@@ -217,9 +217,12 @@ def own_pool(
     element = taps + timing["own_pool_element_cycles"]
     if requant:
         element = element + timing["own_pool_requant_cycles"] + timing["own_pool_pixel_cycles"]
-        return ceil_div(pixels * as_array(channels), timing["core_count"]) * element
-    per_pixel = timing["own_pool_pixel_cycles"] + as_array(channels) * element
-    return ceil_div(pixels, timing["core_count"]) * per_pixel
+        shares = ceil_div(pixels * as_array(channels), timing["core_count"])
+    else:
+        element = timing["own_pool_pixel_cycles"] + as_array(channels) * element
+        shares = ceil_div(pixels, timing["core_count"])
+    cycles: NDArray[np.int64] = shares * element
+    return cycles
 
 
 def team_launch(timing: Timing) -> int:
