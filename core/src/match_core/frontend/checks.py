@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
+from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def check_nodes(proto: onnx.ModelProto, source: str) -> None:
         if any(a.HasField("g") or a.graphs for a in node.attribute):
             raise ModelError(
                 "MATCH-F007",
-                f"control flow is not supported: {node.op_type}",
+                f"control flow is not supported: {comment_text(node.op_type)}",
                 where,
                 "the node has a subgraph, so what runs depends on data",
                 ("unroll loops and resolve conditions before the export",),
@@ -82,7 +83,7 @@ def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) 
     known = domain == "" and onnx.defs.has(node.op_type, max_inclusive_version=version, domain="")
     if known and not onnx.defs.get_schema(node.op_type, version, "").deprecated:
         return
-    name = f"{domain}::{node.op_type}" if domain else node.op_type
+    name = comment_text(f"{domain}::{node.op_type}" if domain else node.op_type)
     if domain:
         why = f"operators of domain {domain!r} are not known" if domain != MICROSOFT else "it is not among those known"
     else:
@@ -131,7 +132,7 @@ def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | 
     shown = "unknown" if sizes is None else _text(sizes)
     raise ModelError(
         "MATCH-F014",
-        f"the size of a result of {node.op_type} is not known before the model runs",
+        f"the size of a result of {comment_text(node.op_type)} is not known before the model runs",
         f"{_place(node, source)}, output {name!r}",
         f"its shape is {shown}",
         ("replace computed shapes by constants (for example with onnxsim)", *_STATIC_HELP),
@@ -153,7 +154,7 @@ def _check_batch(node: onnx.NodeProto, known: dict[str, onnx.ValueInfoProto], so
 
 
 def _place(node: onnx.NodeProto, source: str) -> str:
-    return f"{source}, node {node.name!r} ({node.op_type})"
+    return f"{source}, node {node.name!r} ({comment_text(node.op_type)})"
 
 
 def _is_number(value: onnx.ValueInfoProto) -> bool:
