@@ -52,7 +52,7 @@ def main() -> int:
 def show(terminal: Terminal, result: VerifyResult, images: int) -> None:
     """Layers with their units and cycles; memory."""
     rows = tuple(
-        (", ".join(node.onnx_names)[:48], node.unit, f"{node.cycles:,}", f"{node.predicted_cycles:,}")
+        (node.title, node.unit, f"{node.cycles:,}", f"{node.predicted_cycles:,}")
         for node in result.run.nodes
     )
     program = result.compilation.program

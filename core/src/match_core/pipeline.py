@@ -228,6 +228,7 @@ def _plan(
     from match_core.emit.program import EmitRequest
     from match_core.planning.plan import plan
     from match_core.planning.validate import validate_program
+    from match_core.report.titles import source_operators
 
     draft = ConstantPool(model.name)
     sizes = lower(model.name, mapping.assignments, apis, draft)
@@ -237,8 +238,7 @@ def _plan(
     # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
     pool = ConstantPool(model.name)
     lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool)
-    source_ops = {name: node.op for node in source.graph.nodes for name in source.origin([node])}
-    return program, EmitRequest(model, source_ops, program, lowered, pool, apis, __version__)
+    return program, EmitRequest(model, source_operators(source), program, lowered, pool, apis, __version__)
 
 
 def _emit(

@@ -104,6 +104,7 @@ class VerifyResult:
             "predicted_cycles": program.predicted_cycles,
             "nodes": [
                 {
+                    "title": node.title,
                     "onnx_names": list(node.onnx_names),
                     "unit": node.unit,
                     "cycles": node.cycles,

@@ -66,7 +66,10 @@ def compile_command(
 
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
+    from match_core.report.titles import source_operators, task_title
+
     program = compilation.program
+    operators = source_operators(compilation.source)
     return {
         "schema": "match.compile",
         "schema_version": 1,
@@ -78,6 +81,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
         "predicted_cycles": program.predicted_cycles,
         "nodes": [
             {
+                "title": task_title(compilation.model, operators, task.assignment),
                 "onnx_names": list(compilation.model.origin(task.assignment.candidate.match.nodes)),
                 "unit": task.assignment.candidate.unit,
                 "pattern": task.assignment.candidate.pattern.name,
@@ -91,7 +95,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
 
 def _nodes_table(nodes: list[dict[str, Any]]) -> Table:
     rows = [
-        (shortened(node["onnx_names"]), node["unit"], node["pattern"], f"{node['predicted_cycles']:,}")
+        (shortened(node["title"]), node["unit"], node["pattern"], f"{node['predicted_cycles']:,}")
         for node in nodes
     ]
     return Table("layers", ("ONNX nodes", "unit", "pattern", "predicted"), rows, frozenset({"predicted"}))

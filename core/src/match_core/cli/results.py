@@ -21,6 +21,7 @@ def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
     """One object per emitted node."""
     return [
         {
+            "title": node.title,
             "onnx_names": list(node.onnx_names),
             "unit": node.unit,
             "cycles": node.cycles,
@@ -50,9 +51,6 @@ def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
     return Table("memory", ("name", "used", "available", "share"), rows, frozenset({"used", "available", "share"}))
 
 
-def shortened(names: Iterable[str], limit: int = 48) -> str:
-    """The source nodes behind one node on one line of a table; the telling ones where some only quantise."""
-    every = tuple(names)
-    telling = tuple(name for name in every if "quantizelinear" not in name.lower())
-    text = " + ".join(telling or every)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+def shortened(title: str, limit: int = 48) -> str:
+    """A task's title on one line of a table."""
+    return title if len(title) <= limit else title[: limit - 3] + "..."

@@ -67,7 +67,7 @@ def verify_command(
 
 def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     rows = [
-        (shortened(node["onnx_names"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
+        (shortened(node["title"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
         for node in document["nodes"]
     ]
     right = frozenset({"cycles", "predicted"})

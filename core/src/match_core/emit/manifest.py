@@ -57,6 +57,7 @@ def manifest(
         "nodes": [
             {
                 "index": task.index,
+                "title": emitter.title(task),
                 "onnx_names": list(request.model.origin(task.assignment.candidate.match.nodes)),
                 "unit": task.assignment.candidate.unit,
                 "pattern": task.assignment.candidate.pattern.name,

@@ -16,16 +16,13 @@ from match_core.emit.sources import SourceFile
 from match_core.emit.templates import Templates
 from match_core.emit.view import ArenaView, TaskView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
+from match_core.report.titles import task_title
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.ir.model import Model
     from match_core.planning.program import Program, Task
-
-
-_CONVERSIONS = frozenset(("DequantizeLinear", "QuantizeLinear"))
-_NAMES_MAX = 4
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,7 @@ class ProgramEmitter:
             (b.offset_bytes for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index),
             None,
         )
-        title = comment_text(f"{self._names(task)} on {candidate.unit} ({candidate.pattern.name})")
+        title = comment_text(f"{self.title(task)} on {candidate.unit} ({candidate.pattern.name})")
         view = TaskView(
             index=task.index,
             unit=candidate.unit,
@@ -204,15 +201,9 @@ class ProgramEmitter:
             return _with_body(view, body)
         return view
 
-    def _names(self, task: Task) -> str:
-        """The source nodes that say what the task computes: those that are not conversions, if there are any."""
-        nodes = task.assignment.candidate.match.nodes
-        origin = self.request.model.origin(nodes)
-        telling = [name for name in origin if self.request.source_ops.get(name) not in _CONVERSIONS] or list(origin)
-        if not telling:
-            return f"{nodes[-1].op} of {nodes[0].inputs[0].name} (inserted)"
-        more = f" and {len(telling) - _NAMES_MAX} more" if len(telling) > _NAMES_MAX else ""
-        return ", ".join(telling[:_NAMES_MAX]) + more
+    def title(self, task: Task) -> str:
+        """What the task computes, in the source's names (not yet safe for C)."""
+        return task_title(self.request.model, self.request.source_ops, task.assignment)
 
     def _pointers(self, task: Task, lowered: Lowered) -> tuple[str, ...]:
         if lowered.inline is not None:

@@ -17,9 +17,10 @@ from match_core.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class NodeCycles:
-    """Cycles of one emitted node on the twin beside the prediction."""
+    """Cycles of one emitted node on the twin beside the prediction; ``title`` names it in tables."""
 
     index: int
+    title: str
     onnx_names: tuple[str, ...]
     unit: str
     cycles: int
@@ -97,7 +98,14 @@ def _result(
     clocks = {r["name"]: r for r in records if "now" in r}
     measured = {r["node"]: r["cycles"] for r in records if "calls" in r}
     nodes = tuple(
-        NodeCycles(n["index"], tuple(n["onnx_names"]), n["unit"], measured.get(n["index"], 0), n["predicted_cycles"])
+        NodeCycles(
+            n["index"],
+            n["title"],
+            tuple(n["onnx_names"]),
+            n["unit"],
+            measured.get(n["index"], 0),
+            n["predicted_cycles"],
+        )
         for n in document["nodes"]
         if n["emitted"]
     )
