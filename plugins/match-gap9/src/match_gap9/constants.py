@@ -79,6 +79,7 @@ _CLUSTER = (
     _cycles("maxpool_copy_cycles", 2, _PULP_NN, estimate=True),
     _cycles("pool_pixel_cycles", 20, _PULP_NN, estimate=True),
     _cycles("own_add_element_cycles", 10, _OWN, estimate=True),
+    _cycles("own_quantize_element_cycles", 24, _OWN + "; a float division of about 12 is half of it", estimate=True),
     _cycles("own_requant_element_cycles", 7, _OWN, estimate=True),
     _cycles("own_transpose_element_cycles", 6, _OWN, estimate=True),
     _cycles("own_pool_tap_cycles", 5, _OWN, estimate=True),

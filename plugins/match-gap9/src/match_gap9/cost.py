@@ -90,6 +90,8 @@ class ClusterCost(UnitCost):
                 return cycles
             case "transpose":
                 return formulas.own_transpose(timing, pixels=t["R"], channels=t["C"])
+            case "quantize":
+                return formulas.own_quantize(timing, elements=t["N"])
             case "flip":
                 return formulas.own_transpose(timing, pixels=1, channels=t["N"])
             case "add":

@@ -20,14 +20,14 @@ from match_core import (
 )
 from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D
 from match_core.emit.interfaces import context_header
-from match_gap9.layout import FLIP, TRANSPOSE
+from match_gap9.layout import FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
 from match_gap9.wide_kernels import HEADER, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERNELS
 
 _HERE = Path(__file__).resolve().parent
-_INTERFACES = (ADD, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, TRANSPOSE)
+_INTERFACES = (ADD, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, QUANTIZE, TRANSPOSE)
 
 #: How the names of files begin that only the cluster needs.
 _CLUSTER_FILES = ("match_gap9_cluster", "match_gap9_kernels", "match_gap9_layout", "match_gap9_wide.c")
@@ -117,6 +117,7 @@ _CLUSTER_KERNELS = {
     "avgpool_even": _cluster(POOL2D, "match_gap9_avgpool", _pack_nothing),
     "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", _pack_nothing),
     "transpose": _cluster(TRANSPOSE, "match_gap9_transpose", _pack_nothing),
+    "quantize": _cluster(QUANTIZE, "match_gap9_quantize_tensor", _pack_nothing),
     "flip": _cluster(FLIP, "match_gap9_flip", _pack_nothing),
     **WIDE_CLUSTER_KERNELS,
 }

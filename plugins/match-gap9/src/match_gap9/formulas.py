@@ -54,6 +54,7 @@ __all__ = [
     "ne16_wide_build",
     "own_add",
     "own_pool",
+    "own_quantize",
     "own_requant",
     "own_transpose",
     "pointwise",
@@ -192,6 +193,11 @@ def own_add(timing: Timing, *, elements: Sizes) -> NDArray[np.int64]:
 def own_requant(timing: Timing, *, elements: Sizes) -> NDArray[np.int64]:
     """Cycles of ``match_gap9_requant_u8``; estimate."""
     return ceil_div(elements, timing["core_count"]) * timing["own_requant_element_cycles"]
+
+
+def own_quantize(timing: Timing, *, elements: Sizes) -> NDArray[np.int64]:
+    """Cycles of ``match_gap9_quantize``; estimate."""
+    return ceil_div(elements, timing["core_count"]) * timing["own_quantize_element_cycles"]
 
 
 def own_transpose(timing: Timing, *, pixels: Sizes, channels: Sizes) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 from match_core import (
     Any,
     Axis,
+    Const,
     Constraint,
     Dim,
     KernelInterface,
@@ -25,6 +26,15 @@ from match_core import (
 TRANSPOSE = KernelInterface("transpose", (("input", "input"), ("output", "output")), ("R", "C"), (), ("flip",))
 #: out[n] = in[n] ^ flip.
 FLIP = KernelInterface("flip", (("input", "input"), ("output", "output")), ("N",), (), ("flip",))
+
+#: out[n] = saturate(round(in[n] / scale) + zero_point); ``scale_bits`` are the bits of the float32 scale.
+QUANTIZE = KernelInterface(
+    "quantize",
+    (("input", "input"), ("output", "output")),
+    ("N",),
+    (),
+    ("scale_bits", "zero_point", "low", "high"),
+)
 
 _OFFSET = "match.arith::OffsetI8ToU8|match.arith::OffsetU8ToI8"
 _TRANSPOSE_STRUCTURE = OneOf(
@@ -87,7 +97,47 @@ def _flip_workload(match: Match) -> Workload:
     )
 
 
+def _per_tensor(match: Match) -> str | None:
+    sizes = [match.const(name).size for name in ("scale", "zero")]
+    return None if sizes == [1, 1] else f"there are {max(sizes)} scales"
+
+
+def _to_bytes(match: Match) -> str | None:
+    source, result = np.dtype(match.tensor("input").dtype), np.dtype(match.output.dtype)
+    right = source == np.float32 and result in (np.dtype(np.int8), np.dtype(np.uint8))
+    return None if right else f"it turns {source.name} into {result.name}"
+
+
+PER_TENSOR = Constraint("scale", "there is one scale and one zero point", _per_tensor)
+TO_BYTES = Constraint("types", "float32 becomes int8 or uint8", _to_bytes)
+
+
+def _quantize_workload(match: Match) -> Workload:
+    axis = Axis("n", prod(match.shape("input")), (("N", 1),))
+    limits = np.iinfo(np.dtype(match.output.dtype))
+    scale = match.const("scale").astype(np.float32).reshape(1)
+    return Workload(
+        kind="quantize",
+        dims=(Dim("N", axis.size, granularity=4),),
+        operands=(Operand("input", "input", (axis,), 32), Operand("output", "output", (axis,))),
+        macs=0,
+        geometry=(
+            ("scale_bits", int(scale.view(np.int32)[0])),
+            ("zero_point", int(match.const("zero").reshape(-1)[0])),
+            ("low", int(limits.min)),
+            ("high", int(limits.max)),
+        ),
+    )
+
+
 LAYOUT_PATTERNS = (
+    Pattern(
+        "quantize",
+        "float32 tensors at the graph's start to 8 bits (match_gap9_quantize)",
+        Op("QuantizeLinear", "quantize", (Any("input"), Const("scale"), Const("zero"))),
+        (TO_BYTES, PER_TENSOR),
+        _quantize_workload,
+    ),
     Pattern(
         "transpose",
         "layout change of 8-bit tensors between NCHW and NHWC, change of sign included (match_gap9_transpose_bytes)",

@@ -15,6 +15,7 @@
 #include "match_flip.h"
 #include "match_linear.h"
 #include "match_pool2d.h"
+#include "match_quantize.h"
 #include "match_transpose.h"
 
 /* ---- platform: 0 on success ------------------------------------------------------------------------------ */
@@ -51,6 +52,7 @@ void match_gap9_avgpool(const match_pool2d_t *tile);
 void match_gap9_maxpool2d(const match_pool2d_t *tile);
 void match_gap9_transpose(const match_transpose_t *tile);
 void match_gap9_flip(const match_flip_t *tile);
+void match_gap9_quantize_tensor(const match_quantize_t *tile);
 
 /* ---- NE16: launch returns at once, wait returns when the last job is done --------------------------------- */
 

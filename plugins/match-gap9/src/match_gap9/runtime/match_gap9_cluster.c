@@ -165,6 +165,21 @@ void match_gap9_transpose(const match_transpose_t *tile)
     team(transpose_core, tile);
 }
 
+static void quantize_core(void *argument)
+{
+    const match_quantize_t *const t = argument;
+    const union {
+        int32_t bits;
+        float value;
+    } scale = {.bits = t->scale_bits};
+    match_gap9_quantize(t->input, t->output, t->n, scale.value, t->zero_point, t->low, t->high);
+}
+
+void match_gap9_quantize_tensor(const match_quantize_t *tile)
+{
+    team(quantize_core, tile);
+}
+
 static void flip_core(void *argument)
 {
     const match_flip_t *const t = argument;

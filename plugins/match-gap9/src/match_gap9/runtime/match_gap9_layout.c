@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_layout.h"
 
+#include <math.h>
+
 #include "pmsis.h"
 
 #ifndef NUM_CORES
@@ -10,6 +12,10 @@
 /* Cycle hooks of the twin; empty on silicon. */
 #ifndef MATCH_GAP9_CHARGE_TRANSPOSE
 #define MATCH_GAP9_CHARGE_TRANSPOSE(rows, columns) ((void)0)
+#endif
+
+#ifndef MATCH_GAP9_CHARGE_QUANTIZE
+#define MATCH_GAP9_CHARGE_QUANTIZE(n) ((void)0)
 #endif
 
 /* The first of this core's share of n, and with core + 1 the end of it. */
@@ -39,6 +45,21 @@ void match_gap9_flip_bytes(const uint8_t *in, uint8_t *out, uint32_t n, uint8_t 
     MATCH_GAP9_CHARGE_TRANSPOSE(1u, n);
     for (uint32_t i = share(n, core); i < stop; i++) {
         out[i] = (uint8_t)(in[i] ^ flip);
+    }
+    pi_cl_team_barrier(0);
+}
+
+void match_gap9_quantize(const float *in, uint8_t *out, uint32_t n, float scale, int32_t zero_point, int32_t low,
+                         int32_t high)
+{
+    const uint32_t core = (uint32_t)pi_core_id();
+    const uint32_t stop = share(n, core + 1u);
+    const float least = (float)(low - zero_point), most = (float)(high - zero_point);
+    MATCH_GAP9_CHARGE_QUANTIZE(n);
+    for (uint32_t i = share(n, core); i < stop; i++) {
+        const float value = in[i] / scale;
+        const float kept = (value > least) ? ((value < most) ? value : most) : least; /* before rounding: also for NaN */
+        out[i] = (uint8_t)((int32_t)lrintf(kept) + zero_point);
     }
     pi_cl_team_barrier(0);
 }

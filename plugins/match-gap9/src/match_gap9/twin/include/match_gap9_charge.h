@@ -7,6 +7,7 @@
 
 void match_gap9_twin_charge_add_requant(uint32_t n);
 void match_gap9_twin_charge_requant(uint32_t n);
+void match_gap9_twin_charge_quantize(uint32_t n);
 void match_gap9_twin_charge_transpose(uint32_t pixels, uint32_t channels);
 void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channels, uint32_t kernel_y,
                                  uint32_t kernel_x, int requant);
@@ -17,6 +18,7 @@ void match_gap9_twin_charge_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t
 
 #define MATCH_GAP9_CHARGE_ADD_REQUANT(n) match_gap9_twin_charge_add_requant(n)
 #define MATCH_GAP9_CHARGE_REQUANT(n) match_gap9_twin_charge_requant(n)
+#define MATCH_GAP9_CHARGE_QUANTIZE(n) match_gap9_twin_charge_quantize(n)
 #define MATCH_GAP9_CHARGE_TRANSPOSE(pixels, channels) match_gap9_twin_charge_transpose(pixels, channels)
 #define MATCH_GAP9_CHARGE_POOL(out_y, out_x, channels, kernel_y, kernel_x, requant) \
   match_gap9_twin_charge_pool(out_y, out_x, channels, kernel_y, kernel_x, requant)

@@ -10,6 +10,10 @@ void match_gap9_twin_charge_requant(uint32_t n) {
   (void)gap9_enter_kernel("match_gap9_requant_u8", gap9_cost_own_requant(n));
 }
 
+void match_gap9_twin_charge_quantize(uint32_t n) {
+  (void)gap9_enter_kernel("match_gap9_quantize", gap9_cost_own_quantize(n));
+}
+
 void match_gap9_twin_charge_transpose(uint32_t pixels, uint32_t channels) {
   (void)gap9_enter_kernel("match_gap9_hwc_to_chw", gap9_cost_own_transpose(pixels, channels));
 }

@@ -101,6 +101,10 @@ uint64_t gap9_cost_own_requant(uint32_t elements) {
   return ceil_div(elements, MATCH_GAP9_CORE_COUNT) * MATCH_GAP9_OWN_REQUANT_ELEMENT_CYCLES;
 }
 
+uint64_t gap9_cost_own_quantize(uint32_t elements) {
+  return ceil_div(elements, MATCH_GAP9_CORE_COUNT) * MATCH_GAP9_OWN_QUANTIZE_ELEMENT_CYCLES;
+}
+
 uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels) {
   return rows_per_core(channels) * pixels * MATCH_GAP9_OWN_TRANSPOSE_ELEMENT_CYCLES;
 }

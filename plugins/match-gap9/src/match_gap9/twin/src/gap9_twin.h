@@ -52,6 +52,7 @@ uint64_t gap9_cost_avgpool(const gap9_conv_shape_t *shape);
 uint64_t gap9_cost_maxpool(const gap9_conv_shape_t *shape, uint32_t in_y);
 uint64_t gap9_cost_own_add(uint32_t elements);
 uint64_t gap9_cost_own_requant(uint32_t elements);
+uint64_t gap9_cost_own_quantize(uint32_t elements);
 uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels);
 uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *shape, bool requant);
 /* gap9_cost_wide.c: 64-bit requantisation */
