@@ -239,7 +239,7 @@ class ProgramEmitter:
             "headers": self._headers(units),
             "starts": _unique(p.start for p in platforms),
             "stops": tuple(reversed(_unique(p.stop for p in platforms))),
-            "uses_context": bool(self.arenas),
+            "uses_home": any(arena.memory == self.soc.home for arena in self.arenas),
         }
 
     def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:

@@ -30,9 +30,9 @@ int ${name}_init(const ${name}_t *ctx)
 
 int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
 {
-% if uses_context:
+% if uses_home:
     uint8_t *const ${home} = ctx->${home};
-% else:
+% elif not arenas:
     (void)ctx;
 % endif
 % if not inputs:
