@@ -1,0 +1,278 @@
+"""The C of 64-bit requantisation on its own: kernels against numpy, with and without SIMD, charges against formulas."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from match_core import KernelInterface
+from match_core.emit.interfaces import CONV2D, DEPTHWISE2D, LINEAR, context_header
+from match_gap9 import formulas
+from match_gap9.constants import PRESETS, values
+from match_gap9.timing import HEADER_NAME, render_timing_header
+from match_gap9.wide import column_bytes
+from numpy.typing import NDArray
+
+PACKAGE = Path(formulas.__file__).resolve().parent
+ROOT = next(p for p in Path(__file__).resolve().parents if (p / "core").is_dir() and (p / "plugins").is_dir())
+TWIN_RUNTIME = ROOT / "core/src/match_core/twin/runtime"
+FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1", "-fPIC", "-shared")
+#: Undefined behaviour ends the process.
+TRAP = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sanitize-recover=all")
+
+#: Eight cores one after the other; no cycle hooks.
+PMSIS = """#pragma once
+extern int match_test_core;
+static inline int pi_core_id(void) { return match_test_core; }
+#define pi_cl_team_barrier(n) ((void)0)
+static inline void pi_cl_team_fork(int cores, void (*entry)(void *), void *argument)
+{
+    for (match_test_core = cores - 1; match_test_core >= 0; match_test_core--) { entry(argument); }
+}
+"""
+#: What the XpulpV2 compiler has built in: sum of four products of unsigned and signed bytes, added to a third operand.
+BUILTIN = """#include <stdint.h>
+typedef uint8_t test_unsigned __attribute__((vector_size(4)));
+typedef int8_t test_signed __attribute__((vector_size(4)));
+static inline int32_t __builtin_pulp_sdotusp4(test_unsigned a, test_signed b, int32_t sum)
+{
+    for (int i = 0; i < 4; i++) { sum += (int32_t)a[i] * b[i]; }
+    return sum;
+}
+"""
+PROBE = """#include "match_gap9_wide_core.h"
+int match_test_core = 0;
+int requant(int32_t sum, int32_t m, int64_t b, uint32_t s);
+int requant(int32_t sum, int32_t m, int64_t b, uint32_t s) { return match_gap9_wide_requant(sum, m, b, s); }
+"""
+
+
+def _library(folder: Path, name: str, sources: list[Path], flags: tuple[str, ...]) -> ctypes.CDLL:
+    output = folder / f"{name}.so"
+    command = ["gcc", *FLAGS, *flags, *map(str, sources), "-o", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+    return ctypes.CDLL(str(output))
+
+
+@pytest.fixture(scope="module", params=["plain", "simd"])
+def kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The cluster's kernels, and ``requant``."""
+    folder = tmp_path_factory.mktemp(request.param)
+    for header in map(context_header, (CONV2D, DEPTHWISE2D, LINEAR)):
+        (folder / header.name).write_text(header.text)
+    (folder / "pmsis.h").write_text(PMSIS)
+    (folder / "builtin.h").write_text(BUILTIN)
+    (folder / "probe.c").write_text(PROBE)
+    flags = (f"-I{folder}", f"-I{PACKAGE / 'runtime'}", *TRAP)
+    if request.param == "simd":
+        flags = (*flags, "-DMATCH_GAP9_XPULP", "-include", str(folder / "builtin.h"))
+    return _library(folder, "kernels", [folder / "probe.c", PACKAGE / "runtime/match_gap9_wide.c"], flags)
+
+
+def _context(interface: KernelInterface, fields: Mapping[str, Any]) -> ctypes.Structure:
+    """The kernel context, as ``context_header`` lays it out."""
+    pointers = [name for name, _ in interface.operands] + ["scratch"]
+    sizes = [dim.lower() for dim in interface.dims]
+    for operand, axis in interface.windowed:
+        sizes += [f"{operand}_{axis}", f"{operand}_{axis}_pad_before", f"{operand}_{axis}_pad_after"]
+    layout = [
+        *((name, ctypes.c_void_p) for name in pointers),
+        *((name, ctypes.c_uint32) for name in sizes),
+        *((name, ctypes.c_int32) for name in interface.geometry),
+    ]
+    assert set(fields) <= {name for name, _ in layout}
+    context = type("Context", (ctypes.Structure,), {"_fields_": layout})()
+    for name, value in fields.items():
+        setattr(context, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+    return context
+
+
+def _requantised(sums: NDArray[np.int64], m: NDArray[np.int32], b: NDArray[np.int64], s: int) -> NDArray[np.uint8]:
+    """In Python's integers."""
+    exact = (sums.astype(object) * m.astype(object) + b.astype(object)) >> s
+    return np.clip(exact, 0, 255).astype(np.uint8)
+
+
+def _constants(rng: np.random.Generator, reach: int, k: int, s: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Multipliers and addends that let results of sums up to ``reach`` use their range, where S allows it."""
+    scale = min(2**31 - 1, max(1, (256 << s) // max(reach, 1)))
+    multiplier = rng.integers(scale // 2, scale, k, endpoint=True).astype(np.int32)
+    addend = rng.integers(-(64 << s), 192 << s, k) if s < 54 else rng.integers(-(2**61), 2**61, k)
+    return multiplier, addend
+
+
+# ---- requantisation ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    total=st.integers(-(2**31), 2**31 - 1),
+    multiplier=st.integers(0, 2**31 - 1),
+    addend=st.integers(-(2**62), 2**62),
+    shift=st.integers(0, 62),
+)
+def test_requantisation_is_exact(kernels: ctypes.CDLL, total: int, multiplier: int, addend: int, shift: int) -> None:
+    expected = min(255, max(0, (total * multiplier + addend) >> shift))
+    got = kernels.requant(total, multiplier, ctypes.c_int64(addend), ctypes.c_uint32(shift))
+    assert got == expected
+
+
+@pytest.mark.parametrize("shift", range(63))
+def test_every_shift_at_its_edges(kernels: ctypes.CDLL, shift: int) -> None:
+    for level in (-1, 0, 1, 128, 254, 255, 256):
+        for offset in (-1, 0, 1):
+            addend = (level << shift) + offset
+            if abs(addend) < 2**62:
+                expected = min(255, max(0, addend >> shift))
+                assert kernels.requant(0, 7, ctypes.c_int64(addend), ctypes.c_uint32(shift)) == expected
+
+
+# ---- kernels -----------------------------------------------------------------------------------------------------
+
+SIZES = st.integers(1, 7)
+PADS = st.tuples(*[st.integers(0, 3)] * 4)
+
+
+def _windows(x: NDArray[np.uint8], pads: tuple[int, ...], value: int, kernel: tuple[int, int], stride: tuple[int, int]):
+    """Windows (OY, OX, C, FY, FX) of the padded image."""
+    top, bottom, left, right = pads
+    padded = np.pad(x.astype(np.int64), ((top, bottom), (left, right), (0, 0)), constant_values=value)
+    view = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=(0, 1))
+    return view[:: stride[0], :: stride[1]]
+
+
+def _spatial(
+    x: NDArray[np.uint8], pads: tuple[int, ...], kernel: tuple[int, int], stride: tuple[int, int], out: tuple[int, ...]
+) -> dict[str, int]:
+    """Sizes of the context."""
+    fields = {"oy": out[0], "ox": out[1], "fy": kernel[0], "fx": kernel[1]}
+    fields |= {"stride_y": stride[0], "stride_x": stride[1]}
+    for axis, size, before, after in (("y", x.shape[0], *pads[:2]), ("x", x.shape[1], *pads[2:])):
+        fields |= {f"input_{axis}": size, f"input_{axis}_pad_before": before, f"input_{axis}_pad_after": after}
+    return fields
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    image=st.tuples(SIZES, SIZES),
+    kernel=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+    stride=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    pads=PADS,
+    channels=st.integers(1, 9),
+    outputs=st.integers(1, 19),
+    depthwise=st.booleans(),
+    shift=st.sampled_from((0, 9, 31, 32, 33, 40, 50, 62)),
+    seed=st.integers(0, 2**31),
+)
+def test_convolutions_equal_numpy(
+    kernels: ctypes.CDLL,
+    image: tuple[int, int],
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    pads: tuple[int, int, int, int],
+    channels: int,
+    outputs: int,
+    depthwise: bool,
+    shift: int,
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 256, (*image, channels)).astype(np.uint8)
+    value = int(rng.integers(0, 256))
+    if image[0] + pads[0] + pads[1] < kernel[0] or image[1] + pads[2] + pads[3] < kernel[1]:
+        return
+    windows = _windows(x, pads, value, kernel, stride)
+    k = channels if depthwise else outputs
+    weight = rng.integers(-128, 128, (k, 1 if depthwise else channels, *kernel)).astype(np.int8)
+    if depthwise:
+        sums = np.einsum("yxcij,cij->yxc", windows, weight[:, 0].astype(np.int64))
+        packed = np.ascontiguousarray(weight[:, 0])
+    else:
+        sums = np.einsum("yxcij,kcij->yxk", windows, weight.astype(np.int64))
+        rows = weight.transpose(0, 2, 3, 1).reshape(k, -1)
+        packed = np.pad(rows, ((0, 0), (0, column_bytes(rows.shape[1]) - rows.shape[1])))
+    multiplier, addend = _constants(rng, int(np.abs(sums).max()), k, shift)
+    out = np.full(sums.size + 16, 0xA5, np.uint8)
+    scratch = np.full(8 * column_bytes(packed.shape[-1]) + 16, 0xA5, np.uint8)
+    fields = {
+        **_spatial(x, pads, kernel, stride, sums.shape),
+        **{"input": x, "weight": packed, "multiplier": multiplier, "addend": addend, "output": out},
+        **{"k": k, "shift": shift, "pad_value": value},
+    }
+    if depthwise:
+        kernels.match_gap9_wide_depthwise(ctypes.byref(_context(DEPTHWISE2D, fields)))
+    else:
+        fields |= {"c": channels, "scratch": scratch}
+        kernels.match_gap9_wide_conv2d(ctypes.byref(_context(CONV2D, fields)))
+    expected = _requantised(sums, multiplier, addend, shift)
+    np.testing.assert_array_equal(out[: sums.size].reshape(sums.shape), expected)
+    assert (out[sums.size :] == 0xA5).all() and (scratch[-16:] == 0xA5).all()
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(n=st.integers(1, 5), c=st.integers(1, 40), k=st.integers(1, 40), seed=st.integers(0, 2**31))
+def test_dense_layers_equal_numpy(kernels: ctypes.CDLL, n: int, c: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 256, (n, c)).astype(np.uint8)
+    weight = np.zeros((k, column_bytes(c)), np.int8)
+    weight[:, :c] = rng.integers(-128, 128, (k, c))
+    sums = x.astype(np.int64) @ weight[:, :c].T.astype(np.int64)
+    multiplier, addend = _constants(rng, int(np.abs(sums).max()), k, 41)
+    out = np.full(n * k + 16, 0xA5, np.uint8)
+    scratch = np.zeros(8 * column_bytes(c), np.uint8)
+    fields = {"input": x, "weight": weight, "multiplier": multiplier, "addend": addend, "output": out}
+    fields |= {"scratch": scratch, "n": n, "k": k, "c": c, "shift": 41}
+    kernels.match_gap9_wide_linear(ctypes.byref(_context(LINEAR, fields)))
+    np.testing.assert_array_equal(out[: n * k].reshape(n, k), _requantised(sums, multiplier, addend, 41))
+    assert (out[n * k :] == 0xA5).all()
+
+
+def test_runtime_needs_only_the_sdk(tmp_path: Path) -> None:
+    """Warning-free against the SDK's names alone, and nothing of the host's library but memcpy and memset."""
+    for header in map(context_header, (CONV2D, DEPTHWISE2D, LINEAR)):
+        (tmp_path / header.name).write_text(header.text)
+    (tmp_path / HEADER_NAME).write_text(render_timing_header())
+    allowed = {"memcpy", "memset", "pi_core_id", "pi_cl_team_fork", "match_gap9_twin_team_barrier"}
+    for name in ("match_gap9_wide", "match_gap9_ne16_wide"):
+        output = tmp_path / f"{name}.o"
+        folders = (tmp_path, PACKAGE / "runtime", PACKAGE / "twin/include")
+        command = ["gcc", *FLAGS[:-3], "-Os", "-c", str(PACKAGE / f"runtime/{name}.c"), "-o", str(output)]
+        subprocess.run([*command, *(f"-I{folder}" for folder in folders)], check=True)
+        done = subprocess.run(["nm", "-u", str(output)], capture_output=True, text=True, check=True)
+        needed = {line.split()[-1] for line in done.stdout.splitlines()}
+        assert {symbol for symbol in needed if not symbol.startswith(("ne16_", "match_gap9_twin_charge"))} <= allowed
+
+
+# ---- charges -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_charges_equal_the_formulas(preset: str, tmp_path: Path) -> None:
+    (tmp_path / HEADER_NAME).write_text(render_timing_header(preset))
+    folders = (tmp_path, PACKAGE / "twin/src", PACKAGE / "twin/include", TWIN_RUNTIME)
+    flags = tuple(f"-I{folder}" for folder in folders)
+    library = _library(tmp_path, "cost", [PACKAGE / "twin/src/gap9_cost_wide.c"], flags)
+    timing, sizes = values(preset), (1, 2, 3, 7, 8, 9, 16, 33, 64, 100)
+
+    def equal(name: str, function: Callable[..., Any], numbers: tuple[int, ...], **arguments: Any) -> None:
+        charge = library[f"gap9_cost_{name}"]
+        charge.restype = ctypes.c_uint64
+        assert charge(*numbers) == int(function(timing, **arguments)), (name, arguments)
+
+    for pixels, k, shift in itertools.product(sizes, sizes, (0, 31, 32, 62)):
+        equal("wide_requant", formulas.wide_requant, (pixels * k, shift), elements=pixels * k, shift=shift)
+        for taps, direct in ((1, True), (27, False), (64, True), (147, False)):
+            arguments = {"pixels": pixels, "k_out": k, "taps": taps, "direct": direct, "shift": shift}
+            equal("wide_conv", formulas.wide_conv, (pixels, k, taps, int(direct), shift), **arguments)
+        for y, x in ((3, 3), (5, 1), (8, 8)):
+            arguments = {"pixels": pixels, "channels": k, "kernel_y": y, "kernel_x": x, "shift": shift}
+            equal("wide_depthwise", formulas.wide_depthwise, (pixels, k, y, x, shift), **arguments)
