@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.plugin.host import Plugins
+from match_core.transforms.base import Precision
 from match_core.twin.run import NodeCycles
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 
@@ -30,15 +31,17 @@ TARGET, HOST = "gap9", "host"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Units that may be used."""
+    """Units that may be used, and the precision of requantisation."""
 
     name: str
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    precision: Precision = "exact"
 
 
 CHOICES = (
     Choice("all units"),
+    Choice("all units, fast", precision="fast"),
     Choice("without ne16", without=("ne16",)),
     Choice("without cluster", without=("cluster",)),
     Choice("host only", only=(HOST,)),
@@ -54,6 +57,7 @@ def measure(network: str, choice: Choice, plugins: Plugins) -> VerifyResult:
         folder / "inputs.npz",
         only_units=choice.only,
         without_units=choice.without,
+        precision=choice.precision,
     )
     return verify_model(request, plugins)
 
