@@ -128,7 +128,8 @@ def test_sizes_that_depend_on_data(saved):
 
 
 def test_batches(saved):
-    text = f"{HEAD} g (float[2,3,8,8] x) => (float[2,3,4,4] y) {{ [pool] y = MaxPool <kernel_shape=[2,2], strides=[2,2]> (x) }}"
+    pool = "MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)"
+    text = f"{HEAD} g (float[2,3,8,8] x) => (float[2,3,4,4] y) {{ [pool] y = {pool} }}"
     error = refused(saved(text), "MATCH-F015")
     assert "2 samples" in error.why
 

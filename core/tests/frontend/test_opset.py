@@ -65,7 +65,8 @@ def test_softmax_of_old_opsets_flattens(saved, version):
 
 @pytest.mark.parametrize("version", [11, 13, 17, 18])
 def test_pad_split_resize(saved, version):
-    text = f"""<ir_version: 8, opset_import: ["" : {version}]> g (float[1,4,6,6] x) => (float[1,2,8,8] a, float[1,2,8,8] b)
+    text = f"""<ir_version: 8, opset_import: ["" : {version}]>
+      g (float[1,4,6,6] x) => (float[1,2,8,8] a, float[1,2,8,8] b)
       <int64[8] pads = {{0, 0, 1, 1, 0, 0, 1, 1}}> {{
         p = Pad (x, pads)
         a, b = Split <axis = 1 {", num_outputs = 2" if version >= 18 else ""}> (p)

@@ -25,7 +25,13 @@ def run(model: Model, context: PassContext) -> Model:
         amounts = _spatial_amounts(pad)
         if amounts is None or not _same_value(node, pad):
             continue
-        node.attrs["pads"] = [int(own) + more for own, more in zip(node.attrs["pads"], amounts, strict=True)]
+        pads = [int(own) + more for own, more in zip(node.attrs["pads"], amounts, strict=True)]
+        kernel = [*node.attrs["kernel_shape"]] * 2
+        if node.op != "Conv" and any(p >= k for p, k in zip(pads, kernel, strict=True)):
+            continue  # a pooling window must not lie in the padding altogether
+        node.attrs["pads"] = pads
+        if node.op == "AveragePool":
+            node.attrs["count_include_pad"] = 1
         node.inputs[0] = pad.inputs[0]
         editor.add_origin(node, pad)
     return editor.finish()
@@ -62,18 +68,9 @@ def _same_value(node: gs.Node, pad: gs.Node) -> bool:
         return value == 0.0
     if node.op == "MaxPool":
         return value == -np.inf
-    return node.op == "AveragePool" and value == 0.0 and _counts_padding(node)
-
-
-def _counts_padding(node: gs.Node) -> bool:
-    if node.attrs.get("ceil_mode", 0):
-        return False
-    if node.attrs.get("count_include_pad", 0):
-        return True
-    if any(node.attrs["pads"]):
-        return False
-    node.attrs["count_include_pad"] = 1  # no padding so far, so counting it changes nothing yet
-    return True
+    # The Pad's zeros count. Without padding of its own so far, the pool may be told to count what it pads.
+    counts = node.attrs.get("count_include_pad", 0) or not any(node.attrs["pads"])
+    return node.op == "AveragePool" and value == 0.0 and bool(counts) and not node.attrs.get("ceil_mode", 0)
 
 
 FOLD_PADDING = Pass(

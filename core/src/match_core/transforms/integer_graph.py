@@ -81,7 +81,8 @@ class IntegerGraph:
         if not any(old is tensor for tensor in self.editor.graph.inputs) or old.dtype not in (_INT8, _UINT8):
             return None
         dtype = np.dtype(old.dtype)
-        new = self.convert(old, dtype, self._type or dtype, f"{old.name}_offset", ())
+        readers = self.editor.origin(*old.outputs)
+        new = self.convert(old, dtype, self._type or dtype, f"{old.name}_offset", readers)
         limits = np.iinfo(dtype)
         quant = Quant(1.0, 0, dtype, int(limits.min), int(limits.max))
         self.expect(new, graph_input(self.stored(quant)))
