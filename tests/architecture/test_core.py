@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import resource
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -50,10 +50,16 @@ def test_modules_hold_one_idea() -> None:
 
 
 def test_help_starts_under_half_a_second() -> None:
+    """In processor time, so that whatever else the machine does does not count."""
     best = float("inf")
     for _ in range(5):
-        start = time.perf_counter()
+        before = _children_seconds()
         done = subprocess.run([*MATCH, "--help"], capture_output=True, text=True, check=True)
         assert done.stdout.startswith("Usage: match")
-        best = min(best, time.perf_counter() - start)
+        best = min(best, _children_seconds() - before)
     assert best < 0.5
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
