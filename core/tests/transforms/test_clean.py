@@ -139,6 +139,11 @@ def test_an_identity_between_input_and_output_stays(model_of, host_only):
     assert ops(after(model, host_only, REMOVE_IDENTITIES)) == ["Identity", "Identity"]
 
 
+def test_a_dropout_whose_mask_is_wanted_stays(model_of, host_only):
+    model = model_of("g (float[4] x) => (float[4] z, bool[4] mask) { y, mask = Dropout (x) z = Relu (y) }")
+    assert ops(after(model, host_only, REMOVE_IDENTITIES)) == ["Dropout", "Relu"]
+
+
 def test_dead_nodes(model_of, host_only):
     model = model_of("g (float[2] x) => (float[2] y) { a = Neg (x) b = Abs (a) y = Relu (x) }")
     assert ops(after(model, host_only, REMOVE_DEAD_NODES)) == ["Relu"]

@@ -243,7 +243,8 @@ def test_pooling_that_leaves_padding_out_stays_float(model_of, accelerated):
 def test_max_pooling(model_of, accelerated, y_scale):
     constants = {**parameters("x", 0.03, 4, np.int8), **parameters("y", y_scale, 4, np.int8)}
     text = """g (int8[1,4,8,8] x) => (int8[1,4,4,4] y) {
-        xf = DequantizeLinear (x, xs, xz)  p = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 0, 0], strides = [2, 2]> (xf)
+        xf = DequantizeLinear (x, xs, xz)
+        p = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 0, 0], strides = [2, 2]> (xf)
         y = QuantizeLinear (p, ys, yz) }"""
     model = model_of(text, constants)
     lowered = lower(model, accelerated)

@@ -60,7 +60,8 @@ def test_branches_concat_and_pooling(model_of, accelerated):
         {convolution("x", "b", "w2")}
         c2 = Cast <to = 2> (b)
         c = Concat <axis = 1> (c1, c2)
-        y = MaxPool <kernel_shape = [2,2], strides = [2,2], pads = [0,0,0,0], dilations = [1,1], ceil_mode = 0> (c) }}"""
+        y = MaxPool <kernel_shape = [2,2], strides = [2,2], pads = [0,0,0,0], dilations = [1,1],
+                     ceil_mode = 0> (c) }}"""
     model = model_of(text, {"w1": weights(4, 3, 3, 3), "w2": weights(3, 3, 3, 3)})
     result = converted(model, accelerated)
     assert ops(result).count("Transpose") == 2

@@ -42,7 +42,7 @@ def compile_command(
 
     An existing output directory is replaced only if it holds a program that this command wrote.
 
-    Example: match compile model.onnx -t gap9 -o build
+    Example: match compile model.onnx -t TARGET -o build
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:

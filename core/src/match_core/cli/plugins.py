@@ -13,7 +13,7 @@ def plugins_command(json: JsonOption = False) -> int:
     MATCH_DISABLE_PLUGINS and MATCH_ALLOW_PLUGINS (comma lists of entry-point or package names) switch plugins
     off and on.
 
-    Example: MATCH_DISABLE_PLUGINS=match-gap9 match plugins
+    Example: MATCH_DISABLE_PLUGINS=match-chip match plugins
     """
     from match_core.plugin.markers import CONTRACT_VERSION
 

@@ -26,7 +26,7 @@ def targets_command(json: JsonOption = False) -> int:
         if rows:
             terminal.table(_table(rows))
         else:
-            terminal.line("no target is installed (for example: pip install match-gap9)")
+            terminal.line("no target is installed (for example: pip install match-CHIP)")
     return 0
 
 

@@ -44,7 +44,7 @@ def verify_command(
     The program runs on the twin; its outputs must equal the integer graph's, and their distance to the
     original model is measured.
 
-    Example: match verify model.onnx -t gap9 --inputs inputs.npz
+    Example: match verify model.onnx -t TARGET --inputs inputs.npz
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:

@@ -34,7 +34,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
 
     digest = sha256 or hashlib.sha256(proto.SerializeToString(deterministic=True)).hexdigest()
     check_opset(proto, source)
-    proto, provenance = inline_functions(proto, name_nodes(proto))
+    proto, provenance = inline_functions(proto, name_nodes(proto), source)
     check_nodes(proto, source)
     proto, provenance = to_working_opset(proto, provenance, source)
     proto = infer_shapes(proto, source)

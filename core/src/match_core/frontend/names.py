@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from match_core.errors import ModelError
+
 if TYPE_CHECKING:
     import onnx
 
@@ -33,10 +35,10 @@ def name_nodes(proto: onnx.ModelProto, known: dict[str, tuple[str, ...]] | None 
 
 
 def inline_functions(
-    proto: onnx.ModelProto, provenance: dict[str, tuple[str, ...]]
+    proto: onnx.ModelProto, provenance: dict[str, tuple[str, ...]], source: str
 ) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:
     """The model without local functions. A node of a body is called after the call and its own name:
-    ``call/node``."""
+    ``call/node``. Errors: ModelError MATCH-F016 (the bodies cannot be put in)."""
     if not proto.functions:
         return proto, provenance
     import onnx
@@ -47,7 +49,16 @@ def inline_functions(
     library = {(f.domain, f.name): f for f in proto.functions}
     del marked.functions[:]
     _specialise(marked.graph.node, library, "", marked)
-    inlined = onnx.inliner.inline_local_functions(marked, True)
+    try:
+        inlined = onnx.inliner.inline_local_functions(marked, True)
+    except RuntimeError as error:
+        raise ModelError(
+            "MATCH-F016",
+            "the model's local functions cannot be inlined",
+            f"{source}, {len(proto.functions)} functions",
+            str(error).strip()[:300] or "the inliner gives no reason",
+            ("inline them before: onnx.inliner.inline_local_functions(model)",),
+        ) from error
     sources = {
         node.name: (_INLINER_SUFFIX.sub("", node.name),)
         for node in inlined.graph.node

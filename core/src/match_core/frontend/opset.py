@@ -43,10 +43,10 @@ def to_working_opset(
     version = check_opset(proto, source)
     _only_used_domains(proto)
     if version != OPSET:
-        proto = _expand_newer(proto, version)
         try:
+            proto = _expand_newer(proto, version)
             proto = version_converter.convert_version(proto, OPSET)
-        except Exception as error:  # the converter raises RuntimeError and types of its own
+        except Exception as error:  # converter and inliner raise RuntimeError and types of their own
             raise ModelError(
                 "MATCH-F005",
                 f"the model cannot be converted from opset {version} to {OPSET}",

@@ -39,7 +39,7 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
             what="there is no target to compile for",
             where="installed packages with entry points in the group match.plugins",
             why="none of them, if there are any, defines a target",
-            help=("install a target package, for example: pip install match-gap9", "see: match plugins"),
+            help=("install a target package, for example: pip install match-CHIP", "see: match plugins"),
         )
     if name in targets.socs:
         return targets.socs[name].item

@@ -69,7 +69,7 @@ class PluginFault:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """``plugin`` (its entry point) gave an accepted answer to ``hook`` for ``argument``
-    ("gap9/ne16/conv2d")."""
+    ("chip/array/conv2d")."""
 
     hook: str
     argument: str

@@ -22,17 +22,15 @@ def run(model: Model, context: PassContext) -> Model:
     """Remove them all, and everything that no output needs."""
     editor = Editor(model)
     for node in list(editor.graph.nodes):
-        if is_identity(node) and not _is_copy(node, editor.graph):
+        if _other_outputs_unread(node, editor.graph) and is_identity(node) and not _is_copy(node, editor.graph):
             editor.replace(node.outputs[0], node.inputs[0])
             node.outputs.clear()
     return editor.finish()
 
 
 def is_identity(node: gs.Node) -> bool:
-    """Whether the first output always equals the first input, and other outputs are not used."""
+    """Whether the first output always equals the first input."""
     if (node.domain or "") not in ("", "ai.onnx") or not node.inputs or node.inputs[0].is_empty():
-        return False
-    if any(tensor.outputs for tensor in node.outputs[1:]):
         return False
     x, y = node.inputs[0], node.outputs[0]
     if x.shape is None or y.shape is None or shape_of(x) != shape_of(y) or np.dtype(x.dtype) != np.dtype(y.dtype):
@@ -57,6 +55,11 @@ def is_identity(node: gs.Node) -> bool:
     if node.op == "Clip":
         return optional_input(node, 1) is None and optional_input(node, 2) is None
     return False
+
+
+def _other_outputs_unread(node: gs.Node, graph: gs.Graph) -> bool:
+    """Whether nobody reads the other outputs (the mask of a Dropout)."""
+    return not any(t.outputs or any(t is output for output in graph.outputs) for t in node.outputs[1:])
 
 
 def _is_copy(node: gs.Node, graph: gs.Graph) -> bool:
