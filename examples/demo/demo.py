@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 from demo_data import TEST_IMAGES, load_demo_inputs, load_demo_labels, top1_accuracy
-
 from match_core.cli.terminal import Table, Terminal
 from match_core.errors import MatchError
 from match_core.pipeline import CompileRequest, compile_model
@@ -51,10 +50,7 @@ def main() -> int:
 
 def show(terminal: Terminal, result: VerifyResult, images: int) -> None:
     """Layers with their units and cycles; memory."""
-    rows = tuple(
-        (node.title, node.unit, f"{node.cycles:,}", f"{node.predicted_cycles:,}")
-        for node in result.run.nodes
-    )
+    rows = tuple((node.title, node.unit, f"{node.cycles:,}", f"{node.predicted_cycles:,}") for node in result.run.nodes)
     program = result.compilation.program
     total = ("total", "", f"{result.run.cycles_total:,}", f"{program.predicted_cycles:,}")
     cycles = ("cycles (twin)", "cycles (modelled)")

@@ -104,9 +104,7 @@ def _polygon(u: FloatArray, v: FloatArray, corners: int, circumradius: float) ->
 def _star(u: FloatArray, v: FloatArray, tips: int, tip_radius: float, notch_radius: float) -> Mask:
     """Star: folded into half a sector, the outline is one straight line from a notch to a tip."""
     half_sector = np.pi / tips
-    angle = np.abs(
-        np.mod(np.arctan2(v, u), 2 * half_sector) - half_sector
-    )  # 0 at a notch, half_sector at a tip
+    angle = np.abs(np.mod(np.arctan2(v, u), 2 * half_sector) - half_sector)  # 0 at a notch, half_sector at a tip
     x, y = np.hypot(u, v) * np.cos(angle), np.hypot(u, v) * np.sin(angle)
     tip_x, tip_y = tip_radius * np.cos(half_sector), tip_radius * np.sin(half_sector)
     inside: Mask = (x - notch_radius) * tip_y - y * (tip_x - notch_radius) < 0.0

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
+
 from tests.conftest import ROOT
 
 DEMO = ROOT / "examples" / "demo"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
+
 from tests.conftest import SHARED_MODELS
 
 MODELS = sorted(path.parent.name for path in SHARED_MODELS.glob("micro_conv_*/model.onnx"))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
+from onnx import TensorProto, helper, numpy_helper
 
 
 @pytest.mark.parametrize(("dtype", "zero"), [(np.int8, -7), (np.uint8, 130)])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
+
 from tests.end_to_end.models import QdqBuilder
 
 CASES = {
@@ -28,8 +28,6 @@ UNITS = {"all": (), "cluster": ("ne16",), "ne16": ("cluster",)}
 def test_shape(case: str, without: tuple[str, ...], tmp_path: Path, plugins: Plugins) -> None:
     model = CASES[case]().save(tmp_path / f"{case}.onnx")
     for mode in ("eager", "lazy"):
-        result = verify_model(
-            VerifyRequest(model, "gap9", without_units=without, sanitize=True, mode=mode), plugins
-        )
+        result = verify_model(VerifyRequest(model, "gap9", without_units=without, sanitize=True, mode=mode), plugins)
         assert result.bit_exact, result.outputs
         assert result.outputs[0].mean_abs_lsb <= 0.25  # 1 LSB per operator at most, seldom

@@ -4,16 +4,6 @@ A target package needs this import only: the hook marker, the contract version a
 Everything here is light; onnx, onnx-graphsurgeon and the solvers are imported by the stages that use them.
 """
 
-from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
-from match_core.hardware import (
-    Constant,
-    Hardware,
-    Link,
-    Memory,
-    RequantSpec,
-    Soc,
-    Unit,
-)
 from match_core.cost import Cost, CostModel, TransferShape
 from match_core.emit.api import (
     Kernel,
@@ -25,7 +15,17 @@ from match_core.emit.api import (
     UnitApi,
 )
 from match_core.errors import MatchError
+from match_core.hardware import (
+    Constant,
+    Hardware,
+    Link,
+    Memory,
+    RequantSpec,
+    Soc,
+    Unit,
+)
 from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, OneOf, Op, Pattern
+from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
 from match_core.transforms.base import Pass, Phase

@@ -16,8 +16,8 @@ from match_core.pipeline import Compilation, CompileRequest, compile_model
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
-    from match_core.transforms.base import Precision
     from match_core.plugin.host import Plugins
+    from match_core.transforms.base import Precision
     from match_core.twin.run import RunResult
 
 Arrays = Mapping[str, NDArray[np.generic]]

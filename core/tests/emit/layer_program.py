@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core.emit.api import Kernel, KernelInterface, MemoryApi
 from match_core.emit.interfaces import ADD, CONV2D, context_header
 from match_core.emit.layer import LayerWriter
 from match_core.emit.templates import Templates
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from numpy.typing import NDArray
 
 MEMORY = MemoryApi("in_1d", "in_2d", "in_3d", "out_1d", "out_2d", "out_3d", "wait_all")
 NEAR_BYTES = 1 << 16
@@ -108,8 +107,9 @@ def write_program(cases: list[Case], folder: Path) -> None:
         for name, values in case.operands.items():
             text = ",".join(map(str, np.ascontiguousarray(values).view(np.uint8).reshape(-1)))
             lines.append(f"    static _Alignas(8) const uint8_t {name}[] = {{{text}}};")
-        lines += ["    uint8_t *const near = near_memory;", body, "    if (queued) { printf(\"missing wait\"); }"]
-        lines += [f"    for (uint32_t i = 0; i < {size}u; i++) {{ printf(\"%02x\", output[i]); }}", '    printf("\\n");', "}"]
+        lines += ["    uint8_t *const near = near_memory;", body, '    if (queued) { printf("missing wait"); }']
+        lines.append(f'    for (uint32_t i = 0; i < {size}u; i++) {{ printf("%02x", output[i]); }}')
+        lines += ['    printf("\\n");', "}"]
         parts.append("\n".join(lines))
     calls = "\n".join(f"    layer_{number}();" for number in range(len(cases)))
     parts.append(f"int main(void) {{\n{calls}\n    return 0;\n}}\n")
@@ -124,7 +124,10 @@ def run_program(folder: Path) -> list[NDArray[np.uint8]]:
     return [np.frombuffer(bytes.fromhex(line), np.uint8) for line in done.stdout.splitlines()]
 
 
-def conv_case_workload(random: np.random.Generator) -> tuple[Workload, dict[str, NDArray[np.generic]], NDArray[np.uint8]]:
+Drawn = tuple[Workload, dict[str, NDArray[np.generic]], NDArray[np.uint8]]
+
+
+def conv_case_workload(random: np.random.Generator) -> Drawn:
     """A random convolution: workload, operands and expected output (H, W, K)."""
     c, k, fy, fx = (int(random.integers(1, high)) for high in (6, 9, 4, 4))
     sy, sx = (int(random.integers(1, 4)) for _ in range(2))
@@ -176,7 +179,7 @@ def conv_case_workload(random: np.random.Generator) -> tuple[Workload, dict[str,
     return workload, {"input": x, "weight": w, "multiplier": m, "addend": a}, expected
 
 
-def add_case_workload(random: np.random.Generator) -> tuple[Workload, dict[str, NDArray[np.generic]], NDArray[np.uint8]]:
+def add_case_workload(random: np.random.Generator) -> Drawn:
     """A random element-wise sum."""
     shape = tuple(int(size) for size in random.integers(1, 12, 3))
     a, b = (random.integers(0, 256, shape).astype(np.uint8) for _ in range(2))
@@ -185,7 +188,11 @@ def add_case_workload(random: np.random.Generator) -> tuple[Workload, dict[str, 
     workload = Workload(
         kind="add",
         dims=tuple(Dim(name, size) for name, size in zip("YXC", shape, strict=True)),
-        operands=(Operand("input_a", "input", axes), Operand("input_b", "input", axes), Operand("output", "output", axes)),
+        operands=(
+            Operand("input_a", "input", axes),
+            Operand("input_b", "input", axes),
+            Operand("output", "output", axes),
+        ),
         macs=0,
         geometry=(("multiplier_a", 300), ("multiplier_b", 700), ("addend", -9000), ("shift", 10)),
     )

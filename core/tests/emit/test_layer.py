@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-
-from core.tests.emit import layer_program as lp
 from match_core.cost import TransferShape
 from match_core.hardware import Link, Memory, Soc, Unit
 from match_core.schedule.engine import schedule
 from match_core.schedule.loops import LoopSchedule, ScheduleRequest
 from match_core.schedule.workload import Workload
+from numpy.typing import NDArray
+
+from core.tests.emit import layer_program as lp
 
 UNIT = Unit("array", "test unit", memory="near")
 SOC = Soc(

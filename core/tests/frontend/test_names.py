@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import pytest
+from match_core.errors import ModelError
 from match_core.frontend.load import load_model
 from match_core.ir.reference import ReferenceRunner
 
@@ -61,3 +63,17 @@ def test_loading_twice_gives_the_same(saved):
     assert first.to_onnx().SerializeToString() == second.to_onnx().SerializeToString()
     assert first.source_sha256 == second.source_sha256
     assert first.source == "net.onnx"
+
+
+def test_functions_that_call_themselves_or_explode_are_refused(saved):
+    head = '<ir_version: 10, opset_import: ["" : 17, "own" : 1]> g (float[4] x) => (float[4] y) { y = own.f0 (x) }'
+    imports = 'domain: "own", opset_import: ["" : 17, "own" : 1]'
+    loop = f"{head} <{imports}> f0 (x) => (y) {{ y = own.f1 (x) }} <{imports}> f1 (x) => (y) {{ y = own.f0 (x) }}"
+    bomb = head + "".join(
+        f"<{imports}> f{i} (x) => (y) {{ a = own.f{i + 1} (x) y = own.f{i + 1} (a) }}" for i in range(40)
+    )
+    bomb += f"<{imports}> f40 (x) => (y) {{ y = Neg (x) }}"
+    for text in (loop, bomb):
+        with pytest.raises(ModelError) as caught:
+            load_model(saved(text))
+        assert caught.value.code in ("MATCH-F016", "MATCH-F003")

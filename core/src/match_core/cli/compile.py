@@ -95,7 +95,6 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
 
 def _nodes_table(nodes: list[dict[str, Any]]) -> Table:
     rows = [
-        (shortened(node["title"]), node["unit"], node["pattern"], f"{node['predicted_cycles']:,}")
-        for node in nodes
+        (shortened(node["title"]), node["unit"], node["pattern"], f"{node['predicted_cycles']:,}") for node in nodes
     ]
     return Table("layers", ("ONNX nodes", "unit", "pattern", "predicted"), rows, frozenset({"predicted"}))

@@ -86,9 +86,7 @@ def check_workload(interface: KernelInterface, workload: Workload) -> None:
 def context_header(interface: KernelInterface) -> RuntimeFile:
     """``match_<kind>.h``: the struct that the kernel receives."""
     guard = f"MATCH_{interface.kind.upper()}_H"
-    fields = [
-        f"    {'void' if role == 'output' else 'const void'} *{name};" for name, role in interface.operands
-    ]
+    fields = [f"    {'void' if role == 'output' else 'const void'} *{name};" for name, role in interface.operands]
     fields.append("    void *scratch;")
     fields += [f"    uint32_t {dim.lower()};" for dim in interface.dims]
     for operand, axis in interface.windowed:

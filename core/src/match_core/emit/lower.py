@@ -41,9 +41,7 @@ def lower(
     )
 
 
-def _lower_one(
-    prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool
-) -> Lowered:
+def _lower_one(prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool) -> Lowered:
     candidate = assignment.candidate
     kernel = api.kernels[candidate.pattern.name]
     function = f"{prefix}_{candidate.unit}_{index:02d}"
@@ -52,9 +50,7 @@ def _lower_one(
     return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool)
 
 
-def _lower_kernel(
-    function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool
-) -> Lowered:
+def _lower_kernel(function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
     check_workload(kernel.interface, workload)
     packed = kernel.pack(candidate.match, workload)

@@ -64,7 +64,7 @@ def manifest(
                 "predicted_cycles": task.assignment.schedule.cost.total_cycles,
                 "emitted": lowered is not None,
             }
-            for task, lowered in zip(program.tasks, request.lowered)
+            for task, lowered in zip(program.tasks, request.lowered, strict=True)
         ],
         "predicted_cycles": program.predicted_cycles,
         "solvers": {

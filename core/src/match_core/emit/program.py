@@ -54,7 +54,7 @@ class ProgramEmitter:
         self._address = self._addresses()
         self.tasks = tuple(
             self._task(task, lowered)
-            for task, lowered in zip(request.program.tasks, request.lowered)
+            for task, lowered in zip(request.program.tasks, request.lowered, strict=True)
             if lowered is not None
         )
 
@@ -128,9 +128,7 @@ class ProgramEmitter:
             memory = self.soc.memory(use.memory)
             comment = "activations between layers" if use.memory == self.soc.home else "working memory of the units"
             field = c_identifier(use.memory)
-            views.append(
-                ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, comment)
-            )
+            views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, comment))
         return tuple(views)
 
     def _io(self, tensors: list[gs.Variable], fallback: str) -> tuple[TensorView, ...]:
@@ -142,20 +140,22 @@ class ProgramEmitter:
                 field = f"{fallback}_{position}"
             taken.add(field)
             shape = tuple(int(size) for size in tensor.shape)
-            text = comment_text(f"{tensor.name}: {tensor.dtype.name if hasattr(tensor.dtype, 'name') else tensor.dtype}"
-                                f" {'x'.join(map(str, shape)) or 'scalar'}")
+            text = comment_text(
+                f"{tensor.name}: {tensor.dtype.name if hasattr(tensor.dtype, 'name') else tensor.dtype}"
+                f" {'x'.join(map(str, shape)) or 'scalar'}"
+            )
             import numpy as np
 
-            views.append(
-                TensorView(tensor.name, field, c_type(tensor.dtype), np.dtype(tensor.dtype).name, shape, text)
-            )
+            views.append(TensorView(tensor.name, field, c_type(tensor.dtype), np.dtype(tensor.dtype).name, shape, text))
         return tuple(views)
 
     def _addresses(self) -> dict[str, str]:
         """C expression of the address of every activation tensor, as ``void *`` or ``const void *``."""
         graph = self.request.model.graph
         fields = {view.name: f"inputs->{view.field}" for view in self.inputs}
-        outputs = {tensor.name: f"outputs->{view.field}" for tensor, view in zip(graph.outputs, self.outputs)}
+        outputs = {
+            tensor.name: f"outputs->{view.field}" for tensor, view in zip(graph.outputs, self.outputs, strict=True)
+        }
         address = {}
         for buffer in self.request.program.buffers:
             for tensor in buffer.tensors:
@@ -172,10 +172,9 @@ class ProgramEmitter:
     def _task(self, task: Task, lowered: Lowered) -> TaskView:
         candidate, schedule = task.assignment.candidate, task.assignment.schedule
         api = self.request.apis[candidate.unit]
-        scratch = next(
-            (b.offset_bytes for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index),
-            None,
-        )
+        buffers = self.request.program.buffers
+        own = (buffer for buffer in buffers if buffer.kind == "scratch" and buffer.first_task == task.index)
+        scratch = next((buffer.offset_bytes for buffer in own), None)
         title = comment_text(f"{self.title(task)} on {candidate.unit} ({candidate.pattern.name})")
         view = TaskView(
             index=task.index,

@@ -9,7 +9,8 @@ CORE_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "core"
 
 
 class Templates:
-    """Renders mako templates found in the given folders (first wins), then in the core's. Undefined names are errors."""
+    """Renders mako templates found in the given folders (first wins), then in the core's; undefined names are
+    errors."""
 
     def __init__(self, folders: tuple[Path, ...] = ()) -> None:
         from mako.lookup import TemplateLookup

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -71,14 +70,14 @@ def write_sources(sources: Sources, directory: Path) -> None:
 def _replace(staging: Path, directory: Path) -> None:
     """Put ``staging`` in the place of ``directory``; the old content goes only after the new one is there."""
     if not directory.exists():
-        os.rename(staging, directory)
+        staging.rename(directory)
         return
     old = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
     old.rmdir()
-    os.rename(directory, old)
+    directory.rename(old)
     try:
-        os.rename(staging, directory)
+        staging.rename(directory)
     except OSError:
-        os.rename(old, directory)
+        old.rename(directory)
         raise
     shutil.rmtree(old, ignore_errors=True)

@@ -10,6 +10,8 @@ from match_core.errors import ModelError
 if TYPE_CHECKING:
     import onnx
 
+#: More calls than this come from no exporter (functions that call functions double with every level).
+_MAX_CALLS = 20_000
 #: What the inliner appends to names inside a function.
 _INLINER_SUFFIX = re.compile(r"__\d+$")
 
@@ -48,10 +50,10 @@ def inline_functions(
     marked.CopyFrom(proto)
     library = {(f.domain, f.name): f for f in proto.functions}
     del marked.functions[:]
-    _specialise(marked.graph.node, library, "", marked)
     try:
+        _specialise(marked.graph.node, library, "", marked, ())
         inlined = onnx.inliner.inline_local_functions(marked, True)
-    except RuntimeError as error:
+    except (RuntimeError, RecursionError) as error:
         raise ModelError(
             "MATCH-F016",
             "the model's local functions cannot be inlined",
@@ -76,6 +78,7 @@ def _specialise(
     library: dict[tuple[str, str], onnx.FunctionProto],
     prefix: str,
     model: onnx.ModelProto,
+    callers: tuple[tuple[str, str], ...],
 ) -> None:
     """Give every call a function of its own whose nodes are named after the call."""
     import onnx
@@ -86,10 +89,15 @@ def _specialise(
         function = library.get((node.domain, node.op_type))
         if function is None:
             continue
+        key = (node.domain, node.op_type)
+        if key in callers:
+            raise RuntimeError(f"function {function.name!r} calls itself")
+        if len(model.functions) >= _MAX_CALLS:
+            raise RuntimeError(f"there are more than {_MAX_CALLS} calls")
         own = onnx.FunctionProto()
         own.CopyFrom(function)
         own.name = f"{function.name}_{len(model.functions)}"
         node.op_type = own.name
         entry = model.functions.add()
-        _specialise(own.node, library, node.name, model)
+        _specialise(own.node, library, node.name, model, (*callers, key))
         entry.CopyFrom(own)

@@ -63,9 +63,7 @@ def _call(
     outputs = [out for node in nodes for out in node.output if (index, out) in outside]
     domain = f"match.{assignment.candidate.unit}"
     name = f"{assignment.candidate.pattern.name}_{index:02d}"
-    proto.functions.append(
-        helper.make_function(domain, name, inputs, outputs, nodes, list(proto.opset_import))
-    )
+    proto.functions.append(helper.make_function(domain, name, inputs, outputs, nodes, list(proto.opset_import)))
     return helper.make_node(name, inputs, outputs, name=name, domain=domain)
 
 

@@ -80,6 +80,11 @@ class Mapping:
     refused: tuple[Refusal, ...] = ()
 
     @property
+    def units(self) -> frozenset[str]:
+        """The units that run something."""
+        return frozenset(assignment.candidate.unit for assignment in self.assignments)
+
+    @property
     def predicted_cycles(self) -> int:
         """Modelled cycles of the sequential program."""
         return sum(a.schedule.cost.total_cycles for a in self.assignments)

@@ -40,9 +40,7 @@ class Evaluation:
     steps: tuple[Array, ...]
 
 
-def evaluate(
-    workload: Workload, cuts: tuple[Cut, ...], cost_model: CostModel, alignment_bytes: int
-) -> Evaluation:
+def evaluate(workload: Workload, cuts: tuple[Cut, ...], cost_model: CostModel, alignment_bytes: int) -> Evaluation:
     """Cost every tiling. The working set is each operand's largest tile and the scratch, each rounded up to
     the alignment."""
     tiles = [along(np.array(cut.tiles, dtype=np.int64), n, len(cuts)) for n, cut in enumerate(cuts)]

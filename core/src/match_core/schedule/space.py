@@ -48,9 +48,7 @@ def _may_cut(workload: Workload, dim: Dim) -> bool:
     for operand in workload.operands:
         axes = [(axis, stride) for axis, stride in zip(operand.axes, far_strides(operand), strict=True)]
         used = [(axis, stride) for axis, stride in axes if uses(axis, dim)]
-        if operand.role == "output" and (
-            len(used) != 1 or not _tiles_are_disjoint(workload, used[0][0], dim)
-        ):
+        if operand.role == "output" and (len(used) != 1 or not _tiles_are_disjoint(workload, used[0][0], dim)):
             return False
         for axis, stride in used:
             if stride * operand.element_bits % 8 != 0 or not _leads(workload, axis, dim):

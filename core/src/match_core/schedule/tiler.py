@@ -125,9 +125,7 @@ def _best_tiling(
     return least, *ranked
 
 
-def _sizes(
-    request: ScheduleRequest, cuts: Sequence[Cut], tiling: Sequence[int]
-) -> tuple[tuple[str, int], ...]:
+def _sizes(request: ScheduleRequest, cuts: Sequence[Cut], tiling: Sequence[int]) -> tuple[tuple[str, int], ...]:
     chosen = {cut.dim.name: cut.tiles[index] for cut, index in zip(cuts, tiling, strict=True)}
     return tuple((dim.name, chosen.get(dim.name, dim.size)) for dim in request.workload.dims)
 

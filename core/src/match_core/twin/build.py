@@ -96,7 +96,11 @@ class _Job:
 
 
 def _compile(
-    program: list[Path], own: list[Path], executable: Path, includes: list[Path], defines: tuple[str, ...],
+    program: list[Path],
+    own: list[Path],
+    executable: Path,
+    includes: list[Path],
+    defines: tuple[str, ...],
     options: BuildOptions,
 ) -> None:
     """Compile the program's and the twin's own sources, then link. Objects of the twin, which depend on no model, are

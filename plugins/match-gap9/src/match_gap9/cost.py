@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_core import CostModel, TransferShape, Workload
 from numpy.typing import NDArray
 
-from match_core import CostModel, TransferShape, Workload
 from match_gap9 import formulas
 from match_gap9.constants import DEFAULT_PRESET, values
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, NDArray[np.int64]]
 
+
 def _quant(workload: Workload) -> formulas.Ne16Quant:
     """Number formats of the emitted jobs: 32-bit scale and a bias per channel."""
     return formulas.Ne16Quant(weight_bits=workload.parameters["weight_bits"], scale_bits=32, bias=True)
-
 
 
 def _window(workload: Workload, tile: Tile) -> tuple[Cycles, Cycles]:
@@ -114,9 +114,7 @@ class ClusterCost(UnitCost):
         """Kernels with 64-bit requantisation. Convolutions need scratch where they gather their inputs."""
         timing, shift, direct = self.timing, workload.parameters["shift"], not workload.scratch
         if self.pattern == "linear_wide":
-            return formulas.wide_conv(
-                timing, pixels=t["N"], k_out=t["K"], taps=t["C"], direct=direct, shift=shift
-            )
+            return formulas.wide_conv(timing, pixels=t["N"], k_out=t["K"], taps=t["C"], direct=direct, shift=shift)
         pixels = t["OY"] * t["OX"]
         if self.pattern == "depthwise_wide":
             return formulas.wide_depthwise(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core import (
     Kernel,
     KernelInterface,
@@ -18,13 +16,16 @@ from match_core import (
     UnitApi,
     Workload,
 )
-from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D
-from match_core.emit.interfaces import context_header
+from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D, context_header
+from numpy.typing import NDArray
+
 from match_gap9.layout import FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
 from match_gap9.wide_kernels import HEADER, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERNELS
+
+Arrays = dict[str, NDArray[np.generic]]
 
 _HERE = Path(__file__).resolve().parent
 _INTERFACES = (ADD, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, QUANTIZE, TRANSPOSE)
@@ -52,49 +53,49 @@ def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[Runti
     )
 
 
-def _requant(match: Match, channels: int) -> dict[str, NDArray[np.generic]]:
+def _requant(match: Match, channels: int) -> Arrays:
     return {"multiplier": multiplier_array(match, channels), "addend": addend_array(match, channels)}
 
 
-def _pack_ohwi(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_ohwi(match: Match, workload: Workload) -> Arrays:
     """PULP-NN convolution weights: (Ko, Ky, Kx, Ci) (sheet 2.2)."""
     weight = match.const("weight")
     return {"weight": np.ascontiguousarray(weight.transpose(0, 2, 3, 1)), **_requant(match, weight.shape[0])}
 
 
-def _pack_depthwise(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_depthwise(match: Match, workload: Workload) -> Arrays:
     """PULP-NN depthwise weights: (C, Ky, Kx) (sheet 2.2)."""
     weight = match.const("weight")
     return {"weight": np.ascontiguousarray(weight[:, 0]), **_requant(match, weight.shape[0])}
 
 
-def _pack_dense(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_dense(match: Match, workload: Workload) -> Arrays:
     """PULP-NN linear weights: (Ko, Ci)."""
     weight = match.const("weight")
     return {"weight": np.ascontiguousarray(weight.T), **_requant(match, weight.shape[1])}
 
 
-def _pack_nothing(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_nothing(match: Match, workload: Workload) -> Arrays:
     return {}
 
 
-def _encoded(weight: NDArray[np.generic], workload: Workload, depthwise: bool = False) -> dict[str, NDArray[np.generic]]:
+def _encoded(weight: NDArray[np.generic], workload: Workload, depthwise: bool = False) -> Arrays:
     """NE16's bit-serial weights (sheet 5.2), in the width that the workload states."""
     bits = workload.parameters["weight_bits"]
     return {"weight": encode_weights(weight.astype(np.int8), bits=bits, depthwise=depthwise)}
 
 
-def _pack_ne16(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_ne16(match: Match, workload: Workload) -> Arrays:
     weight = match.const("weight")
     return {**_encoded(weight, workload), **_requant(match, weight.shape[0])}
 
 
-def _pack_ne16_depthwise(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_ne16_depthwise(match: Match, workload: Workload) -> Arrays:
     weight = match.const("weight")
     return {**_encoded(weight, workload, depthwise=True), **_requant(match, weight.shape[0])}
 
 
-def _pack_ne16_dense(match: Match, workload: Workload) -> dict[str, NDArray[np.generic]]:
+def _pack_ne16_dense(match: Match, workload: Workload) -> Arrays:
     weight = match.const("weight").T[:, :, None, None]
     return {**_encoded(weight, workload), **_requant(match, weight.shape[0])}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
+
 from match_gap9.constants import constants
 
 #: Bytes of L1 that layers may use. dory GAP9/HW_description.json: 120000 of 131072 bytes; the rest holds the stacks of
@@ -71,7 +72,7 @@ def hardware() -> Hardware:
         clock_hz=clock,
         notes=(
             "L3 is not used yet: models must fit L2.",
-            "Transfer, launch and offload cycles are the published tool's software costs or estimates; see the constants.",
+            "Transfer, launch and offload cycles are the published tool's software costs or estimates.",
         ),
     )
     return Hardware(units=(CLUSTER, NE16), socs=(soc,))

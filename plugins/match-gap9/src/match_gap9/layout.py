@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
-
 from match_core import (
     Any,
     Axis,

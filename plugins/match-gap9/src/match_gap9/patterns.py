@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from match_core import Axis, Match, Pattern, Workload
 from numpy.typing import NDArray
 
-from match_core import Axis, Match, Pattern, Workload
 from match_gap9 import rules
 from match_gap9 import structures as s
 
@@ -170,8 +170,15 @@ NE16_PATTERNS = (
         "conv3x3",
         "3x3 convolution with requantisation",
         s.CONV_PADDED,
-        (*_NE16_COMMON, rules.ONE_GROUP, rules.kernel_is(3), rules.DILATION, rules.NE16_STRIDE, rules.PLAIN_PAD,
-         rules.pads_up_to(1)),
+        (
+            *_NE16_COMMON,
+            rules.ONE_GROUP,
+            rules.kernel_is(3),
+            rules.DILATION,
+            rules.NE16_STRIDE,
+            rules.PLAIN_PAD,
+            rules.pads_up_to(1),
+        ),
         _ne16_conv3x3,
     ),
     Pattern(
@@ -185,8 +192,15 @@ NE16_PATTERNS = (
         "depthwise3x3",
         "3x3 depthwise convolution with requantisation",
         s.CONV_PADDED,
-        (*_NE16_COMMON, rules.DEPTHWISE, rules.kernel_is(3), rules.DILATION, rules.NE16_STRIDE, rules.PLAIN_PAD,
-         rules.pads_up_to(1)),
+        (
+            *_NE16_COMMON,
+            rules.DEPTHWISE,
+            rules.kernel_is(3),
+            rules.DILATION,
+            rules.NE16_STRIDE,
+            rules.PLAIN_PAD,
+            rules.pads_up_to(1),
+        ),
         _ne16_depthwise,
     ),
     Pattern(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from match_core import Constraint, Match
 from numpy.typing import NDArray
 
-from match_core import Constraint, Match
 from match_gap9.structures import is_depthwise, is_pooling, pad_value, pads, shift, strides
 
 _INT32 = 2**31
@@ -63,9 +63,7 @@ def _int32_product(match: Match) -> str | None:
     return None if worst < _INT32 else f"it reaches {worst}"
 
 
-PRODUCT = Constraint(
-    "product", "sum * M and sum * M + B stay within int32 for every input", _int32_product
-)
+PRODUCT = Constraint("product", "sum * M and sum * M + B stay within int32 for every input", _int32_product)
 
 
 def _negative(values: NDArray[np.generic]) -> str | None:
@@ -247,9 +245,11 @@ SAME_SHAPES = Constraint("shapes", "both inputs have the same shape", _same_shap
 ADD_SCALARS = Constraint(
     "multipliers",
     "multipliers and addend are per tensor",
-    lambda m: None
-    if all(m.const(n).size == 1 for n in ("multiplier_a", "multiplier_b", "addend"))
-    else "they differ by channel",
+    lambda m: (
+        None
+        if all(m.const(n).size == 1 for n in ("multiplier_a", "multiplier_b", "addend"))
+        else "they differ by channel"
+    ),
 )
 
 

@@ -46,9 +46,7 @@ MAXPOOL = Op("match.nhwc::MaxPool", "pool", (Any("input"),))
 
 def pads(match: Match) -> tuple[int, int, int, int]:
     """Top, left, bottom, right padding: of the convolution's attribute plus, where there is one, of its Pad node."""
-    top, left, bottom, right = (
-        int(p) for p in match.node("conv" if match.has("conv") else "pool").attrs["pads"]
-    )
+    top, left, bottom, right = (int(p) for p in match.node("conv" if match.has("conv") else "pool").attrs["pads"])
     if match.has("pad"):
         amounts = [int(a) for a in match.node("pad").inputs[1].values]
         rank = len(amounts) // 2

@@ -1,0 +1,44 @@
+"""Sizes that are computed from static sizes are known after loading."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from match_core.frontend.load import load_model
+from match_core.ir.reference import ReferenceRunner
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
+
+
+def test_a_reshape_by_computed_sizes(saved):
+    """Sizes go through a division and a square root in float, which inference does not follow."""
+    text = f"""{HEAD} g (float[1,4,6,6] x) => (float[a,b,c] y) <int64 two = {{2}}, int64[1] minus = {{-1}}> {{
+        shape = Shape (x)
+        width = Gather <axis = 0> (shape, two)
+        real = Cast <to = 1> (width)
+        square = Mul (real, real)
+        root = Sqrt (square)
+        back = Cast <to = 7> (root)
+        zero = Constant <value = int64[1] {{0}}> ()
+        rows = Unsqueeze (back, zero)
+        one = Constant <value = int64[1] {{1}}> ()
+        target = Concat <axis = 0> (one, minus, rows)
+        r = Reshape (x, target)
+        y = Relu (r)
+    }}"""
+    path = saved(text)
+    model = load_model(path)
+    assert model.graph.outputs[0].shape == [1, 24, 6]
+    assert [node.op for node in model.graph.nodes] == ["Reshape", "Relu"]
+    x = np.random.default_rng(0).standard_normal((1, 4, 6, 6)).astype(np.float32)
+    expected, got = ReferenceRunner(onnx.load(path)).run({"x": x}), ReferenceRunner(model).run({"x": x})
+    assert np.array_equal(expected["y"], got["y"])
+
+
+def test_every_tensor_of_a_loaded_model_has_type_and_size(saved):
+    text = f"""{HEAD} g (float[1,4,6,6] x) => (float[1,2,6,6] y, float[1,2,6,6] z) {{
+        y, z = Split <axis = 1> (x) }}"""
+    model = load_model(saved(text))
+    for tensor in model.graph.tensors().values():
+        assert tensor.dtype is not None
+        assert all(isinstance(size, int) for size in tensor.shape)
