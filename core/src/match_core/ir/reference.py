@@ -33,7 +33,7 @@ class ReferenceRunner:
                 "cannot run the reference",
                 "onnxruntime",
                 f"the package cannot be imported: {error}",
-                ("pip install 'match-core[verify]'",),
+                ("pip install onnxruntime",),
             ) from error
         proto = model.to_onnx() if isinstance(model, Model) else model
         name = model.name if isinstance(model, Model) else model.graph.name
