@@ -145,6 +145,16 @@ def contradictory(path: Path) -> Path:
     return save(path, [helper.make_node("MatMul", ["x", "w"], ["y"], name="dense")], (1, 8), (1, 3), [weight])
 
 
+def endless_function(path: Path) -> Path:
+    """A local function that calls itself."""
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    call = helper.make_node("Again", ["x"], ["y"], name="call", domain="own")
+    model = onnx.load(str(save(path, [call], (1, 8), (1, 8), domains=("own",))))
+    model.functions.append(helper.make_function("own", "Again", ["x"], ["y"], [call], opsets))
+    onnx.save(model, str(path))
+    return path
+
+
 def too_large(path: Path) -> Path:
     """Two convolutions on 256x256 pixels: 2 MiB between them, more than the chip's L2."""
     return QdqBuilder(13, 3, 256, 256).conv(32, 3).conv(8, 3).save(path)

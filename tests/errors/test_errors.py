@@ -88,6 +88,7 @@ CASES = {
     "dynamic_batch": Case("MATCH-F013", 1, _compile(_dynamic_batch)),
     "data_dependent_shape": Case("MATCH-F014", 1, _compile(models.data_dependent)),
     "batch_of_two": Case("MATCH-F015", 1, _compile(models.batch_of_two)),
+    "endless_function": Case("MATCH-F003", 1, _compile(models.endless_function)),
     "output_not_computed": Case("MATCH-P003", 1, _compile(models.constant_output)),
     "unsupported_operator": Case("MATCH-P001", 1, _compile(models.recurrent)),
     "external_outside": Case("MATCH-F010", 1, _compile(_outside)),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import pytest
 from match_core.frontend.load import load_model
 from match_core.ir.reference import ReferenceRunner
+from onnx import TensorProto, helper
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 
@@ -42,3 +44,35 @@ def test_every_tensor_of_a_loaded_model_has_type_and_size(saved):
     for tensor in model.graph.tensors().values():
         assert tensor.dtype is not None
         assert all(isinstance(size, int) for size in tensor.shape)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT4, TensorProto.UINT4])
+def test_weights_of_four_bits(tmp_path, kind):
+    """They load as 8-bit constants with the same values."""
+    random = np.random.default_rng(1)
+    low, high = (-8, 8) if kind == TensorProto.INT4 else (0, 16)
+    values = random.integers(low, high, (8, 6))
+    zeros = random.integers(low, high, (6,))
+    graph = helper.make_graph(
+        [
+            helper.make_node("DequantizeLinear", ["w", "s", "z"], ["wf"], axis=1),
+            helper.make_node("MatMul", ["x", "wf"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 6])],
+        [
+            helper.make_tensor("w", kind, (8, 6), values.reshape(-1)),
+            helper.make_tensor("z", kind, (6,), zeros),
+            helper.make_tensor("s", TensorProto.FLOAT, (6,), random.random(6)),
+        ],
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+    model = load_model(path)
+    weight = model.graph.tensors()["w"]
+    assert weight.values.dtype == (np.int8 if kind == TensorProto.INT4 else np.uint8)
+    assert np.array_equal(weight.values, values)
+    x = random.standard_normal((1, 8)).astype(np.float32)
+    expected, got = ReferenceRunner(onnx.load(path)).run({"x": x}), ReferenceRunner(model).run({"x": x})
+    assert np.allclose(expected["y"], got["y"], rtol=1e-6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from match_core.hardware import RequantSpec, Unit
 from match_core.ir.model import qualified_op
 from match_core.ir.reference import ReferenceRunner
 from match_core.transforms.pipeline import core_passes, run_passes
@@ -409,3 +410,23 @@ def test_shared_arithmetic_that_is_too_narrow_is_noted(model_of, narrow, acceler
     model.graph.tensors()["ws"].values[1] = 0.004
     assert any(note.startswith("big: 32-bit products") for note in lower(model, narrow).notes)
     assert lower(model, accelerated).notes == ()
+
+
+def test_units_that_want_int8_get_int8(model_of, soc_of):
+    """Also where the model is unsigned."""
+    unit = Unit("acc", "an accelerator", "L2", None, RequantSpec(32, True, 64, 0, 62, activation_type="int8"))
+    constants = {
+        **parameters("x", 0.03, 100, np.uint8),
+        **parameters("y", 0.3, 9, np.uint8),
+        "w": RANDOM.integers(-127, 128, (6, 4, 3, 3)).astype(np.int8),
+        **parameters("w", 0.01, 0, np.int8),
+    }
+    text = """g (uint8[1,4,5,5] x) => (uint8[1,6,5,5] y) {
+        xf = DequantizeLinear (x, xs, xz)  wf = DequantizeLinear (w, ws, wz)
+        c = Conv <pads = [1, 1, 1, 1]> (xf, wf)  y = QuantizeLinear (c, ys, yz) }"""
+    model = model_of(text, constants)
+    lowered = lower(model, soc_of(unit))
+    assert [node.op for node in lowered.graph.nodes] == [
+        "OffsetU8ToI8", "Pad", "ConvInteger", "RequantI8", "OffsetI8ToU8",
+    ]  # fmt: skip
+    compare(model, lowered, UINT8, (1, 4, 5, 5), share=1e-3)

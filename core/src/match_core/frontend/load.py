@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_core.frontend.checks import check_nodes, check_shapes
 from match_core.frontend.names import inline_functions, name_nodes
+from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
@@ -37,6 +38,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     proto, provenance = inline_functions(proto, name_nodes(proto), source)
     check_nodes(proto, source)
     proto, provenance = to_working_opset(proto, provenance, source)
+    widen_constants(proto)
     proto = infer_shapes(proto, source)
     check_shapes(proto, source)
     graph = gs.import_onnx(proto)

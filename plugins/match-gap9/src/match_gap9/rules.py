@@ -165,14 +165,12 @@ def _ne16_stride(match: Match) -> str | None:
         channels = match.shape("weight")[0]
         if channels % 2:
             return f"stride 2 with {channels} output channels"
-        if pad_value(match):
-            return f"stride 2 with padding value {pad_value(match)}"
     return None
 
 
 NE16_STRIDE = Constraint(
     "stride",
-    "stride is 1x1, or 2x2 with an even number of output channels and zero padding",
+    "stride is 1x1, or 2x2 with an even number of output channels",
     _ne16_stride,
 )
 UNIT_STRIDE = Constraint(

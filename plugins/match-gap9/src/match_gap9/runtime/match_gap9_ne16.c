@@ -65,39 +65,62 @@ static void dispatch(void)
     (void)ne16_nnx_dispatch(device, &task);
 }
 
-/* Sizes of a stride-1 layer. Rows and columns that the counters leave out at the bottom and right read as zero, so a
- * padding value needs full counters and padding up to the end of the last subtile of 3x3 outputs. */
-static void set_sizes(uint32_t in_x, uint32_t in_channels, uint32_t out_y, uint32_t out_x, uint32_t out_channels,
-                      const uint8_t pads[4], int32_t value)
+typedef struct {
+    uint32_t in_y, in_x, in_channels, out_y, out_x, out_channels;
+    uint8_t top, bottom, left, right, pad_value, stride;
+} window_t;
+
+/* What the last subtile lacks to 3 outputs: padding registers count from the end of a whole one. */
+static uint32_t missing(uint32_t outputs)
 {
-    ne16_task_set_dims(&task, in_x, in_channels, in_x * in_channels, in_channels, out_y, out_x, out_channels,
-                       out_x * out_channels, out_channels, pads[0], pads[1], pads[2], pads[3]);
-    if (value != 0) {
-        ne16_task_set_counters(&task, in_channels, out_y, out_x, out_channels, 0, 0);
-        ne16_task_set_padding(&task, pads[0], (uint8_t)(pads[1] + (3u - out_y % 3u) % 3u), pads[2],
-                              (uint8_t)(pads[3] + (3u - out_x % 3u) % 3u), (uint8_t)value);
+    return (3u - outputs % 3u) % 3u;
+}
+
+/* Counters and padding of jobs of rows by columns outputs. Input rows and columns that the counters leave out read as
+ * zero; other padding values, and all padding with stride 2, go through the padding registers. */
+static void set_border(const window_t *w, uint32_t rows, uint32_t columns)
+{
+    if ((w->pad_value == 0u) && (w->stride == 1u)) {
+        ne16_task_set_counters(&task, w->in_channels, rows, columns, w->out_channels, w->bottom, w->right);
+        ne16_task_set_padding(&task, w->top, w->bottom, w->left, w->right, 0);
+    } else {
+        ne16_task_set_counters(&task, w->in_channels, rows, columns, w->out_channels, 0, 0);
+        ne16_task_set_padding(&task, w->top, (uint8_t)((w->bottom > 0u) ? w->bottom + missing(rows) : 0u), w->left,
+                              (uint8_t)((w->right > 0u) ? w->right + missing(columns) : 0u), w->pad_value);
+    }
+}
+
+/* Starts a 3x3 layer whose task is prepared. With stride 2 the driver issues a job for each 2 by 2 outputs, which are
+ * the corners of 3 by 3. */
+static void start_3x3(const window_t *w, const void *input, const void *output, const void *weight)
+{
+    const uint32_t in_row = w->in_x * w->in_channels, out_row = w->out_x * w->out_channels;
+    ne16_task_set_addr_conv(&task, address(input), w->in_x, w->in_channels, w->top, w->left, address(output),
+                            address(weight));
+    if (w->stride == 2u) {
+        ne16_task_set_dims_stride2x2(&task, w->in_y, w->in_x, w->in_channels, in_row, w->in_channels, w->out_y,
+                                     w->out_x, w->out_channels, out_row, w->out_channels, 3, 3, 0, 0, 0, 0);
+        set_border(w, (w->out_y > 1u) ? 3u : 1u, (w->out_x > 1u) ? 3u : 1u);
+        ne16_nnx_dispatch_stride2x2(ne16_pulp_get_dev(), &task, w->in_x, w->in_channels, w->out_y, w->out_x,
+                                    w->out_channels, 3, 3);
+    } else {
+        ne16_task_set_dims(&task, w->in_x, w->in_channels, in_row, w->in_channels, w->out_y, w->out_x,
+                           w->out_channels, out_row, w->out_channels, 0, 0, 0, 0);
+        set_border(w, w->out_y, w->out_x);
+        dispatch();
     }
 }
 
 void match_gap9_ne16_conv3x3(const match_conv2d_t *t)
 {
-    const uint8_t stride = (uint8_t)t->stride_x;
-    const uint8_t top = (uint8_t)t->input_y_pad_before, bottom = (uint8_t)t->input_y_pad_after;
-    const uint8_t left = (uint8_t)t->input_x_pad_before, right = (uint8_t)t->input_x_pad_after;
-    prepare(3, 0, stride, t->weight_bits, t->shift, t->multiplier, t->addend);
-    if (stride == 2) {
-        ne16_task_set_dims_stride2x2(&task, t->input_y, t->input_x, t->c, t->input_x * t->c, t->c, t->oy, t->ox, t->k,
-                                     t->ox * t->k, t->k, 3, 3, top, bottom, left, right);
-    } else {
-        set_sizes(t->input_x, t->c, t->oy, t->ox, t->k, (const uint8_t[]){top, bottom, left, right}, t->pad_value);
-    }
-    ne16_task_set_addr_conv(&task, address(t->input), t->input_x, t->c, top, left, address(t->output),
-                            address(t->weight));
-    if (stride == 2) {
-        ne16_nnx_dispatch_stride2x2(ne16_pulp_get_dev(), &task, t->input_x, t->c, t->oy, t->ox, t->k, 3, 3);
-    } else {
-        dispatch();
-    }
+    const window_t window = {
+        .in_y = t->input_y, .in_x = t->input_x, .in_channels = t->c, .out_y = t->oy, .out_x = t->ox,
+        .out_channels = t->k, .top = (uint8_t)t->input_y_pad_before, .bottom = (uint8_t)t->input_y_pad_after,
+        .left = (uint8_t)t->input_x_pad_before, .right = (uint8_t)t->input_x_pad_after,
+        .pad_value = (uint8_t)t->pad_value, .stride = (uint8_t)t->stride_x,
+    };
+    prepare(3, 0, window.stride, t->weight_bits, t->shift, t->multiplier, t->addend);
+    start_3x3(&window, t->input, t->output, t->weight);
 }
 
 /* A stride of a 1x1 kernel is only a stride of the input addresses. */
@@ -113,23 +136,14 @@ void match_gap9_ne16_conv1x1(const match_conv2d_t *t)
 
 void match_gap9_ne16_depthwise(const match_depthwise2d_t *t)
 {
-    const uint8_t stride = (uint8_t)t->stride_x;
-    const uint8_t top = (uint8_t)t->input_y_pad_before, bottom = (uint8_t)t->input_y_pad_after;
-    const uint8_t left = (uint8_t)t->input_x_pad_before, right = (uint8_t)t->input_x_pad_after;
-    prepare(3, 1, stride, t->weight_bits, t->shift, t->multiplier, t->addend);
-    if (stride == 2) {
-        ne16_task_set_dims_stride2x2(&task, t->input_y, t->input_x, t->k, t->input_x * t->k, t->k, t->oy, t->ox, t->k,
-                                     t->ox * t->k, t->k, 3, 3, top, bottom, left, right);
-    } else {
-        set_sizes(t->input_x, t->k, t->oy, t->ox, t->k, (const uint8_t[]){top, bottom, left, right}, t->pad_value);
-    }
-    ne16_task_set_addr_conv(&task, address(t->input), t->input_x, t->k, top, left, address(t->output),
-                            address(t->weight));
-    if (stride == 2) {
-        ne16_nnx_dispatch_stride2x2(ne16_pulp_get_dev(), &task, t->input_x, t->k, t->oy, t->ox, t->k, 3, 3);
-    } else {
-        dispatch();
-    }
+    const window_t window = {
+        .in_y = t->input_y, .in_x = t->input_x, .in_channels = t->k, .out_y = t->oy, .out_x = t->ox,
+        .out_channels = t->k, .top = (uint8_t)t->input_y_pad_before, .bottom = (uint8_t)t->input_y_pad_after,
+        .left = (uint8_t)t->input_x_pad_before, .right = (uint8_t)t->input_x_pad_after,
+        .pad_value = (uint8_t)t->pad_value, .stride = (uint8_t)t->stride_x,
+    };
+    prepare(3, 1, window.stride, t->weight_bits, t->shift, t->multiplier, t->addend);
+    start_3x3(&window, t->input, t->output, t->weight);
 }
 
 /* N rows of C values are an N by 1 image of C channels. */
