@@ -46,12 +46,15 @@ def run(tmp_path: Path) -> Callable[[str], str]:
 
 @pytest.mark.parametrize("session", sessions(), ids=str)
 def test_session(session: Session, run: Callable[[str], str], request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("--update-golden"):
-        rewrite(session, run)
-        return
+    wrong = []
     for step in session.steps:
         printed = run(step.command)
-        assert step.matches(printed), f"$ {step.command}\n{printed}"
+        if not step.matches(printed):
+            wrong.append(f"$ {step.command}\n{printed}")
+    if wrong and request.config.getoption("--update-golden"):
+        rewrite(session, run)
+    else:
+        assert not wrong, "\n".join(wrong)
 
 
 def test_there_are_sessions() -> None:
