@@ -43,7 +43,14 @@ class QdqBuilder:
         self.current, self.scale, self.zero_point = out, scale, zero_point
 
     def conv(
-        self, out_channels: int, kernel: int, stride: int = 1, group: int = 1, relu: bool = True, pad: int | None = None
+        self,
+        out_channels: int,
+        kernel: int,
+        stride: int = 1,
+        group: int = 1,
+        relu: bool = True,
+        pad: int | None = None,
+        zero: int | None = None,
     ) -> QdqBuilder:
         """Convolution with bias, per-channel weights, optional ReLU."""
         label = f"conv{self.count}"
@@ -74,7 +81,8 @@ class QdqBuilder:
         if relu:
             self.nodes.append(helper.make_node("Relu", [label], [f"{label}_relu"], name=f"{label}_relu"))
             result = f"{label}_relu"
-        self._quantize(result, out_scale, -128 if relu else int(self.random.integers(-20, 20)))
+        chosen = -128 if relu else int(self.random.integers(-20, 20))
+        self._quantize(result, out_scale, chosen if zero is None else zero)
         return self
 
     def max_pool(self, kernel: int, stride: int) -> QdqBuilder:

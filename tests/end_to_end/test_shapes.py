@@ -18,6 +18,7 @@ CASES = {
     "odd_channels": lambda: QdqBuilder(5, 7, 11, 5).conv(13, 3).conv(9, 1, stride=2),
     "large_kernel": lambda: QdqBuilder(6, 4, 20, 20).conv(6, 5, stride=2).max_pool(2, 2).conv(6, 7),
     "tiled": lambda: QdqBuilder(7, 32, 48, 48).conv(64, 3).conv(64, 1),
+    "symmetric": lambda: QdqBuilder(10, 16, 10, 10, zero_point=0).conv(16, 3, zero=0).conv(32, 1, zero=0).conv(8, 3),
     "one_column": lambda: QdqBuilder(9, 4, 9, 2, zero_point=3).conv(8, 3, stride=2).conv(6, 3, stride=2),
     "grouped": lambda: QdqBuilder(8, 8, 6, 6).conv(8, 3, group=2),
 }

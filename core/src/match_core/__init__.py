@@ -24,11 +24,12 @@ from match_core.hardware import (
     Soc,
     Unit,
 )
+from match_core.ir.model import Model
 from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, OneOf, Op, Pattern
 from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
-from match_core.transforms.base import Pass, Phase
+from match_core.transforms.base import Pass, PassContext, Phase
 
 __version__ = "0.1.0"
 
@@ -52,10 +53,12 @@ __all__ = [
     "Maybe",
     "Memory",
     "MemoryApi",
+    "Model",
     "OneOf",
     "Op",
     "Operand",
     "Pass",
+    "PassContext",
     "Pattern",
     "Phase",
     "Placement",

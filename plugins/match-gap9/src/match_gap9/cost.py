@@ -92,7 +92,7 @@ class ClusterCost(UnitCost):
                 return formulas.own_transpose(timing, pixels=t["R"], channels=t["C"])
             case "quantize":
                 return formulas.own_quantize(timing, elements=t["N"])
-            case "flip":
+            case "flip" | "clip":
                 return formulas.own_transpose(timing, pixels=1, channels=t["N"])
             case "add":
                 return formulas.own_add(timing, elements=t["Y"] * t["X"] * t["C"])

@@ -19,7 +19,7 @@ from match_core import (
 from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D, context_header
 from numpy.typing import NDArray
 
-from match_gap9.layout import FLIP, QUANTIZE, TRANSPOSE
+from match_gap9.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
@@ -28,7 +28,7 @@ from match_gap9.wide_kernels import HEADER, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERN
 Arrays = dict[str, NDArray[np.generic]]
 
 _HERE = Path(__file__).resolve().parent
-_INTERFACES = (ADD, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, QUANTIZE, TRANSPOSE)
+_INTERFACES = (ADD, CLIP, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, QUANTIZE, TRANSPOSE)
 
 #: How the names of files begin that only the cluster needs.
 _CLUSTER_FILES = ("match_gap9_cluster", "match_gap9_kernels", "match_gap9_layout", "match_gap9_wide.c")
@@ -119,6 +119,7 @@ _CLUSTER_KERNELS = {
     "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", _pack_nothing),
     "transpose": _cluster(TRANSPOSE, "match_gap9_transpose", _pack_nothing),
     "quantize": _cluster(QUANTIZE, "match_gap9_quantize_tensor", _pack_nothing),
+    "clip": _cluster(CLIP, "match_gap9_clip", _pack_nothing),
     "flip": _cluster(FLIP, "match_gap9_flip", _pack_nothing),
     **WIDE_CLUSTER_KERNELS,
 }

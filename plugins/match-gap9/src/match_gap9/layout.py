@@ -26,6 +26,8 @@ TRANSPOSE = KernelInterface("transpose", (("input", "input"), ("output", "output
 #: out[n] = in[n] ^ flip.
 FLIP = KernelInterface("flip", (("input", "input"), ("output", "output")), ("N",), (), ("flip",))
 
+#: out[n] = in[n] limited to [low, high].
+CLIP = KernelInterface("clip", (("input", "input"), ("output", "output")), ("N",), (), ("low", "high"))
 #: out[n] = saturate(round(in[n] / scale) + zero_point); ``scale_bits`` are the bits of the float32 scale.
 QUANTIZE = KernelInterface(
     "quantize",
@@ -129,7 +131,33 @@ def _quantize_workload(match: Match) -> Workload:
     )
 
 
+def _clip_bounds(match: Match) -> str | None:
+    right = np.dtype(match.tensor("input").dtype) == np.uint8 and all(match.const(n).size == 1 for n in ("low", "high"))
+    return None if right else f"it limits {match.tensor('input').dtype}"
+
+
+CLIP_BYTES = Constraint("elements", "uint8 values are limited by constants", _clip_bounds)
+
+
+def _clip_workload(match: Match) -> Workload:
+    n = Axis("n", prod(match.shape("input")), (("N", 1),))
+    return Workload(
+        kind="clip",
+        dims=(Dim("N", n.size, granularity=4),),
+        operands=(Operand("input", "input", (n,)), Operand("output", "output", (n,))),
+        macs=0,
+        geometry=tuple((name, int(match.const(name).reshape(-1)[0])) for name in ("low", "high")),
+    )
+
+
 LAYOUT_PATTERNS = (
+    Pattern(
+        "clip",
+        "uint8 values limited to a range: a ReLU whose zero point is not 0 (match_gap9_clip_bytes)",
+        Op("Clip", "clip", (Any("input"), Const("low"), Const("high"))),
+        (CLIP_BYTES,),
+        _clip_workload,
+    ),
     Pattern(
         "quantize",
         "float32 tensors at the graph's start to 8 bits (match_gap9_quantize)",

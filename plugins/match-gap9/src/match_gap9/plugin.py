@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from match_core import hookimpl
 
 if TYPE_CHECKING:
-    from match_core import CostModel, Hardware, Pattern, Soc, Unit, UnitApi
+    from match_core import CostModel, Hardware, Pass, Pattern, Soc, Unit, UnitApi
 
 match_contract = 1
 _UNITS = ("cluster", "ne16")
@@ -19,6 +19,16 @@ def match_hardware() -> Hardware:
     from match_gap9.hardware import hardware
 
     return hardware()
+
+
+@hookimpl
+def match_transforms(soc: Soc) -> tuple[Pass, ...]:
+    """The rewriting of bounds that the kernels do not have."""
+    if soc.name != "gap9":
+        return ()
+    from match_gap9.split_saturation import SPLIT_SATURATION
+
+    return (SPLIT_SATURATION,)
 
 
 @hookimpl

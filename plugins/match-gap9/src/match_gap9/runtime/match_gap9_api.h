@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "match_add.h"
+#include "match_clip.h"
 #include "match_conv2d.h"
 #include "match_depthwise2d.h"
 #include "match_flip.h"
@@ -52,6 +53,7 @@ void match_gap9_avgpool(const match_pool2d_t *tile);
 void match_gap9_maxpool2d(const match_pool2d_t *tile);
 void match_gap9_transpose(const match_transpose_t *tile);
 void match_gap9_flip(const match_flip_t *tile);
+void match_gap9_clip(const match_clip_t *tile);
 void match_gap9_quantize_tensor(const match_quantize_t *tile);
 
 /* ---- NE16: launch returns at once, wait returns when the last job is done --------------------------------- */

@@ -190,3 +190,14 @@ void match_gap9_flip(const match_flip_t *tile)
 {
     team(flip_core, tile);
 }
+
+static void clip_core(void *argument)
+{
+    const match_clip_t *const t = argument;
+    match_gap9_clip_bytes(t->input, t->output, t->n, (uint8_t)t->low, (uint8_t)t->high);
+}
+
+void match_gap9_clip(const match_clip_t *tile)
+{
+    team(clip_core, tile);
+}

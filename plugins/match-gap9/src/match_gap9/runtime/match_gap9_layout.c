@@ -49,6 +49,17 @@ void match_gap9_flip_bytes(const uint8_t *in, uint8_t *out, uint32_t n, uint8_t 
     pi_cl_team_barrier(0);
 }
 
+void match_gap9_clip_bytes(const uint8_t *in, uint8_t *out, uint32_t n, uint8_t low, uint8_t high)
+{
+    const uint32_t core = (uint32_t)pi_core_id();
+    const uint32_t stop = share(n, core + 1u);
+    MATCH_GAP9_CHARGE_TRANSPOSE(1u, n);
+    for (uint32_t i = share(n, core); i < stop; i++) {
+        out[i] = (in[i] < low) ? low : ((in[i] > high) ? high : in[i]);
+    }
+    pi_cl_team_barrier(0);
+}
+
 void match_gap9_quantize(const float *in, uint8_t *out, uint32_t n, float scale, int32_t zero_point, int32_t low,
                          int32_t high)
 {

@@ -12,6 +12,9 @@ void match_gap9_transpose_bytes(const uint8_t *in, uint8_t *out, uint32_t rows, 
 /* out[i] = in[i] ^ flip. `out` may be `in`. */
 void match_gap9_flip_bytes(const uint8_t *in, uint8_t *out, uint32_t n, uint8_t flip);
 
+/* out[i] = in[i] limited to [low, high]. `out` may be `in`. */
+void match_gap9_clip_bytes(const uint8_t *in, uint8_t *out, uint32_t n, uint8_t low, uint8_t high);
+
 /* out[i] = x / scale rounded to nearest (ties to even) plus zero_point, saturated to [low, high] in int8 or uint8. */
 void match_gap9_quantize(const float *in, uint8_t *out, uint32_t n, float scale, int32_t zero_point, int32_t low,
                          int32_t high);
