@@ -12,7 +12,10 @@ from onnx import TensorProto, helper, numpy_helper
 class QdqBuilder:
     """Builds an int8 QDQ model layer by layer; scales are chosen so that values use their range."""
 
-    def __init__(self, seed: int, channels: int, height: int, width: int, zero_point: int = -128) -> None:
+    def __init__(
+        self, seed: int, channels: int, height: int, width: int, zero_point: int = -128, weight_bits: int = 8
+    ) -> None:
+        self.weight_limit = 2 ** (weight_bits - 1) - 1
         self.random = np.random.default_rng(seed)
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
@@ -55,7 +58,8 @@ class QdqBuilder:
         """Convolution with bias, per-channel weights, optional ReLU."""
         label = f"conv{self.count}"
         per_group = self.shape[1] // group
-        weight = self.random.integers(-127, 128, (out_channels, per_group, kernel, kernel)).astype(np.int8)
+        limit = self.weight_limit
+        weight = self.random.integers(-limit, limit + 1, (out_channels, per_group, kernel, kernel)).astype(np.int8)
         weight_scale = self.random.uniform(0.5, 1.5, out_channels).astype(np.float32) * np.float32(0.01)
         fan_in = per_group * kernel * kernel
         out_scale = float(np.float32(0.01 * 0.05 * 73 * 73 * np.sqrt(fan_in) / 60))

@@ -34,3 +34,21 @@ def test_shape(case: str, without: tuple[str, ...], tmp_path: Path, plugins: Plu
         result = verify_model(request, plugins)
         assert result.bit_exact, result.outputs
         assert result.outputs[0].mean_abs_lsb <= 0.25  # 1 LSB per operator at most, seldom
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 7])
+def test_narrow_weights_take_fewer_bits_on_ne16(bits: int, tmp_path: Path, plugins: Plugins) -> None:
+    """NE16 reads weights bit by bit: a model whose weights need fewer gets a denser encoding and fewer cycles."""
+    cycles = {}
+    for width in (bits, 8):
+        builder = QdqBuilder(20, 16, 12, 12, weight_bits=width).conv(32, 3).conv(32, 3, group=32).conv(16, 1)
+        model = builder.save(tmp_path / f"narrow{width}.onnx")
+        for precision in ("fast", "exact"):
+            request = VerifyRequest(model, "gap9", without_units=("cluster",), sanitize=True, precision=precision)
+            result = verify_model(request, plugins)
+            assert result.bit_exact
+            emitted = result.compilation.sources.text(f"narrow{width}_ne16.c")
+            assert emitted.count(f".weight_bits = {width},") == 3
+            cycles[width, precision] = sum(node.cycles for node in result.run.nodes if node.unit == "ne16")
+    assert cycles[bits, "fast"] < cycles[8, "fast"]
+    assert cycles[bits, "exact"] < cycles[8, "exact"]
