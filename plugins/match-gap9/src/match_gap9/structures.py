@@ -104,20 +104,21 @@ def _spatial_axes(match: Match, step: tuple[int, int]) -> tuple[Axis, Axis]:
     )
 
 
+Scratch = tuple[tuple[tuple[str, ...], int], ...]
+
+
 def conv_workload(
     match: Match,
     weight_axes: tuple[Axis, ...],
     output_granularity: int,
     column_granularity: int,
-    scratch: tuple[tuple[tuple[str, ...], int], ...] = (),
+    scratch: Scratch = (),
     bits: int = 8,
 ) -> Workload:
     """A group-1 convolution: dimensions K, C, OY, OX, FY, FX. ``weight_axes``: how the weights are packed, K first, in
     ``bits`` bits each."""
     out_channels, in_channels, fy, fx = match.shape("weight")
     _, oy, ox, _ = (int(size) for size in match.output.shape)
-    step = strides(match)
-    y, x = _spatial_axes(match, step)
     return Workload(
         kind="conv2d",
         dims=(
@@ -128,30 +129,12 @@ def conv_workload(
             Dim("FY", fy, tileable=False),
             Dim("FX", fx, tileable=False),
         ),
-        operands=(
-            Operand("input", "input", (y, x, Axis("c", in_channels, (("C", 1),)))),
-            Operand("weight", "constant", weight_axes),
-            Operand("multiplier", "constant", (Axis("k", out_channels, (("K", 1),)),), 32),
-            Operand("addend", "constant", (Axis("k", out_channels, (("K", 1),)),), 32),
-            Operand("output", "output", _output_axes(oy, ox, out_channels)),
+        operands=_spatial_operands(
+            match, Axis("c", in_channels, (("C", 1),)), Operand("weight", "constant", weight_axes)
         ),
         macs=out_channels * in_channels * oy * ox * fy * fx,
-        geometry=(
-            ("stride_y", step[0]),
-            ("stride_x", step[1]),
-            ("shift", shift(match)),
-            ("pad_value", pad_value(match)),
-            ("weight_bits", bits),
-        ),
+        geometry=_spatial_geometry(match, bits),
         scratch=scratch,
-    )
-
-
-def _output_axes(oy: int, ox: int, channels: int) -> tuple[Axis, Axis, Axis]:
-    return (
-        Axis("y", oy, (("OY", 1),)),
-        Axis("x", ox, (("OX", 1),)),
-        Axis("k", channels, (("K", 1),)),
     )
 
 
@@ -159,7 +142,7 @@ def depthwise_workload(
     match: Match,
     weight_axes: tuple[Axis, ...],
     channel_granularity: int,
-    scratch: tuple[tuple[tuple[str, ...], int], ...] = (),
+    scratch: Scratch = (),
     bits: int = 8,
     packed: bool = False,
 ) -> Workload:
@@ -167,8 +150,7 @@ def depthwise_workload(
     memory, else a byte."""
     channels, _, fy, fx = match.shape("weight")
     _, oy, ox, _ = (int(size) for size in match.output.shape)
-    step = strides(match)
-    y, x = _spatial_axes(match, step)
+    weight = Operand("weight", "constant", weight_axes, bits if packed else 8)
     return Workload(
         kind="depthwise2d",
         dims=(
@@ -178,22 +160,35 @@ def depthwise_workload(
             Dim("FY", fy, tileable=False),
             Dim("FX", fx, tileable=False),
         ),
-        operands=(
-            Operand("input", "input", (y, x, Axis("k", channels, (("K", 1),)))),
-            Operand("weight", "constant", weight_axes, bits if packed else 8),
-            Operand("multiplier", "constant", (Axis("k", channels, (("K", 1),)),), 32),
-            Operand("addend", "constant", (Axis("k", channels, (("K", 1),)),), 32),
-            Operand("output", "output", _output_axes(oy, ox, channels)),
-        ),
+        operands=_spatial_operands(match, Axis("k", channels, (("K", 1),)), weight),
         macs=channels * oy * ox * fy * fx,
-        geometry=(
-            ("stride_y", step[0]),
-            ("stride_x", step[1]),
-            ("shift", shift(match)),
-            ("pad_value", pad_value(match)),
-            ("weight_bits", bits),
-        ),
+        geometry=_spatial_geometry(match, bits),
         scratch=scratch,
+    )
+
+
+def _spatial_operands(match: Match, input_channels: Axis, weight: Operand) -> tuple[Operand, ...]:
+    """Input, weight, requantisation parameters and output of a convolution of either kind."""
+    _, oy, ox, channels = (int(size) for size in match.output.shape)
+    y, x = _spatial_axes(match, strides(match))
+    k = Axis("k", channels, (("K", 1),))
+    return (
+        Operand("input", "input", (y, x, input_channels)),
+        weight,
+        Operand("multiplier", "constant", (k,), 32),
+        Operand("addend", "constant", (k,), 32),
+        Operand("output", "output", (Axis("y", oy, (("OY", 1),)), Axis("x", ox, (("OX", 1),)), k)),
+    )
+
+
+def _spatial_geometry(match: Match, bits: int) -> tuple[tuple[str, int], ...]:
+    step = strides(match)
+    return (
+        ("stride_y", step[0]),
+        ("stride_x", step[1]),
+        ("shift", shift(match)),
+        ("pad_value", pad_value(match)),
+        ("weight_bits", bits),
     )
 
 
