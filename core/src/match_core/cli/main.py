@@ -129,3 +129,7 @@ def _internal(error: Exception) -> InternalError:
             f"set {TRACEBACK_VARIABLE}=1 to see where it happened",
         ),
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -41,7 +41,7 @@ PrecisionOption = Annotated[
     typer.Option(
         "--precision",
         help="exact: requantise as the original rounds, with wider arithmetic where needed; "
-        "fast: fewest cycles, up to 0.5 % of the values of a layer 1 step off.",
+        "fast: fewest cycles, a few values in a thousand 1 step off.",
     ),
 ]
 SanitizeOption = Annotated[

@@ -81,7 +81,14 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
         for name in document["max_abs_lsb"]
     ]
     columns = frozenset({"max", "mean"})
-    terminal.table(Table("distance to the original model (LSB)", ("output", "max", "mean"), distances, columns))
+    terminal.table(
+        Table(
+            "distance to the original model (steps of integer outputs, absolute for float)",
+            ("output", "max", "mean"),
+            distances,
+            columns,
+        )
+    )
     if document["bit_exact"]:
         verdict = "bit exact against the integer graph"
     elif document["ok"]:

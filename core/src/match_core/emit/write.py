@@ -30,7 +30,7 @@ def check_output_directory(directory: Path) -> None:
             code="MATCH-U010",
             what="the output directory would be overwritten",
             where=str(directory),
-            why=f"it holds {len(entries)} entries (the first is {entries[0]!r}) but no {NAME} of ours",
+            why=f"it holds {entries[0]!r} and {len(entries) - 1} more, but no {NAME} of ours",
             help=("choose another directory with -o", "empty the directory first"),
         )
 

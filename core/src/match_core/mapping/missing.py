@@ -70,6 +70,6 @@ def _help(nodes: Sequence[gs.Node], refused: Sequence[Refusal]) -> tuple[str, ..
     lines = [f'change the model so that "{rule}" ({pattern} of {unit})' for unit, pattern, rule in rules]
     return (
         *lines[:SHOWN_MAX],
-        "enable more units (the host runs most operators)",
+        "leave out --only-unit and --without-unit where they are given (the host runs most operators)",
         "add a pattern for the operator to a target package",
     )

@@ -53,7 +53,7 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         code="MATCH-U022",
         what=f"target {name!r} is not known",
         where="option -t",
-        why=f"{len(known)} targets are installed" + (f": {', '.join(known)}" if known else ""),
+        why=f"installed: {', '.join(known) or 'none'}",
         help=(*(f"did you mean -t {match}?" for match in close), *broken, _LIST),
     )
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ${name}: compiled by match ${version} for ${target} from ${source} (sha256 ${source_sha256[:16]}).
  *
- * The caller owns all memory. Fill ${name}_t.arena, call ${name}_init once, then ${name}_run per inference.
+ * The caller owns all memory. Fill in the arenas of ${name}_t, call ${name}_init once, then ${name}_run per inference.
  * Two instances may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
 #ifndef ${guard}_H
 #define ${guard}_H
