@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -197,17 +198,18 @@ def _plan(source: Model, model: Model, mapping: UnitMapping, soc: Soc, apis: Map
     from match_core.emit.program import EmitRequest
     from match_core.planning.plan import plan
     from match_core.planning.validate import validate_program
-    from match_core.report.titles import source_operators
+    from match_core.report.titles import source_operators, task_title
 
+    title = partial(task_title, model, source_operators(source))
     draft = ConstantPool(model.name)
-    sizes = lower(model.name, mapping.assignments, apis, draft)
+    sizes = lower(model.name, mapping.assignments, apis, draft, title)
     scratch = {i: low.scratch_bytes for i, low in enumerate(sizes) if low is not None and low.scratch_bytes}
     program = plan(model, mapping, soc, constants=draft.sizes(), scratch_bytes=scratch)
     validate_program(model.graph, program)
     # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
     pool = ConstantPool(model.name)
-    lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool)
-    return EmitRequest(model, source_operators(source), program, lowered, pool, apis, __version__)
+    lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool, title)
+    return EmitRequest(model, title, program, lowered, pool, apis, __version__)
 
 
 def _emit(request: CompileRequest, planned: EmitRequest, mapping: UnitMapping, plugins: Plugins) -> Sources:

@@ -36,8 +36,8 @@ class ConstantPool:
         return sum(array.nbytes for _, array, _ in self._arrays)
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
-        """(name, bytes) of every array, in order of definition."""
-        return tuple((name, array.nbytes) for name, array, _ in self._arrays)
+        """(what it is, bytes) of every array, in order of definition; for messages."""
+        return tuple((comment, array.nbytes) for _, array, comment in self._arrays)
 
     def views(self, comment: Callable[[str], str]) -> tuple[ConstantView, ...]:
         """What the templates print; ``comment`` makes text safe inside a C comment."""

@@ -94,14 +94,14 @@ class LayerWriter:
             window += [f"{name} = {part.extent}u"]
             window += [f"{name}_pad_before = {part.pad_before}u"] if part.pad_before else []
             window += [f"{name}_pad_after = {part.pad_after}u"] if part.pad_after else []
-        self._pairs(window)
+        self._pairs(window, per_line=3)
         self._pairs([f".{name} = {geometry[name]}" for name in self.kernel.interface.geometry])
         self.indent -= 1
         self._line("};")
 
-    def _pairs(self, items: list[str]) -> None:
-        for start in range(0, len(items), 6):
-            self._line(", ".join(items[start : start + 6]) + ",")
+    def _pairs(self, items: list[str], per_line: int = 6) -> None:
+        for start in range(0, len(items), per_line):
+            self._line(", ".join(items[start : start + per_line]) + ",")
 
     @staticmethod
     def _needed(axis: Axis, tile: dict[str, int]) -> int:

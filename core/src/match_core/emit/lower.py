@@ -3,7 +3,7 @@ scratch sizes. The planner needs the sizes; the emitter prints the text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import onnx_graphsurgeon as gs
@@ -29,28 +29,35 @@ class Lowered:
     arguments: tuple[str, ...] = ()
 
 
+Title = Callable[[Assignment], str]
+
+
 def lower(
-    prefix: str, assignments: tuple[Assignment, ...], apis: Mapping[str, UnitApi], pool: ConstantPool
+    prefix: str, assignments: tuple[Assignment, ...], apis: Mapping[str, UnitApi], pool: ConstantPool, title: Title
 ) -> tuple[Lowered | None, ...]:
-    """Lower every assignment in order; None for a view (no code)."""
+    """Lower every assignment in order; None for a view (no code). ``title`` names an assignment in comments."""
     return tuple(
         None
         if assignment.candidate.pattern.view
-        else _lower_one(prefix, index, assignment, apis[assignment.candidate.unit], pool)
+        else _lower_one(prefix, index, assignment, apis[assignment.candidate.unit], pool, title(assignment))
         for index, assignment in enumerate(assignments)
     )
 
 
-def _lower_one(prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool) -> Lowered:
+def _lower_one(
+    prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool, title: str
+) -> Lowered:
     candidate = assignment.candidate
     kernel = api.kernels[candidate.pattern.name]
     function = f"{prefix}_{candidate.unit}_{index:02d}"
     if isinstance(kernel, InlineKernel):
-        return _lower_inline(function, f"{index:02d}", assignment, kernel, pool)
-    return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool)
+        return _lower_inline(function, f"{index:02d}", assignment, kernel, pool, title)
+    return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool, title)
 
 
-def _lower_kernel(function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool) -> Lowered:
+def _lower_kernel(
+    function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool, title: str
+) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
     check_workload(kernel.interface, workload)
     packed = kernel.pack(candidate.match, workload)
@@ -64,7 +71,7 @@ def _lower_kernel(function: str, label: str, assignment: Assignment, kernel: Ker
             raise ValueError(
                 f"{candidate.pattern.name}: constant {operand.name} has {array.nbytes} bytes, its axes say {expected}"
             )
-        constants[operand.name] = pool.add(f"{label}_{operand.name}", array, f"node {label}, {operand.name}")
+        constants[operand.name] = pool.add(f"{label}_{operand.name}", array, f"{operand.name} of {title}")
     return Lowered(
         function=function,
         inputs=tuple(candidate.match.tensor(o.name) for o in workload.operands if o.role == "input"),
@@ -75,7 +82,7 @@ def _lower_kernel(function: str, label: str, assignment: Assignment, kernel: Ker
 
 
 def _lower_inline(
-    function: str, label: str, assignment: Assignment, kernel: InlineKernel, pool: ConstantPool
+    function: str, label: str, assignment: Assignment, kernel: InlineKernel, pool: ConstantPool, title: str
 ) -> Lowered:
     match = assignment.candidate.match
     tensors = kernel.inputs(match)
@@ -87,7 +94,7 @@ def _lower_inline(
     for position, tensor in enumerate(tensors):
         if isinstance(tensor, gs.Constant):
             values = code.constants.get(position, tensor.values)
-            name = pool.add(f"{label}_{position}", values, f"node {label}, input {position}")
+            name = pool.add(f"{label}_{position}", values, f"input {position} of {title}")
             constants[str(position)] = name
             arguments.append(name)
         else:

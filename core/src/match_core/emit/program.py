@@ -11,12 +11,11 @@ from match_core.emit.constants import ConstantPool
 from match_core.emit.ctypes import c_type
 from match_core.emit.interfaces import context_header
 from match_core.emit.layer import LayerWriter
-from match_core.emit.lower import Lowered
+from match_core.emit.lower import Lowered, Title
 from match_core.emit.sources import SourceFile
 from match_core.emit.templates import Templates
 from match_core.emit.view import ArenaView, TaskView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
-from match_core.report.titles import task_title
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmitRequest:
-    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views); ``source_ops``
-    gives the operator of each source node, for comments."""
+    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views); ``title`` names a
+    task in the source's terms (raw text, not yet safe for C)."""
 
     model: Model
-    source_ops: Mapping[str, str]
+    title: Title
     program: Program
     lowered: tuple[Lowered | None, ...]
     pool: ConstantPool
@@ -202,7 +201,7 @@ class ProgramEmitter:
 
     def title(self, task: Task) -> str:
         """What the task computes, in the source's names (not yet safe for C)."""
-        return task_title(self.request.model, self.request.source_ops, task.assignment)
+        return self.request.title(task.assignment)
 
     def _pointers(self, task: Task, lowered: Lowered) -> tuple[str, ...]:
         if lowered.inline is not None:

@@ -134,7 +134,8 @@ def _inside(location: str, model: Path, where: str) -> Path:
             "MATCH-F010",
             "external weight data outside the model's folder are not read",
             where,
-            f"the model asks for {location[:200]!r}" + ("" if path == folder else ", a link that leads out of the folder"),
+            f"the model asks for {location[:200]!r}"
+            + ("" if path == folder else ", a link that leads out of the folder"),
             ("store the data beside the model and name it by its file name",),
         )
     if not path.is_file():

@@ -1,0 +1,32 @@
+"""The emitted C of a small model, looked at by people: tiles with halo and remainder, both accelerators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.host import Plugins
+from tests.end_to_end.models import QdqBuilder
+
+FILES = (
+    "golden.h",
+    "golden.c",
+    "golden_cluster.c",
+    "golden_ne16.c",
+    "golden_tasks.h",
+    "golden_port.h",
+    "match_conv2d.h",
+    "match_runtime.h",
+    "example_main.c",
+    "Makefile",
+    "CMakeLists.txt",
+)
+
+
+def test_emitted_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
+    builder = QdqBuilder(30, 16, 61, 61).conv(48, 3).conv(48, 3, stride=2, group=48).conv(8, 5, stride=3)
+    model = builder.conv(3, 1, relu=False).save(tmp_path / "golden.onnx")
+    compilation = compile_model(CompileRequest(model, "gap9", precision="fast"), plugins).compilation
+    for name in FILES:
+        golden(name, compilation.sources.text(name))

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* golden: the smallest application. Arenas are static here; a platform may place them elsewhere. */
+#include <stdalign.h>
+#include <stdint.h>
+#include "golden.h"
+
+static alignas(GOLDEN_L1_ALIGN) uint8_t l1[GOLDEN_L1_BYTES];
+static alignas(GOLDEN_L2_ALIGN) uint8_t l2[GOLDEN_L2_BYTES];
+static int8_t input[59536]; /* input: int8 1x16x61x61 */
+static int8_t q7[363]; /* q7: int8 1x3x11x11 */
+
+int main(void)
+{
+    const golden_t ctx = {.l1 = l1, .l2 = l2};
+    const golden_inputs_t in = {.input = input};
+    const golden_outputs_t out = {.q7 = q7};
+    int status = golden_init(&ctx);
+    if (status == GOLDEN_OK) {
+        status = golden_run(&ctx, &in, &out);
+        golden_stop(&ctx);
+    }
+    return status;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* golden: the order of tasks. 6 tasks on cluster, ne16; 807959 cycles (modelled). */
+#include "golden.h"
+
+#include <stddef.h>
+#include "match_gap9_api.h"
+#include "match_gap9_wide.h"
+#include "match_runtime.h"
+#include "golden_port.h"
+#include "golden_tasks.h"
+
+int golden_init(const golden_t *ctx)
+{
+    if ((ctx->l1 == NULL) || (((uintptr_t)ctx->l1 % GOLDEN_L1_ALIGN) != 0u)) {
+        return GOLDEN_ERROR_ARENA;
+    }
+    if ((ctx->l2 == NULL) || (((uintptr_t)ctx->l2 % GOLDEN_L2_ALIGN) != 0u)) {
+        return GOLDEN_ERROR_ARENA;
+    }
+    if (match_gap9_start() != 0) {
+        return GOLDEN_ERROR_UNIT;
+    }
+    if (match_gap9_ne16_start() != 0) {
+        return GOLDEN_ERROR_UNIT;
+    }
+    return GOLDEN_OK;
+}
+
+int golden_run(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs)
+{
+    uint8_t *const l2 = ctx->l2;
+
+    /* 0: n_input_dq0 on cluster (transpose)
+     * R=16 C=3721; 62571 cycles (modelled) */
+    {
+        const void *const in[] = {inputs->input};
+        void *const out[] = {l2 + 178608u};
+        match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = NULL};
+        MATCH_NODE_BEGIN(0u);
+        if (match_gap9_call(golden_cluster_00, &task) != 0) {
+            return GOLDEN_ERROR_UNIT;
+        }
+        MATCH_NODE_END(0u);
+    }
+
+    /* 1: conv0, conv0_relu on ne16 (conv3x3)
+     * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:3x21; 305741 cycles (modelled) */
+    {
+        const void *const in[] = {l2 + 178608u};
+        void *const out[] = {l2 + 0u};
+        match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = NULL};
+        MATCH_NODE_BEGIN(1u);
+        if (match_gap9_call(golden_ne16_01, &task) != 0) {
+            return GOLDEN_ERROR_UNIT;
+        }
+        MATCH_NODE_END(1u);
+    }
+
+    /* 2: conv2, conv2_relu on ne16 (depthwise3x3)
+     * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:2x16; 222006 cycles (modelled) */
+    {
+        const void *const in[] = {l2 + 0u};
+        void *const out[] = {l2 + 178608u};
+        match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = NULL};
+        MATCH_NODE_BEGIN(2u);
+        if (match_gap9_call(golden_ne16_02, &task) != 0) {
+            return GOLDEN_ERROR_UNIT;
+        }
+        MATCH_NODE_END(2u);
+    }
+
+    /* 3: conv4, conv4_relu on cluster (conv2d_wide)
+     * K=8 C=48 OY=11 OX=11 FY=5 FX=5; 205551 cycles (modelled) */
+    {
+        const void *const in[] = {l2 + 178608u};
+        void *const out[] = {l2 + 0u};
+        match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = NULL};
+        MATCH_NODE_BEGIN(3u);
+        if (match_gap9_call(golden_cluster_03, &task) != 0) {
+            return GOLDEN_ERROR_UNIT;
+        }
+        MATCH_NODE_END(3u);
+    }
+
+    /* 4: conv6 on cluster (conv2d)
+     * K=3 C=8 OY=11 OX=11 FY=1 FX=1; 8321 cycles (modelled) */
+    {
+        const void *const in[] = {l2 + 0u};
+        void *const out[] = {l2 + 976u};
+        match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = NULL};
+        MATCH_NODE_BEGIN(4u);
+        if (match_gap9_call(golden_cluster_04, &task) != 0) {
+            return GOLDEN_ERROR_UNIT;
+        }
+        MATCH_NODE_END(4u);
+    }
+
+    /* 5: n_q7 on cluster (transpose)
+     * R=121 C=3; 3769 cycles (modelled) */
+    {
+        const void *const in[] = {l2 + 976u};
+        void *const out[] = {outputs->q7};
+        match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = NULL};
+        MATCH_NODE_BEGIN(5u);
+        if (match_gap9_call(golden_cluster_05, &task) != 0) {
+            return GOLDEN_ERROR_UNIT;
+        }
+        MATCH_NODE_END(5u);
+    }
+    return GOLDEN_OK;
+}
+
+void golden_stop(const golden_t *ctx)
+{
+    (void)ctx;
+    match_gap9_ne16_stop();
+    match_gap9_stop();
+}

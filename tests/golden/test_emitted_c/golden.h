@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* golden: compiled by match 0.1.0 for gap9 from golden.onnx (sha256 25030fef937030a5).
+ *
+ * The caller owns all memory. Fill in the arenas of golden_t, call golden_init once, then golden_run per inference.
+ * Two instances may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
+#ifndef GOLDEN_H
+#define GOLDEN_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* l1: working memory of the units */
+#define GOLDEN_L1_BYTES 119072u
+#define GOLDEN_L1_ALIGN 16u
+/* l2: activations between layers */
+#define GOLDEN_L2_BYTES 238144u
+#define GOLDEN_L2_ALIGN 16u
+
+/* Results of golden_init and golden_run. */
+enum {
+    GOLDEN_OK = 0,
+    GOLDEN_ERROR_ARENA = -1, /* an arena is missing or not aligned */
+    GOLDEN_ERROR_UNIT = -2   /* a unit did not start or did not take a task */
+};
+
+typedef struct {
+    uint8_t *l1; /* GOLDEN_L1_BYTES */
+    uint8_t *l2; /* GOLDEN_L2_BYTES */
+} golden_t;
+
+typedef struct {
+    const int8_t *input; /* input: int8 1x16x61x61 */
+} golden_inputs_t;
+
+typedef struct {
+    int8_t *q7; /* q7: int8 1x3x11x11 */
+} golden_outputs_t;
+
+/* Checks the arenas and starts the units. */
+int golden_init(const golden_t *ctx);
+
+/* One inference; returns when the outputs are written. */
+int golden_run(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs);
+
+/* Stops the units. */
+void golden_stop(const golden_t *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
