@@ -7,6 +7,7 @@ from pathlib import Path
 
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
+
 from tests.end_to_end.models import QdqBuilder
 
 FILES = (

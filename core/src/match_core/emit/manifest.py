@@ -10,7 +10,9 @@ from match_core.emit.sources import SourceFile
 
 if TYPE_CHECKING:
     from match_core.emit.program import ProgramEmitter
+    from match_core.emit.view import TensorView
     from match_core.mapping.result import Mapping as UnitMapping
+    from match_core.mapping.result import SolverStatus
 
 NAME = "match.lock.json"
 SCHEMA_VERSION = 1
@@ -77,17 +79,11 @@ def manifest(
     return SourceFile(NAME, text.encode("utf-8"))
 
 
-def _tensor(view: object) -> dict[str, object]:
-    from match_core.emit.view import TensorView
-
-    assert isinstance(view, TensorView)
+def _tensor(view: TensorView) -> dict[str, object]:
     return {"name": view.name, "field": view.field, "dtype": view.dtype, "shape": list(view.shape)}
 
 
-def _solver(status: object) -> dict[str, object]:
-    from match_core.mapping.result import SolverStatus
-
-    assert isinstance(status, SolverStatus)
+def _solver(status: SolverStatus) -> dict[str, object]:
     return {
         "solver": status.solver,
         "status": status.status,

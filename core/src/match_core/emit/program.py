@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from match_core.emit.api import Kernel, RuntimeFile, UnitApi
 from match_core.emit.constants import ConstantPool
@@ -139,13 +141,9 @@ class ProgramEmitter:
                 field = f"{fallback}_{position}"
             taken.add(field)
             shape = tuple(int(size) for size in tensor.shape)
-            text = comment_text(
-                f"{tensor.name}: {tensor.dtype.name if hasattr(tensor.dtype, 'name') else tensor.dtype}"
-                f" {'x'.join(map(str, shape)) or 'scalar'}"
-            )
-            import numpy as np
-
-            views.append(TensorView(tensor.name, field, c_type(tensor.dtype), np.dtype(tensor.dtype).name, shape, text))
+            element = np.dtype(tensor.dtype)
+            text = comment_text(f"{tensor.name}: {element.name} {'x'.join(map(str, shape)) or 'scalar'}")
+            views.append(TensorView(tensor.name, field, c_type(element), element.name, shape, text))
         return tuple(views)
 
     def _addresses(self) -> dict[str, str]:
@@ -196,7 +194,7 @@ class ProgramEmitter:
             assert isinstance(kernel, Kernel) and api.memory is not None
             far = {o.name: o.name for o in candidate.workload.operands}
             body = LayerWriter(candidate.workload, schedule, kernel, api.memory, far).write()
-            return _with_body(view, body)
+            return replace(view, body=body)
         return view
 
     def title(self, task: Task) -> str:
@@ -267,15 +265,6 @@ class ProgramEmitter:
         )
 
 
-def _with_body(view: TaskView, body: str) -> TaskView:
-    from dataclasses import replace
-
-    return replace(view, body=body)
-
-
-def _unique(names: object) -> tuple[str, ...]:
-    seen: dict[str, None] = {}
-    for name in names:  # type: ignore[attr-defined]
-        if name:
-            seen[name] = None
-    return tuple(seen)
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are not empty, without repeats, in order."""
+    return tuple(dict.fromkeys(name for name in names if name))

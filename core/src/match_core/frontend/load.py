@@ -26,7 +26,13 @@ def load_model(path: Path) -> Model:
     ``match_core.frontend.read``, ``opset``, ``shapes`` and ``checks``.
     """
     proto, digest = read_proto(path)
-    return model_from_proto(proto, name=c_identifier(path.stem), source=path.name, sha256=digest)
+    return model_from_proto(proto, name=_program_name(path.stem), source=path.name, sha256=digest)
+
+
+def _program_name(stem: str) -> str:
+    """The prefix of files and symbols. Names that begin with ``match_`` belong to the runtime."""
+    name = c_identifier(stem)
+    return f"model_{name}" if name.startswith("match_") else name
 
 
 def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str = "") -> Model:
