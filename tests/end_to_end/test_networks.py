@@ -45,17 +45,21 @@ def test_network_under_sanitizers(mode: str, shared_model: Callable[[str], Path]
     assert verify_model(request, plugins).bit_exact
 
 
-@pytest.mark.parametrize("network", ["resnet8", "dscnn"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_disabling_a_unit_changes_cycles_not_values(
     network: str, shared_model: Callable[[str], Path], plugins: Plugins
 ) -> None:
     folder = shared_model(f"mlperf_{network}_int8_qdq")
     full = verify(folder, plugins)
+    used = {node.unit for node in full.run.nodes}
     for unit in ("ne16", "cluster"):
         part = verify(folder, plugins, without_units=(unit,))
         assert part.bit_exact
         assert unit not in {node.unit for node in part.run.nodes}
-        assert part.run.cycles_total > full.run.cycles_total
+        if unit in used:
+            assert part.run.cycles_total > full.run.cycles_total
+        else:
+            assert part.run.cycles_total == full.run.cycles_total
         for name, values in full.run.outputs.items():
             np.testing.assert_array_equal(values, part.run.outputs[name])
 
