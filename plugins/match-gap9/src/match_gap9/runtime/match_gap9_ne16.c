@@ -3,6 +3,7 @@
  * Activations are uint8 HWC, weights of 2 to 8 bits stored without sign, scale and bias 32 bit per channel.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
+#include "match_gap9_ne16_border.h"
 #include "ne16_pulp_bsp.h"
 #include "ne16_task.h"
 #include "pmsis.h"
@@ -70,24 +71,11 @@ typedef struct {
     uint8_t top, bottom, left, right, pad_value, stride;
 } window_t;
 
-/* What the last subtile lacks to 3 outputs: padding registers count from the end of a whole one. */
-static uint32_t missing(uint32_t outputs)
-{
-    return (3u - outputs % 3u) % 3u;
-}
-
-/* Counters and padding of jobs of rows by columns outputs. Input rows and columns that the counters leave out read as
- * zero; other padding values, and all padding with stride 2, go through the padding registers. */
 static void set_border(const window_t *w, uint32_t rows, uint32_t columns)
 {
-    if ((w->pad_value == 0u) && (w->stride == 1u)) {
-        ne16_task_set_counters(&task, w->in_channels, rows, columns, w->out_channels, w->bottom, w->right);
-        ne16_task_set_padding(&task, w->top, w->bottom, w->left, w->right, 0);
-    } else {
-        ne16_task_set_counters(&task, w->in_channels, rows, columns, w->out_channels, 0, 0);
-        ne16_task_set_padding(&task, w->top, (uint8_t)((w->bottom > 0u) ? w->bottom + missing(rows) : 0u), w->left,
-                              (uint8_t)((w->right > 0u) ? w->right + missing(columns) : 0u), w->pad_value);
-    }
+    const match_gap9_ne16_border_t border = {.top = w->top, .bottom = w->bottom, .left = w->left, .right = w->right,
+                                             .value = w->pad_value, .through_registers = w->stride == 2u};
+    match_gap9_ne16_set_border(&task, w->in_channels, rows, columns, w->out_channels, &border);
 }
 
 /* Starts a 3x3 layer whose task is prepared. With stride 2 the driver issues a job for each 2 by 2 outputs, which are

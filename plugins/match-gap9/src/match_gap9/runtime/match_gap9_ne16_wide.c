@@ -4,6 +4,7 @@
  * the next two. Stride 2 takes a job for each 2 by 2 outputs and keeps the controller busy: one band.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "match_gap9_ne16_border.h"
 #include "match_gap9_wide.h"
 #include "match_gap9_wide_core.h"
 #include "ne16_pulp_bsp.h"
@@ -52,26 +53,15 @@ static uint32_t least(uint32_t a, uint32_t b)
     return (a < b) ? a : b;
 }
 
-/* What NE16's last subtile lacks to 3 outputs: padding registers count from the end of a whole one. */
-static uint8_t missing(uint32_t outputs)
-{
-    return (uint8_t)((SUBTILE_ROWS - outputs % SUBTILE_ROWS) % SUBTILE_ROWS);
-}
-
-/* Counters and padding of a job of `rows` by `columns` outputs. Input rows and columns that the counters leave out
- * read as zero; other padding values, and all padding with stride 2, go through the padding registers. */
 static void set_border(ne16_task_t *job, uint32_t rows, uint32_t columns, uint8_t top, uint8_t bottom)
 {
     const geometry_t *const s = &tile.shape;
     if (s->kernel == 1u) {
         ne16_task_set_counters(job, s->c, rows, columns, s->k, 0, 0);
-    } else if ((s->pad_value == 0u) && (s->stride == 1u)) {
-        ne16_task_set_counters(job, s->c, rows, columns, s->k, bottom, s->right);
-        ne16_task_set_padding(job, top, bottom, s->left, s->right, 0);
     } else {
-        ne16_task_set_counters(job, s->c, rows, columns, s->k, 0, 0);
-        ne16_task_set_padding(job, top, (uint8_t)((bottom > 0u) ? bottom + missing(rows) : 0u), s->left,
-                              (uint8_t)((s->right > 0u) ? s->right + missing(columns) : 0u), s->pad_value);
+        const match_gap9_ne16_border_t border = {.top = top, .bottom = bottom, .left = s->left, .right = s->right,
+                                                 .value = s->pad_value, .through_registers = s->stride == 2u};
+        match_gap9_ne16_set_border(job, s->c, rows, columns, s->k, &border);
     }
 }
 
