@@ -4,13 +4,14 @@ A target package needs this import only: the hook marker, the contract version a
 Everything here is light; onnx, onnx-graphsurgeon and the solvers are imported by the stages that use them.
 """
 
-from match_core.cost import Cost, CostModel, TransferShape
+from match_core.cost import Cost, CostModel, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.emit.api import (
     Kernel,
     KernelInterface,
     MemoryApi,
     PlatformApi,
     RuntimeFile,
+    StoreApi,
     TwinApi,
     UnitApi,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "Cost",
     "CostModel",
     "Dim",
+    "EnergyModel",
     "Hardware",
     "Kernel",
     "KernelInterface",
@@ -57,6 +59,7 @@ __all__ = [
     "OneOf",
     "Op",
     "Operand",
+    "Overlap",
     "Pass",
     "PassContext",
     "Pattern",
@@ -67,7 +70,9 @@ __all__ = [
     "RuntimeFile",
     "ScheduleRequest",
     "Soc",
+    "StoreApi",
     "TileLoop",
+    "TransferCycles",
     "TransferShape",
     "TwinApi",
     "Unit",

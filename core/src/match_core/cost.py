@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     from match_core.schedule.workload import Workload
 
 Bound = Literal["exact", "upper", "lower", "fitted"]
+#: What may go on while a kernel runs. "none": copies block the core that starts kernels; "data": data move, but that
+#: core is busy until the kernel ends, so copies are issued before the launch; "all": it is free and issues copies.
+Overlap = Literal["none", "data", "all"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Modelled cycles of one layer on one unit. Everything is cycles of the Soc's clock; the total is derived."""
+    """Modelled cycles of one layer on one unit. Everything is cycles of the Soc's clock; the total is derived.
+    ``energy_pj`` is None where the unit publishes no energy figures."""
 
     compute_cycles: int = 0
     transfer_cycles: int = 0
     launch_cycles: int = 0
     sync_cycles: int = 0
-    overlapped_cycles: int = 0  # transfer cycles hidden behind compute (0 without double buffering)
+    overlapped_cycles: int = 0  # cycles that run beside others: copies beside kernels, copies beside copies
+    energy_pj: float | None = None
     model: str = ""
     bound: Bound = "fitted"
 
@@ -37,13 +42,38 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class TransferShape:
-    """Strided copies between the home memory and the unit's memory, vectorised: each field is an int64 array of the
-    same shape (N candidate tilings). ``planes`` copies of ``rows`` rows of ``row_bytes`` contiguous bytes."""
+    """Strided copies over one link, vectorised: each field is an int64 array of the same shape (N candidate tilings).
+    ``planes`` copies of ``rows`` rows of ``row_bytes`` contiguous bytes. ``far`` and ``near`` name the memories;
+    ``direction`` "in" is towards ``near``."""
 
     direction: Literal["in", "out"]
     row_bytes: NDArray[np.int64]
     rows: NDArray[np.int64]
     planes: NDArray[np.int64]
+    far: str = ""
+    near: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferCycles:
+    """Cycles of copies, int64 arrays of one shape. ``issue``: the core that starts kernels is busy programming them;
+    ``data``: the link is busy; ``wait``: that core needs to go on after it slept until the end of the data."""
+
+    issue: NDArray[np.int64]
+    data: NDArray[np.int64]
+    wait: NDArray[np.int64]
+
+
+class EnergyModel(Protocol):
+    """Vectorised energy, for units that publish figures. All results are float64 (N,), in pJ."""
+
+    def kernel_energy_pj(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Energy of one kernel call on a tile of these sizes."""
+        ...
+
+    def transfer_energy_pj(self, workload: Workload, transfer: TransferShape) -> NDArray[np.float64]:
+        """Energy of the copies."""
+        ...
 
 
 class CostModel(Protocol):
@@ -54,7 +84,7 @@ class CostModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name, in every report."""
+        """The model's name, in every report. With ``version`` it identifies the model in the schedule cache."""
         ...
 
     @property
@@ -67,16 +97,26 @@ class CostModel(Protocol):
         """How the estimate relates to the truth."""
         ...
 
+    @property
+    def overlap(self) -> Overlap:
+        """What may go on while a kernel runs."""
+        ...
+
+    @property
+    def energy(self) -> EnergyModel | None:
+        """Energy figures, None where none are published."""
+        ...
+
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Cycles of one kernel call on a tile of these sizes (launch not included)."""
         ...
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Cycles to start one kernel call and learn that it is done."""
+        """Cycles to start one kernel call and learn that it is done; copies cannot be issued meanwhile."""
         ...
 
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> NDArray[np.int64]:
-        """Cycles of one operand's transfer, issue and wait included."""
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
+        """Cycles of one operand's transfer."""
         ...
 
     def layer_cycles(self, workload: Workload) -> int:

@@ -91,6 +91,8 @@ class Unit:
     (None: the unit works in place on the memory that holds the activations, like a host core).
     ``layout`` is the activation layout of its spatial kernels; ``requant`` None means any requantisation;
     ``exact_requant``: a wider one that the unit can do too, at more cycles.
+    ``private``: (operand role or name, memory) pairs of operands that kernels read from a memory of their own instead
+    of ``memory`` (weight memories of accelerators).
     """
 
     name: str
@@ -100,6 +102,12 @@ class Unit:
     requant: RequantSpec | None = None
     exact_requant: RequantSpec | None = None
     constants: tuple[Constant, ...] = ()
+    private: tuple[tuple[str, str], ...] = ()
+
+    def memory_of(self, operand: str, role: str) -> str | None:
+        """The memory from which kernels read the operand, or to which they write it."""
+        private = dict(self.private)
+        return private.get(operand, private.get(role, self.memory))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +115,9 @@ class Soc:
     """A system on chip: the host unit's name, all units (host included), memories, links.
 
     ``home`` is the memory that holds activations and constants between layers; ``clock_hz`` converts cycles to time.
+    ``presets`` are the named sets of cost figures that the target offers, the default first; ``preset`` is the chosen
+    one (empty where there are none). ``store``: the memory behind ``home`` from which constants that do not fit there
+    are streamed; None where there is none.
     """
 
     name: str
@@ -118,6 +129,9 @@ class Soc:
     home: str
     clock_hz: Constant | None = None
     notes: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
+    preset: str = ""
+    store: str | None = None
 
     def __post_init__(self) -> None:
         names = [m.name for m in self.memories]
@@ -125,6 +139,10 @@ class Soc:
             raise ValueError(f"soc {self.name}: two memories share a name")
         if self.home not in names:
             raise ValueError(f"soc {self.name}: home memory {self.home!r} is not among {names}")
+        if self.store is not None and self.store not in names:
+            raise ValueError(f"soc {self.name}: store {self.store!r} is not among {names}")
+        if self.preset and self.preset not in self.presets:
+            raise ValueError(f"soc {self.name}: preset {self.preset!r} is not among {self.presets}")
         if self.host not in self.units:
             raise ValueError(f"soc {self.name}: host unit {self.host!r} is not among {self.units}")
         for link in self.links:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.cost import TransferShape
+from match_core.cost import TransferCycles, TransferShape
 from match_core.hardware import Link, Memory, Soc, Unit
 from match_core.schedule.engine import schedule
 from match_core.schedule.loops import LoopSchedule, ScheduleRequest
@@ -31,7 +31,7 @@ SOC = Soc(
 class FlatCost:
     """Any cost will do: what is tested is that the loops are right."""
 
-    name, version, bound = "flat", "1", "fitted"
+    name, version, bound, overlap, energy = "flat", "1", "fitted", "all", None
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         total = np.ones_like(next(iter(tile.values())))
@@ -42,8 +42,9 @@ class FlatCost:
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         return np.full_like(next(iter(tile.values())), 50)
 
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> NDArray[np.int64]:
-        return transfer.planes * (20 + transfer.rows * (1 + transfer.row_bytes // 8))
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
+        data = transfer.planes * transfer.rows * (1 + transfer.row_bytes // 8)
+        return TransferCycles(20 * transfer.planes, data, 0 * data)
 
     def layer_cycles(self, workload: Workload) -> int:
         return 0

@@ -49,7 +49,7 @@ def assignment(
     pattern = Pattern(
         "+".join(names), "", Op("Op", "op", (Any("x"),)), rules, lambda m: WORKLOAD, view=view, search=search
     )
-    schedule = LoopSchedule((), (), (), 0, 0, None, 0, Cost(compute_cycles=cycles))
+    schedule = LoopSchedule((), (), (), 0, 0, None, (), Cost(compute_cycles=cycles))
     return Assignment(Candidate(index, unit, pattern, match, WORKLOAD), schedule)
 
 

@@ -43,7 +43,7 @@ def mapping_of(
         view = names[0] in views
         pattern = Pattern("view" if view else "op", "", Op("Op", "op", (Any("x"),)), (), lambda m: workload, view=view)
         match = Match(tuple(by_name[name] for name in names), {})
-        schedule = LoopSchedule((), (), (), 0, 0, None, 0, Cost(compute_cycles=0 if view else cycles))
+        schedule = LoopSchedule((), (), (), 0, 0, None, (), Cost(compute_cycles=0 if view else cycles))
         assignments.append(Assignment(Candidate(index, "host", pattern, match, workload), schedule))
     total = sum(a.schedule.cost.total_cycles for a in assignments)
     return UnitMapping(tuple(assignments), SolverStatus("test", "optimal", total, total))

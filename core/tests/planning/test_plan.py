@@ -161,7 +161,7 @@ def test_unit_memories_hold_the_largest_working_set(lab):
     model = lab.model_of({"a": ["in"], "b": ["a"]}, {})
     mapping = lab.mapping_of(model)
     tiled = tuple(
-        replace(a, schedule=replace(a.schedule, memory="l1", memory_bytes=size))
+        replace(a, schedule=replace(a.schedule, memory="l1", working_bytes=(("l1", size),)))
         for a, size in zip(mapping.assignments, (300, 700), strict=True)
     )
     program = plan(model, replace(mapping, assignments=tiled), lab.soc_of())
@@ -284,6 +284,6 @@ def test_bytes_that_are_shared_without_a_view(good):
 def test_a_working_set_beyond_its_memory(good):
     model, program = good
     task = program.tasks[0]
-    schedule = replace(task.assignment.schedule, memory="l1", memory_bytes=5)
+    schedule = replace(task.assignment.schedule, memory="l1", working_bytes=(("l1", 5),))
     tiled = with_task(program, 0, assignment=replace(task.assignment, schedule=schedule))
     assert "needs 5 bytes of l1" in "; ".join(program_faults(model.graph, tiled))

@@ -14,7 +14,8 @@ EXAMPLE_SOURCE = Path(__file__).parent / "example_target" / "src"
 
 #: The start of every fake plugin module.
 HEAD = """
-from match_core import Hardware, Memory, Pass, Pattern, Phase, PlatformApi, Soc, Unit, UnitApi, hookimpl
+from match_core import (Hardware, Memory, Pass, Pattern, Phase, PlatformApi, Soc, TransferCycles, Unit, UnitApi,
+                        hookimpl)
 match_contract = 1
 
 def chip(name, *units):

@@ -24,9 +24,10 @@ COST = """
     class Cost:
         def __init__(self, name):
             self.name, self.version, self.bound = name, "1", "exact"
+            self.overlap, self.energy = "none", None
         def kernel_cycles(self, workload, tile): return tile["N"]
         def launch_cycles(self, workload, tile): return tile["N"] * 0
-        def transfer_cycles(self, workload, transfer): return transfer.rows
+        def transfer_cycles(self, workload, transfer): return TransferCycles(*[transfer.rows] * 3)
         def layer_cycles(self, workload): return 0
 
     @hookimpl{options}
@@ -85,7 +86,7 @@ def test_an_implementation_may_take_fewer_arguments(site: Site) -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ("0", "a value of type int (lacks name, version, bound, kernel_cycles"),
+        ("0", "a value of type int (lacks name, version, bound, overlap, kernel_cycles"),
         ("Cost", "the class Cost"),
         ("type('Half', (Cost,), {'layer_cycles': None})('half')", "(lacks layer_cycles)"),
     ],
@@ -202,7 +203,7 @@ OWN_SCHEDULE = """
     def match_schedule(request):
         return {answer}
 """
-LOOPS = "LoopSchedule((), (('N', 64),), (), 0, 0, None, 0, TotalCost(), engine='own')"
+LOOPS = "LoopSchedule((), (('N', 64),), (), 0, 0, None, (), TotalCost(), engine='own')"
 
 
 def test_a_plugin_schedules_before_the_core_even_with_trylast(site: Site) -> None:

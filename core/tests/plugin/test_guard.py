@@ -31,6 +31,7 @@ TARGET = """
 
     class Cost:
         name, version, bound, extra = "cost", "1", "exact", 42
+        overlap, energy = "none", None
         kernel_cycles = launch_cycles = transfer_cycles = broken
         def layer_cycles(self, workload): return 7
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from match_core.cost import TransferShape
+from match_core.cost import TransferCycles, TransferShape
 from match_core.hardware import Link, Memory, Soc, Unit
 from match_core.schedule import geometry
 from match_core.schedule.loops import LoopSchedule, ScheduleRequest
@@ -107,6 +107,8 @@ class TestModel:
     name: str = "test"
     version: str = "1"
     bound: str = "fitted"
+    overlap: str = "all"
+    energy: object = None
     setup: int = 40
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -118,10 +120,11 @@ class TestModel:
     def launch_cycles(self, workload: Workload, tile: Mapping[str, np.ndarray]) -> np.ndarray:
         return 10 + tile[workload.dims[0].name] // 5
 
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> np.ndarray:
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         words = -(-transfer.row_bytes // 8)
         out = 7 if transfer.direction == "out" else 0
-        return self.setup + out + transfer.planes * (9 + transfer.rows * (2 + words))
+        data = transfer.planes * (9 + transfer.rows * (2 + words))
+        return TransferCycles(np.full_like(data, self.setup), data, np.full_like(data, out))
 
     def layer_cycles(self, workload: Workload) -> int:
         return 100
@@ -178,7 +181,8 @@ def replay_cost(request: ScheduleRequest, schedule: LoopSchedule) -> tuple[int, 
                 np.array([moved.rows]),
                 np.array([moved.planes]),
             )
-            transfer += times * int(model.transfer_cycles(workload, shape)[0])
+            parts = model.transfer_cycles(workload, shape)
+            transfer += times * int(parts.issue[0] + parts.data[0] + parts.wait[0])
     return compute, launch, transfer
 
 

@@ -51,7 +51,7 @@ def test_a_buffer_over_the_scratch(good):
 
 
 def test_a_buffer_beyond_the_working_set(good):
-    assert "ends at" in faults(good, replace(good[1], memory_bytes=good[1].memory_bytes - 8))
+    assert "ends at" in faults(good, replace(good[1], working_bytes=(("l1", good[1].memory_bytes - 8),)))
 
 
 def test_a_working_set_beyond_the_memory(good):
@@ -123,7 +123,7 @@ def test_placements_that_do_not_correspond(good):
 def test_a_schedule_in_place_with_a_working_set(lab):
     workload = lab.add()
     answer = schedule(lab.request_for(workload, 0, unit_memory=None))
-    assert "in place" in "; ".join(schedule_faults(workload, replace(answer, memory_bytes=4), 0, 1))
+    assert "in place" in "; ".join(schedule_faults(workload, replace(answer, working_bytes=(("l1", 4),)), 0, 1))
     assert "whole workload" in "; ".join(schedule_faults(workload, with_tile(answer, "Y", 2), 0, 1))
 
 

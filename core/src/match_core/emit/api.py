@@ -34,7 +34,9 @@ class KernelInterface:
 
     Fields: a pointer per operand (``const void *`` or ``void *``), ``void *scratch``, a ``uint32_t`` per dimension in
     lower case (the tile's size), for each windowed (operand, axis) the fields ``<operand>_<axis>`` (valid extent),
-    ``<operand>_<axis>_pad_before`` and ``_pad_after`` (uint32_t), and an ``int32_t`` per geometry name.
+    ``<operand>_<axis>_pad_before`` and ``_pad_after`` (uint32_t), and an ``int32_t`` per geometry name;
+    with ``accumulates`` also ``uint32_t first, last`` (1 or 0): whether this is the first or last call on its output
+    tile.
     """
 
     kind: str
@@ -42,14 +44,16 @@ class KernelInterface:
     dims: tuple[str, ...]
     windowed: tuple[tuple[str, str], ...] = ()
     geometry: tuple[str, ...] = ()
+    accumulates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel in a unit's library.
 
-    ``launch``: ``void launch(const match_<kind>_t *ctx)`` starts it; ``wait``: ``void wait(void)`` returns when the
-    last launched one is done. ``pack`` gives the constant operands as arrays whose bytes are laid out as the
+    ``launch``: ``void launch(const match_<kind>_t *ctx)`` starts it and returns, the context stays untouched until the
+    wait; ``wait``: ``void wait(void)`` returns when the last launched one is done, and is empty where launch returns
+    only then. ``pack`` gives the constant operands as arrays whose bytes are laid out as the
     workload's operand axes say (first axis outermost).
     """
 
@@ -123,22 +127,38 @@ class MemoryApi:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreApi:
+    """Copies of constants from the Soc's store, whose addresses are numbers, to the home memory; asynchronous.
+
+    ``copy_1d(void *home, uint32_t address, uint32_t bytes)``; ``wait``: ``void wait(void)`` for all issued ones.
+    """
+
+    copy_1d: str
+    wait: str
+
+
+@dataclass(frozen=True, slots=True)
 class TwinApi:
     """How the package's C twin joins the host build: headers and sources as text, the clock names in index order
     (generated as ``MATCH_TWIN_CLOCK_<NAME>``), and for each memory of the Soc the C expression that gives an arena of
-    ``bytes`` (macro-like text with ``{bytes}``); memories without one are plain static arrays."""
+    ``bytes`` (macro-like text with ``{bytes}``); memories without one are plain static arrays. ``load_store``:
+    C expression with ``{data}`` and ``{bytes}`` that copies constants into the store and gives their address
+    (uint32_t).
+    """
 
     headers: tuple[RuntimeFile, ...] = ()
     sources: tuple[RuntimeFile, ...] = ()
     clocks: tuple[str, ...] = ()
     arenas: Mapping[str, str] = field(default_factory=dict)
     defines: tuple[str, ...] = ()
+    load_store: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitApi:
     """How a unit is called in C. ``kernels`` by pattern name; ``headers`` to include (``"pmsis.h"`` style names);
-    ``runtime``: files that ship with every program using the unit; ``clock``: the twin clock of the unit's kernels."""
+    ``runtime``: files that ship with every program using the unit; ``clock``: the twin clock of the unit's kernels;
+    ``store``: copies from the Soc's store, where it has one."""
 
     platform: PlatformApi
     memory: MemoryApi | None
@@ -147,3 +167,4 @@ class UnitApi:
     runtime: tuple[RuntimeFile, ...] = ()
     twin: TwinApi = TwinApi()
     clock: str = ""
+    store: StoreApi | None = None

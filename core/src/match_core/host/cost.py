@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.cost import Bound, TransferShape
+from match_core.cost import Bound, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.hardware import Constant
 from match_core.schedule.workload import Workload
 
@@ -50,6 +50,8 @@ class HostCostModel:
     name: str = "host"
     version: str = "1"
     bound: Bound = "fitted"
+    overlap: Overlap = "none"
+    energy: EnergyModel | None = None
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Cycles of one call. Host workloads are not cut, so a tile is the whole; smaller ones scale in proportion."""
@@ -65,9 +67,10 @@ class HostCostModel:
         once = 0 if workload.kind == "host_view" else int(np.ceil(self.cycle_scale * CALL_CYCLES.value))
         return np.full(np.shape(tile[workload.dims[0].name]), once, dtype=np.int64)
 
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> NDArray[np.int64]:
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """Nothing is copied: the host works in place."""
-        return np.zeros(np.shape(transfer.rows), dtype=np.int64)
+        none = np.zeros(np.shape(transfer.rows), dtype=np.int64)
+        return TransferCycles(none, none, none)
 
     def layer_cycles(self, workload: Workload) -> int:
         """Nothing to hand over."""

@@ -56,8 +56,11 @@ def patterns(answer: object) -> tuple[Pattern, ...]:
 
 def cost_model(answer: object) -> CostModel:
     """Anything with the attributes of CostModel (a protocol, so no base class is asked for)."""
-    missing = [name for name in ("name", "version", "bound") if not isinstance(getattr(answer, name, None), str)]
+    missing = [
+        name for name in ("name", "version", "bound", "overlap") if not isinstance(getattr(answer, name, None), str)
+    ]
     missing += [name for name in _COST_METHODS if not callable(getattr(answer, name, None))]
+    missing += [] if hasattr(answer, "energy") else ["energy"]
     if missing or isinstance(answer, type):
         lacks = f" (lacks {', '.join(missing)})" if missing else " (a class, not an instance)"
         raise WrongAnswerError(f"returned {_shown(answer)}{lacks}, CostModel expected")

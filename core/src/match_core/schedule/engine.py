@@ -70,7 +70,7 @@ def _without_loops(workload: Workload, cost: Cost) -> LoopSchedule:
         scratch_offset_bytes=0,
         scratch_bytes=0,
         memory=None,
-        memory_bytes=0,
+        working_bytes=(),
         cost=cost,
     )
 

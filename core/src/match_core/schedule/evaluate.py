@@ -100,7 +100,8 @@ def _operand_sums(
     dims = [cuts[i].dim for i in own]
     axes = [_axis_tiles(operand, number, dims, kinds, whole) for number in range(len(operand.axes))]
     transfer, repeats = _transfers(operand, axes)
-    cycles = np.asarray(cost_model.transfer_cycles(workload, transfer), dtype=np.int64) * repeats
+    parts = cost_model.transfer_cycles(workload, transfer)
+    cycles = np.asarray(parts.issue + parts.data + parts.wait, dtype=np.int64) * repeats
     size = transfer.row_bytes * transfer.rows * transfer.planes * repeats
     shape = tuple(kind.counts.size for kind in kinds)
     return (

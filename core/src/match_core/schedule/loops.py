@@ -13,9 +13,17 @@ if TYPE_CHECKING:
     from match_core.hardware import Soc, Unit
 
 
+Objective = Literal["latency", "energy", "edp"]
+
+
 @dataclass(frozen=True, slots=True)
 class TileLoop:
-    """``for (i = 0; i < size; i += tile)`` over one dimension."""
+    """One temporal loop over a dimension, in steps of ``tile``.
+
+    A dimension may have several loops, one inside the other: ``size`` is the dimension's size for the outermost one,
+    the tile of the next outer one for the others. The last step of a loop is smaller where ``tile`` does not divide
+    what is left of it.
+    """
 
     dim: str
     size: int
@@ -23,14 +31,21 @@ class TileLoop:
 
     @property
     def steps(self) -> int:
-        """How many tiles the loop makes, the smaller last one included."""
+        """How many tiles the loop makes of ``size`` indices, the smaller last one included."""
         return -(-self.size // self.tile)
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """An operand's buffer in the unit's memory. It is (re)loaded, or stored, inside the first ``depth`` loops:
-    depth 0 is once per layer. ``buffers`` 2 means double buffered."""
+    """An operand's buffer in one memory. It is (re)loaded, or stored, when one of the first ``depth`` loops goes on:
+    depth 0 is once per layer. It holds what the loops further in touch, dense and row-major over the operand's axes.
+
+    An operand has one placement in the memory that kernels read it from, and before that one for every memory that it
+    passes on its way (a constant streamed from the Soc's store passes the home memory); depths do not fall along the
+    way. ``buffers`` 2: the next tile is loaded, or the last one stored, while a kernel works on the other buffer;
+    ``size_bytes`` is one buffer. Buffers of one memory lie at ``offset_bytes`` of the unit's arena there, or of the
+    task's staging area in the home memory.
+    """
 
     operand: str
     memory: str
@@ -42,9 +57,10 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class LoopSchedule:
-    """Loops outermost first (only dimensions that are really cut), placements, scratch and predicted cost.
+    """Loops outermost first (only those with more than one step), placements, scratch and predicted cost.
 
-    ``tile``: the full tile size of every dimension of the workload, as (dim, size) pairs.
+    ``tile``: the size of every dimension in a full kernel call, as (dim, size) pairs. ``working_bytes``: (memory,
+    bytes) that the layer needs in each memory it has placements or scratch in, the home memory's staging area included.
     A unit that works in place has no loops and no placements.
     """
 
@@ -54,14 +70,47 @@ class LoopSchedule:
     scratch_offset_bytes: int
     scratch_bytes: int
     memory: str | None
-    memory_bytes: int
+    working_bytes: tuple[tuple[str, int], ...]
     cost: Cost
     engine: str = "core"
+
+    def bytes_in(self, memory: str) -> int:
+        """Bytes that the layer needs in a memory."""
+        return dict(self.working_bytes).get(memory, 0)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the layer needs in the unit's memory."""
+        return self.bytes_in(self.memory) if self.memory is not None else 0
+
+    def streamed(self, home: str) -> tuple[str, ...]:
+        """Operands that pass the home memory on their way: they lie in the Soc's store."""
+        return tuple(p.operand for p in self.placements if p.memory == home)
+
+    @property
+    def steps(self) -> int:
+        """Kernel calls of the layer."""
+        pieces: dict[str, dict[int, int]] = {}  # dimension -> length of a piece -> how many of them
+        for loop in self.loops:
+            cut: dict[int, int] = {}
+            for length, count in pieces.get(loop.dim, {loop.size: 1}).items():
+                full, rest = divmod(length, loop.tile)
+                cut[loop.tile] = cut.get(loop.tile, 0) + full * count
+                cut[rest] = cut.get(rest, 0) + count
+            pieces[loop.dim] = {length: count for length, count in cut.items() if length and count}
+        total = 1
+        for lengths in pieces.values():
+            total *= sum(lengths.values())
+        return total
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRequest:
-    """Asks for the schedule of a workload on a unit. ``memory_bytes`` is the budget in the unit's memory."""
+    """Asks for the schedule of a workload on a unit.
+
+    ``memory_bytes``: the budget in the unit's memory; ``streamed``: names of constant operands that lie in the Soc's
+    store, which pass the home memory through at most ``staging_bytes`` of it.
+    """
 
     soc: Soc
     unit: Unit
@@ -69,3 +118,6 @@ class ScheduleRequest:
     workload: Workload
     cost_model: CostModel
     memory_bytes: int
+    objective: Objective = "latency"
+    streamed: tuple[str, ...] = ()
+    staging_bytes: int = 0

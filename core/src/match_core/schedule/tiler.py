@@ -155,7 +155,7 @@ def _schedule(
         scratch_offset_bytes=offset,
         scratch_bytes=scratch,
         memory=memory,
-        memory_bytes=round_up(offset + scratch, alignment),
+        working_bytes=((memory, round_up(offset + scratch, alignment)),),
         cost=_cost(request, order, tiling, evaluation, own),
     )
 

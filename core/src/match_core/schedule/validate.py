@@ -42,7 +42,7 @@ def schedule_faults(
 
 
 def _in_place_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
-    if schedule.loops or schedule.placements or schedule.memory_bytes:
+    if schedule.loops or schedule.placements or schedule.working_bytes:
         yield "a schedule in place has loops, placements or memory"
     if dict(schedule.tile) != {dim.name: dim.size for dim in workload.dims}:
         yield "the tile of a schedule in place is not the whole workload"

@@ -66,6 +66,12 @@ class Workload:
     do not depend on the tile (strides, kernel size, shift, ...), as (name, value) pairs;
     ``scratch``: (dimension-dependent) bytes the kernel needs in the unit's memory, affine as ``constant +
     sum(coefficient * product of tile sizes named)``.
+    ``accumulates``: kernels can add to what an earlier call left in the output buffer, so reduction dimensions may be
+    cut; the context's ``first`` and ``last`` say whether a call is the first and the last on its output tile. Partial
+    sums never leave the unit's memory, so loops over reductions are inside of the output's depth; where they need more
+    than the output's bits, the kernel keeps them in its scratch.
+    ``unroll``: (dimension, lanes) pairs, the spatial unrolling that the unit gives the pattern (information for cost
+    models and reports).
     """
 
     kind: str
@@ -74,6 +80,8 @@ class Workload:
     macs: int
     geometry: tuple[tuple[str, int], ...] = ()
     scratch: tuple[tuple[tuple[str, ...], int], ...] = ()
+    accumulates: bool = False
+    unroll: tuple[tuple[str, int], ...] = ()
 
     def dim(self, name: str) -> Dim:
         """The dimension of that name (KeyError if there is none)."""

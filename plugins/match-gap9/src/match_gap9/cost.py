@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core import CostModel, TransferShape, Workload
+from match_core import CostModel, EnergyModel, Overlap, TransferCycles, TransferShape, Workload
 from numpy.typing import NDArray
 
 from match_gap9 import formulas
@@ -39,6 +39,8 @@ class UnitCost:
     preset: str = DEFAULT_PRESET
     version: str = "1"
     bound: Bound = "fitted"
+    overlap: Overlap = "all"
+    energy: EnergyModel | None = None
     timing: Mapping[str, int] = field(default_factory=lambda: values(DEFAULT_PRESET))
 
     @property
@@ -46,13 +48,16 @@ class UnitCost:
         """Names the formulas and the preset; appears in every report."""
         return f"gap9-{self.pattern}-{self.preset}"
 
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> Cycles:
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """One contiguous, one 2-D, or a row of equal 2-D commands with one wait (sheet 3.1 or 3.5)."""
         t, timing = transfer, self.timing
         dense = formulas.dma_1d(timing, size_bytes=t.row_bytes, direction=t.direction)
         flat = formulas.dma_2d(timing, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
         deep = formulas.dma_3d(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
-        return np.where(t.planes > 1, deep, np.where(t.rows > 1, flat, dense))
+        total = np.where(t.planes > 1, deep, np.where(t.rows > 1, flat, dense))
+        issue = np.full_like(total, formulas.dma_issue(timing))
+        wait = np.full_like(total, formulas.dma_wait(timing, t.direction))
+        return TransferCycles(issue, total - issue - wait, wait)
 
     def layer_cycles(self, workload: Workload) -> int:
         """Fabric controller to cluster controller and back."""

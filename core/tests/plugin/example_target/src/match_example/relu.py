@@ -19,6 +19,7 @@ from match_core import (
     Pattern,
     PlatformApi,
     RuntimeFile,
+    TransferCycles,
     TransferShape,
     TwinApi,
     UnitApi,
@@ -29,7 +30,7 @@ from match_core.emit.api import InlineCode, InlineKernel, InlineRequest
 from match_example.hardware import RELU_UNIT
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound
+    from match_core.cost import Bound, EnergyModel, Overlap
     from numpy.typing import NDArray
 
     Cycles = NDArray[np.int64]
@@ -65,6 +66,8 @@ class ReluCost:
     name: str = "example-relu"
     version: str = "1"
     bound: Bound = "exact"
+    overlap: Overlap = "none"
+    energy: EnergyModel | None = None
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
         """Elements over elements per cycle, rounded up."""
@@ -74,9 +77,10 @@ class ReluCost:
         """The start."""
         return np.full_like(tile["N"], int(FIGURES["start"]))
 
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> Cycles:
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """Works in place."""
-        return np.zeros_like(transfer.rows)
+        none = np.zeros_like(transfer.rows)
+        return TransferCycles(none, none, none)
 
     def layer_cycles(self, workload: Workload) -> int:
         """Nothing to hand over."""
