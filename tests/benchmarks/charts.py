@@ -1,0 +1,88 @@
+"""Charts of the benchmarks as SVG. The same figures give the same bytes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.tables import OUTPUT
+
+#: Fixed ids, text as text: nothing depends on the run or on the machine's fonts.
+_STYLE = {
+    "svg.hashsalt": "match",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.alpha": 0.4,
+}
+_MISSING = "no charts: install matplotlib with pip install -r tests/benchmarks/requirements.txt\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Title and axes; ``log_x`` and ``log_y``: logarithmic to base 2 and 10."""
+
+    title: str
+    x: str
+    y: str
+    log_x: bool = False
+    log_y: bool = False
+
+
+def lines(name: str, axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]]) -> Path | None:
+    """One curve per series of (x, y) points. None, with a message, where matplotlib is not installed."""
+    pyplot = _pyplot()
+    if pyplot is None:
+        return None
+    with pyplot.rc_context(_STYLE):
+        figure, plot = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
+        for label, points in series.items():
+            xs, ys = zip(*points, strict=True)
+            plot.plot(xs, ys, label=label, marker="o", markersize=3, linewidth=1.2)
+        return _save(pyplot, figure, plot, name, axes)
+
+
+def bars(name: str, axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[float]]) -> Path | None:
+    """Groups of bars, one of every series in each."""
+    pyplot = _pyplot()
+    if pyplot is None:
+        return None
+    width = 0.8 / len(series)
+    with pyplot.rc_context(_STYLE):
+        figure, plot = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
+        for index, (label, heights) in enumerate(series.items()):
+            left = [group - 0.4 + (index + 0.5) * width for group in range(len(groups))]
+            plot.bar(left, heights, width, label=label)
+        plot.set_xticks(range(len(groups)), groups)
+        return _save(pyplot, figure, plot, name, axes)
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        sys.stderr.write(_MISSING)
+        return None
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _save(pyplot: Any, figure: Any, plot: Any, name: str, axes: Axes) -> Path:
+    plot.set(title=axes.title, xlabel=axes.x, ylabel=axes.y)
+    if axes.log_x:
+        plot.set_xscale("log", base=2)
+    if axes.log_y:
+        plot.set_yscale("log")
+    plot.legend(fontsize=7, ncols=2)
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    path = OUTPUT / f"{name}.svg"
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+    return path

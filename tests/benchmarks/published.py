@@ -1,0 +1,22 @@
+"""Published figures that the benchmarks stand beside, with their sources. All of silicon; none measured here."""
+
+from __future__ import annotations
+
+#: Clock of the published measurements (MATCH, IEEE TCAD 2025, section VI).
+CLOCK_HZ = 260e6
+
+#: Milliseconds of one inference on GAP9 at 260 MHz (MATCH, tables III and IV): network -> column.
+NETWORK_MS = {
+    "mobilenetv1_025": {"CPU": 236.22, "cluster": 11.2, "NE16": 5.02, "all": 4.94, "DORY": 11.29, "NNTool": 1.61},
+    "resnet8": {"CPU": 342.72, "cluster": 5.48, "NE16": 2.9, "all": 2.15, "DORY": 5.76, "NNTool": 0.88},
+    "dscnn": {"CPU": 83.41, "cluster": 4.25, "NE16": 14.46, "all": 1.57, "DORY": 4.19, "NNTool": 0.68},
+    "autoencoder": {"CPU": 6.12, "cluster": 0.54, "NE16": 6.12, "all": 0.54, "DORY": 0.52, "NNTool": 0.26},
+}
+
+#: Measured throughput over predicted throughput for layers of 64 channels (MATCH, section VI): (unit, kind) -> share.
+FIDELITY = {
+    ("cluster", "standard"): 0.91,
+    ("cluster", "depthwise"): 0.88,
+    ("NE16", "standard"): 0.83,
+    ("NE16", "depthwise"): 0.77,
+}
