@@ -1,211 +1,151 @@
-"""Run a schedule's loops and check every promise, sharing nothing with the code that made the schedule.
+"""Check every promise of a schedule, sharing nothing with the code that made it.
 
-Plain loops over tiles: buffers are loaded, kept and stored as the loop nest says; the kernel of each tile must find
-what it reads; at the end each result element must have been stored exactly once.
+Three questions: do the loops cut the workload in a way that its kernels allow; does every buffer lie where it may; and
+does running the loops compute each result completely and store it once. Everything follows from the pieces that the
+loops cut the dimensions into (``validate_pieces``), so the work grows with the loops and not with the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from match_core.schedule.loops import LoopSchedule, Placement
-from match_core.schedule.workload import Axis, Operand, Workload
+from match_core.schedule.validate_memory import memory_faults
 
-#: A box of indices: for each axis the half-open range.
-Box = tuple[tuple[int, int], ...]
+if TYPE_CHECKING:
+    from match_core.hardware import Soc, Unit
+    from match_core.schedule.loops import LoopSchedule, TileLoop
+    from match_core.schedule.workload import Dim, Operand, Workload
 
 
 class InvalidScheduleError(RuntimeError):
     """A schedule breaks its contract; a fault of the scheduler, not of the user."""
 
 
-def validate_schedule(workload: Workload, schedule: LoopSchedule, memory_bytes: int, alignment_bytes: int) -> None:
-    """InvalidScheduleError with all faults, if there are any."""
-    faults = schedule_faults(workload, schedule, memory_bytes, alignment_bytes)
+def validate_schedule(
+    workload: Workload,
+    schedule: LoopSchedule,
+    unit: Unit,
+    soc: Soc,
+    *,
+    streamed: Sequence[str] = (),
+    budget_bytes: Mapping[str, int] | None = None,
+) -> None:
+    """InvalidScheduleError with all faults, if there are any. ``streamed``: operands that lie in the Soc's store.
+    ``budget_bytes``: what the layer may use of a memory, all of it where nothing is said."""
+    faults = schedule_faults(workload, schedule, unit, soc, streamed=streamed, budget_bytes=budget_bytes)
     if faults:
-        raise InvalidScheduleError(f"schedule of a {workload.kind}: " + "; ".join(faults))
+        raise InvalidScheduleError(f"schedule of a {workload.kind} on {unit.name}: " + "; ".join(faults))
 
 
 def schedule_faults(
-    workload: Workload, schedule: LoopSchedule, memory_bytes: int, alignment_bytes: int
+    workload: Workload,
+    schedule: LoopSchedule,
+    unit: Unit,
+    soc: Soc,
+    *,
+    streamed: Sequence[str] = (),
+    budget_bytes: Mapping[str, int] | None = None,
 ) -> tuple[str, ...]:
-    """Everything that is wrong with a schedule; empty if it is right. ``memory_bytes`` and ``alignment_bytes`` are
-    of the unit's memory and have no meaning for a schedule that works in place."""
-    if schedule.memory is None:
+    """Everything that is wrong with a schedule; empty if it is right. The arguments are those of
+    ``validate_schedule``."""
+    if unit.memory is None:
         return tuple(_in_place_faults(workload, schedule))
-    faults = [*_form_faults(workload, schedule)]
-    if not faults:
-        faults += _memory_faults(workload, schedule, memory_bytes, alignment_bytes)
-        faults += _run_faults(workload, schedule)
-    return tuple(faults)
+    faults = [
+        *_loop_faults(workload, schedule),
+        *_reduction_faults(workload, schedule),
+        *_chain_faults(workload, schedule, unit, soc, streamed),
+    ]
+    if faults:
+        return tuple(faults)
+    # The runs need numpy; a program without accelerators does not.
+    from match_core.schedule.validate_run import run_faults
+
+    return (*memory_faults(workload, schedule, soc, budget_bytes or {}), *run_faults(workload, schedule))
 
 
 def _in_place_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
-    if schedule.loops or schedule.placements or schedule.working_bytes:
+    if schedule.memory is not None or schedule.loops or schedule.placements or schedule.working_bytes:
         yield "a schedule in place has loops, placements or memory"
-    if dict(schedule.tile) != {dim.name: dim.size for dim in workload.dims}:
+    if schedule.tile != tuple((dim.name, dim.size) for dim in workload.dims):
         yield "the tile of a schedule in place is not the whole workload"
 
 
-def _form_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
+def _loop_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
+    """Loops of one dimension must nest, end at the tile, and cut only where kernels allow."""
+    names = [dim.name for dim in workload.dims]
     tile = dict(schedule.tile)
-    if [name for name, _ in schedule.tile] != [dim.name for dim in workload.dims]:
-        yield f"tile names {sorted(tile)}, the workload has {sorted(dim.name for dim in workload.dims)}"
+    if [name for name, _ in schedule.tile] != names:
+        yield f"tile of {list(tile)}, the workload has {names}"
         return
-    looped = {loop.dim: loop for loop in schedule.loops}
-    if len(looped) != len(schedule.loops):
-        yield "two loops over one dimension"
+    for loop in schedule.loops:
+        if loop.dim not in tile:
+            yield f"loop over unknown dimension {loop.dim}"
     for dim in workload.dims:
-        size = tile[dim.name]
-        loop = looped.pop(dim.name, None)
-        if loop is None:
-            if size != dim.size:
-                yield f"{dim.name}: tile {size} of {dim.size} without a loop"
+        loops = [loop for loop in schedule.loops if loop.dim == dim.name]
+        yield from _nest_faults(dim, loops, tile[dim.name])
+
+
+def _nest_faults(dim: Dim, loops: Sequence[TileLoop], tile: int) -> Iterator[str]:
+    whole = dim.size
+    for loop in loops:
+        if loop.size != whole:
+            yield f"{dim.name}: loop over {loop.size} where {whole} are left"
+        if not 0 < loop.tile < loop.size:
+            yield f"{dim.name}: loop in steps of {loop.tile} over {loop.size}"
+        if not dim.tileable or loop.tile % dim.granularity:
+            yield f"{dim.name}: may not be cut into {loop.tile} of {dim.size}"
+        whole = loop.tile
+    if tile != whole:
+        yield f"{dim.name}: tile {tile}, its loops leave {whole}"
+
+
+def _reduction_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
+    """Sums are finished before a result leaves the memory that the kernel adds in."""
+    for operand in workload.operands:
+        if operand.role != "output":
             continue
-        if (loop.size, loop.tile) != (dim.size, size):
-            yield f"{dim.name}: loop {loop.tile} of {loop.size}, tile {size} of {dim.size}"
-        if not dim.tileable or not 0 < size < dim.size or size % dim.granularity:
-            yield f"{dim.name}: may not be cut into {size} of {dim.size}"
-    yield from (f"loop over unknown dimension {name}" for name in looped)
-    if sorted(p.operand for p in schedule.placements) != sorted(o.name for o in workload.operands):
-        yield "placements and operands do not correspond"
-    for placement in schedule.placements:
-        if not 0 <= placement.depth <= len(schedule.loops) or placement.memory != schedule.memory:
-            yield f"{placement.operand}: depth {placement.depth} in {placement.memory}"
+        made = {name for axis in operand.axes for name, _ in axis.terms}
+        inside = [position for position, loop in enumerate(schedule.loops) if loop.dim not in made]
+        if inside and not workload.accumulates:
+            yield f"{operand.name}: {schedule.loops[inside[0]].dim} is cut, kernels finish their sums"
+        for placement in schedule.placements:
+            if placement.operand == operand.name and any(position < placement.depth for position in inside):
+                yield f"{operand.name}: sums over {schedule.loops[inside[0]].dim} are not complete when it is stored"
 
 
-def _memory_faults(
-    workload: Workload, schedule: LoopSchedule, memory_bytes: int, alignment_bytes: int
+def _chain_faults(
+    workload: Workload, schedule: LoopSchedule, unit: Unit, soc: Soc, streamed: Sequence[str]
 ) -> Iterator[str]:
-    tile = dict(schedule.tile)
-    need = 0
-    for names, coefficient in workload.scratch:
-        for name in names:
-            coefficient *= tile[name]
-        need += coefficient
-    if schedule.scratch_bytes < need:
-        yield f"scratch of {schedule.scratch_bytes} bytes, {need} needed"
-    areas = [("scratch", schedule.scratch_offset_bytes, schedule.scratch_bytes)]
-    areas += [(p.operand, p.offset_bytes, p.size_bytes * p.buffers) for p in schedule.placements]
-    for position, (name, offset, size) in enumerate(areas):
-        if offset < 0 or offset % alignment_bytes:
-            yield f"{name}: offset {offset} is not a multiple of {alignment_bytes}"
-        if offset + size > schedule.memory_bytes:
-            yield f"{name}: ends at {offset + size}, the working set at {schedule.memory_bytes}"
-        for other, other_offset, other_size in areas[:position]:
-            if size and other_size and offset < other_offset + other_size and other_offset < offset + size:
-                yield f"{name} and {other} overlap"
-    if schedule.memory_bytes > memory_bytes:
-        yield f"working set of {schedule.memory_bytes} bytes in a memory of {memory_bytes}"
+    """Every operand must reach the memory that its kernel uses, over links, loaded less often further out."""
+    known = {operand.name for operand in workload.operands}
+    for name in {placement.operand for placement in schedule.placements} - known:
+        yield f"placement of unknown operand {name}"
+    if schedule.memory != unit.memory:
+        yield f"kernels run in {schedule.memory}, the unit's memory is {unit.memory}"
+    for operand in workload.operands:
+        yield from _way_faults(operand, schedule, unit, soc, operand.name in streamed)
 
 
-def _range(axis: Axis, starts: Mapping[str, int], sizes: Mapping[str, int]) -> tuple[int, int]:
-    """The indices that lie on the axis, as a half-open range; whole where the axis has no terms."""
-    if not axis.terms:
-        return 0, axis.size
-    reached = [-axis.offset]
-    for name, step in axis.terms:
-        ends = {starts[name], starts[name] + sizes[name] - 1}
-        reached = [index + step * value for index in reached for value in ends]
-    return max(0, min(reached)), min(axis.size, max(reached) + 1)
-
-
-def _read(axis: Axis, starts: Mapping[str, int], sizes: Mapping[str, int]) -> set[int]:
-    """Exactly the indices of the axis that the loop indices of the tile reach, padding left out."""
-    if not axis.terms:
-        return set(range(axis.size))
-    values = [range(starts[name], starts[name] + sizes[name]) for name, _ in axis.terms]
-    steps = [step for _, step in axis.terms]
-    reached = (sum(s * v for s, v in zip(steps, point, strict=True)) - axis.offset for point in product(*values))
-    return {index for index in reached if 0 <= index < axis.size}
-
-
-def _tiles(schedule: LoopSchedule) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
-    """(first index, size) of every dimension, tile by tile in the order of the loops."""
-    whole = dict(schedule.tile)
-    for point in product(*(range(0, loop.size, loop.tile) for loop in schedule.loops)):
-        starts, sizes = dict.fromkeys(whole, 0), dict(whole)
-        for loop, first in zip(schedule.loops, point, strict=True):
-            starts[loop.dim], sizes[loop.dim] = first, min(loop.tile, loop.size - first)
-        yield starts, sizes
-
-
-def _box_bytes(operand: Operand, box: Box) -> int:
-    elements = 1
-    for axis, (first, end) in zip(operand.axes, box, strict=True):
-        elements *= -(-(end - first) // axis.round_up) * axis.round_up
-    return -(-elements * operand.element_bits // 8)
-
-
-def _run_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
-    for placement in schedule.placements:
-        operand = workload.operand(placement.operand)
-        if operand.role == "output":
-            yield from _output_faults(schedule, placement, operand)
-        else:
-            yield from _input_faults(schedule, placement, operand)
-
-
-def _held(schedule: LoopSchedule, placement: Placement, starts: Mapping[str, int]) -> tuple[int, ...]:
-    """The loop indices that decide what the buffer holds: it changes when one of the outer loops goes on."""
-    return tuple(starts[loop.dim] for loop in schedule.loops[: placement.depth])
-
-
-def _input_faults(schedule: LoopSchedule, placement: Placement, operand: Operand) -> Iterator[str]:
-    name = placement.operand
-    loaded_at: tuple[int, ...] | None = None
-    box: Box = ()
-    known: dict[tuple[object, ...], set[int]] = {}
-    for starts, sizes in _tiles(schedule):
-        if _held(schedule, placement, starts) != loaded_at:
-            loaded_at = _held(schedule, placement, starts)
-            box = tuple(_range(axis, starts, sizes) for axis in operand.axes)
-            if _box_bytes(operand, box) > placement.size_bytes:
-                yield f"{name}: a tile of {_box_bytes(operand, box)} bytes in {placement.size_bytes}"
-                return
-        for number, (axis, (first, end)) in enumerate(zip(operand.axes, box, strict=True)):
-            key = (number, *((starts[term], sizes[term]) for term, _ in axis.terms))
-            if key not in known:
-                known[key] = _read(axis, starts, sizes)
-            outside = [index for index in known[key] if not first <= index < end]
-            if outside or first >= end:
-                yield f"{name}: axis {axis.name} holds {first}..{end}, the kernel reads {sorted(outside)[:4]}"
-                return
-
-
-def _output_faults(schedule: LoopSchedule, placement: Placement, operand: Operand) -> Iterator[str]:
-    name = placement.operand
-    stored: dict[tuple[int, ...], int] = {}
-    held_at: tuple[int, ...] | None = None
-    box: Box = ()
-    written: set[tuple[int, ...]] = set()
-    for starts, sizes in _tiles(schedule):
-        if _held(schedule, placement, starts) != held_at:
-            for element in written:
-                stored[element] = stored.get(element, 0) + 1
-            held_at, written = _held(schedule, placement, starts), set()
-            box = tuple(_range(axis, starts, sizes) for axis in operand.axes)
-            if _box_bytes(operand, box) > placement.size_bytes:
-                yield f"{name}: a tile of {_box_bytes(operand, box)} bytes in {placement.size_bytes}"
-                return
-        made = [_read(axis, starts, sizes) for axis in operand.axes]
-        for axis, indices, (first, end) in zip(operand.axes, made, box, strict=True):
-            if any(not first <= index < end for index in indices):
-                yield f"{name}: axis {axis.name} holds {first}..{end}, the kernel writes outside"
-                return
-        for element in product(*made):
-            if element in written:
-                yield f"{name}: element {element} is written by two tiles"
-                return
-            written.add(element)
-    for element in written:
-        stored[element] = stored.get(element, 0) + 1
-    expected = 1
-    for axis in operand.axes:
-        expected *= axis.size
-    twice = [element for element, times in stored.items() if times != 1]
-    if twice:
-        yield f"{name}: element {twice[0]} is stored {stored[twice[0]]} times"
-    if len(stored) != expected:
-        yield f"{name}: {len(stored)} of {expected} elements are stored"
+def _way_faults(operand: Operand, schedule: LoopSchedule, unit: Unit, soc: Soc, streamed: bool) -> Iterator[str]:
+    way = [placement for placement in schedule.placements if placement.operand == operand.name]
+    memories = [soc.store if streamed else soc.home, *(placement.memory for placement in way)]
+    end = unit.memory_of(operand.name, operand.role)
+    if streamed and (operand.role != "constant" or soc.store is None or soc.home not in memories):
+        yield f"{operand.name}: streamed, but does not pass {soc.home} as a constant from a store"
+    if len(way) == 0 or memories[-1] != end or len(set(memories)) != len(memories):
+        yield f"{operand.name}: goes {' -> '.join(map(str, memories))}, kernels use it in {end}"
+    for far, near in pairwise(memories):
+        if far is not None and soc.link_between(near or "", far) is None:
+            yield f"{operand.name}: no link joins {far} and {near}"
+    for outer, inner in pairwise(way):
+        if outer.depth > inner.depth:
+            yield f"{operand.name}: depth {outer.depth} in {outer.memory} is more than {inner.depth} in {inner.memory}"
+    for placement in way:
+        if not 0 <= placement.depth <= len(schedule.loops):
+            yield f"{operand.name}: depth {placement.depth} of {len(schedule.loops)} loops"
+        if placement.buffers not in (1, 2):
+            yield f"{operand.name}: {placement.buffers} buffers in {placement.memory}"
+        if placement.memory == soc.home and placement.buffers != (2 if placement.depth else 1):
+            yield f"{operand.name}: {placement.buffers} staging buffers at depth {placement.depth}"
