@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.observe import Facts, NullObserver, StageObserver
-from match_core.transforms.base import PassContext, Precision
+from match_core.options import CompileOptions, adapted_soc, enabled_units
+from match_core.transforms.base import PassContext
 
 if TYPE_CHECKING:
     from match_core.emit.api import UnitApi
@@ -22,21 +23,18 @@ if TYPE_CHECKING:
     from match_core.mapping.result import Mapping as UnitMapping
     from match_core.planning.program import Program
     from match_core.plugin.host import Plugins
+    from match_core.schedule.loops import Objective
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class CompileRequest:
-    """What to compile. ``target`` None: the only one installed. ``only_units``: the host and these; ``without_units``
-    are left out (``host`` may be named there too)."""
+class CompileRequest(CompileOptions):
+    """What to compile. ``target`` None: the only one installed; ``output`` None: nothing is written."""
 
     model: Path
     target: str | None = None
     output: Path | None = None
-    only_units: tuple[str, ...] = ()
-    without_units: tuple[str, ...] = ()
-    precision: Precision = "exact"
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,7 @@ class Compilation:
     model: Model
     soc: Soc
     units: tuple[Unit, ...]
+    objective: Objective
     mapping: UnitMapping
     program: Program
     apis: Mapping[str, UnitApi]
@@ -82,14 +81,12 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
 
 def build_program(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
     """All stages from the model file to source files in memory."""
-    from match_core.units import enabled_units
-
-    soc = plugins.soc(request.target)
+    soc = adapted_soc(plugins.soc(request.target), request.preset, request.memory)
     all_units = plugins.units_of(soc)
     units = enabled_units(soc, all_units, request.only_units, request.without_units)
     context = PassContext(soc, all_units, request.precision)
 
-    source = _stage(observer, "load", lambda: _load(request.model), _nodes)
+    source = _stage(observer, "load", lambda: _load(request), _nodes)
     model = _stage(observer, "transform", lambda: _transform(source, context, plugins), _nodes)
     for note in model.notes:
         observer.note(note)
@@ -99,12 +96,15 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     scheduled, unfit = _stage(
         observer,
         "schedule",
-        lambda: _schedule(candidates, soc, units, plugins),
+        lambda: _schedule(request, candidates, soc, units, plugins),
         lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
     )
     refused = (*candidates.refused, *unfit)
     mapping = _stage(
-        observer, "map", lambda: _map(model, soc, scheduled, refused), lambda chosen: {"nodes": len(chosen.assignments)}
+        observer,
+        "map",
+        lambda: _map(request.objective, model, soc, units, scheduled, refused),
+        lambda chosen: {"nodes": len(chosen.assignments)},
     )
     apis = {unit.name: plugins.emit_api(soc, unit) for unit in units if unit.name in mapping.units}
     planned = _stage(
@@ -119,7 +119,7 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
         lambda: _emit(request, planned, mapping, plugins),
         lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
     )
-    return Compilation(source, model, soc, units, mapping, planned.program, apis, sources, refused)
+    return Compilation(source, model, soc, units, request.objective, mapping, planned.program, apis, sources, refused)
 
 
 def _stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
@@ -133,10 +133,10 @@ def _nodes(model: Model) -> Facts:
     return {"nodes": len(model.graph.nodes)}
 
 
-def _load(path: Path) -> Model:
+def _load(request: CompileRequest) -> Model:
     from match_core.frontend.load import load_model
 
-    return load_model(path)
+    return load_model(request.model, request.name)
 
 
 def _transform(model: Model, context: PassContext, plugins: Plugins) -> Model:
@@ -153,40 +153,35 @@ def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins) -> Candidate
 
 
 def _schedule(
-    candidates: Candidates, soc: Soc, units: tuple[Unit, ...], plugins: Plugins
+    request: CompileRequest, candidates: Candidates, soc: Soc, units: tuple[Unit, ...], plugins: Plugins
 ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
-    from match_core.mapping.result import Assignment
-    from match_core.schedule.engine import ScheduleCache
-    from match_core.schedule.loops import LoopSchedule, ScheduleRequest
+    from match_core import __version__
+    from match_core.schedule.cache import ScheduleCache, schedule_directory
+    from match_core.schedule.candidates import Scheduler
 
-    by_name = {unit.name: unit for unit in units}
-    cache = ScheduleCache()
-    assignments: list[Assignment] = []
-    refused: list[Refusal] = []
-    for candidate in candidates.legal:
-        unit, name = by_name[candidate.unit], candidate.pattern.name
-        budget = soc.memory(unit.memory).size_bytes if unit.memory else 0
-        cost = plugins.cost(soc, unit, candidate.pattern)
-        request = ScheduleRequest(soc, unit, name, candidate.workload, cost, budget)
-        answer = cache.answer(request, plugins.schedule)
-        if isinstance(answer, LoopSchedule):
-            assignments.append(Assignment(candidate, answer))
-        else:
-            refused.append(answer.as_refusal(unit.name, name, candidate.node_names))
-    return tuple(assignments), tuple(refused)
+    code = plugins.schedule_code() if request.cache else None
+    cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
+    return Scheduler(soc, units, request.objective, plugins, cache).schedule_all(candidates)
 
 
-def _map(model: Model, soc: Soc, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]) -> UnitMapping:
+def _map(
+    objective: Objective,
+    model: Model,
+    soc: Soc,
+    units: tuple[Unit, ...],
+    scheduled: tuple[Assignment, ...],
+    refused: tuple[Refusal, ...],
+) -> UnitMapping:
     from match_core.mapping.mapper import choose
     from match_core.mapping.validate import validate_mapping
     from match_core.schedule.validate import validate_schedule
 
-    mapping = choose(model, scheduled, refused)
+    mapping = choose(model, scheduled, refused, objective)
     validate_mapping(model.graph, mapping)
     for assignment in mapping.assignments:
-        schedule = assignment.schedule
-        memory = soc.memory(schedule.memory or soc.home)
-        validate_schedule(assignment.candidate.workload, schedule, memory.size_bytes, memory.alignment_bytes)
+        candidate, schedule = assignment.candidate, assignment.schedule
+        unit = next(unit for unit in units if unit.name == candidate.unit)
+        validate_schedule(candidate.workload, schedule, unit, soc, streamed=schedule.streamed(soc.home))
     return mapping
 
 
@@ -226,6 +221,9 @@ def _emit(request: CompileRequest, planned: EmitRequest, mapping: UnitMapping, p
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "precision": request.precision,
+        "preset": planned.program.soc.preset,
+        "memory": dict(sorted(request.memory)),
+        "objective": request.objective,
     }
     return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options)))
 

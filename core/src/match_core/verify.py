@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.observe import NullObserver, StageObserver
+from match_core.options import CompileOptions
 from match_core.pipeline import Compilation, CompileRequest, compile_model
 
 if TYPE_CHECKING:
@@ -30,19 +31,21 @@ RANDOM_SAMPLES = 4
 
 
 @dataclass(frozen=True)
-class VerifyRequest:
+class VerifyRequest(CompileOptions):
     """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
     axis); neither: seeded random samples. ``mode``: "eager" or "lazy" (see the twin)."""
 
     model: Path
     target: str | None = None
     inputs: Path | None = None
-    only_units: tuple[str, ...] = ()
-    without_units: tuple[str, ...] = ()
+    arrays: Arrays | None = None
     sanitize: bool = False
     mode: str = "eager"
-    arrays: Arrays | None = None
-    precision: Precision = "exact"
+
+    def compile_request(self, output: Path) -> CompileRequest:
+        """The same model, target and options, compiled to a directory."""
+        options = {entry.name: getattr(self, entry.name) for entry in fields(CompileOptions)}
+        return CompileRequest(self.model, self.target, output, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     observer = observer or NullObserver()
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
-        wanted = CompileRequest(
-            request.model, request.target, directory, request.only_units, request.without_units, request.precision
-        )
-        compiled = compile_model(wanted, plugins, observer).compilation
+        compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
         inputs = _inputs(request, compiled.model)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         observer.stage_started("run")

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from match_core.errors import UsageError
 from match_core.frontend.checks import check_nodes, check_shapes
 from match_core.frontend.names import inline_functions, name_nodes
 from match_core.frontend.narrow import widen_constants
@@ -19,20 +20,35 @@ if TYPE_CHECKING:
     import onnx
 
 
-def load_model(path: Path) -> Model:
-    """Read the ONNX file at ``path``.
+def load_model(path: Path, name: str | None = None) -> Model:
+    """Read the ONNX file at ``path``. ``name``: prefix of files and symbols, None for one made from the file name.
 
-    Errors: UsageError MATCH-F001 (no such file); ModelError MATCH-F0xx for everything that is wrong with it, see
-    ``match_core.frontend.read``, ``opset``, ``shapes`` and ``checks``.
+    Errors: UsageError MATCH-F001 (no such file), MATCH-U027 (``name`` is no C identifier); ModelError MATCH-F0xx for
+    everything that is wrong with the file, see ``match_core.frontend.read``, ``opset``, ``shapes`` and ``checks``.
     """
+    prefix = _program_name(path.stem) if name is None else _checked_name(name)
     proto, digest = read_proto(path)
-    return model_from_proto(proto, name=_program_name(path.stem), source=path.name, sha256=digest)
+    return model_from_proto(proto, name=prefix, source=path.name, sha256=digest)
 
 
 def _program_name(stem: str) -> str:
     """The prefix of files and symbols. Names that begin with ``match_`` belong to the runtime."""
     name = c_identifier(stem)
     return f"model_{name}" if name.startswith("match_") else name
+
+
+def _checked_name(name: str) -> str:
+    usable = _program_name(name)
+    if name == usable:
+        return name
+    raise UsageError(
+        code="MATCH-U027",
+        what=f"{name!r} cannot be the name of a program",
+        where="option --name",
+        why="it is the prefix of C symbols and files: a C identifier of letters, digits and underscores that starts with "
+        "a letter, is no reserved word and does not begin with match_",
+        help=(f"use --name {usable}", "leave the option out to take the name of the file"),
+    )
 
 
 def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str = "") -> Model:

@@ -13,16 +13,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from match_core.mapping.objective import Weighting
     from match_core.mapping.result import Assignment
     from match_core.patterns.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """``index`` counts the assignments offered; ``nodes`` are positions, ascending."""
+    """``index`` counts the assignments offered; ``cost`` in the unit of the objective; ``nodes`` are positions,
+    ascending."""
 
     index: int
-    cycles: int
+    cost: int
     nodes: tuple[int, ...]
 
 
@@ -36,11 +38,11 @@ class Component:
     forbidden: tuple[frozenset[int], ...] = ()
 
     @property
-    def bound_cycles(self) -> int:
+    def bound(self) -> int:
         """No cover is cheaper: each node pays at least the least share of an option that covers it."""
         least: dict[int, Fraction] = {}
         for option in self.options:
-            share = Fraction(option.cycles, len(option.nodes))
+            share = Fraction(option.cost, len(option.nodes))
             for node in option.nodes:
                 least[node] = min(share, least.get(node, share))
         return int(-(-sum(least.values(), start=Fraction(0)) // 1))
@@ -53,24 +55,24 @@ class Cover:
     options: tuple[Option, ...]
     solver: str
     status: str
-    bound_cycles: int
+    bound: int
 
     @property
-    def cycles(self) -> int:
+    def cost(self) -> int:
         """The cost of the cover."""
-        return sum(option.cycles for option in self.options)
+        return sum(option.cost for option in self.options)
 
 
-def options_of(topology: Topology, assignments: Sequence[Assignment]) -> tuple[Option, ...]:
+def options_of(topology: Topology, assignments: Sequence[Assignment], weighting: Weighting) -> tuple[Option, ...]:
     """One option per distinct set of nodes, and one more where they can be a view: the cheapest, the first of
     equals."""
     best: dict[tuple[tuple[int, ...], bool], Option] = {}
     for index, assignment in enumerate(assignments):
         candidate = assignment.candidate
         nodes = tuple(sorted({topology.position(node) for node in candidate.match.nodes}))
-        option = Option(index, assignment.schedule.cost.total_cycles, nodes)
+        option = Option(index, weighting.of(assignment.schedule.cost), nodes)
         key = (nodes, candidate.pattern.view)
-        if key not in best or option.cycles < best[key].cycles:
+        if key not in best or option.cost < best[key].cost:
             best[key] = option
     return tuple(sorted(best.values(), key=lambda option: option.index))
 

@@ -46,7 +46,7 @@ def by_states(component: Component) -> tuple[Cover | None, bool]:
                     continue
                 states += 1
                 after = covered | mask
-                value = (cycles + option.cycles, count + 1, (*indices, option.index))
+                value = (cycles + option.cost, count + 1, (*indices, option.index))
                 target = waiting[_first_zero(after)]
                 target[after] = min(value, target.get(after, value))
         if states > STATES_MAX:
@@ -66,7 +66,7 @@ def _first_zero(mask: int) -> int:
 def some_cover(component: Component) -> Cover | None:
     """A cover found greedily: the option with the least cycles per node for the first uncovered node, undone
     where it leads nowhere. None if there is none, or after STEPS_MAX steps."""
-    ranked = sorted(component.options, key=lambda option: (option.cycles / len(option.nodes), option.index))
+    ranked = sorted(component.options, key=lambda option: (option.cost / len(option.nodes), option.index))
     by_node: dict[int, list[Option]] = {node: [] for node in component.nodes}
     for option in ranked:
         by_node[option.nodes[0]].append(option)
@@ -85,7 +85,7 @@ def some_cover(component: Component) -> Cover | None:
         covered.update(joining.nodes)
         following = next((node for node in component.nodes if node not in covered), None)
         if following is None:
-            return Cover(tuple(chosen), "greedy", "heuristic", component.bound_cycles)
+            return Cover(tuple(chosen), "greedy", "heuristic", component.bound)
         pending.append(iter(by_node[following]))
     return None
 
@@ -109,7 +109,7 @@ def by_cp_sat(component: Component) -> Cover | None:
         model.add_exactly_one(taken[option.index] for option in component.options if node in option.nodes)
     for forbidden in component.forbidden:
         model.add_bool_or(taken[index].negated() for index in sorted(forbidden))
-    model.minimize(sum(option.cycles * taken[option.index] for option in component.options))
+    model.minimize(sum(option.cost * taken[option.index] for option in component.options))
     if start is not None:
         used = {option.index for option in start.options}
         for index, variable in taken.items():
@@ -123,6 +123,6 @@ def by_cp_sat(component: Component) -> Cover | None:
         return start
     chosen = tuple(option for option in component.options if solver.boolean_value(taken[option.index]))
     name = "optimal" if status == cp_model.OPTIMAL else "feasible"
-    bound = max(component.bound_cycles, int(-(-solver.best_objective_bound // 1)))
+    bound = max(component.bound, int(-(-solver.best_objective_bound // 1)))
     found = Cover(chosen, "cp-sat", name, bound)
-    return Cover(chosen, "cp-sat", name, found.cycles) if name == "optimal" else found
+    return Cover(chosen, "cp-sat", name, found.cost) if name == "optimal" else found

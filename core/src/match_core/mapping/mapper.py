@@ -16,28 +16,41 @@ from match_core.mapping.aliases import shared_outputs
 from match_core.mapping.cover import Component, Cover, Option, components_of, options_of
 from match_core.mapping.exact import solve
 from match_core.mapping.missing import uncoverable, unsupported
+from match_core.mapping.objective import WEIGHTINGS, Weighting, least_product
 from match_core.mapping.order import circle, has_one_way_out, is_convex, readers, sorted_groups
 from match_core.mapping.result import Assignment, Mapping, Refusal, SolverStatus
 from match_core.patterns.topology import Topology
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
+    from match_core.schedule.loops import Objective
 
 #: Rounds of forbidding circles before regions with several ways out are given up.
 ROUNDS_MAX = 64
 
 
-def choose(model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal] = ()) -> Mapping:
-    """The mapping with the least predicted cycles.
+def choose(
+    model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal] = (), objective: Objective = "latency"
+) -> Mapping:
+    """The mapping with the least predicted cycles, energy, or product of both.
 
     ``offered``: all legal candidates with their schedules; ``refused``: everything that was refused before,
     for messages and kept in the result. Deterministic; ties go to fewer candidates, then to those offered
     first. UnsupportedError MATCH-P001 where nodes are in no candidate, MATCH-P002 where candidates only
     overlap.
     """
+    if objective != "edp":
+        return replace(_choose(model, offered, refused, WEIGHTINGS[objective]), objective=objective)
+    best = least_product(lambda weighting: _choose(model, offered, refused, weighting))
+    product, solver = best.energy_pj * best.predicted_cycles, best.solver
+    bound = product if solver.status == "optimal" else 0
+    return replace(best, objective=objective, solver=replace(solver, objective=product, bound=bound))
+
+
+def _choose(model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal], weighting: Weighting) -> Mapping:
     topology = Topology.of(model.graph)
     read_by = readers(topology)
-    options = options_of(topology, offered)
+    options = options_of(topology, offered, weighting)
     torn = {option.index for option in options if not is_convex(option.nodes, read_by)}
     refused = (*refused, *(_torn_refusal(offered[index]) for index in sorted(torn)))
     options = tuple(option for option in options if option.index not in torn)
@@ -82,7 +95,7 @@ def _cover(
     safe = [option for option in options if has_one_way_out(option.nodes, read_by)]
     parts = components_of(len(topology.nodes), safe)
     covers = (_solve(model, topology, part) for part in parts)
-    return tuple(replace(cover, status="heuristic", bound_cycles=0) for cover in covers)
+    return tuple(replace(cover, status="heuristic", bound=0) for cover in covers)
 
 
 def _views_to_copy(
@@ -127,6 +140,6 @@ def _join(parts: Sequence[Component], forbidden: frozenset[int]) -> Component:
 def _status(covers: Sequence[Cover]) -> SolverStatus:
     solvers = sorted({cover.solver for cover in covers}) or ["exact cover"]
     worst = next((s for s in ("heuristic", "feasible") if any(c.status == s for c in covers)), "optimal")
-    cycles = sum(cover.cycles for cover in covers)
-    bound = cycles if worst == "optimal" else sum(cover.bound_cycles for cover in covers)
-    return SolverStatus(" + ".join(solvers), worst, cycles, bound)
+    cost = sum(cover.cost for cover in covers)
+    bound = cost if worst == "optimal" else sum(cover.bound for cover in covers)
+    return SolverStatus(" + ".join(solvers), worst, cost, bound)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from match_core.patterns.language import Match, Pattern
-    from match_core.schedule.loops import LoopSchedule
+    from match_core.schedule.loops import LoopSchedule, Objective
     from match_core.schedule.workload import Workload
 
 
@@ -50,7 +50,7 @@ class Candidates:
 @dataclass(frozen=True, slots=True)
 class SolverStatus:
     """How a choice was found: ``solver`` name, ``status`` ("optimal", "feasible", "heuristic"), objective and bound
-    in cycles (or bytes), ``gap`` = (objective - bound) / objective."""
+    in cycles, pJ, pJ times cycles or bytes, ``gap`` = (objective - bound) / objective."""
 
     solver: str
     status: str
@@ -78,6 +78,7 @@ class Mapping:
     assignments: tuple[Assignment, ...]
     solver: SolverStatus
     refused: tuple[Refusal, ...] = ()
+    objective: Objective = "latency"
 
     @property
     def units(self) -> frozenset[str]:
@@ -88,3 +89,8 @@ class Mapping:
     def predicted_cycles(self) -> int:
         """Modelled cycles of the sequential program."""
         return sum(a.schedule.cost.total_cycles for a in self.assignments)
+
+    @property
+    def energy_pj(self) -> int:
+        """Modelled energy in whole pJ, of the layers for which units publish figures."""
+        return sum(round(a.schedule.cost.energy_pj or 0.0) for a in self.assignments)

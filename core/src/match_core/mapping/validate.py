@@ -32,8 +32,7 @@ def mapping_faults(graph: gs.Graph, mapping: Mapping) -> tuple[str, ...]:
         faults += _escape_faults(graph, mapping)
     for assignment in mapping.assignments:
         faults += _legality_faults(assignment)
-    if mapping.solver.objective != mapping.predicted_cycles or mapping.solver.bound > mapping.predicted_cycles:
-        faults.append(f"solver reports {mapping.solver}, the sum is {mapping.predicted_cycles} cycles")
+    faults += _objective_faults(mapping)
     return tuple(faults)
 
 
@@ -79,6 +78,14 @@ def _escape_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
         candidate = mapping.assignments[home[maker[name]]].candidate
         if candidate.pattern.search is None and maker[name] != candidate.node_names[-1]:
             yield f"{name!r} is read outside, but is hidden inside a {candidate.pattern.name}"
+
+
+def _objective_faults(mapping: Mapping) -> Iterator[str]:
+    costs = [assignment.schedule.cost for assignment in mapping.assignments]
+    cycles, energy = sum(cost.total_cycles for cost in costs), sum(round(cost.energy_pj or 0.0) for cost in costs)
+    value = {"latency": cycles, "energy": energy, "edp": cycles * energy}[mapping.objective]
+    if mapping.solver.objective != value or mapping.solver.bound > value:
+        yield f"solver reports {mapping.solver}, the sum is {cycles} cycles and {energy} pJ"
 
 
 def _legality_faults(assignment: Assignment) -> Iterator[str]:

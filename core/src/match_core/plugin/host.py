@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.errors import PluginError
 from match_core.plugin import answers as check
 from match_core.plugin import choose
+from match_core.plugin.code import code_digest
 from match_core.plugin.discovery import Found, Selection, built_in_plugins, find_plugins
 from match_core.plugin.guard import Guard
 from match_core.plugin.records import STAGE_CODES, Answer, PluginFault, PluginInfo, Status
@@ -144,6 +146,14 @@ class Plugins:
         if infeasible is None:
             raise self._nobody("match_schedule", f"pattern {request.pattern} has no schedule", request.unit)
         return infeasible
+
+    def schedule_code(self) -> str | None:
+        """Digest of all code that decides schedules: the core's engine, and the packages that give cost models or
+        schedules. None where a plugin has no source to look at."""
+        asked = (*self._registry.implementers("match_cost"), *self._registry.implementers("match_schedule"))
+        root = Path(__file__).resolve().parents[1]
+        core = (root / "schedule", root / "cost.py", root / "host" / "cost.py")
+        return code_digest((target for found, target in asked if not found.built_in), core)
 
     def emit_api(self, soc: Soc, unit: Unit) -> UnitApi:
         """How a unit is called in C (hook ``match_emit_api``). PluginError MATCH-H010 if nobody tells."""

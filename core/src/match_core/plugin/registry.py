@@ -73,6 +73,10 @@ class Registry:
         )
         return self._faults.setdefault((plugin.key, stage), fault)
 
+    def implementers(self, hook: str) -> tuple[tuple[Found, object], ...]:
+        """The plugins that implement a hook and the objects that hold their hooks, in calling order."""
+        return tuple((found, implementation.plugin) for found, implementation in self._implementations(hook))
+
     def is_faulty(self, plugin: Found) -> bool:
         """Whether any fault of this plugin was recorded."""
         return any(key == plugin.key for key, _ in self._faults)

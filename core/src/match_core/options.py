@@ -1,0 +1,126 @@
+"""What a user may choose for a compilation, and what it makes of the Soc: preset, memory sizes, units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from match_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from match_core.hardware import Soc, Unit
+    from match_core.schedule.loops import Objective
+    from match_core.transforms.base import Precision
+
+_SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
+#: Decimal and binary multiples as IEC 80000-13 defines them.
+_MULTIPLES = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "kib": 1024, "mib": 1024**2}
+_SIZE_HELP = "write a whole number of bytes, kB, MB, KiB or MiB, for example --memory l1=8kB"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions:
+    """Everything but model, target and output.
+
+    ``only_units``: the host and these; ``without_units`` are left out (``host`` may be named there too). ``preset``:
+    the target's set of cost figures, None for its default. ``memory``: (name, bytes) of memories to shrink.
+    ``objective``: what schedules and mapping minimise. ``name``: C prefix, None for one made from the file name.
+    ``cache``: read and write the schedule cache on disk. ``jobs``: processes that search schedules, None for as many
+    as pay.
+    """
+
+    only_units: tuple[str, ...] = ()
+    without_units: tuple[str, ...] = ()
+    precision: Precision = "exact"
+    preset: str | None = None
+    memory: tuple[tuple[str, int], ...] = ()
+    objective: Objective = "latency"
+    name: str | None = None
+    cache: bool = True
+    jobs: int | None = None
+
+
+def memory_size(text: str) -> tuple[str, int]:
+    """(name, bytes) of ``NAME=SIZE``. UsageError MATCH-U026 where it is not of that form."""
+    name, equals, size = text.partition("=")
+    parts = _SIZE.fullmatch(size.strip())
+    multiple = _MULTIPLES.get(parts[2].lower()) if parts else None
+    if not name.strip() or not equals or parts is None or multiple is None or int(parts[1]) == 0:
+        raise _memory_error(f"{text!r} is not a name, '=' and a size", (_SIZE_HELP,))
+    return name.strip(), int(parts[1]) * multiple
+
+
+def adapted_soc(soc: Soc, preset: str | None, memory: Sequence[tuple[str, int]]) -> Soc:
+    """The Soc with another preset and smaller memories. UsageError MATCH-U025 (preset), MATCH-U026 (memory)."""
+    return _with_memory(soc if preset is None else _with_preset(soc, preset), memory)
+
+
+def enabled_units(
+    soc: Soc, units: tuple[Unit, ...], only: tuple[str, ...], without: tuple[str, ...]
+) -> tuple[Unit, ...]:
+    """The units left after ``--only-unit`` and ``--without-unit``. The host stays unless it is named in ``without``:
+    it runs the program and takes what no other enabled unit takes. UsageError MATCH-U020 for an unknown name."""
+    known = tuple(unit.name for unit in units)
+    for name in (*only, *without):
+        if name not in known:
+            raise UsageError(
+                code="MATCH-U020",
+                what=f"unit {name!r} is not known",
+                where=f"target {soc.name}",
+                why=f"its {len(known)} units are {', '.join(known)}",
+                help=tuple(f"use {candidate}" for candidate in known),
+            )
+    keep = set(only) | {soc.host} if only else set(known)
+    left = tuple(unit for unit in units if unit.name in keep - set(without))
+    if not left:
+        raise UsageError(
+            code="MATCH-U021",
+            what="no unit is left to run the model",
+            where=f"target {soc.name}",
+            why=f"all {len(known)} units were disabled",
+            help=("leave out one --without-unit",),
+        )
+    return left
+
+
+def _with_preset(soc: Soc, preset: str) -> Soc:
+    if preset in soc.presets:
+        return replace(soc, preset=preset)
+    close = get_close_matches(preset, soc.presets, n=1)
+    raise UsageError(
+        code="MATCH-U025",
+        what=f"preset {preset!r} is not known",
+        where=f"option --preset, target {soc.name}",
+        why=f"its presets are {', '.join(soc.presets)}" if soc.presets else "it has no presets",
+        help=(*(f"did you mean --preset {name}?" for name in close), "see the presets with: match targets"),
+    )
+
+
+def _with_memory(soc: Soc, memory: Sequence[tuple[str, int]]) -> Soc:
+    sizes = dict(memory)
+    known = {entry.name: entry.size_bytes for entry in soc.memories}
+    told = ", ".join(f"{name} with {size} bytes" for name, size in known.items())
+    if len(sizes) < len(memory):
+        raise _memory_error("a memory is named twice", ("name each memory once",), soc)
+    for name, size in memory:
+        if name not in known:
+            raise _memory_error(
+                f"there is no memory {name!r}; there are {told}", (f"use one of {', '.join(known)}",), soc
+            )
+        if not 0 < size <= known[name]:
+            help_ = (f"give 1 to {known[name]} bytes", "leave the option out to use the whole memory")
+            raise _memory_error(f"{size} bytes are not within what the chip has: {told}", help_, soc)
+    return replace(soc, memories=tuple(replace(m, size_bytes=sizes.get(m.name, m.size_bytes)) for m in soc.memories))
+
+
+def _memory_error(why: str, help_: tuple[str, ...], soc: Soc | None = None) -> UsageError:
+    return UsageError(
+        code="MATCH-U026",
+        what="the size of a memory cannot be changed",
+        where="option --memory" + (f", target {soc.name}" if soc else ""),
+        why=why,
+        help=help_,
+    )

@@ -1,0 +1,94 @@
+"""Schedules as JSON and back, for the cache on disk: plain values only, nothing that could run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from match_core.cost import Cost
+from match_core.schedule.infeasible import ScheduleInfeasible
+from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
+
+if TYPE_CHECKING:
+    from match_core.schedule.engine import Answer
+
+_PLAIN = (str, int, float, bool, type(None))
+_PARTS: dict[str, type[Any]] = {"loops": TileLoop, "placements": Placement}
+_PAIRS = ("tile", "working_bytes")
+
+
+def to_json(answer: Answer) -> dict[str, object]:
+    """The answer as an object of JSON; ``kind`` tells a schedule from a refusal."""
+    if isinstance(answer, ScheduleInfeasible):
+        return {"kind": "infeasible", **_fields(answer)}
+    return {"kind": "schedule", **_fields(answer)}
+
+
+def from_json(document: object) -> Answer:
+    """The answer that ``to_json`` was given; ValueError for anything else."""
+    values = _object(document)
+    kind = values.pop("kind", None)
+    try:
+        if kind == "infeasible":
+            return ScheduleInfeasible(**_checked(ScheduleInfeasible, values))
+        if kind == "schedule":
+            return LoopSchedule(**_checked(LoopSchedule, values))
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    raise ValueError(f"answer of kind {kind!r}")
+
+
+def _fields(value: Any) -> dict[str, object]:
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (TileLoop, Placement, Cost)):
+        return _fields(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if not isinstance(value, _PLAIN):
+        raise TypeError(f"{value!r} has no place in a schedule")
+    return value
+
+
+def _object(document: object) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise ValueError("an object expected")
+    return dict(document)
+
+
+def _checked(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with tuples for lists; ValueError where a name is missing or unknown, or a value of another type."""
+    types = {field.name: str(field.type) for field in fields(kind)}
+    if set(values) != set(types):
+        raise ValueError(f"{kind.__name__} with the fields {sorted(values)}")
+    return {name: _value(name, types[name], value) for name, value in values.items()}
+
+
+def _value(name: str, type_: str, value: Any) -> object:
+    if name in _PARTS:
+        kind = _PARTS[name]
+        return tuple(kind(**_checked(kind, _object(item))) for item in _list(value))
+    if name in _PAIRS:
+        return tuple(_pair(item) for item in _list(value))
+    if type_ == "Cost":
+        return Cost(**_checked(Cost, _object(value)))
+    allowed = {"int": (int,), "str": (str,), "str | None": (str, type(None)), "float | None": (int, float, type(None))}
+    expected = allowed.get(type_, (int, str))  # else a Literal
+    if not isinstance(value, expected) or isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("a list expected")
+    return value
+
+
+def _pair(value: object) -> tuple[str, int]:
+    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str) or type(value[1]) is not int:
+        raise ValueError(f"{value!r} is no pair of name and number")
+    return value[0], value[1]
