@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from match_core.errors import UsageError
 
@@ -41,6 +41,10 @@ class CompileOptions:
     name: str | None = None
     cache: bool = True
     jobs: int | None = None
+
+    def choices(self) -> dict[str, Any]:
+        """These fields by name, without those that a subclass adds."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(CompileOptions)}
 
 
 def memory_size(text: str) -> tuple[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from match_core.observe import NullObserver, StageObserver
 from match_core.options import CompileOptions
 from match_core.pipeline import Compilation, CompileRequest, compile_model
+from match_core.report.schedules import energy_json
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
@@ -44,8 +45,7 @@ class VerifyRequest(CompileOptions):
 
     def compile_request(self, output: Path) -> CompileRequest:
         """The same model, target and options, compiled to a directory."""
-        options = {entry.name: getattr(self, entry.name) for entry in fields(CompileOptions)}
-        return CompileRequest(self.model, self.target, output, **options)
+        return CompileRequest(self.model, self.target, output, **self.choices())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,10 @@ class VerifyResult:
             "schema_version": 1,
             "model": self.compilation.model.name,
             "target": self.compilation.soc.name,
-            "samples": self.samples,
+            "preset": self.compilation.soc.preset,
+            "objective": self.compilation.objective,
             "precision": self.precision,
+            "samples": self.samples,
             "ok": self.ok,
             "bit_exact": self.bit_exact,
             "bound": {output.name: output.bound for output in self.outputs},
@@ -105,6 +107,7 @@ class VerifyResult:
             "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
             "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
             "predicted_cycles": program.predicted_cycles,
+            "energy": energy_json(program),
             "nodes": [
                 {
                     "title": node.title,

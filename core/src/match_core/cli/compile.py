@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from match_core.cli.options import (
+    JobsOption,
     JsonOption,
+    MemoryOption,
     ModelArgument,
+    NameOption,
+    NoCacheOption,
+    Objective,
+    ObjectiveOption,
     OnlyUnitOption,
     Precision,
     PrecisionOption,
+    PresetOption,
     QuietOption,
     TargetOption,
     WithoutUnitOption,
 )
-from match_core.cli.results import memory_json, memory_table, shortened
+from match_core.cli.results import energy_line, memory_json, memory_table, modelled, shortened
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -35,6 +42,12 @@ def compile_command(
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     precision: PrecisionOption = Precision.EXACT,
+    preset: PresetOption = None,
+    memory: MemoryOption = None,
+    objective: ObjectiveOption = Objective.LATENCY,
+    name: NameOption = None,
+    no_cache: NoCacheOption = False,
+    jobs: JobsOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -46,6 +59,7 @@ def compile_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_core.options import memory_size
             from match_core.pipeline import CompileRequest, compile_model
 
             request = CompileRequest(
@@ -55,17 +69,25 @@ def compile_command(
                 only_units=tuple(only_unit or ()),
                 without_units=tuple(without_unit or ()),
                 precision=precision.value,
+                preset=preset,
+                memory=tuple(memory_size(text) for text in memory or ()),
+                objective=objective.value,
+                name=name,
+                cache=not no_cache,
+                jobs=jobs,
             )
             compilation = compile_model(request, plugins, terminal).compilation
         document = _document(compilation, output)
         terminal.document(document)
-        terminal.table(_nodes_table(document["nodes"]))
+        terminal.table(_nodes_table(document))
+        terminal.line(energy_line(document["energy"]))
         terminal.table(memory_table(document["memory"]))
         terminal.line(f"{len(document['files'])} files written to {output}")
     return 0
 
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
+    from match_core.report.schedules import energy_json, schedule_json
     from match_core.report.titles import source_operators, task_title
 
     program = compilation.program
@@ -76,9 +98,12 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
         "ok": True,
         "name": compilation.model.name,
         "target": compilation.soc.name,
+        "preset": compilation.soc.preset,
+        "objective": compilation.objective,
         "output": str(output),
         "files": [file.name for file in compilation.sources.files],
         "predicted_cycles": program.predicted_cycles,
+        "energy": energy_json(program),
         "nodes": [
             {
                 "title": task_title(compilation.model, operators, task.assignment),
@@ -86,6 +111,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
                 "unit": task.assignment.candidate.unit,
                 "pattern": task.assignment.candidate.pattern.name,
                 "predicted_cycles": task.assignment.schedule.cost.total_cycles,
+                "schedule": schedule_json(task.assignment.schedule, compilation.soc.home),
             }
             for task in program.tasks
         ],
@@ -93,8 +119,16 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
     }
 
 
-def _nodes_table(nodes: list[dict[str, Any]]) -> Table:
+def _nodes_table(document: dict[str, Any]) -> Table:
     rows = [
-        (shortened(node["title"]), node["unit"], node["pattern"], f"{node['predicted_cycles']:,}") for node in nodes
+        (
+            shortened(node["title"]),
+            node["unit"],
+            node["pattern"],
+            f"{node['schedule']['steps']:,}",
+            f"{node['predicted_cycles']:,}",
+        )
+        for node in document["nodes"]
     ]
-    return Table("layers", ("ONNX nodes", "unit", "pattern", "predicted"), rows, frozenset({"predicted"}))
+    headings = ("ONNX nodes", "unit", "pattern", "tiles", "predicted")
+    return Table(modelled("layers", document["preset"]), headings, rows, frozenset({"tiles", "predicted"}))

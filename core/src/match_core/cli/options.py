@@ -29,6 +29,44 @@ WithoutUnitOption = Annotated[
 ]
 
 
+PresetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--preset", metavar="NAME", help="The target's set of cost figures; see match targets.", show_default=False
+    ),
+]
+MemoryOption = Annotated[
+    list[str] | None,
+    typer.Option("--memory", metavar="NAME=SIZE", help="Use less of a memory, for example l1=8kB; may be repeated."),
+]
+NameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--name", metavar="NAME", help="Prefix of C symbols and files; else made from MODEL.", show_default=False
+    ),
+]
+NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the schedule cache.")]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, metavar="N", help="Processes that search schedules at most.", show_default=False
+    ),
+]
+
+
+class Objective(str, Enum):
+    """Values of ``--objective``; the names are those of match_core.schedule.loops.Objective."""
+
+    LATENCY = "latency"
+    ENERGY = "energy"
+    EDP = "edp"
+
+
+ObjectiveOption = Annotated[
+    Objective, typer.Option("--objective", help="What to minimise: cycles, energy, or the product of both.")
+]
+
+
 class Precision(str, Enum):
     """Values of ``--precision``; the names are those of match_core.transforms.base.Precision."""
 

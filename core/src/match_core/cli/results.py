@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from match_core.cli.terminal import Table
 
@@ -36,10 +36,27 @@ def memory_json(memory: Iterable[MemoryUse]) -> dict[str, object]:
     return {use.memory: {"used": use.used_bytes, "available": use.available_bytes} for use in memory}
 
 
-def cycles_table(total: int, units: Mapping[str, int]) -> Table:
+def modelled(title: str, preset: str) -> str:
+    """The title of a table that shows cycles, with the set of figures that they come from."""
+    return f"{title} (preset {preset})" if preset else title
+
+
+def energy_line(energy: Mapping[str, Any]) -> str:
+    """The modelled energy, or who publishes none."""
+    if energy["pj"] is None:
+        return f"energy: no figures are published for {', '.join(energy['unpublished'])}"
+    return f"energy: {energy['pj'] / 1e6:,.3f} uJ (modelled)"
+
+
+def cycles_table(total: int, units: Mapping[str, int], preset: str) -> Table:
     """Cycles of one inference on the twin."""
     rows = [(unit, f"{cycles:,}") for unit, cycles in units.items()]
-    return Table("cycles of one inference", ("unit", "cycles"), [*rows, ("total", f"{total:,}")], frozenset({"cycles"}))
+    return Table(
+        modelled("cycles of one inference", preset),
+        ("unit", "cycles"),
+        [*rows, ("total", f"{total:,}")],
+        frozenset({"cycles"}),
+    )
 
 
 def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:

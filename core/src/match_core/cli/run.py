@@ -36,24 +36,26 @@ def run_command(
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays, write_arrays
-            from match_core.twin.program import run_program
+            from match_core.twin.program import read_manifest, run_program
 
             arrays = read_arrays(inputs)
+            preset = read_manifest(directory)["options"]["preset"]
             terminal.stage_started("run")
             result = run_program(directory, arrays, plugins, sanitize=sanitize)
             terminal.stage_finished("run", {"outputs": len(result.outputs), "cycles": result.cycles_total})
             write_arrays(outputs, result.outputs)
-        terminal.document(_document(result, outputs))
-        terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit))
+        terminal.document(_document(result, outputs, preset))
+        terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit, preset))
         terminal.line(f"outputs written to {outputs}")
     return 0
 
 
-def _document(result: RunResult, outputs: Path) -> dict[str, object]:
+def _document(result: RunResult, outputs: Path, preset: str) -> dict[str, object]:
     return {
         "schema": "match.run",
         "schema_version": 1,
         "ok": True,
+        "preset": preset,
         "outputs": str(outputs),
         "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
         "cycles": cycles_json(result.cycles_total, result.cycles_by_unit),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from match_core.cli.options import JsonOption
 from match_core.cli.session import plugin_session
@@ -30,8 +30,8 @@ def targets_command(json: JsonOption = False) -> int:
     return 0
 
 
-def _rows(plugins: Plugins, terminal: Terminal) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
+def _rows(plugins: Plugins, terminal: Terminal) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
     for soc in sorted(plugins.hardware().socs, key=lambda soc: soc.name):
         try:
             plugins.units_of(soc)
@@ -42,7 +42,7 @@ def _rows(plugins: Plugins, terminal: Terminal) -> list[dict[str, object]]:
     return rows
 
 
-def _row(soc: Soc, plugins: Plugins) -> dict[str, object]:
+def _row(soc: Soc, plugins: Plugins) -> dict[str, Any]:
     owner = plugins.owner_of(soc.name)
     return {
         "schema": "match.target",
@@ -56,15 +56,29 @@ def _row(soc: Soc, plugins: Plugins) -> dict[str, object]:
         "memories": [
             {"name": memory.name, "level": memory.level, "size_bytes": memory.size_bytes} for memory in soc.memories
         ],
+        "presets": list(soc.presets),
+        "preset": soc.preset,
+        "estimates": _estimates(soc, plugins),
+        "notes": list(soc.notes),
     }
 
 
-def _table(rows: list[dict[str, object]]) -> Table:
+def _estimates(soc: Soc, plugins: Plugins) -> list[dict[str, object]]:
+    """The figures that nobody published, each once, with the reasoning behind it."""
+    constants = [constant for unit in plugins.units_of(soc) for constant in unit.constants if constant.estimate]
+    if soc.clock_hz is not None and soc.clock_hz.estimate:
+        constants.append(soc.clock_hz)
+    return [
+        {"name": constant.name, "value": constant.value, "unit": constant.unit, "source": constant.source}
+        for constant in dict.fromkeys(constants)
+    ]
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
     shown = []
     for row in rows:
-        units, memories = row["units"], row["memories"]
-        assert isinstance(units, list)
-        assert isinstance(memories, list)
-        sizes = ", ".join(f"{memory['name']} {memory['size_bytes'] / 1024:.1f} KiB" for memory in memories)
-        shown.append((str(row["name"]), f"{row['package']} {row['version']}", ", ".join(units), sizes))
-    return Table("targets", ("name", "package", "units", "memories"), shown)
+        sizes = ", ".join(f"{memory['name']} {memory['size_bytes'] / 1024:.1f} KiB" for memory in row["memories"])
+        package, units, presets = f"{row['package']} {row['version']}", ", ".join(row["units"]), row["presets"]
+        shown.append((row["name"], package, units, sizes, ", ".join(presets) or "-", str(len(row["estimates"]))))
+    headings = ("name", "package", "units", "memories", "presets", "estimated figures")
+    return Table("targets", headings, shown, frozenset({"estimated figures"}))

@@ -8,17 +8,24 @@ from typing import Annotated, Any
 import typer
 
 from match_core.cli.options import (
+    JobsOption,
     JsonOption,
+    MemoryOption,
     ModelArgument,
+    NameOption,
+    NoCacheOption,
+    Objective,
+    ObjectiveOption,
     OnlyUnitOption,
     Precision,
     PrecisionOption,
+    PresetOption,
     QuietOption,
     SanitizeOption,
     TargetOption,
     WithoutUnitOption,
 )
-from match_core.cli.results import cycles_table, memory_table, shortened
+from match_core.cli.results import cycles_table, energy_line, memory_table, modelled, shortened
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -35,6 +42,12 @@ def verify_command(
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     precision: PrecisionOption = Precision.EXACT,
+    preset: PresetOption = None,
+    memory: MemoryOption = None,
+    objective: ObjectiveOption = Objective.LATENCY,
+    name: NameOption = None,
+    no_cache: NoCacheOption = False,
+    jobs: JobsOption = None,
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -48,6 +61,7 @@ def verify_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_core.options import memory_size
             from match_core.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -57,6 +71,12 @@ def verify_command(
                 only_units=tuple(only_unit or ()),
                 without_units=tuple(without_unit or ()),
                 precision=precision.value,
+                preset=preset,
+                memory=tuple(memory_size(text) for text in memory or ()),
+                objective=objective.value,
+                name=name,
+                cache=not no_cache,
+                jobs=jobs,
                 sanitize=sanitize,
             )
             document = verify_model(request, plugins, terminal).as_json()
@@ -71,10 +91,13 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
         for node in document["nodes"]
     ]
     right = frozenset({"cycles", "predicted"})
-    terminal.table(Table("layers", ("ONNX nodes", "unit", "cycles", "predicted"), rows, right))
+    terminal.table(
+        Table(modelled("layers", document["preset"]), ("ONNX nodes", "unit", "cycles", "predicted"), rows, right)
+    )
     cycles = document["cycles"]
-    terminal.table(cycles_table(cycles["total"], cycles["units"]))
+    terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles")
+    terminal.line(energy_line(document["energy"]))
     terminal.table(memory_table(document["memory"]))
     distances = [
         (name, f"{document['max_abs_lsb'][name]:g}", f"{document['mean_abs_lsb'][name]:.4g}")

@@ -55,6 +55,7 @@ class Scheduler:
         pairs = zip(candidates.legal, requests, strict=True)
         needed = {c.unit for c, request in pairs if request.cost_model.energy is None and not c.pattern.view}
         lacking = [unit.name for unit in self.units if unit.name in needed]
+        spared = len(lacking) < len(self.units)
         if lacking:
             raise UsageError(
                 code="MATCH-U028",
@@ -63,6 +64,6 @@ class Scheduler:
                 why=f"no energy figures are published for {', '.join(lacking)}",
                 help=(
                     "use --objective latency",
-                    *(f"compile without the unit: --without-unit {name}" for name in lacking),
+                    *(f"leave the unit out: --without-unit {n}" for n in lacking if spared),
                 ),
             )

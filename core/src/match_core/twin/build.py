@@ -16,6 +16,7 @@ from match_core.emit.api import TwinApi, UnitApi
 from match_core.emit.ctypes import c_type
 from match_core.emit.templates import Templates
 from match_core.errors import ToolError
+from match_core.io.cache_dir import cache_directory, write_whole
 
 RUNTIME = Path(__file__).resolve().parent / "runtime"
 TWIN_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "twin"
@@ -133,13 +134,6 @@ def _compile(
     _check(link.returncode, "link", link.stderr)
 
 
-def _cache_directory() -> Path:
-    base = os.environ.get("MATCH_CACHE_DIR")
-    if base:
-        return Path(base) / "twin"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "match" / "twin"
-
-
 def _cache_key(compiler: list[str], flags: list[str], own: list[Path]) -> str:
     """Digest of the compiler, the flags and all of the twin's files: any change rebuilds everything."""
     version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
@@ -151,21 +145,14 @@ def _cache_key(compiler: list[str], flags: list[str], own: list[Path]) -> str:
 
 
 def _cached(source: Path, key: str) -> Path | None:
-    return None if source.name == "harness.c" else _cache_directory() / key / f"{source.stem}.o"
+    return None if source.name == "harness.c" else cache_directory("twin") / key / f"{source.stem}.o"
 
 
 def _finish(job: _Job, process: subprocess.Popen[str]) -> None:
     output, _ = process.communicate()
     _check(process.returncode, job.source.name, output)
-    if job.cached is None:
-        return
-    try:  # an unwritable cache is no reason to fail
-        job.cached.parent.mkdir(parents=True, exist_ok=True)
-        staging = job.cached.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(job.target, staging)
-        staging.replace(job.cached)
-    except OSError:
-        return
+    if job.cached is not None:
+        write_whole(job.cached, job.target.read_bytes())
 
 
 def _check(status: int, what: str, output: str) -> None:

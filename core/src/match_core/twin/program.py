@@ -47,11 +47,13 @@ def run_program(
     """Build the program with its target's twin and run every sample. ``inputs`` by graph input name, with a leading
     sample axis or a single sample without one; the outputs have the same form."""
     from match_core.io.arrays import TensorSpec, as_samples
+    from match_core.options import adapted_soc
 
     document = read_manifest(directory)
     specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]]
     samples = as_samples(inputs, specs, "inputs")
-    soc = plugins.soc(document["target"])
+    options = document["options"]
+    soc = adapted_soc(plugins.soc(document["target"]), options["preset"] or None, tuple(options["memory"].items()))
     used = {node["unit"] for node in document["nodes"] if node["emitted"]}
     apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used | {soc.host}}
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:

@@ -1,0 +1,45 @@
+"""A layer's schedule, and the energy of a program, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.cost import Cost
+    from match_core.planning.program import Program
+    from match_core.schedule.loops import LoopSchedule
+
+
+def schedule_json(schedule: LoopSchedule, home: str) -> dict[str, object]:
+    """Tile sizes, loops outermost first, which operands have two buffers or are streamed, bytes and modelled cost."""
+    return {
+        "steps": schedule.steps,
+        "tile": dict(schedule.tile),
+        "loops": [{"dim": loop.dim, "size": loop.size, "tile": loop.tile} for loop in schedule.loops],
+        "double_buffered": sorted({p.operand for p in schedule.placements if p.buffers == 2 and p.memory != home}),
+        "streamed": list(schedule.streamed(home)),
+        "working_bytes": dict(schedule.working_bytes),
+        "cost": _cost_json(schedule.cost),
+    }
+
+
+def _cost_json(cost: Cost) -> dict[str, object]:
+    return {
+        "compute_cycles": cost.compute_cycles,
+        "transfer_cycles": cost.transfer_cycles,
+        "launch_cycles": cost.launch_cycles,
+        "sync_cycles": cost.sync_cycles,
+        "overlapped_cycles": cost.overlapped_cycles,
+        "energy_pj": cost.energy_pj,
+        "model": cost.model,
+        "bound": cost.bound,
+    }
+
+
+def energy_json(program: Program) -> dict[str, object]:
+    """``pj``: modelled energy of one inference, null where a unit that runs something publishes none; ``unpublished``:
+    these units."""
+    run = [task.assignment for task in program.tasks if not task.assignment.candidate.pattern.view]
+    unpublished = sorted({a.candidate.unit for a in run if a.schedule.cost.energy_pj is None})
+    total = sum(a.schedule.cost.energy_pj or 0.0 for a in run)
+    return {"pj": None if unpublished else total, "unpublished": unpublished}
