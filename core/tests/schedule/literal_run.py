@@ -2,8 +2,8 @@
 
 Written from docs/scheduling.md and sharing no code with the scheduler, the validator or the emitter. A workload's
 result is the product of its inputs, summed over the dimensions that its output does not have, modulo the width of the
-output; padding reads as 0. ``RunError`` where a schedule does something that hardware could not do; whether the result is right
-is for the caller to compare.
+output; padding reads as 0. ``RunError`` where a schedule does something that hardware could not do; whether the result
+is right is for the caller to compare.
 """
 
 from __future__ import annotations
