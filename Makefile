@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml
 
-.PHONY: demo test test-slow lint bench wheels clean
+.PHONY: demo test test-slow lint bench bench-grid bench-l1 wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,7 +29,13 @@ lint: $(STAMP)
 	$(BIN)/mypy core/src plugins/match-gap9/src
 
 bench: $(STAMP)
-	$(BIN)/python tests/benchmarks/networks.py
+	$(BIN)/python -m tests.benchmarks.networks
+
+bench-grid: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.micro_grid
+
+bench-l1: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.l1_sweep
 
 wheels: $(STAMP)
 	rm -rf dist

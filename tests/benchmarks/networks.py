@@ -1,143 +1,239 @@
-"""Cycles and accuracy of the MLPerf Tiny networks on GAP9 with all units and with some switched off.
+"""Time and accuracy of the MLPerf Tiny networks on GAP9 with all units and with some switched off.
 
-``make bench`` prints two tables as Markdown; ``--update`` also puts them into the READMEs. Every cycle figure is of one
-inference: "on the twin" is what running the emitted program on virtual clocks gives, "modelled" what the compiler
-predicted. Neither is silicon. Kernels of the host have no twin: the twin charges them what the model says, so they say
-nothing about the model.
+``make bench`` prints, per preset, the milliseconds at 260 MHz beside the published ones, and the tables of the READMEs.
+"on the twin" is what running the emitted program on virtual clocks gives, "modelled" what the compiler predicted.
+Neither is silicon. Kernels of the host have no twin: the twin charges them what the model says, so "CPU" says nothing
+about the model.
+
+Exit code 1 if anything is not bit exact, or if a subset of the units is faster on the twin than all of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.plugin.host import Plugins
 from match_core.transforms.base import Precision
-from match_core.twin.run import NodeCycles
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.verify import VerifyResult
 
-ROOT = Path(__file__).resolve().parents[2]
-MODELS = ROOT.parent / "shared" / "models"
-#: Where each table is shown: the page, and the comment in front of it. It ends at the next END.
-NETWORKS_AT = (ROOT / "README.md", "<!-- networks -->\n")
-MODEL_AT = (ROOT / "plugins" / "match-gap9" / "README.md", "<!-- model -->\n")
-END = "<!-- end -->\n"
-NETWORKS = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
-TARGET, HOST = "gap9", "host"
+from tests.benchmarks import charts
+from tests.benchmarks.published import CLOCK_HZ, NETWORK_MS
+from tests.benchmarks.runs import (
+    HOST,
+    MODELS,
+    NETWORKS,
+    PRECISIONS,
+    PRESETS,
+    UNIT_SETS,
+    Setting,
+    network,
+    parser,
+    told,
+    verify,
+)
+from tests.benchmarks.tables import PAGE, ROOT, Cell, Column, Table, about
+
+COMMAND = "tests.benchmarks.networks"
+README = ROOT / "README.md"
+PACKAGE_README = ROOT / "plugins" / "match-gap9" / "README.md"
+#: The preset of the tables in the READMEs.
+README_PRESET = "engine"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Units that may be used, and the precision of requantisation."""
+class Run:
+    """One network in one setting."""
 
-    name: str
-    only: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    precision: Precision = "exact"
+    network: str
+    setting: Setting
+    result: VerifyResult
+
+    @property
+    def cycles(self) -> int:
+        """Of one inference on the twin."""
+        return self.result.run.cycles_total
+
+    @property
+    def modelled_cycles(self) -> int:
+        """Of one inference as the compiler predicted."""
+        return self.result.compilation.program.predicted_cycles
 
 
-CHOICES = (
-    Choice("all units"),
-    Choice("all units, fast", precision="fast"),
-    Choice("without ne16", without=("ne16",)),
-    Choice("without cluster", without=("cluster",)),
-    Choice("host only", only=(HOST,)),
-)
+def measure(
+    networks: Sequence[str], presets: Sequence[str], precisions: Sequence[Precision], plugins: Plugins
+) -> list[Run]:
+    """Every network with every preset, precision and unit set, on all stored samples."""
+    runs = []
+    for name in networks:
+        model, arrays = network(name)
+        for preset in presets:
+            for precision in precisions:
+                for units in UNIT_SETS:
+                    setting = Setting(preset, precision, units)
+                    runs.append(Run(name, setting, verify(model, arrays, setting, plugins)))
+                told(f"{name}, {preset}, {precision}: done")
+    return runs
 
 
-def measure(network: str, choice: Choice, plugins: Plugins) -> VerifyResult:
-    """Verify one network with the units of one choice on all stored samples."""
-    folder = MODELS / f"mlperf_{network}_int8_qdq"
-    request = VerifyRequest(
-        folder / "model.onnx",
-        TARGET,
-        folder / "inputs.npz",
-        only_units=choice.only,
-        without_units=choice.without,
-        precision=choice.precision,
+def faults(runs: Sequence[Run]) -> list[str]:
+    """What is not bit exact, and every subset of the units that is faster on the twin than all of them."""
+    found = []
+    for run in runs:
+        where = f"{run.network}, preset {run.setting.preset}, precision {run.setting.precision}"
+        if not run.result.bit_exact:
+            found.append(f"FAILURE: {where}, units {run.setting.units}: not bit exact")
+        if run.setting.units == "all":
+            others = [other for other in _same(runs, run) if other.cycles < run.cycles]
+            found += [
+                f"FAILURE: {where}: {other.setting.units} takes {other.cycles} cycles on the twin, all {run.cycles}"
+                for other in others
+            ]
+    return found
+
+
+def _same(runs: Sequence[Run], run: Run) -> list[Run]:
+    """The runs that differ in their units only."""
+    setting = run.setting
+    wanted = (run.network, setting.preset, setting.precision)
+    return [other for other in runs if (other.network, other.setting.preset, other.setting.precision) == wanted]
+
+
+def times(preset: str, runs: Sequence[Run]) -> Table:
+    """Milliseconds at 260 MHz by unit set, per network and precision, beside the published ones."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in dict.fromkeys(run.network for run in runs):
+        some = [run for run in runs if run.network == name and run.setting.preset == preset]
+        for precision in dict.fromkeys(run.setting.precision for run in some):
+            chosen = {run.setting.units: run for run in some if run.setting.precision == precision}
+            twin = {units: run.cycles for units, run in chosen.items()}
+            modelled = {units: run.modelled_cycles for units, run in chosen.items()}
+            exact = "yes" if all(run.result.bit_exact for run in chosen.values()) else "NO"
+            rows.append((name, f"on the twin, {precision}", *_columns(twin), exact))
+            rows.append((name, f"modelled, {precision}", *_columns(modelled), None))
+        rows.append((name, "published, silicon", *_published(NETWORK_MS[name]), None))
+    headings = ("CPU", "cluster", "NE16 + CPU", "all", "DORY", "NNTool")
+    columns = [Column("network"), Column("ms at 260 MHz"), *(Column(heading, ".2f") for heading in headings)]
+    columns += [Column("best subset / all", ".2f"), Column("bit exact")]
+    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
+    return Table(f"networks-{preset}", about(COMMAND, [preset], precisions), tuple(columns), tuple(rows))
+
+
+def _columns(cycles: Mapping[str, int]) -> tuple[Cell, ...]:
+    subsets = [cycles[units] for units in UNIT_SETS if units != "all"]
+    return (*(1e3 * cycles[units] / CLOCK_HZ for units in UNIT_SETS), None, None, min(subsets) / cycles["all"])
+
+
+def _published(ms: Mapping[str, float]) -> tuple[Cell, ...]:
+    subsets = [ms[units] for units in UNIT_SETS if units != "all"]
+    return (*(ms[name] for name in (*UNIT_SETS, "DORY", "NNTool")), min(subsets) / ms["all"])
+
+
+def readme_table(runs: Sequence[Run]) -> Table:
+    """Cycles, shares and distance to the original model of every network and unit set; of precision fast, all units
+    only."""
+    rows: list[tuple[Cell, ...]] = []
+    for run in (run for run in runs if run.setting.precision == "exact" or run.setting.units == "all"):
+        (output,) = run.result.outputs
+        shares = {unit: cycles for unit, cycles in run.result.run.cycles_by_unit.items() if cycles}
+        rows.append(
+            (
+                run.network,
+                f"{run.setting.units}{', fast' if run.setting.precision == 'fast' else ''}",
+                run.cycles,
+                run.modelled_cycles,
+                ", ".join(f"{unit} {cycles / run.cycles:.0%}" for unit, cycles in shares.items()),
+                "yes" if run.result.bit_exact else "NO",
+                output.mean_abs_lsb,
+                None if run.network == "autoencoder" else output.top1_agreement,
+                run.result.samples,
+            )
+        )
+    columns = (
+        Column("network"),
+        Column("units"),
+        Column("cycles on the twin", ",d"),
+        Column("modelled cycles", ",d"),
+        Column("share of the twin's cycles"),
+        Column("bit exact"),
+        Column("mean LSB", ".3f"),
+        Column("top-1 as original", ".1%"),
+        Column("samples", "d"),
     )
-    return verify_model(request, plugins)
+    presets = list(dict.fromkeys(run.setting.preset for run in runs))
+    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
+    return Table("networks", about(COMMAND, presets, precisions), columns, tuple(rows))
 
 
-def cycles_row(network: str, choice: Choice, result: VerifyResult) -> tuple[str, ...]:
-    """One line of the first table."""
-    (output,) = result.outputs
-    shares = {unit: cycles for unit, cycles in result.run.cycles_by_unit.items() if cycles}
-    return (
-        network,
-        choice.name,
-        f"{result.run.cycles_total:,}",
-        f"{result.compilation.program.predicted_cycles:,}",
-        ", ".join(f"{unit} {cycles / result.run.cycles_total:.0%}" for unit, cycles in shares.items()),
-        "yes" if result.bit_exact else "NO",
-        f"{output.mean_abs_lsb:.3f}",
-        "-" if network == "autoencoder" or output.top1_agreement is None else f"{output.top1_agreement:.1%}",
-        str(result.samples),
-    )
+def model_table(runs: Sequence[Run]) -> Table:
+    """Modelled cycles over cycles on the twin, layer by layer and unit by unit."""
+    nodes = [node for run in runs for node in run.result.run.nodes if node.unit != HOST and node.cycles]
+    rows: list[tuple[Cell, ...]] = []
+    for unit in sorted({node.unit for node in nodes}):
+        some = [node for node in nodes if node.unit == unit]
+        ratios = sorted(node.predicted_cycles / node.cycles for node in some)
+        total = sum(node.predicted_cycles for node in some) / sum(node.cycles for node in some)
+        rows.append((unit, len(some), total, ratios[0], ratios[len(ratios) // 2], ratios[-1]))
+    headings = ("modelled / twin, all", "least", "median", "largest")
+    columns = (Column("unit"), Column("layers", "d"), *(Column(heading, ".3f") for heading in headings))
+    presets = list(dict.fromkeys(run.setting.preset for run in runs))
+    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
+    return Table("model", about(COMMAND, presets, precisions), columns, tuple(rows))
 
 
-def model_row(unit: str, nodes: Sequence[NodeCycles]) -> tuple[str, ...]:
-    """One line of the second table: modelled cycles over cycles on the twin, layer by layer."""
-    ratios = sorted(node.predicted_cycles / node.cycles for node in nodes)
-    total = sum(node.predicted_cycles for node in nodes) / sum(node.cycles for node in nodes)
-    middle = ratios[len(ratios) // 2]
-    return (unit, str(len(nodes)), f"{total:.3f}", f"{ratios[0]:.3f}", f"{middle:.3f}", f"{ratios[-1]:.3f}")
+def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
+    """Bars of one preset and precision beside the published figures."""
+    some = [run for run in runs if (run.setting.preset, run.setting.precision) == (preset, precision)]
+    names = list(dict.fromkeys(run.network for run in some))
+    series: dict[str, list[float]] = {}
+    for units in UNIT_SETS:
+        cycles = [run.cycles for run in some if run.setting.units == units]
+        series[f"{units}, twin"] = [1e3 * count / CLOCK_HZ for count in cycles]
+        series[f"{units}, published"] = [NETWORK_MS[name][units] for name in names]
+    axes = charts.Axes(f"MLPerf Tiny on GAP9, preset {preset}, {precision}", "", "ms at 260 MHz", log_y=True)
+    charts.bars(f"networks-{preset}-{precision}", axes, names, series)
 
 
-def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; all columns but the first two are aligned to the right."""
-    rule = ["---" if index < 2 else "--:" for index in range(len(headings))]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (headings, rule, *rows))
-
-
-def put(place: tuple[Path, str], table: str) -> None:
-    """Replace the table at a place of a page."""
-    page, begin = place
-    before, rest = page.read_text(encoding="utf-8").split(begin, 1)
-    page.write_text(f"{before}{begin}{table}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
-
-
-def tables(networks: Sequence[str], plugins: Plugins) -> tuple[str, str, bool]:
-    """Both tables, and whether everything was bit exact."""
-    rows, exact = [], True
-    nodes: dict[str, list[NodeCycles]] = {}
-    for network in networks:
-        for choice in CHOICES:
-            result = measure(network, choice, plugins)
-            rows.append(cycles_row(network, choice, result))
-            exact = exact and result.bit_exact
-            for node in result.run.nodes:
-                if node.unit != HOST and node.cycles:
-                    nodes.setdefault(node.unit, []).append(node)
-            sys.stderr.write(f"{network}, {choice.name}: done\n")
-    headings = ("network", "units", "cycles on the twin", "modelled cycles", "share of the twin's cycles", "bit exact")
-    first = markdown((*headings, "mean LSB", "top-1 as original", "samples"), rows)
-    headings = ("unit", "layers", "modelled / twin, all", "least", "median", "largest")
-    return first, markdown(headings, [model_row(unit, nodes[unit]) for unit in sorted(nodes)]), exact
+def tables(runs: Sequence[Run], presets: Sequence[str]) -> list[tuple[Table, Path]]:
+    """All tables, each with the page that shows it."""
+    found = [(times(preset, runs), PAGE) for preset in presets]
+    shown = [run for run in runs if run.setting.preset == README_PRESET]
+    if shown:
+        found += [(readme_table(shown), README), (model_table(shown), PACKAGE_README)]
+    return found
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print both tables; exit code 1 if anything is not bit exact."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}; all if none is given"
-    )
-    parser.add_argument("--update", action="store_true", help="put the tables into the READMEs")
-    options = parser.parse_args(arguments)
+    """Print the tables, write CSV and SVG."""
+    options = _options(arguments)
     if not MODELS.is_dir():
         sys.stderr.write(f"the networks are not on this machine: there is no {MODELS}\n")
         return 1
-    if options.update and options.networks:
-        parser.error("--update takes all networks")
-    first, second, exact = tables(options.networks or NETWORKS, Plugins.load())
-    sys.stdout.write(f"{first}\n\n{second}\n")
-    if options.update:
-        put(NETWORKS_AT, first)
-        put(MODEL_AT, second)
-    return 0 if exact else 1
+    presets, precisions = options.preset or PRESETS, options.precision or PRECISIONS
+    runs = measure(options.networks or NETWORKS, presets, precisions, Plugins.load())
+    for table, page in tables(runs, presets):
+        sys.stdout.write(f"{table.markdown()}\n\n")
+        table.write_csv()
+        if options.update:
+            table.put(page)
+    for preset in presets:
+        for precision in precisions:
+            chart(preset, precision, runs)
+    found = faults(runs)
+    sys.stdout.write("".join(f"{fault}\n" for fault in found))
+    return 1 if found else 0
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    made = parser(__doc__)
+    made.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}; all if none is given")
+    options = made.parse_args(arguments)
+    if options.update and (options.networks or options.preset or options.precision):
+        made.error("--update takes all networks, presets and precisions")
+    return options
 
 
 if __name__ == "__main__":

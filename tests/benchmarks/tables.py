@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +47,12 @@ class Table:
         lines = [[column.heading for column in self.columns], rule, *cells]
         return f"{self.about}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
+    def without(self, *headings: str) -> Table:
+        """The table without some of its columns."""
+        kept = [index for index, column in enumerate(self.columns) if column.heading not in headings]
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[index] for index in kept), rows=rows)
+
     def write_csv(self) -> Path:
         """All rows with unrounded numbers."""
         OUTPUT.mkdir(parents=True, exist_ok=True)
@@ -70,5 +76,5 @@ class Table:
 
 def about(command: str, presets: Sequence[str], precisions: Sequence[str]) -> str:
     """The line above a table."""
-    some = [f"preset {' and '.join(presets)}", f"precision {' and '.join(precisions)}", f"`python {command}`"]
+    some = [f"preset {' and '.join(presets)}", f"precision {' and '.join(precisions)}", f"`python -m {command}`"]
     return f"*{', '.join(some)}*"
