@@ -197,13 +197,13 @@ def _plan(source: Model, model: Model, mapping: UnitMapping, soc: Soc, apis: Map
 
     title = partial(task_title, model, source_operators(source))
     draft = ConstantPool(model.name)
-    sizes = lower(model.name, mapping.assignments, apis, draft, title)
+    sizes = lower(model.name, mapping.assignments, apis, draft, title, soc)
     scratch = {i: low.scratch_bytes for i, low in enumerate(sizes) if low is not None and low.scratch_bytes}
     program = plan(model, mapping, soc, constants=draft.sizes(), scratch_bytes=scratch)
     validate_program(model.graph, program)
     # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
     pool = ConstantPool(model.name)
-    lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool, title)
+    lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool, title, soc)
     return EmitRequest(model, title, program, lowered, pool, apis, __version__)
 
 

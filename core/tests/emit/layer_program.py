@@ -10,6 +10,7 @@ import numpy as np
 from match_core.emit.api import Kernel, KernelInterface, MemoryApi
 from match_core.emit.interfaces import ADD, CONV2D, context_header
 from match_core.emit.layer import LayerWriter
+from match_core.emit.layer_facts import Layer, LayerRequest
 from match_core.emit.templates import Templates
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
@@ -91,6 +92,15 @@ def kernel(interface: KernelInterface) -> Kernel:
     return Kernel(interface, launch={"conv2d": "conv", "add": "add"}[interface.kind], wait="", pack=lambda m, w: {})
 
 
+def layer_text(name: str, case: Case) -> str:
+    """The emitted C of a case's layer."""
+    interface = {"conv2d": CONV2D, "add": ADD}[case.workload.kind]
+    inputs = {operand: f"task->in[{position}]" for position, operand in enumerate(case.operands)}
+    sources = {**inputs, "output": "task->out[0]"}
+    request = LayerRequest(name, case.workload, case.schedule, kernel(interface), MEMORY, "home", sources)
+    return LayerWriter(Layer(request)).write()
+
+
 def write_program(cases: list[Case], folder: Path) -> None:
     """``program.c`` and what it includes; it prints the outputs of all cases in hexadecimal, one line each."""
     for interface in (CONV2D, ADD):
@@ -99,19 +109,22 @@ def write_program(cases: list[Case], folder: Path) -> None:
     (folder / "match_runtime.h").write_text(Templates().render("match_runtime.h.mako", {}))
     parts = [SUPPORT]
     for number, case in enumerate(cases):
-        interface = {"conv2d": CONV2D, "add": ADD}[case.workload.kind]
-        far = {operand.name: operand.name for operand in case.workload.operands}
-        body = LayerWriter(case.workload, case.schedule, kernel(interface), MEMORY, far).write()
+        parts.append(layer_text(f"layer_{number}", case))
         size = case.expected.size
-        lines = [f"static void layer_{number}(void) {{", f"    static uint8_t output[{size}];"]
+        lines = [f"static void run_{number}(void) {{", f"    static uint8_t output[{size}];"]
+        inputs = []
         for name, values in case.operands.items():
             text = ",".join(map(str, np.ascontiguousarray(values).view(np.uint8).reshape(-1)))
             lines.append(f"    static _Alignas(8) const uint8_t {name}[] = {{{text}}};")
-        lines += ["    uint8_t *const near = near_memory;", body, '    if (queued) { printf("missing wait"); }']
+            inputs.append(name)
+        lines.append(f"    const void *const in[] = {{{', '.join(inputs)}}};")
+        lines.append("    void *const out[] = {output};")
+        lines.append("    match_task_t task = {.near = near_memory, .in = in, .out = out};")
+        lines += [f"    layer_{number}(&task);", '    if (queued) { printf("missing wait"); }']
         lines.append(f'    for (uint32_t i = 0; i < {size}u; i++) {{ printf("%02x", output[i]); }}')
         lines += ['    printf("\\n");', "}"]
         parts.append("\n".join(lines))
-    calls = "\n".join(f"    layer_{number}();" for number in range(len(cases)))
+    calls = "\n".join(f"    run_{number}();" for number in range(len(cases)))
     parts.append(f"int main(void) {{\n{calls}\n    return 0;\n}}\n")
     (folder / "program.c").write_text("\n".join(parts))
 

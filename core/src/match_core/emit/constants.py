@@ -1,4 +1,4 @@
-"""The constants of a program: named once, equal contents shared."""
+"""The constants of a program: named once, equal contents shared; those of the Soc's store by their place in it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class ConstantPool:
         self._prefix = prefix
         self._by_digest: dict[tuple[str, bytes], str] = {}
         self._arrays: list[tuple[str, NDArray[np.generic], str]] = []
+        self._stored: dict[bytes, tuple[int, str]] = {}
+        self._image = bytearray()
 
     def add(self, name: str, values: NDArray[np.generic], comment: str) -> str:
         """The C name of an array with these values; ``name`` is used if they are new."""
@@ -30,9 +32,27 @@ class ConstantPool:
             self._arrays.append((full, array, comment))
         return self._by_digest[key]
 
+    def add_stored(self, values: NDArray[np.generic], comment: str, alignment_bytes: int) -> int:
+        """Where these values lie in the store's image, in bytes from its start."""
+        content = np.ascontiguousarray(values).tobytes()
+        if content not in self._stored:
+            self._image += bytes(-len(self._image) % alignment_bytes)
+            self._stored[content] = (len(self._image), comment)
+            self._image += content
+        return self._stored[content][0]
+
+    @property
+    def image(self) -> bytes:
+        """The constants of the store, one behind the other; empty if there are none."""
+        return bytes(self._image)
+
+    def stored_sizes(self) -> tuple[tuple[str, int], ...]:
+        """(what it is, bytes) of everything in the store, in order of place."""
+        return tuple((comment, len(content)) for content, (_, comment) in self._stored.items())
+
     @property
     def size_bytes(self) -> int:
-        """Bytes of all distinct arrays."""
+        """Bytes of all distinct arrays, the store's not counted."""
         return sum(array.nbytes for _, array, _ in self._arrays)
 
     def sizes(self) -> tuple[tuple[str, int], ...]:

@@ -96,6 +96,7 @@ def context_header(interface: KernelInterface) -> RuntimeFile:
             f"    uint32_t {operand}_{axis}_pad_after;",
         ]
     fields += [f"    int32_t {name};" for name in interface.geometry]
+    fields += ["    uint32_t first, last;"] if interface.accumulates else []
     body = "\n".join(fields)
     text = (
         f"/* SPDX-License-Identifier: Apache-2.0 */\n"

@@ -4,13 +4,14 @@ scratch sizes. The planner needs the sizes; the emitter prints the text."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import onnx_graphsurgeon as gs
 
 from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel, UnitApi
 from match_core.emit.constants import ConstantPool
 from match_core.emit.interfaces import check_workload
+from match_core.hardware import Soc
 from match_core.mapping.result import Assignment
 from match_core.schedule.geometry import far_bytes
 
@@ -18,7 +19,8 @@ from match_core.schedule.geometry import far_bytes
 @dataclass(frozen=True)
 class Lowered:
     """One task's code without addresses. ``inputs`` and ``outputs`` are graph variables in argument order;
-    ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels."""
+    ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels; ``stored``:
+    operand -> bytes from the start of the store's image, for constants that are streamed."""
 
     function: str
     inputs: tuple[gs.Variable, ...]
@@ -27,41 +29,49 @@ class Lowered:
     constants: Mapping[str, str]
     inline: InlineCode | None = None
     arguments: tuple[str, ...] = ()
+    stored: Mapping[str, int] = field(default_factory=dict)
 
 
 Title = Callable[[Assignment], str]
 
 
 def lower(
-    prefix: str, assignments: tuple[Assignment, ...], apis: Mapping[str, UnitApi], pool: ConstantPool, title: Title
+    prefix: str,
+    assignments: tuple[Assignment, ...],
+    apis: Mapping[str, UnitApi],
+    pool: ConstantPool,
+    title: Title,
+    soc: Soc,
 ) -> tuple[Lowered | None, ...]:
     """Lower every assignment in order; None for a view (no code). ``title`` names an assignment in comments."""
     return tuple(
         None
         if assignment.candidate.pattern.view
-        else _lower_one(prefix, index, assignment, apis[assignment.candidate.unit], pool, title(assignment))
+        else _lower_one(prefix, index, assignment, apis[assignment.candidate.unit], pool, title(assignment), soc)
         for index, assignment in enumerate(assignments)
     )
 
 
 def _lower_one(
-    prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool, title: str
+    prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool, title: str, soc: Soc
 ) -> Lowered:
     candidate = assignment.candidate
     kernel = api.kernels[candidate.pattern.name]
     function = f"{prefix}_{candidate.unit}_{index:02d}"
     if isinstance(kernel, InlineKernel):
         return _lower_inline(function, f"{index:02d}", assignment, kernel, pool, title)
-    return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool, title)
+    return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool, title, soc)
 
 
 def _lower_kernel(
-    function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool, title: str
+    function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool, title: str, soc: Soc
 ) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
     check_workload(kernel.interface, workload)
     packed = kernel.pack(candidate.match, workload)
-    constants = {}
+    streamed = assignment.schedule.streamed(soc.home)
+    constants: dict[str, str] = {}
+    stored: dict[str, int] = {}
     for operand in workload.operands:
         if operand.role != "constant":
             continue
@@ -71,14 +81,25 @@ def _lower_kernel(
             raise ValueError(
                 f"{candidate.pattern.name}: constant {operand.name} has {array.nbytes} bytes, its axes say {expected}"
             )
-        constants[operand.name] = pool.add(f"{label}_{operand.name}", array, f"{operand.name} of {title}")
+        words = f"{operand.name} of {title}"
+        if operand.name in streamed:
+            stored[operand.name] = pool.add_stored(array, words, _store_alignment_bytes(soc))
+        else:
+            constants[operand.name] = pool.add(f"{label}_{operand.name}", array, words)
     return Lowered(
         function=function,
         inputs=tuple(candidate.match.tensor(o.name) for o in workload.operands if o.role == "input"),
         outputs=(candidate.match.output,),
-        scratch_bytes=0,
+        scratch_bytes=assignment.schedule.bytes_in(soc.home),
         constants=constants,
+        stored=stored,
     )
+
+
+def _store_alignment_bytes(soc: Soc) -> int:
+    if soc.store is None:
+        raise ValueError(f"a schedule streams constants, but {soc.name} has no store")
+    return soc.memory(soc.store).alignment_bytes
 
 
 def _lower_inline(

@@ -47,6 +47,16 @@ def manifest(
             }
             for a in emitter.arenas
         ],
+        "stores": [
+            {
+                "memory": s.memory,
+                "field": s.field,
+                "file": s.file,
+                "size_bytes": s.size_bytes,
+                "alignment_bytes": s.alignment_bytes,
+            }
+            for s in emitter.stores
+        ],
         "memory": {
             use.memory: {
                 "used_bytes": use.used_bytes,
@@ -65,6 +75,11 @@ def manifest(
                 "pattern": task.assignment.candidate.pattern.name,
                 "predicted_cycles": task.assignment.schedule.cost.total_cycles,
                 "emitted": lowered is not None,
+                "steps": task.assignment.schedule.steps,
+                "buffers": [
+                    {"operand": p.operand, "memory": p.memory, "buffers": p.buffers, "size_bytes": p.size_bytes}
+                    for p in task.assignment.schedule.placements
+                ],
             }
             for task, lowered in zip(program.tasks, request.lowered, strict=True)
         ],

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.api import Kernel, RuntimeFile, UnitApi
-from match_core.emit.constants import ConstantPool
+from match_core.emit.api import Kernel, RuntimeFile
 from match_core.emit.ctypes import c_type
 from match_core.emit.interfaces import context_header
-from match_core.emit.layer import LayerWriter
-from match_core.emit.lower import Lowered, Title
 from match_core.emit.sources import SourceFile
+from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
-from match_core.emit.view import ArenaView, TaskView, TensorView
+from match_core.emit.view import ArenaView, StoreView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.ir.model import Model
-    from match_core.planning.program import Program, Task
+    from match_core.planning.program import Task
 
-
-@dataclass(frozen=True)
-class EmitRequest:
-    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views); ``title`` names a
-    task in the source's terms (raw text, not yet safe for C)."""
-
-    model: Model
-    title: Title
-    program: Program
-    lowered: tuple[Lowered | None, ...]
-    pool: ConstantPool
-    apis: Mapping[str, UnitApi]
-    version: str
+__all__ = ["EmitRequest", "ProgramEmitter"]
 
 
 class ProgramEmitter:
@@ -52,9 +36,10 @@ class ProgramEmitter:
         self.arenas = self._arenas()
         self.inputs = self._io(request.model.graph.inputs, "in")
         self.outputs = self._io(request.model.graph.outputs, "out")
-        self._address = self._addresses()
+        self.stores = self._stores()
+        writer = TaskWriter(request, self._addresses())
         self.tasks = tuple(
-            self._task(task, lowered)
+            writer.view(task, lowered)
             for task, lowered in zip(request.program.tasks, request.lowered, strict=True)
             if lowered is not None
         )
@@ -68,6 +53,7 @@ class ProgramEmitter:
             "arenas": self.arenas,
             "inputs": self.inputs,
             "outputs": self.outputs,
+            "stores": self.stores,
             "home": self.soc.home,
         }
         files = {
@@ -104,7 +90,9 @@ class ProgramEmitter:
         c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
         files["Makefile"] = self._render("Makefile.mako", name=self.name, c_files=c_files)
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", name=self.name, c_files=c_files)
-        return tuple(SourceFile(name, files[name].encode("utf-8")) for name in sorted(files))
+        content = {name: text.encode("utf-8") for name, text in files.items()}
+        content.update({store.file: self.request.pool.image for store in self.stores})
+        return tuple(SourceFile(name, content[name]) for name in sorted(content))
 
     def _render(self, template: str, **view: object) -> str:
         return self.templates.render(template, view)
@@ -131,6 +119,19 @@ class ProgramEmitter:
             field = c_identifier(use.memory)
             views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, comment))
         return tuple(views)
+
+    def _stores(self) -> tuple[StoreView, ...]:
+        if not self.request.pool.image:
+            return ()
+        assert self.soc.store is not None
+        field, memory = c_identifier(self.soc.store), self.soc.memory(self.soc.store)
+        size_bytes = len(self.request.pool.image)
+        file = f"{self.name}_{field}.bin"
+        return (StoreView(memory.name, field, field.upper(), file, size_bytes, memory.alignment_bytes),)
+
+    def title(self, task: Task) -> str:
+        """What the task computes, in the source's names (not yet safe for C)."""
+        return self.request.title(task.assignment)
 
     def _io(self, tensors: list[gs.Variable], fallback: str) -> tuple[TensorView, ...]:
         views: list[TensorView] = []
@@ -165,65 +166,6 @@ class ProgramEmitter:
                 else:
                     address[tensor] = f"{self.soc.home} + {buffer.offset_bytes}u"
         return address
-
-    def _task(self, task: Task, lowered: Lowered) -> TaskView:
-        candidate, schedule = task.assignment.candidate, task.assignment.schedule
-        api = self.request.apis[candidate.unit]
-        buffers = self.request.program.buffers
-        own = (buffer for buffer in buffers if buffer.kind == "scratch" and buffer.first_task == task.index)
-        scratch = next((buffer.offset_bytes for buffer in own), None)
-        title = comment_text(f"{self.title(task)} on {candidate.unit} ({candidate.pattern.name})")
-        view = TaskView(
-            index=task.index,
-            unit=candidate.unit,
-            title=title,
-            detail=self._detail(task),
-            function=lowered.function,
-            call=api.platform.call,
-            inputs=", ".join(self._address[t.name] for t in lowered.inputs) or "NULL",
-            outputs=", ".join(self._address[t.name] for t in lowered.outputs),
-            near=f"ctx->{c_identifier(schedule.memory)}" if schedule.memory else "NULL",
-            scratch=f"{self.soc.home} + {scratch}u" if scratch is not None else "NULL",
-            kernel=f"{lowered.function}_kernel",
-            arguments=", ".join(lowered.arguments),
-            definition=lowered.inline.definition if lowered.inline else "",
-            pointers=self._pointers(task, lowered),
-        )
-        if lowered.inline is None:
-            kernel = api.kernels[candidate.pattern.name]
-            assert isinstance(kernel, Kernel) and api.memory is not None
-            far = {o.name: o.name for o in candidate.workload.operands}
-            body = LayerWriter(candidate.workload, schedule, kernel, api.memory, far).write()
-            return replace(view, body=body)
-        return view
-
-    def title(self, task: Task) -> str:
-        """What the task computes, in the source's names (not yet safe for C)."""
-        return self.request.title(task.assignment)
-
-    def _pointers(self, task: Task, lowered: Lowered) -> tuple[str, ...]:
-        if lowered.inline is not None:
-            return ()
-        lines, inputs, outputs = [], 0, 0
-        for operand in task.assignment.candidate.workload.operands:
-            if operand.role == "input":
-                lines.append(f"const uint8_t *const {operand.name} = task->in[{inputs}];")
-                inputs += 1
-            elif operand.role == "output":
-                lines.append(f"uint8_t *const {operand.name} = task->out[{outputs}];")
-                outputs += 1
-            else:
-                lines.append(
-                    f"const uint8_t *const {operand.name} = (const uint8_t *){lowered.constants[operand.name]};"
-                )
-        return tuple(lines)
-
-    def _detail(self, task: Task) -> str:
-        schedule, workload = task.assignment.schedule, task.assignment.candidate.workload
-        shape = " ".join(f"{dim.name}={dim.size}" for dim in workload.dims)
-        tiles = " ".join(f"{loop.dim}:{loop.steps}x{loop.tile}" for loop in schedule.loops)
-        cycles = f"{schedule.cost.total_cycles} cycles (modelled)"
-        return "; ".join(part for part in (shape, f"tiles {tiles}" if tiles else "", cycles) if part)
 
     def _run_view(self) -> dict[str, object]:
         units = self._units()

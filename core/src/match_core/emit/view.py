@@ -50,21 +50,33 @@ class ConstantView:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreView:
+    """The memory behind the home memory, with the program's streamed constants."""
+
+    memory: str
+    field: str
+    macro: str
+    file: str
+    size_bytes: int
+    alignment_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class TaskView:
-    """A task in the run function and, for unit tasks, the layer function."""
+    """A task in the run function, and its C function. ``heading``: the comment above the function, ``note`` the one in
+    the run function; ``fields`` initialises the task that the function receives; ``definition``: all C of a layer, or
+    the kernel that an inline task calls with ``arguments``."""
 
     index: int
     unit: str
-    title: str
-    detail: str
+    heading: str
+    note: str
     function: str
     call: str
     inputs: str
     outputs: str
-    near: str
-    scratch: str
-    pointers: tuple[str, ...] = ()
-    body: str = ""
+    private_near: str
+    fields: str
+    definition: str
     kernel: str = ""
     arguments: str = ""
-    definition: str = ""

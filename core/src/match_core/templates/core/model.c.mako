@@ -17,7 +17,12 @@ int ${name}_init(const ${name}_t *ctx)
         return ${guard}_ERROR_ARENA;
     }
 % endfor
-% if not arenas:
+% for store in stores:
+    if ((ctx->${store.field} % ${guard}_${store.macro}_ALIGN) != 0u) {
+        return ${guard}_ERROR_ARENA;
+    }
+% endfor
+% if not arenas and not stores:
     (void)ctx;
 % endif
 % for start in starts:
@@ -40,12 +45,14 @@ int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${na
 % endif
 % for task in tasks:
 
-    /* ${task.index}: ${task.title}
-     * ${task.detail} */
+${task.note}
     {
         const void *const in[] = {${task.inputs}};
         void *const out[] = {${task.outputs}};
-        match_task_t task = {.near = ${task.near}, .in = in, .out = out, .scratch = ${task.scratch}};
+% if task.private_near:
+        uint8_t *const private_near[] = {${task.private_near}};
+% endif
+        match_task_t task = {${task.fields}};
         MATCH_NODE_BEGIN(${task.index}u);
 % if task.call:
         if (${task.call}(${task.function}, &task) != 0) {

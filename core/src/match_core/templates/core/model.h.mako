@@ -17,6 +17,11 @@ extern "C" {
 #define ${guard}_${arena.macro}_BYTES ${arena.size_bytes}u
 #define ${guard}_${arena.macro}_ALIGN ${arena.alignment_bytes}u
 % endfor
+% for store in stores:
+/* ${store.memory}: constants, the content of ${store.file} */
+#define ${guard}_${store.macro}_BYTES ${store.size_bytes}u
+#define ${guard}_${store.macro}_ALIGN ${store.alignment_bytes}u
+% endfor
 
 /* Results of ${name}_init and ${name}_run. */
 enum {
@@ -29,7 +34,10 @@ typedef struct {
 % for arena in arenas:
     uint8_t *${arena.field}; /* ${guard}_${arena.macro}_BYTES */
 % endfor
-% if not arenas:
+% for store in stores:
+    uint32_t ${store.field}; /* address of the ${guard}_${store.macro}_BYTES bytes of ${store.file} in ${store.memory} */
+% endfor
+% if not arenas and not stores:
     uint8_t unused; /* this program needs no memory of the caller */
 % endif
 } ${name}_t;

@@ -14,8 +14,7 @@
 ${helper}
 % endfor
 % for task in tasks:
-/* ${task.title}
- * ${task.detail} */
+${task.heading}
 ${task.definition}
 void ${task.function}(void *argument)
 {

@@ -1,0 +1,93 @@
+"""Copies of one layer: loads of a step, the store of a step, staging of streamed constants."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from match_core.emit.copies import copy_of, write_copy, write_rows
+from match_core.emit.layer_context import carry
+from match_core.emit.layer_facts import Function, Layer, Moved
+from match_core.emit.text import Block
+from match_core.emit.tile_text import FirstTile, TileText
+
+
+class CopyWriter:
+    """Writes the copies of one layer."""
+
+    def __init__(self, layer: Layer) -> None:
+        self.layer = layer
+        self.text = TileText(layer.workload, layer.schedule, "step->", "tile->")
+        self.first = FirstTile(layer.workload, layer.schedule)
+        self.staged = tuple(moved for moved in layer.moved if moved.stage is not None)
+
+    def first_stage(self, block: Block) -> None:
+        """The staging copies that the first step needs; those of whole operands are waited for."""
+        for moved in self.staged:
+            self._stage_copy(block, moved, self.first)
+        if any(moved.stage is not None and moved.stage.depth == 0 for moved in self.staged):
+            self._store_wait(block, "")
+
+    def load(self, block: Block, moved: Moved, text: TileText) -> None:
+        """The copies that fill an operand's buffer."""
+        near = self.layer.near_address(moved, text.record)
+        if moved.stage is None:
+            far, outer = self.layer.home_address(moved), None
+        else:
+            far, outer = self.layer.stage_address(moved.stage, text.record), moved.stage.depth
+        copy = copy_of(text, moved.operand, outer, moved.near.depth)
+        write_copy(block, self.layer.request.memory, "in", near, far, copy)
+
+    def store(self, block: Block, moved: Moved, text: TileText) -> None:
+        """The copies that take an output's buffer home."""
+        near, far = self.layer.near_address(moved, text.record), self.layer.home_address(moved)
+        copy = copy_of(text, moved.operand, None, moved.near.depth)
+        write_copy(block, self.layer.request.memory, "out", near, far, copy)
+
+    def loads(self, suffix: str, words: str, group: list[Moved], waited_depth: int) -> tuple[Function, ...]:
+        """The function with the loads of a step for some operands, and those it calls. ``waited_depth``: staging
+        copies up to this depth have been waited for at an earlier load for the same step."""
+        block, functions = Block(), []
+        depths = sorted({moved.stage.depth for moved in group if moved.stage is not None and moved.stage.depth > 0})
+        if depths and depths[-1] > waited_depth:
+            self._store_wait(block, self.layer.changed(depths[-1]))
+        for depth, members in groupby(group, key=lambda moved: moved.near.depth):
+            condition = self.layer.changed(depth)
+            with block.braces(f"if ({condition})" if condition else ""):
+                for moved in members:
+                    self.load(block, moved, self.text)
+        for depth in depths:
+            stage = self._stage(suffix, depth, [m for m in group if m.stage is not None and m.stage.depth == depth])
+            functions.append(stage)
+            condition = self.layer.changed(depth)
+            with block.braces(f"if ({condition})" if condition else ""):
+                block.line(stage.call("step"))
+        return (*functions, self.layer.function(suffix, words, block))
+
+    def stores(self, group: list[Moved]) -> Function:
+        """The function that stores the result of a step."""
+        block = Block()
+        for moved in group:
+            self.store(block, moved, self.text)
+        return self.layer.function("store", "Copies the result of a step home.", block)
+
+    def _store_wait(self, block: Block, condition: str) -> None:
+        assert self.layer.request.store is not None
+        with block.braces(f"if ({condition})" if condition else ""):
+            block.line(f"{self.layer.request.store.wait}();")
+
+    def _stage(self, suffix: str, depth: int, group: list[Moved]) -> Function:
+        text = TileText(self.layer.workload, self.layer.schedule, "ahead.")
+        block = Block()
+        block.line(f"{self.layer.step} ahead = *step;")
+        carry(block, text, self.layer, depth, changed=False, end="return;")
+        for moved in group:
+            self._stage_copy(block, moved, text)
+        names = ", ".join(moved.operand.name for moved in group)
+        words = f"Starts to bring the next part of {names} from the store, while the one of this step is in use."
+        return self.layer.function(f"{suffix.replace('load', 'stage')}_{depth}", words, block)
+
+    def _stage_copy(self, block: Block, moved: Moved, text: TileText) -> None:
+        assert self.layer.request.store is not None and moved.stage is not None
+        copy = copy_of(text, moved.operand, None, moved.stage.depth)
+        near, far = self.layer.stage_address(moved.stage, text.record), self.layer.store_address(moved)
+        write_rows(block, self.layer.request.store.copy_1d, near, far, copy)

@@ -1,0 +1,137 @@
+"""What the templates print for each task: its entry in the run function and its C function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.emit.api import Kernel, UnitApi
+from match_core.emit.layer import LayerWriter
+from match_core.emit.layer_facts import Layer, LayerRequest
+from match_core.emit.text import comment
+from match_core.emit.view import TaskView
+from match_core.ir.naming import c_identifier, comment_text
+
+if TYPE_CHECKING:
+    from match_core.emit.constants import ConstantPool
+    from match_core.emit.lower import Lowered, Title
+    from match_core.ir.model import Model
+    from match_core.planning.program import Program, Task
+
+
+@dataclass(frozen=True)
+class EmitRequest:
+    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views); ``title`` names a
+    task in the source's terms (raw text, not yet safe for C)."""
+
+    model: Model
+    title: Title
+    program: Program
+    lowered: tuple[Lowered | None, ...]
+    pool: ConstantPool
+    apis: Mapping[str, UnitApi]
+    version: str
+
+
+class TaskWriter:
+    """Makes the views of a program's tasks. ``addresses``: C expression of every activation tensor's address, as
+    ``void *`` or ``const void *``."""
+
+    def __init__(self, request: EmitRequest, addresses: Mapping[str, str]) -> None:
+        self.request = request
+        self.soc = request.program.soc
+        self._addresses = addresses
+
+    def view(self, task: Task, lowered: Lowered) -> TaskView:
+        """The view of one task that has code."""
+        candidate = task.assignment.candidate
+        api = self.request.apis[candidate.unit]
+        title = comment_text(f"{self.request.title(task.assignment)} on {candidate.unit} ({candidate.pattern.name})")
+        layer = None if lowered.inline is not None else self._layer(task, lowered)
+        detail = self._detail(task, layer)
+        heading = comment(title, detail)
+        if layer is not None:
+            definition = LayerWriter(layer).write(heading)
+        else:
+            assert lowered.inline is not None
+            definition = lowered.inline.definition
+        private = layer.private_memories if layer is not None else ()
+        return TaskView(
+            index=task.index,
+            unit=candidate.unit,
+            heading=heading,
+            note=comment(f"{task.index}: {title}", detail, indent=4),
+            function=lowered.function,
+            call=api.platform.call,
+            inputs=", ".join(self._addresses[t.name] for t in lowered.inputs) or "NULL",
+            outputs=", ".join(self._addresses[t.name] for t in lowered.outputs),
+            private_near=", ".join(f"ctx->{c_identifier(memory)}" for memory in private),
+            fields=", ".join(self._fields(task, lowered, bool(private))),
+            definition=definition,
+            kernel=f"{lowered.function}_kernel",
+            arguments=", ".join(lowered.arguments),
+        )
+
+    def _fields(self, task: Task, lowered: Lowered, private: bool) -> list[str]:
+        """The initialiser of the ``match_task_t`` that the function receives."""
+        memory = task.assignment.schedule.memory
+        own = (b for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index)
+        scratch = next((f"{self.soc.home} + {buffer.offset_bytes}u" for buffer in own), "")
+        fields = [f".near = ctx->{c_identifier(memory)}"] if memory else []
+        fields += [".private_near = private_near"] if private else []
+        fields += [".in = in", ".out = out"]
+        fields += [f".scratch = {scratch}"] if scratch else []
+        if lowered.stored and self.soc.store is not None:
+            fields.append(f".store = ctx->{c_identifier(self.soc.store)}")
+        return fields
+
+    def _layer(self, task: Task, lowered: Lowered) -> Layer:
+        candidate = task.assignment.candidate
+        api = self.request.apis[candidate.unit]
+        kernel = api.kernels[candidate.pattern.name]
+        assert isinstance(kernel, Kernel) and api.memory is not None
+        return Layer(
+            LayerRequest(
+                name=lowered.function,
+                workload=candidate.workload,
+                schedule=task.assignment.schedule,
+                kernel=kernel,
+                memory=api.memory,
+                home=self.soc.home,
+                sources=_sources(task, lowered),
+                store=api.store,
+                stored=lowered.stored,
+            )
+        )
+
+    def _detail(self, task: Task, layer: Layer | None) -> str:
+        """Shape, tiles, buffers and modelled cycles in words."""
+        schedule, workload = task.assignment.schedule, task.assignment.candidate.workload
+        parts = [" ".join(f"{dim.name}={dim.size}" for dim in workload.dims)]
+        if schedule.loops:
+            parts.append("tiles " + " ".join(f"{loop.dim}:{loop.steps}x{loop.tile}" for loop in schedule.loops))
+        if layer is not None:
+            parts += [f"two buffers for {names}"] if (names := _names(layer, "double")) else []
+            parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
+        parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
+        return "; ".join(part for part in parts if part)
+
+
+def _names(layer: Layer, what: str) -> str:
+    return ", ".join(moved.operand.name for moved in layer.moved if getattr(moved, what))
+
+
+def _sources(task: Task, lowered: Lowered) -> dict[str, str]:
+    """C expression of every operand's address in home memory; those of the store have none."""
+    sources, inputs, outputs = {}, 0, 0
+    for operand in task.assignment.candidate.workload.operands:
+        if operand.role == "input":
+            sources[operand.name] = f"task->in[{inputs}]"
+            inputs += 1
+        elif operand.role == "output":
+            sources[operand.name] = f"task->out[{outputs}]"
+            outputs += 1
+        elif operand.name in lowered.constants:
+            sources[operand.name] = f"(const uint8_t *){lowered.constants[operand.name]}"
+    return sources

@@ -1,0 +1,68 @@
+"""Lines of C: indentation, breaking of long lines, comments."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+#: Longest line of an emitted file, in characters.
+WIDTH = 120
+
+
+def broken(text: str, indent: int) -> list[str]:
+    """A statement as lines that fit, broken after a comma or before an operator of its arguments."""
+    lines, rest, hang = [], " " * indent + text, indent + 4
+    opening = rest.find("(") + 1
+    if 0 < opening < WIDTH // 2:
+        hang = opening
+    while len(rest) > WIDTH:
+        cut = max(rest.rfind(", ", hang, WIDTH) + 1, rest.rfind(" + ", hang, WIDTH), rest.rfind(" - ", hang, WIDTH))
+        if cut <= hang:
+            break
+        lines.append(rest[:cut])
+        rest = " " * hang + rest[cut:].lstrip()
+    return [*lines, rest]
+
+
+def comment(*paragraphs: str, indent: int = 0) -> str:
+    """A comment block, a new line for each paragraph; the paragraphs must be safe in a comment."""
+    margin = " " * indent
+    lines = [
+        line
+        for text in paragraphs
+        for line in textwrap.wrap(text, WIDTH - 6 - indent, break_on_hyphens=False)  # room for the opening and the end
+    ]
+    return f"{margin}/* " + f"\n{margin} * ".join(lines) + " */"
+
+
+class Block:
+    """Statements of one function body."""
+
+    def __init__(self, indent: int = 1) -> None:
+        self.lines: list[str] = []
+        self._indent = indent
+
+    def line(self, text: str) -> None:
+        """One statement."""
+        self.lines += broken(text, 4 * self._indent)
+
+    def extend(self, texts: list[str]) -> None:
+        """Several statements."""
+        for text in texts:
+            self.line(text)
+
+    @contextmanager
+    def braces(self, head: str) -> Iterator[None]:
+        """``head {`` and ``}`` around the statements added meanwhile; nothing around them where ``head`` is empty."""
+        if not head:
+            yield
+            return
+        self.line(f"{head} {{")
+        self._indent += 1
+        yield
+        self._indent -= 1
+        self.line("}")
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)

@@ -1,0 +1,158 @@
+"""C text for the tiles of a schedule: first indices, sizes and boxes, written with the indices of its loops.
+
+The loops of a layer are numbered from the outermost. At depth d the first d loops have chosen a piece of each
+dimension; what lies in a buffer of depth d is the box that an operand's axes have of those pieces. At the depth of all
+loops the box is the kernel's tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from match_core.emit.expression import Expression, number, symbol, total
+from match_core.schedule.geometry import AxisTile, axis_tile, far_sizes, round_up
+from match_core.schedule.loops import LoopSchedule
+from match_core.schedule.workload import Axis, Operand, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The part of an axis in a box: first index, stored extent, and whether this is always the whole axis."""
+
+    first: Expression
+    extent: Expression
+    whole: bool
+
+
+class TileText:
+    """Text of one layer's tiles. ``record``: how the loop indices are reached, for example ``step->``; ``tile``: how
+    the kernel's context is reached, empty where there is none and sizes have to be computed."""
+
+    def __init__(self, workload: Workload, schedule: LoopSchedule, record: str, tile: str = "") -> None:
+        self.workload = workload
+        self.loops = schedule.loops
+        self.record = record
+        self.tile = tile
+
+    def index(self, loop: int) -> str:
+        """Field of a loop's index; loops over one dimension are numbered from the outermost."""
+        dim = self.loops[loop].dim
+        same = [number for number, other in enumerate(self.loops) if other.dim == dim]
+        return dim.lower() if len(same) == 1 else f"{dim.lower()}_{same.index(loop)}"
+
+    def over(self, dim: str, first: int = 0, end: int | None = None) -> list[int]:
+        """The loops first <= number < end over a dimension."""
+        stop = len(self.loops) if end is None else end
+        return [loop for loop in range(first, stop) if self.loops[loop].dim == dim]
+
+    def start(self, dim: str, first: int = 0, end: int | None = None) -> Expression:
+        """First index of the piece at depth ``end``, counted from the piece at depth ``first``."""
+        return total([symbol(f"{self.record}{self.index(loop)}") for loop in self.over(dim, first, end)])
+
+    def lengths(self, dim: str, depth: int) -> set[int]:
+        """All lengths that pieces of a dimension have at a depth."""
+        found = {self.workload.dim(dim).size}
+        for loop in self.over(dim, 0, depth):
+            tile = self.loops[loop].tile
+            found = {min(tile, length) for length in found} | {length % tile for length in found} - {0}
+        return found
+
+    def computed_size(self, dim: str, depth: int) -> Expression:
+        """Length of the piece of a dimension at a depth, from the indices."""
+        lengths = self.lengths(dim, depth)
+        if len(lengths) == 1:
+            return number(*lengths)
+        loop = self.over(dim, 0, depth)[-1]
+        left = self.computed_size(dim, loop) + symbol(f"{self.record}{self.index(loop)}") * -1
+        return symbol(f"match_min_u32({self.loops[loop].tile}u, {left})")
+
+    def size(self, dim: str, depth: int) -> Expression:
+        """Length of the piece, read from the context where that has it."""
+        size = self.computed_size(dim, depth)
+        if size.value is None and self.tile and not self.over(dim, depth):
+            return symbol(f"{self.tile}{dim.lower()}")
+        return size
+
+    def is_cut(self, axis: Axis, first: int = 0, end: int | None = None) -> bool:
+        """Whether one of the loops first <= number < end cuts the axis."""
+        return any(self.over(dim, first, end) for dim, _ in axis.terms)
+
+    def window(self, axis: Axis, depth: int) -> str:
+        """The ``match_span`` call for a windowed axis at a depth."""
+        start = total([self.start(dim, 0, depth) * coefficient for dim, coefficient in axis.terms])
+        lasts = [(self.size(dim, depth) + number(-1)) * coefficient for dim, coefficient in axis.terms]
+        return f"match_span({start}, {axis.offset}u, {total(lasts) + number(1)}, {axis.size}u)"
+
+    def span_name(self, operand: Operand, axis: Axis, depth: int) -> str:
+        """Field that holds the span of a windowed axis that is cut at a depth."""
+        inner = self.is_cut(axis, depth)
+        return f"{operand.name}_{axis.name}{f'_{depth}' if inner else ''}"
+
+    def span(self, operand: Operand, axis: Axis, depth: int) -> Span:
+        """The axis' part of the operand's box at a depth."""
+        stored = round_up(axis.size, axis.round_up)
+        if not self.is_cut(axis, 0, depth):
+            sizes = {dim: self.workload.dim(dim).size for dim, _ in axis.terms}
+            part = axis_tile(axis, {}, sizes)
+            extent = round_up(part.extent, axis.round_up)
+            return Span(number(part.first), number(extent), extent == stored)
+        if axis.windowed:
+            name = f"{self.record}{self.span_name(operand, axis, depth)}"
+            return Span(symbol(f"{name}.first"), symbol(f"{name}.size"), False)
+        ((dim, _),) = axis.terms
+        return Span(self.start(dim, 0, depth), _rounded(self.size(dim, depth), axis.round_up), False)
+
+    def offset(self, operand: Operand, outer: int | None, inner: int) -> Expression:
+        """Bytes from the start of the box at depth ``outer`` (None: the whole operand) to that at depth ``inner``."""
+        parts, stride = [], number(operand.element_bits)
+        for axis, size in reversed(list(zip(operand.axes, far_sizes(operand), strict=True))):
+            if outer is None:
+                parts.append(self.span(operand, axis, inner).first * stride)
+                stride *= size
+            else:
+                parts.append(self._distance(operand, axis, outer, inner) * stride)
+                stride *= self.span(operand, axis, outer).extent
+        return total(parts[::-1]).bits_to_bytes()
+
+    def _distance(self, operand: Operand, axis: Axis, outer: int, inner: int) -> Expression:
+        if not self.is_cut(axis, outer, inner):
+            return Expression()
+        if not axis.windowed:
+            ((dim, _),) = axis.terms
+            return self.start(dim, outer, inner)
+        first, base = self.span(operand, axis, inner).first, self.span(operand, axis, outer).first
+        return symbol(f"({first} - {base})") if base.terms else first
+
+
+class FirstTile(TileText):
+    """The same of the first step, where all indices are 0 and all sizes are known."""
+
+    def __init__(self, workload: Workload, schedule: LoopSchedule) -> None:
+        super().__init__(workload, schedule, "")
+
+    def start(self, dim: str, first: int = 0, end: int | None = None) -> Expression:
+        """Zero."""
+        return Expression()
+
+    def computed_size(self, dim: str, depth: int) -> Expression:
+        """The full piece: the first one is never a smaller rest."""
+        return number(max(self.lengths(dim, depth)))
+
+    def span(self, operand: Operand, axis: Axis, depth: int) -> Span:
+        """Numbers only."""
+        if not (axis.windowed and self.is_cut(axis, 0, depth)):
+            return super().span(operand, axis, depth)
+        part = self.part(axis, depth)
+        return Span(number(part.first), number(part.extent), False)
+
+    def part(self, axis: Axis, depth: int) -> AxisTile:
+        """What the first box at a depth touches of the axis."""
+        return axis_tile(axis, {}, {dim: max(self.lengths(dim, depth)) for dim, _ in axis.terms})
+
+
+def _rounded(extent: Expression, multiple: int) -> Expression:
+    if multiple == 1:
+        return extent
+    if extent.value is not None:
+        return number(round_up(extent.value, multiple))
+    return symbol(f"(({extent + number(multiple - 1)}) / {multiple}u * {multiple}u)")
