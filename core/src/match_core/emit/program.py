@@ -81,7 +81,7 @@ class ProgramEmitter:
                 total_bytes=self.request.pool.size_bytes,
             ),
             "match_runtime.h": self._render("match_runtime.h.mako"),
-            "example_main.c": self._render("example_main.c.mako", **common),
+            "example_main.c": self._render("example_main.c.mako", **common, context=self._example_context()),
         }
         for unit in self._units():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
@@ -128,6 +128,11 @@ class ProgramEmitter:
         size_bytes = len(self.request.pool.image)
         file = f"{self.name}_{field}.bin"
         return (StoreView(memory.name, field, field.upper(), file, size_bytes, memory.alignment_bytes),)
+
+    def _example_context(self) -> str:
+        fields = [f".{arena.field} = {arena.field}" for arena in self.arenas]
+        fields += [f".{store.field} = load_{store.field}()" for store in self.stores]
+        return ", ".join(fields) or ".unused = 0u"
 
     def title(self, task: Task) -> str:
         """What the task computes, in the source's names (not yet safe for C)."""

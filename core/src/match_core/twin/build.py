@@ -60,6 +60,7 @@ def merge_twins(apis: Mapping[str, UnitApi]) -> TwinApi:
         clocks=tuple(clocks) or ("host",),
         arenas=arenas,
         defines=tuple(defines),
+        load_store=next((apis[unit].twin.load_store for unit in sorted(apis) if apis[unit].twin.load_store), ""),
     )
 
 
@@ -79,6 +80,8 @@ def build(program: Path, work: Path, apis: Mapping[str, UnitApi], host: str, opt
     for path in runtime:
         shutil.copyfile(path, work / path.name)
     (work / "harness.c").write_text(_harness(document, twin, host), encoding="utf-8")
+    for store in document["stores"]:
+        shutil.copyfile(program / store["file"], work / store["file"])
     sources = sorted(path for path in program.glob("*.c") if path.name != "example_main.c")
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
@@ -173,13 +176,23 @@ def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
         {**arena, "expression": twin.arenas.get(arena["memory"], "").replace("{bytes}", f"{arena['size_bytes']}u")}
         for arena in document["arenas"]
     ]
+    load = twin.load_store.replace("{data}", "data")
+    stores = [
+        {**store, "expression": load.replace("{bytes}", f"{store['size_bytes']}u")} for store in document["stores"]
+    ]
+    if stores and not load:
+        raise ValueError(f"{document['name']} streams constants, but the twin of {document['target']} has no store")
     host_cycles = [
         node["predicted_cycles"] if node["unit"] == host and node["emitted"] else 0 for node in document["nodes"]
     ]
+    fields = [f".{arena['field']} = arena_{arena['field']}" for arena in arenas]
+    fields += [f".{store['field']} = load_{store['field']}(argv[{6 + n}])" for n, store in enumerate(stores)]
     view: dict[str, object] = {
         "name": document["name"],
-        "headers": [file.name for file in twin.headers if twin.arenas],
+        "headers": [file.name for file in twin.headers if twin.arenas or stores],
         "arenas": [_Record(arena) for arena in arenas],
+        "stores": [_Record(store) for store in stores],
+        "context": ", ".join(fields) or ".unused = 0u",
         "inputs": [_io(tensor) for tensor in document["inputs"]],
         "outputs": [_io(tensor) for tensor in document["outputs"]],
         "host_cycles": host_cycles,

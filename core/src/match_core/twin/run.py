@@ -59,9 +59,10 @@ def run_twin(
         for sample in range(samples):
             for array in arrays:
                 file.write(array[sample].tobytes())
+    stores = [str(work / store["file"]) for store in document["stores"]]
     paths = [str(work / name) for name in ("inputs.bin", "outputs.bin", "summary.jsonl")]
     completed = subprocess.run(
-        [str(executable), *paths, str(samples), mode],
+        [str(executable), *paths, str(samples), mode, *stores],
         capture_output=True,
         text=True,
         check=False,

@@ -10,10 +10,16 @@ static alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${
 % for io in [*inputs, *outputs]:
 static ${io.ctype} ${io.field}[${io.elements}]; /* ${io.comment} */
 % endfor
+% for store in stores:
+
+/* Supplied by the platform: brings the ${guard}_${store.macro}_BYTES bytes of ${store.file} into ${store.memory}, from flash for example, and
+ * gives their address there, a multiple of ${guard}_${store.macro}_ALIGN. */
+uint32_t load_${store.field}(void);
+% endfor
 
 int main(void)
 {
-    const ${name}_t ctx = {${", ".join(f".{a.field} = {a.field}" for a in arenas) or ".unused = 0u"}};
+    const ${name}_t ctx = {${context}};
     const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);

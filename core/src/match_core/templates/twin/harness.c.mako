@@ -23,10 +23,23 @@ static ${io.ctype} io_${io.field}[${io.elements}];
 /* Modelled cycles of the nodes that run on the host, by node; 0 for all others. */
 static const uint64_t host_cycles[] = {${", ".join(f"{c}u" for c in host_cycles) or "0u"}};
 
+% for store in stores:
+/* Brings ${store.file} into ${store.memory}; gives its address there. */
+static uint32_t load_${store.field}(const char *path)
+{
+    static _Alignas(${store.alignment_bytes}) uint8_t data[${store.size_bytes}];
+    FILE *const file = fopen(path, "rb");
+    if ((file == NULL) || (fread(data, sizeof data, 1, file) != 1) || (fclose(file) != 0)) {
+        match_twin_faultf("the constants in %s cannot be read", path);
+    }
+    return ${store.expression};
+}
+
+% endfor
 int main(int argc, char **argv)
 {
-    if (argc != 6) {
-        fprintf(stderr, "usage: %s INPUTS OUTPUTS SUMMARY SAMPLES eager|lazy\n", argv[0]);
+    if (argc != ${6 + len(stores)}) {
+        fprintf(stderr, "usage: %s INPUTS OUTPUTS SUMMARY SAMPLES eager|lazy${"".join(f" {s.file}" for s in stores)}\n", argv[0]);
         return 2;
     }
     FILE *const in = fopen(argv[1], "rb");
@@ -46,7 +59,7 @@ int main(int argc, char **argv)
     uint8_t *const arena_${arena.field} = ${arena.expression};
 % endif
 % endfor
-    const ${name}_t ctx = {${", ".join(f".{a.field} = arena_{a.field}" for a in arenas) or ".unused = 0u"}};
+    const ${name}_t ctx = {${context}};
     const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);
