@@ -24,6 +24,9 @@ _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
 _PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
 _GVSOC_GEMM = "GVSoC 209c147 int8 GEMM of 64x128x8, hardware loop, post-increment loads and sdotsp (sheet 3.5)"
 _WIDE = "instruction count of the loops in runtime/match_gap9_wide.c; mulh takes 5 cycles (CV32E40P manual, pipeline)"
+_JOB = (
+    "instructions executed in runtime/match_gap9_ne16_job.c (gcc 12 -O2, rv32imac, counted with qemu), one cycle each: "
+)
 _OWN = "instruction count of the inner loop in runtime/match_gap9_kernels.c, one instruction per cycle"
 
 
@@ -49,6 +52,22 @@ _DMA = (
     _cycles("dma_row_cycles", 1, _MATCH_DMA),
     _cycles("dma_plane_cycles", 10, _MATCH_DMA),
     _cycles("dma_byte_row_command_cycles", 12, _MATCH_DMA + ", HWC to CHW"),
+)
+
+_L3_RAM = "octal DDR RAM at 200 MHz, as APS256XXN of the GAP9 board files: 400 MB/s"
+_L3_REQUEST = "no public figure; a request passes the fabric controller, as the hand-over of a layer does"
+_L3 = (
+    Constant("l3_bytes", 8_000_000, "bytes", "dory GAP9/HW_description.json (sheet 1)"),
+    Constant(
+        "l3_bytes_per_cycle",
+        1,
+        "bytes/cycle",
+        _L3_RAM + ", 1.5 bytes per cycle of 260 MHz; a third off for commands, latency and refresh",
+        estimate=True,
+    ),
+    _cycles("l3_issue_cycles", 100, _L3_REQUEST + ": filling the request and the event", estimate=True),
+    _cycles("l3_setup_cycles", 500, _L3_REQUEST + ": half of that, driver and first word", estimate=True),
+    _cycles("l3_wait_cycles", 100, _L3_REQUEST + ": event back and wake-up", estimate=True),
 )
 
 # PULP-NN convolution: 2 pixels x 4 output channels per inner loop, 4 values per SIMD word.
@@ -103,10 +122,17 @@ _CLUSTER = (
         "hardware barrier of the PULP cluster, Glaser et al. DATE 2019",
         estimate=True,
     ),
+    # Together the 100 cycles that an earlier estimate gave fork and join.
     _cycles(
-        "team_fork_cycles",
-        100,
-        "wake-up, dispatch through the event unit and join; no public figure",
+        "team_offload_cycles",
+        40,
+        "controller: call, two words into the dispatch FIFO of the event unit, later the join; no public figure",
+        estimate=True,
+    ),
+    _cycles(
+        "team_start_cycles",
+        60,
+        "workers: wake-up, reading entry and argument, the call, and its return; no public figure",
         estimate=True,
     ),
     _cycles(
@@ -128,7 +154,20 @@ _NE16_COMMON = (
         "GVSoC: acquire and 24 register writes take 251 to 259 cycles (sheet 3.5)",
         estimate=True,
     ),
-    # The six setters and the geometry together make the 1740 cycles measured for building the 24 words.
+    _cycles(
+        "ne16_words_cycles",
+        250,
+        _JOB + "match_gap9_ne16_tile_3x3 and match_gap9_ne16_fill",
+        estimate=True,
+    ),
+    _cycles(
+        "ne16_rows_cycles",
+        75,
+        _JOB + "match_gap9_ne16_set_rows",
+        estimate=True,
+    ),
+    # The published driver's setters, which the package's runtime does not call: six and the geometry together make the
+    # 1740 cycles measured for building the 24 words.
     _cycles("ne16_build_setter_cycles", 100, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True),
     _cycles("ne16_build_dims_cycles", 1140, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True),
 )
@@ -156,7 +195,7 @@ _NE16_ENGINE = (
     Constant("ne16_out_words", 8, "channels", _GVSOC_FSM + "; 32-bit channels per store", estimate=True),
 )
 
-_COMMON = _CHIP + _DMA + _CLUSTER + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
+_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
 
 _AS_PUBLISHED = (
     _cycles("dma_setup_cycles", 370, _MATCH_DMA),

@@ -37,7 +37,7 @@ class UnitCost:
 
     pattern: str
     preset: str = DEFAULT_PRESET
-    version: str = "1"
+    version: str = "2"
     bound: Bound = "fitted"
     overlap: Overlap = "all"
     energy: EnergyModel | None = None
@@ -49,15 +49,13 @@ class UnitCost:
         return f"gap9-{self.pattern}-{self.preset}"
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
-        """One contiguous, one 2-D, or a row of equal 2-D commands with one wait (sheet 3.1 or 3.5)."""
+        """Copies between L2 and L1 by the cluster DMA (sheet 3.1 or 3.5), or requests to the external RAM."""
         t, timing = transfer, self.timing
-        dense = formulas.dma_1d(timing, size_bytes=t.row_bytes, direction=t.direction)
-        flat = formulas.dma_2d(timing, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
-        deep = formulas.dma_3d(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
-        total = np.where(t.planes > 1, deep, np.where(t.rows > 1, flat, dense))
-        issue = np.full_like(total, formulas.dma_issue(timing))
-        wait = np.full_like(total, formulas.dma_wait(timing, t.direction))
-        return TransferCycles(issue, total - issue - wait, wait)
+        if "l3" in (t.far, t.near):
+            return TransferCycles(*formulas.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
+        return TransferCycles(
+            *formulas.dma_copy(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
+        )
 
     def layer_cycles(self, workload: Workload) -> int:
         """Fabric controller to cluster controller and back."""
@@ -69,7 +67,15 @@ class ClusterCost(UnitCost):
     """PULP-NN and the package's own kernels on eight cores (sheet 3.2)."""
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Cycles of one kernel call."""
+        """Cycles of one kernel call on the team, from its start to its last barrier."""
+        barriers = np.ones_like(next(iter(tile.values())))
+        if self.pattern == "depthwise":
+            barriers = barriers + 1  # after the turn to planes
+        elif self.pattern == "linear":
+            barriers = tile["N"]  # a call of the library for each row
+        return self._work_cycles(workload, tile) + formulas.team_kernel(self.timing, barriers)
+
+    def _work_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         t, timing = tile, self.timing
         match self.pattern:
             case "conv2d":
@@ -117,28 +123,45 @@ class ClusterCost(UnitCost):
 
     def _wide_cycles(self, workload: Workload, t: Tile) -> Cycles:
         """Kernels with 64-bit requantisation. Convolutions need scratch where they gather their inputs."""
-        timing, shift, direct = self.timing, workload.parameters["shift"], not workload.scratch
+        timing, shift, gathers = self.timing, workload.parameters["shift"], bool(workload.scratch)
         if self.pattern == "linear_wide":
-            return formulas.wide_conv(timing, pixels=t["N"], k_out=t["K"], taps=t["C"], direct=direct, shift=shift)
-        pixels = t["OY"] * t["OX"]
+            return formulas.wide_conv(timing, pixels=t["N"], k_out=t["K"], taps=t["C"], rows=int(gathers), shift=shift)
         if self.pattern == "depthwise_wide":
             return formulas.wide_depthwise(
-                timing, pixels=pixels, channels=t["K"], kernel_y=t["FY"], kernel_x=t["FX"], shift=shift
+                timing,
+                out_y=t["OY"],
+                out_x=t["OX"],
+                channels=t["K"],
+                kernel_y=t["FY"],
+                kernel_x=t["FX"],
+                stride_x=workload.parameters["stride_x"],
+                shift=shift,
             )
-        taps = t["FY"] * t["FX"] * t["C"]
-        return formulas.wide_conv(timing, pixels=pixels, k_out=t["K"], taps=taps, direct=direct, shift=shift)
+        pixels, taps, rows = t["OY"] * t["OX"], t["FY"] * t["FX"] * t["C"], t["FY"] * int(gathers)
+        return formulas.wide_conv(timing, pixels=pixels, k_out=t["K"], taps=taps, rows=rows, shift=shift)
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Fork of the team and barrier."""
+        """Offload to the team, and join."""
         return np.full_like(next(iter(tile.values())), formulas.team_launch(self.timing))
 
 
 @dataclass(frozen=True)
 class Ne16Cost(UnitCost):
-    """NE16 jobs (sheet 3.3, or 3.5 with the preset ``engine``), programming of the registers included."""
+    """NE16 jobs (sheet 3.3, or 3.5 with the preset ``engine``). The controller programs the job of a tile of stride 1;
+    a worker core programs the many jobs of stride 2, and those whose sums the cores requantise."""
+
+    def _on_team(self, workload: Workload) -> bool:
+        strided = self.pattern in ("conv3x3", "depthwise3x3") and workload.parameters["stride_y"] != 1
+        return strided or self.pattern.endswith("_wide")
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of the jobs of one tile."""
+        cycles = self._job_cycles(workload, tile, program=self._on_team(workload))
+        if self._on_team(workload) and not self.pattern.endswith("_wide"):
+            cycles = cycles + self.timing["team_start_cycles"] + self.timing["ne16_words_cycles"]
+        return cycles
+
+    def _job_cycles(self, workload: Workload, tile: Tile, program: bool) -> Cycles:
         t, timing = tile, self.timing
         match self.pattern:
             case "conv3x3":
@@ -149,11 +172,18 @@ class Ne16Cost(UnitCost):
                     k_out=t["K"],
                     k_in=t["C"],
                     stride=workload.parameters["stride_y"],
+                    program=program,
                     quant=_quant(workload),
                 )
             case "conv1x1":
                 return formulas.ne16_conv1x1(
-                    timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], k_in=t["C"], quant=_quant(workload)
+                    timing,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    k_out=t["K"],
+                    k_in=t["C"],
+                    program=program,
+                    quant=_quant(workload),
                 )
             case "depthwise3x3":
                 return formulas.ne16_depthwise3x3(
@@ -162,11 +192,18 @@ class Ne16Cost(UnitCost):
                     out_x=t["OX"],
                     channels=t["K"],
                     stride=workload.parameters["stride_y"],
+                    program=program,
                     quant=_quant(workload),
                 )
             case "ne16_linear":
                 return formulas.ne16_conv1x1(
-                    timing, out_y=t["N"], out_x=np.ones_like(t["N"]), k_out=t["K"], k_in=t["C"], quant=_quant(workload)
+                    timing,
+                    out_y=t["N"],
+                    out_x=np.ones_like(t["N"]),
+                    k_out=t["K"],
+                    k_in=t["C"],
+                    program=program,
+                    quant=_quant(workload),
                 )
             case "conv3x3_wide":
                 return self._wide_cycles(workload, "conv3x3", t["OY"], t["OX"], t["K"], t["C"])
@@ -196,11 +233,14 @@ class Ne16Cost(UnitCost):
         )
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Building the 24 register words on the core."""
-        build = formulas.ne16_wide_build if self.pattern.endswith("_wide") else formulas.ne16_build
-        return np.full_like(next(iter(tile.values())), build(self.timing))
+        """Offload to the team, or filling and writing the 24 words of the job."""
+        timing = self.timing
+        words = timing["ne16_words_cycles"] + timing["ne16_program_cycles"]
+        cycles = formulas.team_launch(timing) if self._on_team(workload) else words
+        return np.full_like(next(iter(tile.values())), cycles)
 
 
-def cost_model(unit: str, pattern: str) -> CostModel:
-    """The cost model of a pattern on ``cluster`` or ``ne16``."""
-    return ClusterCost(pattern) if unit == "cluster" else Ne16Cost(pattern)
+def cost_model(unit: str, pattern: str, preset: str = DEFAULT_PRESET) -> CostModel:
+    """The cost model of a pattern on ``cluster`` or ``ne16`` with the figures of a preset (KeyError if unknown)."""
+    model = ClusterCost if unit == "cluster" else Ne16Cost
+    return model(pattern, preset, timing=values(preset))

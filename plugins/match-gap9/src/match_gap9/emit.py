@@ -12,6 +12,7 @@ from match_core import (
     MemoryApi,
     PlatformApi,
     RuntimeFile,
+    StoreApi,
     TwinApi,
     UnitApi,
     Workload,
@@ -19,6 +20,7 @@ from match_core import (
 from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D, context_header
 from numpy.typing import NDArray
 
+from match_gap9.constants import DEFAULT_PRESET
 from match_gap9.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
@@ -31,7 +33,13 @@ _HERE = Path(__file__).resolve().parent
 _INTERFACES = (ADD, CLIP, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, QUANTIZE, TRANSPOSE)
 
 #: How the names of files begin that only the cluster needs.
-_CLUSTER_FILES = ("match_gap9_cluster", "match_gap9_kernels", "match_gap9_layout", "match_gap9_wide.c")
+_CLUSTER_FILES = (
+    "match_gap9_cluster",
+    "match_gap9_kernels",
+    "match_gap9_layout",
+    "match_gap9_wide.c",
+    "match_gap9_wide_depthwise",
+)
 
 _MEMORY = MemoryApi(
     copy_in_1d="match_gap9_copy_in_1d",
@@ -101,7 +109,7 @@ def _pack_ne16_dense(match: Match, workload: Workload) -> Arrays:
 
 
 def _cluster(interface: KernelInterface, name: str, pack: object) -> Kernel:
-    return Kernel(interface, launch=name, wait="", pack=pack)  # type: ignore[arg-type]
+    return Kernel(interface, launch=name, wait="match_gap9_team_wait", pack=pack)  # type: ignore[arg-type]
 
 
 def _ne16(interface: KernelInterface, name: str, pack: object) -> Kernel:
@@ -132,8 +140,9 @@ _NE16_KERNELS = {
 }
 
 
-def unit_api(unit: str) -> UnitApi:
-    """The API of ``cluster`` or ``ne16``. Both have the same twin; each ships only the runtime it needs."""
+def unit_api(unit: str, preset: str = DEFAULT_PRESET) -> UnitApi:
+    """The API of ``cluster`` or ``ne16``. Both have the same twin, with the cycles of a preset; each ships only the
+    runtime it needs."""
     prefix = "match_gap9" if unit == "cluster" else "match_gap9_ne16"
     left_out = "match_gap9_ne16" if unit == "cluster" else _CLUSTER_FILES
     headers = tuple(context_header(interface) for interface in _INTERFACES)
@@ -147,11 +156,13 @@ def unit_api(unit: str) -> UnitApi:
             headers=(
                 *_files("twin", "include"),
                 *_files("twin", "src", suffixes=(".h",)),
-                RuntimeFile(HEADER_NAME, render_timing_header()),
+                RuntimeFile(HEADER_NAME, render_timing_header(preset)),
             ),
             sources=_files("twin", "src", suffixes=(".c",)),
             clocks=CLOCKS,
             arenas={"l1": "pi_l1_malloc(NULL, {bytes})"},
+            load_store="match_gap9_store_load({data}, {bytes})",
         ),
+        store=StoreApi(copy_1d="match_gap9_store_copy_1d", wait="match_gap9_store_wait"),
         clock="cluster" if unit == "cluster" else "ne16",
     )

@@ -14,17 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_gap9.formula_types import Direction, Sizes, Timing, as_array, ceil_div, is_engine
-from match_gap9.formulas_dma import dma_1d, dma_2d, dma_3d, dma_issue, dma_transfer, dma_wait
+from match_gap9.formulas_dma import dma_commands, dma_copy, dma_issue, dma_transfer, dma_wait, l3_copy
 from match_gap9.formulas_ne16 import (
     Ne16Quant,
     Operation,
-    ne16_build,
     ne16_conv1x1,
     ne16_conv3x3,
     ne16_depthwise3x3,
     ne16_job,
 )
-from match_gap9.formulas_wide import ne16_wide, ne16_wide_build, wide_conv, wide_depthwise, wide_requant
+from match_gap9.formulas_wide import ne16_wide, wide_conv, wide_depthwise, wide_requant
 
 __all__ = [
     "Direction",
@@ -36,28 +35,27 @@ __all__ = [
     "avgpool",
     "conv",
     "depthwise",
-    "dma_1d",
-    "dma_2d",
-    "dma_3d",
+    "dma_commands",
+    "dma_copy",
     "dma_issue",
     "dma_transfer",
     "dma_wait",
     "is_engine",
+    "l3_copy",
     "linear",
     "maxpool",
-    "ne16_build",
     "ne16_conv1x1",
     "ne16_conv3x3",
     "ne16_depthwise3x3",
     "ne16_job",
     "ne16_wide",
-    "ne16_wide_build",
     "own_add",
     "own_pool",
     "own_quantize",
     "own_requant",
     "own_transpose",
     "pointwise",
+    "team_kernel",
     "team_launch",
     "wide_conv",
     "wide_depthwise",
@@ -106,7 +104,7 @@ def _matmul(timing: Timing, length: NDArray[np.int64], k_out: NDArray[np.int64])
 def conv(
     timing: Timing, *, out_y: Sizes, out_x: Sizes, k_out: Sizes, c_in: Sizes, kernel_y: Sizes, kernel_x: Sizes
 ) -> NDArray[np.int64]:
-    """Cycles of ``pulp_nn_conv_*_parallel`` (3.2), fork and barrier not included."""
+    """Cycles of ``pulp_nn_conv_*_parallel`` (3.2), start of the team and barrier not included."""
     k, width = as_array(k_out), as_array(out_x)
     length = as_array(kernel_y) * as_array(kernel_x) * as_array(c_in)
     passes = _rows_per_core(timing, out_y) * ceil_div(width, timing["conv_pixels"])
@@ -232,5 +230,11 @@ def own_pool(
 
 
 def team_launch(timing: Timing) -> int:
-    """Cycles around one kernel: fork of the team and the barrier at its end; estimate."""
-    return timing["team_fork_cycles"] + timing["team_barrier_cycles"]
+    """Cycles of the controller to offload a kernel to the team and to join it; estimate."""
+    return timing["team_offload_cycles"]
+
+
+def team_kernel(timing: Timing, barriers: Sizes = 1) -> NDArray[np.int64]:
+    """Cycles of the team around the work of a kernel: its start, and its barriers; estimate."""
+    cycles: NDArray[np.int64] = timing["team_start_cycles"] + as_array(barriers) * timing["team_barrier_cycles"]
+    return cycles

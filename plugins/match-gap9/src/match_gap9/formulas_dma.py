@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from match_gap9.formula_types import Direction, Sizes, Timing, as_array, ceil_div, is_engine
 
+#: Bytes that a command's size field holds: 16 bits in the copy structure of PMSIS (MCHAN itself has 17).
+COMMAND_BYTES = 65_535
+
 
 def dma_issue(timing: Timing) -> int:
     """Core cycles before a transfer starts: the command and, as published, the software around it."""
@@ -47,30 +50,47 @@ def dma_transfer(
     return np.where(length == 1, bytewise, ceil_div(total, per_cycle) + n_rows * timing["dma_row_cycles"])
 
 
-def dma_1d(timing: Timing, *, size_bytes: Sizes, direction: Direction = "in") -> NDArray[np.int64]:
-    """Issue, data and wait of one contiguous transfer."""
-    data = dma_transfer(timing, rows=1, row_bytes=size_bytes, direction=direction, strided=False)
-    return dma_issue(timing) + data + dma_wait(timing, direction)
+def dma_commands(*, planes: Sizes, rows: Sizes, row_bytes: Sizes) -> NDArray[np.int64]:
+    """Commands that ``match_gap9_copy_*`` issues for a strided copy: one per plane, more where PMSIS's 16 bits of size
+    do not hold a plane."""
+    p, r, length = np.broadcast_arrays(as_array(planes), as_array(rows), as_array(row_bytes))
+    fit = np.maximum(COMMAND_BYTES // np.maximum(length, 1), 1)
+    dense: NDArray[np.int64] = ceil_div(length, COMMAND_BYTES & ~7)
+    parts = np.where(r * p == 1, dense, np.where(length > COMMAND_BYTES, r * dense, ceil_div(r, fit)))
+    commands: NDArray[np.int64] = p * parts
+    return commands
 
 
-def dma_2d(timing: Timing, *, rows: Sizes, row_bytes: Sizes, direction: Direction = "in") -> NDArray[np.int64]:
-    """Issue, data and wait of one 2-D transfer (rows apart in the external memory, dense in L1)."""
-    data = dma_transfer(timing, rows=rows, row_bytes=row_bytes, direction=direction)
-    return dma_issue(timing) + data + dma_wait(timing, direction)
-
-
-def dma_3d(
+def dma_copy(
     timing: Timing, *, planes: Sizes, rows: Sizes, row_bytes: Sizes, direction: Direction = "in"
-) -> NDArray[np.int64]:
-    """Issue, data and wait of ``planes`` equal 2-D commands in a row with one wait at the end.
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(issue, data, wait) of a copy of ``planes`` times ``rows`` rows, all its commands merged in one transfer.
 
-    As published, the software cost is paid once and a plane costs 10 cycles (12 with 1-byte rows, which is
-    HWC to CHW); here the first plane is free of the 10. In the engine preset the issue of a plane hides behind
-    the data of the one before."""
-    data = dma_transfer(timing, rows=rows, row_bytes=row_bytes, direction=direction)
-    count = as_array(planes)
+    As published, the software cost is paid once and every command after the first costs 10 cycles of the link (0 with
+    1-byte rows, whose command cost is in the data). In the engine preset the issue of a command hides behind the data
+    of the one before, on a link that is free when the copy begins."""
+    p, r, length = np.broadcast_arrays(as_array(planes), as_array(rows), as_array(row_bytes))
+    p, r = np.where(r == 1, 1, p), np.where(r == 1, p, r)  # rows that are one row per plane are rows
+    commands = dma_commands(planes=p, rows=r, row_bytes=length)
+    dense = dma_transfer(timing, rows=1, row_bytes=length, direction=direction, strided=False)
+    strided = dma_transfer(timing, rows=r, row_bytes=length, direction=direction)
+    data = p * np.where(r == 1, dense, strided)
+    wait = np.full_like(data, dma_wait(timing, direction))
     if is_engine(timing):
-        issue = timing["dma_api_cycles"]
-        return issue + (count - 1) * np.maximum(issue, data) + data + dma_wait(timing, direction)
-    plane = np.where(as_array(row_bytes) == 1, 0, timing["dma_plane_cycles"])
-    return dma_issue(timing) + count * data + (count - 1) * plane + dma_wait(timing, direction)
+        one = timing["dma_api_cycles"]
+        each = data // np.maximum(commands, 1)
+        hidden = np.minimum(each, one)  # of the issue of every command but the first
+        return commands * one, np.maximum(data - (commands - 1) * hidden, each), wait
+    plane = np.where(length == 1, 0, timing["dma_plane_cycles"])
+    return np.full_like(data, dma_issue(timing)), data + (commands - 1) * plane, wait
+
+
+def l3_copy(
+    timing: Timing, *, commands: Sizes, size_bytes: Sizes
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(issue, data, wait) of ``commands`` requests to the external RAM of ``size_bytes`` each; estimate."""
+    count, size = np.broadcast_arrays(as_array(commands), as_array(size_bytes))
+    each = timing["l3_setup_cycles"] + ceil_div(size, timing["l3_bytes_per_cycle"])
+    issue = count * timing["l3_issue_cycles"]
+    data = count * each - (count - 1) * timing["l3_issue_cycles"]
+    return issue, data, np.full_like(data, timing["l3_wait_cycles"])

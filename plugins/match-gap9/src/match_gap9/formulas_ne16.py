@@ -239,8 +239,3 @@ def ne16_depthwise3x3(
     sizes: dict[str, Sizes] = {"out_y": out_y, "out_x": out_x, "k_out": channels, "k_in": 1}
     sizes |= {"pad_bottom": pad_bottom, "pad_right": pad_right}
     return _layer(timing, "depthwise3x3", quant, stride, program, sizes, in_y, pad_top)
-
-
-def ne16_build(timing: Timing) -> int:
-    """Core cycles to fill a task descriptor at run time with the six setters and the geometry; estimate."""
-    return 6 * timing["ne16_build_setter_cycles"] + timing["ne16_build_dims_cycles"]

@@ -23,45 +23,72 @@ def _per_output(timing: Timing, shift: int) -> int:
 
 
 def wide_requant(timing: Timing, *, elements: Sizes, shift: int) -> NDArray[np.int64]:
-    """Cycles of requantising 32-bit sums, fork and barrier not included; estimate."""
+    """Cycles of requantising 32-bit sums, barrier not included; estimate."""
     return ceil_div(elements, timing["core_count"]) * _per_output(timing, shift)
 
 
-def _touched(pixels: NDArray[np.int64], k: NDArray[np.int64], outputs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Pixels that a core's contiguous ``outputs`` of ``k`` per pixel lie in, at most."""
-    parts = np.where(k % outputs == 0, 1, (outputs - 2) // k + 2)
-    return np.minimum(np.where(outputs % k == 0, outputs // k, parts), pixels)
+def _touched(rows: NDArray[np.int64], size: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of ``rows`` rows of ``size`` items each, how many a core's ``items`` contiguous ones lie in, at most."""
+    parts = np.where(size % items == 0, 1, (items - 2) // size + 2)
+    return np.minimum(np.where(items % size == 0, items // size, parts), rows)
 
 
 def wide_conv(
-    timing: Timing, *, pixels: Sizes, k_out: Sizes, taps: Sizes, direct: bool, shift: int
+    timing: Timing, *, pixels: Sizes, k_out: Sizes, taps: Sizes, rows: Sizes, shift: int
 ) -> NDArray[np.int64]:
-    """Cycles of ``match_gap9_wide_conv2d`` and ``match_gap9_wide_linear``; ``taps`` inputs per output. ``direct``:
-    inputs are read where they are, else gathered once per pixel and core; estimate."""
-    spots, k, length = as_array(pixels), as_array(k_out), as_array(taps)
-    outputs = ceil_div(spots * k, timing["core_count"])
-    macs = outputs * ceil_div(length, timing["simd_values"]) * timing["simd_values"]
-    gather = 0 if direct else length * timing["wide_gather_byte_cycles"]
-    cycles: NDArray[np.int64] = _touched(spots, k, outputs) * (timing["wide_pixel_cycles"] + gather)
-    return cycles + outputs * _per_output(timing, shift) + ceil_div(macs * timing["wide_dot_centicycles"], 100)
+    """Cycles of ``match_gap9_wide_conv2d`` and ``match_gap9_wide_linear``: blocks of one or two pixels by four
+    channels. ``taps`` inputs per output, gathered in ``rows`` copies per pixel and core, or (0) read where they are;
+    estimate."""
+    spots, length, copies = as_array(pixels), as_array(taps), as_array(rows)
+    quads = ceil_div(k_out, timing["conv_channels"])
+    ones = ceil_div(spots * quads, timing["core_count"])
+    twos = ceil_div(ceil_div(spots, timing["conv_pixels"]) * quads, timing["core_count"])
+    paired = 3 * twos < 2 * ones
+    side, blocks = np.where(paired, timing["conv_pixels"], 1), np.where(paired, twos, ones)
+    step = np.where(
+        paired,
+        timing["conv_block_loads"] + timing["conv_block_macs"],
+        timing["wide_single_loads"] + timing["wide_single_macs"],
+    )
+    block = timing["wide_block_cycles"] + step * ceil_div(length, timing["simd_values"])
+    block = block + side * timing["conv_channels"] * _per_output(timing, shift)
+    gather = timing["wide_gather_pixel_cycles"] + copies * timing["wide_gather_row_cycles"]
+    gather = np.where(copies == 0, 0, gather + length * timing["wide_gather_byte_cycles"])
+    groups = _touched(-(-spots // side), quads, blocks)
+    cycles: NDArray[np.int64] = groups * side * (timing["wide_pixel_cycles"] + gather) + blocks * block
+    return cycles + timing["wide_call_cycles"]
+
+
+#: Kernel side for which the depthwise kernel goes along rows.
+_ROW_KERNEL = 3
 
 
 def wide_depthwise(
-    timing: Timing, *, pixels: Sizes, channels: Sizes, kernel_y: Sizes, kernel_x: Sizes, shift: int
+    timing: Timing,
+    *,
+    out_y: Sizes,
+    out_x: Sizes,
+    channels: Sizes,
+    kernel_y: Sizes,
+    kernel_x: Sizes,
+    stride_x: int,
+    shift: int,
 ) -> NDArray[np.int64]:
-    """Cycles of ``match_gap9_wide_depthwise``, all windows as those without padding; estimate."""
-    spots, k, rows = as_array(pixels), as_array(channels), as_array(kernel_y)
-    outputs = ceil_div(spots * k, timing["core_count"])
-    per_row = as_array(kernel_x) * timing["wide_depthwise_tap_cycles"] + timing["wide_depthwise_row_cycles"]
-    per_output = rows * per_row + timing["wide_depthwise_output_cycles"] + _per_output(timing, shift)
-    cycles: NDArray[np.int64] = _touched(spots, k, outputs) * timing["wide_pixel_cycles"] + outputs * per_output
-    return cycles
+    """Cycles of ``match_gap9_wide_depthwise``: rows of 3x3 kernels, or pixel after pixel; estimate."""
+    y, x, k = as_array(out_y), as_array(out_x), as_array(channels)
+    fy, fx = as_array(kernel_y), as_array(kernel_x)
+    per_output = _per_output(timing, shift)
+    lines = ceil_div(y * k, timing["core_count"])
+    window = timing[f"wide_row_stride{min(stride_x, 3)}_cycles"]
+    by_rows = _touched(k, y, lines) * timing["wide_row_channel_cycles"]
+    by_rows = by_rows + lines * (timing["wide_row_cycles"] + x * (window + per_output))
 
-
-def ne16_wide_build(timing: Timing) -> int:
-    """Core cycles to fill a task descriptor with four setters (no scales, no requantisation) and the geometry;
-    estimate."""
-    return 4 * timing["ne16_build_setter_cycles"] + timing["ne16_build_dims_cycles"]
+    outputs = ceil_div(y * x * k, timing["core_count"])
+    row = fx * timing["wide_depthwise_tap_cycles"] + timing["wide_depthwise_row_cycles"]
+    output = fy * row + timing["wide_depthwise_output_cycles"] + per_output
+    by_pixels = _touched(y * x, k, outputs) * timing["wide_depthwise_pixel_cycles"] + outputs * output
+    cycles: NDArray[np.int64] = np.where((fy == _ROW_KERNEL) & (fx == _ROW_KERNEL), by_rows, by_pixels)
+    return cycles + timing["wide_call_cycles"]
 
 
 def _bands(timing: Timing, rows: NDArray[np.int64], elements: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
@@ -85,17 +112,17 @@ def ne16_wide(
     weight_bits: int,
     shift: int,
 ) -> NDArray[np.int64]:
-    """Elapsed cycles of a tile: NE16 jobs with 32-bit outputs, their programming, fork, requantisation and barrier of
-    each band. With stride 1 the cores work on a band while NE16 works on the next two (its contexts)."""
+    """Elapsed cycles of a tile on the team: core 0 fills the words and issues jobs with 32-bit outputs, all cores
+    requantise band after band. With stride 1 they work on a band while NE16 works on the next two (its contexts)."""
     quant = Ne16Quant(weight_bits=weight_bits, scale_bits=0, out_bits=32)
     y, x, k, c = np.broadcast_arrays(as_array(out_y), as_array(out_x), as_array(k_out), as_array(k_in))
-    team = timing["team_fork_cycles"] + timing["team_barrier_cycles"]
+    barrier, begin = timing["team_barrier_cycles"], timing["team_start_cycles"] + timing["ne16_words_cycles"]
     if stride != 1:
         if operation == "depthwise3x3":
             layer = ne16_depthwise3x3(timing, out_y=y, out_x=x, channels=k, stride=stride, quant=quant)
         else:
             layer = ne16_conv3x3(timing, out_y=y, out_x=x, k_out=k, k_in=c, stride=stride, quant=quant)
-        return layer + team + wide_requant(timing, elements=y * x * k, shift=shift)
+        return begin + layer + 2 * barrier + wide_requant(timing, elements=y * x * k, shift=shift)
 
     bands, height = _bands(timing, y, y * x * k)
     last = y - (bands - 1) * height
@@ -105,15 +132,16 @@ def ne16_wide(
 
     # Of all bands but the last, and of the last.
     jobs = (job(height), job(last))
-    epilogues = tuple(team + wide_requant(timing, elements=rows * x * k, shift=shift) for rows in (height, last))
-    core = np.zeros_like(y)
+    epilogues = tuple(barrier + wide_requant(timing, elements=rows * x * k, shift=shift) for rows in (height, last))
+    program = timing["ne16_program_cycles"] + np.where(bands > 1, timing["ne16_rows_cycles"], 0)
+    core = np.full_like(y, begin)
     free = np.zeros_like(y)
     ends: list[NDArray[np.int64]] = []
 
     def issue(band: int) -> None:
         nonlocal core, free
         exists = band < bands
-        core = core + np.where(exists, timing["ne16_program_cycles"], 0)
+        core = core + np.where(exists, program, 0)
         end = np.maximum(free, core) + np.where(band + 1 < bands, *jobs)
         free = np.where(exists, end, free)
         ends.append(free)
@@ -125,4 +153,4 @@ def ne16_wide(
         core = np.where(exists, np.maximum(core, ends[band]), core)
         issue(band + _CONTEXTS)
         core = core + np.where(exists, np.where(band + 1 < bands, *epilogues), 0)
-    return core
+    return core + barrier

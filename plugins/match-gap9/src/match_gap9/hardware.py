@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
 
-from match_gap9.constants import constants
+from match_gap9.constants import DEFAULT_PRESET, PRESETS, constants
 
 #: Bytes of L1 that layers may use. dory GAP9/HW_description.json: 120000 of 131072 bytes; the rest holds the stacks of
 #: the nine cores and the runtime.
@@ -54,6 +54,7 @@ def hardware() -> Hardware:
         memories=(
             Memory("l1", 1, L1_LAYER_BYTES, 16, "dory GAP9/HW_description.json: 120000 of 128 KiB"),
             Memory("l2", 2, L2_MODEL_BYTES, 16, "match/target/examples/gap9: 1408 KiB of 1.5 MB"),
+            Memory("l3", 3, int(_named("l3_bytes")), 16, "dory GAP9/HW_description.json: external RAM"),
         ),
         links=(
             Link(
@@ -67,11 +68,22 @@ def hardware() -> Hardware:
                 max_bytes=int(_named("dma_max_bytes")),
                 channels=2,
             ),
+            Link(
+                "octospi",
+                "l2",
+                "l3",
+                bytes_per_cycle=_named("l3_bytes_per_cycle"),
+                setup_cycles=int(_named("l3_issue_cycles") + _named("l3_setup_cycles")),
+                max_dims=1,
+            ),
         ),
         home="l2",
+        store="l3",
+        presets=(DEFAULT_PRESET, *(name for name in PRESETS if name != DEFAULT_PRESET)),
+        preset=DEFAULT_PRESET,
         clock_hz=clock,
         notes=(
-            "L3 is not used yet: models must fit L2.",
+            "Constants that do not fit L2 are streamed from L3; bandwidth and latency of L3 are estimates.",
             "Transfer, launch and offload cycles are the published tool's software costs or estimates.",
         ),
     )

@@ -51,7 +51,7 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
         return None
     from match_gap9.cost import cost_model
 
-    return cost_model(unit.name, pattern.name)
+    return cost_model(unit.name, pattern.name, soc.preset)
 
 
 @hookimpl
@@ -61,4 +61,4 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
         return None
     from match_gap9.emit import unit_api
 
-    return unit_api(unit.name)
+    return unit_api(unit.name, soc.preset)

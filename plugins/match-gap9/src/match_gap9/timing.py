@@ -6,9 +6,9 @@ from match_gap9.constants import DEFAULT_PRESET, constants
 
 HEADER_NAME = "match_gap9_timing.h"
 
-# Virtual clocks of the twin. Opposite DMA directions overlap fully while transfers of one direction queue
-# (sheet 3.5), hence one clock per direction.
-CLOCKS = ("host", "cluster", "ne16", "dma_in", "dma_out")
+# Virtual clocks of the twin. ``control`` is the cluster's controller core, ``cluster`` its eight workers. Opposite DMA
+# directions overlap fully while transfers of one direction queue (sheet 3.5), hence one clock per direction.
+CLOCKS = ("host", "control", "cluster", "ne16", "dma_in", "dma_out", "l3")
 
 
 def render_timing_header(preset: str = DEFAULT_PRESET) -> str:

@@ -21,6 +21,8 @@ _INT32 = 2**31
 _LIMIT = 2**62
 _SHIFT_MAX = 62
 _SIMD_BYTES = 4
+#: Pixels that a core computes at once.
+COLUMNS = 2
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------
@@ -91,8 +93,8 @@ def column_bytes(taps: int) -> int:
 
 
 def _columns(taps: int, direct: bool) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """Scratch for one column per core; none where inputs are read where they are, a pixel in whole words."""
-    return () if direct and taps % _SIMD_BYTES == 0 else (((), patterns.CORES * column_bytes(taps)),)
+    """Scratch for the columns of each core; none where inputs are read where they are, a pixel in whole words."""
+    return () if direct and taps % _SIMD_BYTES == 0 else (((), patterns.CORES * COLUMNS * column_bytes(taps)),)
 
 
 def _cluster_conv(match: Match) -> Workload:

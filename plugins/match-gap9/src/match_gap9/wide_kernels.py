@@ -66,11 +66,11 @@ def _pack_ne16_dense(match: Match, workload: Workload) -> Arrays:
 
 
 def _cores(interface: KernelInterface, name: str, pack: _Pack) -> Kernel:
-    return Kernel(interface, launch=f"match_gap9_wide_{name}", wait="", pack=pack)
+    return Kernel(interface, launch=f"match_gap9_wide_{name}", wait="match_gap9_team_wait", pack=pack)
 
 
 def _ne16(interface: KernelInterface, name: str, pack: _Pack) -> Kernel:
-    return Kernel(interface, launch=f"match_gap9_ne16_wide_{name}", wait="match_gap9_ne16_wide_wait", pack=pack)
+    return Kernel(interface, launch=f"match_gap9_ne16_wide_{name}", wait="match_gap9_team_wait", pack=pack)
 
 
 WIDE_CLUSTER_KERNELS: Mapping[str, Kernel] = {

@@ -29,6 +29,9 @@ int match_gap9_ne16_start(void);
 void match_gap9_ne16_stop(void);
 /* Runs entry(argument) on the cluster controller core and returns when it is done. */
 int match_gap9_call(void (*entry)(void *), void *argument);
+/* On the controller: runs entry(argument) on all workers, beside the controller, until the wait. One at a time. */
+void match_gap9_team_launch(void (*entry)(void *), const void *argument);
+void match_gap9_team_wait(void);
 
 /* ---- copies between L2 (far, strided) and L1 (near, dense); asynchronous until match_gap9_copy_wait ------- */
 
@@ -42,7 +45,18 @@ void match_gap9_copy_out_3d(void *far, const void *near, uint32_t planes, uint32
                             uint32_t row_stride, uint32_t plane_stride);
 void match_gap9_copy_wait(void);
 
-/* ---- cluster kernels: return when all cores are done ------------------------------------------------------ */
+/* ---- external RAM (L3): holds constants that do not fit L2 ------------------------------------------------- */
+
+/* On the fabric controller, before a program that streams constants runs: 0 on success. */
+int match_gap9_store_open(void);
+void match_gap9_store_close(void);
+/* Opens the RAM if need be, copies constants into it and returns their address; UINT32_MAX if they do not fit. */
+uint32_t match_gap9_store_load(const void *data, uint32_t bytes);
+/* On the controller: constants to L2, asynchronous until the wait. */
+void match_gap9_store_copy_1d(void *home, uint32_t address, uint32_t bytes);
+void match_gap9_store_wait(void);
+
+/* ---- cluster kernels: launch returns at once, match_gap9_team_wait returns when all cores are done ---------- */
 
 void match_gap9_conv2d(const match_conv2d_t *tile);
 void match_gap9_pointwise(const match_conv2d_t *tile);
@@ -56,7 +70,7 @@ void match_gap9_flip(const match_flip_t *tile);
 void match_gap9_clip(const match_clip_t *tile);
 void match_gap9_quantize_tensor(const match_quantize_t *tile);
 
-/* ---- NE16: launch returns at once, wait returns when the last job is done --------------------------------- */
+/* ---- NE16: launch returns at once, match_gap9_ne16_wait returns when the last job is done ------------------ */
 
 void match_gap9_ne16_conv3x3(const match_conv2d_t *tile);
 void match_gap9_ne16_conv1x1(const match_conv2d_t *tile);

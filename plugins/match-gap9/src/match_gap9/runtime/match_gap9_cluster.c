@@ -6,19 +6,10 @@
 #include "pmsis.h"
 #include "pulp_nn_kernels.h"
 
-#ifndef NUM_CORES
-#define NUM_CORES 8
-#endif
-
 /* PULP-NN takes its parameter arrays without const but does not write them. */
 static int32_t *parameters(const void *pointer)
 {
     return (int32_t *)(uintptr_t)pointer;
-}
-
-static void team(void (*entry)(void *), const void *tile)
-{
-    pi_cl_team_fork(NUM_CORES, entry, (void *)(uintptr_t)tile);
 }
 
 static void conv2d_core(void *argument)
@@ -34,7 +25,7 @@ static void conv2d_core(void *argument)
 
 void match_gap9_conv2d(const match_conv2d_t *tile)
 {
-    team(conv2d_core, tile);
+    match_gap9_team_launch(conv2d_core, tile);
 }
 
 static void pointwise_core(void *argument)
@@ -48,7 +39,7 @@ static void pointwise_core(void *argument)
 
 void match_gap9_pointwise(const match_conv2d_t *tile)
 {
-    team(pointwise_core, tile);
+    match_gap9_team_launch(pointwise_core, tile);
 }
 
 /* pulp_nn_depthwise reads CHW: the cores first turn the HWC tile round and pad it, each its own channels. */
@@ -82,7 +73,7 @@ static void depthwise_core(void *argument)
 
 void match_gap9_depthwise(const match_depthwise2d_t *tile)
 {
-    team(depthwise_core, tile);
+    match_gap9_team_launch(depthwise_core, tile);
 }
 
 static void linear_core(void *argument)
@@ -99,7 +90,7 @@ static void linear_core(void *argument)
 
 void match_gap9_linear(const match_linear_t *tile)
 {
-    team(linear_core, tile);
+    match_gap9_team_launch(linear_core, tile);
 }
 
 static void add_core(void *argument)
@@ -111,7 +102,7 @@ static void add_core(void *argument)
 
 void match_gap9_add(const match_add_t *tile)
 {
-    team(add_core, tile);
+    match_gap9_team_launch(add_core, tile);
 }
 
 static match_gap9_pool_t pool_of(const match_pool2d_t *t)
@@ -139,7 +130,7 @@ static void avgpool_core(void *argument)
 
 void match_gap9_avgpool(const match_pool2d_t *tile)
 {
-    team(avgpool_core, tile);
+    match_gap9_team_launch(avgpool_core, tile);
 }
 
 static void maxpool_core(void *argument)
@@ -151,7 +142,7 @@ static void maxpool_core(void *argument)
 
 void match_gap9_maxpool2d(const match_pool2d_t *tile)
 {
-    team(maxpool_core, tile);
+    match_gap9_team_launch(maxpool_core, tile);
 }
 
 static void transpose_core(void *argument)
@@ -162,7 +153,7 @@ static void transpose_core(void *argument)
 
 void match_gap9_transpose(const match_transpose_t *tile)
 {
-    team(transpose_core, tile);
+    match_gap9_team_launch(transpose_core, tile);
 }
 
 static void quantize_core(void *argument)
@@ -177,7 +168,7 @@ static void quantize_core(void *argument)
 
 void match_gap9_quantize_tensor(const match_quantize_t *tile)
 {
-    team(quantize_core, tile);
+    match_gap9_team_launch(quantize_core, tile);
 }
 
 static void flip_core(void *argument)
@@ -188,7 +179,7 @@ static void flip_core(void *argument)
 
 void match_gap9_flip(const match_flip_t *tile)
 {
-    team(flip_core, tile);
+    match_gap9_team_launch(flip_core, tile);
 }
 
 static void clip_core(void *argument)
@@ -199,5 +190,5 @@ static void clip_core(void *argument)
 
 void match_gap9_clip(const match_clip_t *tile)
 {
-    team(clip_core, tile);
+    match_gap9_team_launch(clip_core, tile);
 }

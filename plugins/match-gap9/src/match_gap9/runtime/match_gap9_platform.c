@@ -3,13 +3,22 @@
 #include "match_gap9_api.h"
 #include "pmsis.h"
 
-/* MCHAN takes 17 bits of length per command and has 16 transfer ids; some stay free for the application. */
-#define COPY_MAX_BYTES 131071u
-#define COPY_SLOTS 8u
+#ifndef NUM_CORES
+#define NUM_CORES 8
+#endif
+
+/* MCHAN takes 17 bits of length per command, the copy structure of PMSIS 16. */
+#define COPY_MAX_BYTES 65535u
+/* MCHAN has 16 transfer ids; some stay free for the application. */
+#define COPY_SLOTS 12u
 
 static struct pi_device cluster;
 static int cluster_users;
-static pi_cl_dma_cmd_t copies[COPY_SLOTS];
+static struct {
+    void (*entry)(void *);
+    void *argument;
+} layer;
+static pi_cl_dma_copy_t copies[COPY_SLOTS]; /* the first copies_in_flight of them are not waited for */
 static uint32_t copies_in_flight;
 
 int match_gap9_start(void)
@@ -26,10 +35,20 @@ int match_gap9_start(void)
     return 0;
 }
 
+/* On the cluster controller. The team's configuration does not outlive the task. */
+static void run_layer(void *argument)
+{
+    (void)argument;
+    pi_team_config_offload(NUM_CORES);
+    layer.entry(layer.argument);
+}
+
 int match_gap9_call(void (*entry)(void *), void *argument)
 {
     struct pi_cluster_task task = {0};
-    return pi_cluster_send_task_to_cl(&cluster, pi_cluster_task(&task, entry, argument));
+    layer.entry = entry;
+    layer.argument = argument;
+    return pi_cluster_send_task_to_cl(&cluster, pi_cluster_task(&task, run_layer, NULL));
 }
 
 void match_gap9_stop(void)
@@ -42,20 +61,25 @@ void match_gap9_stop(void)
     }
 }
 
-void match_gap9_copy_wait(void)
+void match_gap9_team_launch(void (*entry)(void *), const void *argument)
 {
-    for (uint32_t i = 0u; i < copies_in_flight; i++) {
-        pi_cl_dma_cmd_wait(&copies[i]);
-    }
-    copies_in_flight = 0u;
+    pi_team_offload_preset(entry, (void *)(uintptr_t)argument);
 }
 
-static pi_cl_dma_cmd_t *next_copy(void)
+void match_gap9_team_wait(void)
 {
-    if (copies_in_flight == COPY_SLOTS) {
-        match_gap9_copy_wait();
+    pi_team_offload_wait();
+}
+
+/* ---- copies -------------------------------------------------------------------------------------------------- */
+
+/* Latest first: copies of a direction end in order, so that the core sleeps once for all of them. */
+void match_gap9_copy_wait(void)
+{
+    while (copies_in_flight > 0u) {
+        copies_in_flight--;
+        pi_cl_dma_wait(&copies[copies_in_flight]);
     }
-    return &copies[copies_in_flight++];
 }
 
 /* The hardware addresses 32 bits; the casts are exact there. */
@@ -64,76 +88,111 @@ static uint32_t address(const void *pointer)
     return (uint32_t)(uintptr_t)pointer;
 }
 
-static void copy_1d(uint32_t far, uint32_t near, uint32_t bytes, pi_cl_dma_dir_e direction)
+static pi_cl_dma_copy_t *begin(const void *far, const void *near, pi_cl_dma_dir_e direction)
+{
+    if (copies_in_flight == COPY_SLOTS) {
+        match_gap9_copy_wait();
+    }
+    pi_cl_dma_copy_t *const copy = &copies[copies_in_flight];
+    copies_in_flight++;
+    copy->ext = address(far);
+    copy->loc = address(near);
+    copy->dir = direction;
+    copy->merge = 0u;
+    return copy;
+}
+
+/* Issues commands for `bytes` and moves the addresses on. Commands after a copy's first share its transfer id, so that
+ * a copy of many commands is one to wait for. */
+static void push_dense(pi_cl_dma_copy_t *copy, uint32_t bytes)
 {
     while (bytes > 0u) {
-        const uint32_t part = (bytes < COPY_MAX_BYTES) ? bytes : COPY_MAX_BYTES & ~7u;
-        pi_cl_dma_cmd(far, near, part, direction, next_copy());
-        far += part;
-        near += part;
+        const uint32_t part = (bytes <= COPY_MAX_BYTES) ? bytes : COPY_MAX_BYTES & ~7u;
+        copy->size = (uint16_t)part;
+        pi_cl_dma_memcpy(copy);
+        copy->merge = 1u;
+        copy->ext += part;
+        copy->loc += part;
         bytes -= part;
     }
 }
 
-static void copy_2d(uint32_t far, uint32_t near, uint32_t rows, uint32_t row_bytes, uint32_t row_stride,
-                    pi_cl_dma_dir_e direction)
+static void push_rows(pi_cl_dma_copy_t *copy, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
-    if ((row_bytes == row_stride) || (rows == 1u)) {
-        copy_1d(far, near, rows * row_bytes, direction);
-        return;
-    }
-    if (row_bytes > COPY_MAX_BYTES) {
-        for (uint32_t row = 0u; row < rows; row++) {
-            copy_1d(far + row * row_stride, near + row * row_bytes, row_bytes, direction);
-        }
-        return;
-    }
+    const uint32_t fit = COPY_MAX_BYTES / row_bytes;
+    copy->stride = row_stride;
+    copy->length = row_bytes;
     while (rows > 0u) {
-        const uint32_t fit = COPY_MAX_BYTES / row_bytes;
         const uint32_t part = (rows < fit) ? rows : fit;
-        pi_cl_dma_cmd_2d(far, near, part * row_bytes, row_stride, row_bytes, direction, next_copy());
-        far += part * row_stride;
-        near += part * row_bytes;
+        copy->size = (uint16_t)(part * row_bytes);
+        pi_cl_dma_memcpy_2d(copy);
+        copy->merge = 1u;
+        copy->ext += part * row_stride;
+        copy->loc += part * row_bytes;
         rows -= part;
     }
 }
 
-static void copy_3d(uint32_t far, uint32_t near, uint32_t planes, uint32_t rows, uint32_t row_bytes,
-                    uint32_t row_stride, uint32_t plane_stride, pi_cl_dma_dir_e direction)
+static void push_2d(pi_cl_dma_copy_t *copy, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
+    const uint32_t far = copy->ext;
+    if ((row_bytes == row_stride) || (rows == 1u)) {
+        push_dense(copy, rows * row_bytes);
+    } else if (row_bytes > COPY_MAX_BYTES) {
+        for (uint32_t row = 0u; row < rows; row++) {
+            copy->ext = far + row * row_stride;
+            push_dense(copy, row_bytes);
+        }
+    } else {
+        push_rows(copy, rows, row_bytes, row_stride);
+    }
+}
+
+static void copy_3d(const void *far, const void *near, pi_cl_dma_dir_e direction, uint32_t planes, uint32_t rows,
+                    uint32_t row_bytes, uint32_t row_stride, uint32_t plane_stride)
+{
+    if ((planes == 0u) || (rows == 0u) || (row_bytes == 0u)) {
+        return;
+    }
+    pi_cl_dma_copy_t *const copy = begin(far, near, direction);
+    if ((row_bytes == row_stride) || (rows == 1u)) {
+        push_2d(copy, planes, rows * row_bytes, plane_stride);
+        return;
+    }
     for (uint32_t plane = 0u; plane < planes; plane++) {
-        copy_2d(far + plane * plane_stride, near + plane * rows * row_bytes, rows, row_bytes, row_stride, direction);
+        copy->ext = address(far) + plane * plane_stride;
+        push_2d(copy, rows, row_bytes, row_stride);
     }
 }
 
 void match_gap9_copy_in_1d(void *near, const void *far, uint32_t bytes)
 {
-    copy_1d(address(far), address(near), bytes, PI_CL_DMA_DIR_EXT2LOC);
+    copy_3d(far, near, PI_CL_DMA_DIR_EXT2LOC, 1u, 1u, bytes, 0u, 0u);
 }
 
 void match_gap9_copy_in_2d(void *near, const void *far, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
-    copy_2d(address(far), address(near), rows, row_bytes, row_stride, PI_CL_DMA_DIR_EXT2LOC);
+    copy_3d(far, near, PI_CL_DMA_DIR_EXT2LOC, 1u, rows, row_bytes, row_stride, 0u);
 }
 
 void match_gap9_copy_in_3d(void *near, const void *far, uint32_t planes, uint32_t rows, uint32_t row_bytes,
                            uint32_t row_stride, uint32_t plane_stride)
 {
-    copy_3d(address(far), address(near), planes, rows, row_bytes, row_stride, plane_stride, PI_CL_DMA_DIR_EXT2LOC);
+    copy_3d(far, near, PI_CL_DMA_DIR_EXT2LOC, planes, rows, row_bytes, row_stride, plane_stride);
 }
 
 void match_gap9_copy_out_1d(void *far, const void *near, uint32_t bytes)
 {
-    copy_1d(address(far), address(near), bytes, PI_CL_DMA_DIR_LOC2EXT);
+    copy_3d(far, near, PI_CL_DMA_DIR_LOC2EXT, 1u, 1u, bytes, 0u, 0u);
 }
 
 void match_gap9_copy_out_2d(void *far, const void *near, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
-    copy_2d(address(far), address(near), rows, row_bytes, row_stride, PI_CL_DMA_DIR_LOC2EXT);
+    copy_3d(far, near, PI_CL_DMA_DIR_LOC2EXT, 1u, rows, row_bytes, row_stride, 0u);
 }
 
 void match_gap9_copy_out_3d(void *far, const void *near, uint32_t planes, uint32_t rows, uint32_t row_bytes,
                             uint32_t row_stride, uint32_t plane_stride)
 {
-    copy_3d(address(far), address(near), planes, rows, row_bytes, row_stride, plane_stride, PI_CL_DMA_DIR_LOC2EXT);
+    copy_3d(far, near, PI_CL_DMA_DIR_LOC2EXT, planes, rows, row_bytes, row_stride, plane_stride);
 }

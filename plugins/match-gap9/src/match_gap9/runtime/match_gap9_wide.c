@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "match_gap9_api.h"
 #include "match_gap9_wide_core.h"
 
 static uint32_t words_of(uint32_t bytes)
@@ -90,9 +91,8 @@ static int is_direct(const match_conv2d_t *t)
            (t->input_y_pad_after == 0u) && (t->input_x_pad_before == 0u) && (t->input_x_pad_after == 0u);
 }
 
-static void conv2d_core(void *argument)
+static void conv2d_share(const match_conv2d_t *t)
 {
-    const match_conv2d_t *const t = argument;
     const uint8_t *const input = t->input;
     const int8_t *const weight = t->weight;
     const int32_t *const multiplier = t->multiplier;
@@ -120,20 +120,31 @@ static void conv2d_core(void *argument)
     pi_cl_team_barrier(0);
 }
 
+static void conv2d_core(void *argument)
+{
+    conv2d_share(argument);
+}
+
 void match_gap9_wide_conv2d(const match_conv2d_t *tile)
 {
-    pi_cl_team_fork(NUM_CORES, conv2d_core, (void *)(uintptr_t)tile);
+    match_gap9_team_launch(conv2d_core, tile);
 }
 
 /* N rows of C values are an image of N by 1 pixels. */
-void match_gap9_wide_linear(const match_linear_t *t)
+static void linear_core(void *argument)
 {
+    const match_linear_t *const t = argument;
     const match_conv2d_t rows = {
         .input = t->input, .weight = t->weight, .multiplier = t->multiplier, .addend = t->addend,
         .output = t->output, .scratch = t->scratch, .k = t->k, .c = t->c, .oy = t->n, .ox = 1u, .fy = 1u, .fx = 1u,
         .input_y = t->n, .input_x = 1u, .stride_y = 1, .stride_x = 1, .shift = t->shift,
     };
-    match_gap9_wide_conv2d(&rows);
+    conv2d_share(&rows);
+}
+
+void match_gap9_wide_linear(const match_linear_t *tile)
+{
+    match_gap9_team_launch(linear_core, tile);
 }
 
 /* ---- depthwise ----------------------------------------------------------------------------------------------- */
@@ -203,5 +214,5 @@ static void depthwise_core(void *argument)
 
 void match_gap9_wide_depthwise(const match_depthwise2d_t *tile)
 {
-    pi_cl_team_fork(NUM_CORES, depthwise_core, (void *)(uintptr_t)tile);
+    match_gap9_team_launch(depthwise_core, tile);
 }

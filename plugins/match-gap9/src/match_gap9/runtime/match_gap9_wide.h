@@ -12,9 +12,11 @@
 #include "match_depthwise2d.h"
 #include "match_linear.h"
 
-/* ---- on the cores alone; return when all are done -------------------------------------------------------------
+/* All launches return at once; match_gap9_team_wait of match_gap9_api.h returns when the tile is done. */
+
+/* ---- on the cores alone ----------------------------------------------------------------------------------------
  * Weights are int8_t: (K, FY, FX, C) for conv2d and (K, C) for linear, each K's row filled up with zeros to a multiple
- * of 4 bytes; (K, FY, FX) for depthwise. Rows and scratch (conv2d, linear: such a row's bytes for each core) begin at
+ * of 4 bytes; (K, FY, FX) for depthwise. Rows and scratch (conv2d, linear: two such rows' bytes for each core) begin at
  * multiples of 4. */
 
 void match_gap9_wide_conv2d(const match_conv2d_t *tile);
@@ -22,13 +24,11 @@ void match_gap9_wide_depthwise(const match_depthwise2d_t *tile);
 void match_gap9_wide_linear(const match_linear_t *tile);
 
 /* ---- NE16 computes 32-bit sums into scratch (4 bytes per output), the cores requantise them --------------------
- * Launch starts the first jobs and returns; wait issues the rest, requantises, and returns when the tile is done.
  * Weights are as NE16 reads them. */
 
 void match_gap9_ne16_wide_conv3x3(const match_conv2d_t *tile);
 void match_gap9_ne16_wide_conv1x1(const match_conv2d_t *tile);
 void match_gap9_ne16_wide_depthwise(const match_depthwise2d_t *tile);
 void match_gap9_ne16_wide_linear(const match_linear_t *tile);
-void match_gap9_ne16_wide_wait(void);
 
 #endif

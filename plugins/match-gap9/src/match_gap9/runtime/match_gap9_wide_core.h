@@ -14,8 +14,8 @@
 /* Cycle hooks of the twin; empty on silicon. */
 #ifndef MATCH_GAP9_CHARGE_WIDE_REQUANT
 #define MATCH_GAP9_CHARGE_WIDE_REQUANT(elements, shift) ((void)0)
-#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, channels, taps, direct, shift) ((void)0)
-#define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(pixels, channels, kernel_y, kernel_x, shift) ((void)0)
+#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, channels, taps, rows, shift) ((void)0)
+#define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(out_y, out_x, channels, kernel_y, kernel_x, stride_x, shift) ((void)0)
 #endif
 
 typedef struct {
@@ -30,6 +30,21 @@ static inline match_gap9_share_t match_gap9_wide_share(uint32_t n)
     share.start = (start < n) ? start : n;
     share.stop = (n - share.start < chunk) ? n : share.start + chunk;
     return share;
+}
+
+/* sum + products of the four bytes of two words: unsigned inputs, signed weights. */
+static inline int32_t match_gap9_wide_dot(uint32_t inputs, uint32_t weights, int32_t sum)
+{
+#ifdef MATCH_GAP9_XPULP
+    typedef uint8_t unsigned_bytes __attribute__((vector_size(4)));
+    typedef int8_t signed_bytes __attribute__((vector_size(4)));
+    return __builtin_pulp_sdotusp4((unsigned_bytes)inputs, (signed_bytes)weights, sum);
+#else
+    for (uint32_t bit = 0u; bit < 32u; bit += 8u) {
+        sum += (int32_t)((inputs >> bit) & 255u) * (int8_t)(uint8_t)(weights >> bit);
+    }
+    return sum;
+#endif
 }
 
 /* With shift >= 32 only the upper word of the 64-bit value counts. */

@@ -15,6 +15,8 @@ void match_gap9_twin_charge_wide_requant(uint32_t elements, uint32_t shift);
 void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, int direct, uint32_t shift);
 void match_gap9_twin_charge_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t kernel_y, uint32_t kernel_x,
                                            uint32_t shift);
+void match_gap9_twin_charge_ne16_words(void);
+void match_gap9_twin_charge_ne16_rows(void);
 
 #define MATCH_GAP9_CHARGE_ADD_REQUANT(n) match_gap9_twin_charge_add_requant(n)
 #define MATCH_GAP9_CHARGE_REQUANT(n) match_gap9_twin_charge_requant(n)
@@ -27,5 +29,7 @@ void match_gap9_twin_charge_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t
   match_gap9_twin_charge_wide_conv(pixels, k, taps, direct, shift)
 #define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(pixels, k, kernel_y, kernel_x, shift) \
   match_gap9_twin_charge_wide_depthwise(pixels, k, kernel_y, kernel_x, shift)
+#define MATCH_GAP9_CHARGE_NE16_WORDS() match_gap9_twin_charge_ne16_words()
+#define MATCH_GAP9_CHARGE_NE16_ROWS() match_gap9_twin_charge_ne16_rows()
 
 #endif

@@ -71,6 +71,10 @@ int pi_cl_team_nb_cores(void);
 void pi_cl_team_fork(int nb_cores, void (*entry)(void *), void *arg);
 void pi_cl_team_prepare_fork(int nb_cores);
 void pi_cl_team_preset_fork(void (*entry)(void *), void *arg);
+/* GAP9: the team runs beside the controller until the wait; the configuration lasts until the task ends. */
+void pi_team_config_offload(int nb_cores);
+void pi_team_offload_preset(void (*entry)(void *), void *arg);
+void pi_team_offload_wait(void);
 /* Declared without a prototype in the SDK and called both with and without an argument. */
 #define pi_cl_team_barrier(...) match_gap9_twin_team_barrier()
 void match_gap9_twin_team_barrier(void);
@@ -93,11 +97,45 @@ struct pi_cl_dma_cmd_s {
 };
 typedef struct pi_cl_dma_cmd_s pi_cl_dma_cmd_t;
 
+/* `merge` 1: the command shares the transfer that this core began last; waiting for that one waits for both. */
+struct pi_cl_dma_copy_s {
+  uint32_t ext, loc;
+  uint32_t id;
+  uint16_t size;
+  pi_cl_dma_dir_e dir;
+  uint8_t merge;
+  uint32_t stride, length; /* of 2-D copies */
+};
+typedef struct pi_cl_dma_copy_s pi_cl_dma_copy_t;
+typedef struct pi_cl_dma_copy_s pi_cl_dma_copy_2d_t;
+
 void pi_cl_dma_cmd(uint32_t ext, uint32_t loc, uint32_t size, pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd);
 void pi_cl_dma_cmd_2d(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, uint32_t length,
                       pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd);
 void pi_cl_dma_cmd_wait(pi_cl_dma_cmd_t *cmd);
+void pi_cl_dma_memcpy(pi_cl_dma_copy_t *copy);
+void pi_cl_dma_memcpy_2d(pi_cl_dma_copy_2d_t *copy);
+void pi_cl_dma_wait(void *copy);
 void pi_cl_dma_flush(void);
+
+/* ---- external RAM: in the SDK in bsp/ram.h ----------------------------------------------------------------- */
+
+struct pi_default_ram_conf {
+  uint32_t baudrate;
+};
+
+struct pi_cl_ram_req_s {
+  uint64_t ticket, end_time;
+};
+typedef struct pi_cl_ram_req_s pi_cl_ram_req_t;
+
+void pi_default_ram_conf_init(struct pi_default_ram_conf *conf);
+int32_t pi_ram_open(struct pi_device *device);
+void pi_ram_close(struct pi_device *device);
+int pi_ram_alloc(struct pi_device *device, uint32_t *addr, uint32_t size);
+void pi_ram_write(struct pi_device *device, uint32_t pi_ram_addr, void *data, uint32_t size);
+void pi_cl_ram_read(struct pi_device *device, uint32_t pi_ram_addr, void *addr, uint32_t size, pi_cl_ram_req_t *req);
+void pi_cl_ram_read_wait(pi_cl_ram_req_t *req);
 
 /* ---- performance counters and clocks --------------------------------------------------------------------- */
 

@@ -30,12 +30,22 @@ void match_gap9_twin_charge_wide_requant(uint32_t elements, uint32_t shift) {
   (void)gap9_enter_kernel("match_gap9_wide_requant", gap9_cost_wide_requant(elements, shift));
 }
 
-void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, int direct, uint32_t shift) {
-  (void)gap9_enter_kernel("match_gap9_wide_conv", gap9_cost_wide_conv(pixels, k, taps, direct != 0, shift));
+void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift) {
+  (void)gap9_enter_kernel("match_gap9_wide_conv", gap9_cost_wide_conv(pixels, k, taps, rows, shift));
 }
 
-void match_gap9_twin_charge_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t kernel_y, uint32_t kernel_x,
-                                           uint32_t shift) {
-  (void)gap9_enter_kernel("match_gap9_wide_depthwise",
-                          gap9_cost_wide_depthwise(pixels, k, kernel_y, kernel_x, shift));
+void match_gap9_twin_charge_wide_depthwise(uint32_t out_y, uint32_t out_x, uint32_t k, uint32_t kernel_y,
+                                           uint32_t kernel_x, uint32_t stride_x, uint32_t shift) {
+  const gap9_conv_shape_t shape = {
+      .out_y = out_y, .out_x = out_x, .k_out = k, .kernel_y = kernel_y, .kernel_x = kernel_x};
+  (void)gap9_enter_kernel("match_gap9_wide_depthwise", gap9_cost_wide_depthwise(&shape, stride_x, shift));
+}
+
+/* By whichever core fills the words: the controller or a worker. */
+void match_gap9_twin_charge_ne16_words(void) {
+  match_twin_spend_kind(gap9_clock(), MATCH_GAP9_NE16_WORDS_CYCLES, "ne16 words");
+}
+
+void match_gap9_twin_charge_ne16_rows(void) {
+  match_twin_spend_kind(gap9_clock(), MATCH_GAP9_NE16_ROWS_CYCLES, "ne16 words");
 }

@@ -224,3 +224,7 @@ uint64_t gap9_cost_dma(uint32_t rows, uint32_t row_bytes, bool inwards, bool str
   return ceil_div(total, MATCH_GAP9_DMA_BYTES_PER_CYCLE) + (uint64_t)rows * MATCH_GAP9_DMA_ROW_CYCLES;
 #endif
 }
+
+uint64_t gap9_cost_l3(uint32_t size) {
+  return MATCH_GAP9_L3_SETUP_CYCLES + ceil_div(size, MATCH_GAP9_L3_BYTES_PER_CYCLE);
+}

@@ -1,8 +1,8 @@
 /* gap9_dma.c - MCHAN through PMSIS: 1-D and 2-D commands, the external side strided.
  *
- * One clock per direction: commands of one direction queue, opposite directions overlap. Software cost as published
- * is per operand, not per command; a run of equal 2-D commands without a wait in between (the planes of a 3-D copy,
- * the channels of an HWC to CHW copy) therefore pays it once. SPDX-License-Identifier: Apache-2.0 */
+ * One clock per direction: commands of one direction queue, opposite directions overlap. A transfer is one command or
+ * several that were merged under its id. Software cost as published is per transfer, not per command: the planes of a
+ * 3-D copy, or the channels of an HWC to CHW copy, are merged and pay it once. SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "gap9_twin.h"
@@ -16,17 +16,18 @@ typedef struct {
 } copy_t;
 
 typedef struct {
-  const pi_cl_dma_cmd_t *cmd;
+  copy_t copy;
+  const void *owner; /* the structure that waits for the transfer */
+  uint32_t id;
   uint64_t ticket, end_time;
-  bool inwards;
-} transfer_t;
+} command_t;
+
+#define MAX_COMMANDS 4096u
 
 static struct {
-  transfer_t slot[MATCH_GAP9_DMA_TRANSFER_IDS]; /* in order of issue */
+  command_t command[MAX_COMMANDS]; /* in order of issue */
   uint32_t count;
-  /* The last command, while nothing was waited for since. */
-  bool run;
-  copy_t last;
+  uint32_t last_id; /* the transfer that merged commands join; ids count on and name no hardware id */
 } dma;
 
 static void perform(void *argument) {
@@ -46,24 +47,27 @@ static void poison(const copy_t *copy) {
   }
 }
 
-/* Cycles of the channel and of the issuing core for the command, given the one before. */
-static uint64_t price(const copy_t *copy, bool strided, uint64_t *issue) {
+/* Cycles of the channel and of the issuing core. */
+static uint64_t price(const copy_t *copy, bool strided, bool merged, uint64_t *issue) {
   const uint32_t offset = (uint32_t)((uintptr_t)copy->loc % MATCH_GAP9_DMA_L1_WORD_BYTES);
   uint64_t cycles = gap9_cost_dma(copy->rows, copy->row_bytes, copy->inwards, strided, offset);
-  const bool next_plane = dma.run && strided && copy->inwards == dma.last.inwards && copy->rows == dma.last.rows &&
-                          copy->row_bytes == dma.last.row_bytes && copy->stride == dma.last.stride;
   *issue = MATCH_GAP9_DMA_SETUP_CYCLES + MATCH_GAP9_DMA_API_CYCLES;
-  if (next_plane && !MATCH_GAP9_PRESET_ENGINE) {
+  if (merged && !MATCH_GAP9_PRESET_ENGINE) {
     *issue = 0u;
     cycles += copy->row_bytes == 1u ? 0u : MATCH_GAP9_DMA_PLANE_CYCLES;
   }
-  dma.run = strided;
-  dma.last = *copy;
   return cycles;
 }
 
-static void start(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, uint32_t length, bool strided,
-                  pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd) {
+static uint32_t ids_in_flight(void) {
+  uint32_t ids = 0u;
+  for (uint32_t i = 0u; i < dma.count; i++) {
+    ids += i == 0u || dma.command[i].id != dma.command[i - 1u].id ? 1u : 0u;
+  }
+  return ids;
+}
+
+static copy_t check(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, uint32_t length, pi_cl_dma_dir_e dir) {
   copy_t copy = {.row_bytes = length, .stride = stride, .inwards = dir == PI_CL_DMA_DIR_EXT2LOC};
   if (!gap9_on_cluster()) {
     match_twin_fault("the cluster DMA was programmed by the fabric controller");
@@ -89,69 +93,124 @@ static void start(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, ui
                       (unsigned)ext, span);
   }
   copy.loc = gap9_l1_pointer(loc, size, "local DMA address");
+  return copy;
+}
+
+/* The id of a new transfer that `owner` waits for. */
+static uint32_t begin(const void *owner) {
   for (uint32_t i = 0u; i < dma.count; i++) {
-    if (dma.slot[i].cmd == cmd) {
+    if (dma.command[i].owner == owner) {
       match_twin_fault("a DMA command structure was reused before its transfer was waited for");
     }
   }
-  if (dma.count == MATCH_GAP9_DMA_TRANSFER_IDS) {
+  if (ids_in_flight() == MATCH_GAP9_DMA_TRANSFER_IDS) {
     match_twin_faultf("more than %u DMA transfers without a wait", MATCH_GAP9_DMA_TRANSFER_IDS);
   }
-  if (match_twin_mode() == MATCH_TWIN_LAZY) {
-    poison(&copy);
+  return ++dma.last_id;
+}
+
+/* The id of the transfer that a merged command joins. */
+static uint32_t join(void) {
+  if (dma.count == 0u || dma.command[dma.count - 1u].id != dma.last_id) {
+    match_twin_fault("a DMA command was merged with a transfer that was waited for already, or with none");
   }
-  uint64_t issue;
-  const uint64_t cycles = price(&copy, strided, &issue);
-  match_twin_spend_kind(MATCH_TWIN_CLOCK_CLUSTER, issue, "dma issue");
-  transfer_t *slot = &dma.slot[dma.count];
-  dma.count++;
-  slot->cmd = cmd;
-  slot->inwards = copy.inwards;
-  slot->end_time = match_twin_issue_kind(MATCH_TWIN_CLOCK_CLUSTER,
-                                         copy.inwards ? MATCH_TWIN_CLOCK_DMA_IN : MATCH_TWIN_CLOCK_DMA_OUT, cycles,
-                                         "copy");
-  slot->ticket = match_twin_defer(perform, &copy, sizeof copy);
-  cmd->id = (uint32_t)slot->ticket;
+  return dma.last_id;
+}
+
+static void issue(const copy_t *copy, bool strided, bool merged, const void *owner, uint32_t id) {
+  if (dma.count == MAX_COMMANDS) {
+    match_twin_faultf("more than %u DMA commands without a wait", MAX_COMMANDS);
+  }
+  if (match_twin_mode() == MATCH_TWIN_LAZY) {
+    poison(copy);
+  }
+  uint64_t busy;
+  const uint64_t cycles = price(copy, strided, merged, &busy);
+  const unsigned channel = copy->inwards ? MATCH_TWIN_CLOCK_DMA_IN : MATCH_TWIN_CLOCK_DMA_OUT;
+  match_twin_spend_kind(gap9_clock(), busy, "dma issue");
+  command_t *command = &dma.command[dma.count++];
+  *command = (command_t){.copy = *copy, .owner = owner, .id = id};
+  command->end_time = match_twin_issue_kind(gap9_clock(), channel, cycles, "copy");
+  command->ticket = match_twin_defer(perform, copy, sizeof *copy);
 }
 
 void pi_cl_dma_cmd(uint32_t ext, uint32_t loc, uint32_t size, pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd) {
-  start(ext, loc, size, size, size, false, dir, cmd);
+  const copy_t copy = check(ext, loc, size, size, size, dir);
+  cmd->id = begin(cmd);
+  issue(&copy, false, false, cmd, cmd->id);
 }
 
 void pi_cl_dma_cmd_2d(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, uint32_t length,
                       pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd) {
-  start(ext, loc, size, stride, length, true, dir, cmd);
+  const copy_t copy = check(ext, loc, size, stride, length, dir);
+  cmd->id = begin(cmd);
+  issue(&copy, true, false, cmd, cmd->id);
 }
 
-static void finish(uint32_t index) {
-  const transfer_t done = dma.slot[index];
-  for (dma.count--; index < dma.count; index++) {
-    dma.slot[index] = dma.slot[index + 1u];
-  }
-  dma.run = false;
-  match_twin_complete(done.ticket);
-  if (match_twin_now(MATCH_TWIN_CLOCK_CLUSTER) < done.end_time) {
-    /* The core sleeps and needs to wake up; a transfer that is over costs nothing to wait for. */
-    match_twin_wait_until(MATCH_TWIN_CLOCK_CLUSTER, done.end_time);
-    match_twin_spend_kind(MATCH_TWIN_CLOCK_CLUSTER,
-                          done.inwards ? MATCH_GAP9_DMA_WAIT_IN_CYCLES : MATCH_GAP9_DMA_WAIT_OUT_CYCLES, "dma wait");
-  }
+/* Merging leaves the structure's id as it is: the one who waits is the transfer's first command. */
+static void push(pi_cl_dma_copy_t *copy, uint32_t stride, uint32_t length, bool strided) {
+  const copy_t checked = check(copy->ext, copy->loc, copy->size, stride, length, copy->dir);
+  const uint32_t id = copy->merge != 0u ? join() : begin(copy);
+  copy->id = copy->merge != 0u ? copy->id : id;
+  issue(&checked, strided, copy->merge != 0u, copy->merge != 0u ? NULL : copy, id);
 }
 
-void pi_cl_dma_cmd_wait(pi_cl_dma_cmd_t *cmd) {
+void pi_cl_dma_memcpy(pi_cl_dma_copy_t *copy) { push(copy, copy->size, copy->size, false); }
+
+void pi_cl_dma_memcpy_2d(pi_cl_dma_copy_2d_t *copy) { push(copy, copy->stride, copy->length, true); }
+
+/* A core that has to sleep for the transfer needs to wake up; one that is over costs nothing to wait for. */
+static void finish(uint32_t id) {
+  uint64_t end_time = 0u;
+  bool inwards = false;
+  uint32_t kept = 0u;
   for (uint32_t i = 0u; i < dma.count; i++) {
-    if (dma.slot[i].cmd == cmd) {
-      finish(i);
+    const command_t *command = &dma.command[i];
+    if (command->id != id) {
+      dma.command[kept++] = *command;
+      continue;
+    }
+    match_twin_complete(command->ticket);
+    inwards = command->end_time > end_time ? command->copy.inwards : inwards;
+    end_time = command->end_time > end_time ? command->end_time : end_time;
+  }
+  dma.count = kept;
+  if (match_twin_now(gap9_clock()) < end_time) {
+    match_twin_wait_until(gap9_clock(), end_time);
+    match_twin_spend_kind(gap9_clock(), inwards ? MATCH_GAP9_DMA_WAIT_IN_CYCLES : MATCH_GAP9_DMA_WAIT_OUT_CYCLES,
+                          "dma wait");
+  }
+}
+
+static void wait_for(const void *owner) {
+  for (uint32_t i = 0u; i < dma.count; i++) {
+    if (dma.command[i].owner == owner) {
+      finish(dma.command[i].id);
       return;
     }
   }
   match_twin_fault("a wait for a DMA command that was not issued or was waited for already");
 }
 
+void pi_cl_dma_cmd_wait(pi_cl_dma_cmd_t *cmd) { wait_for(cmd); }
+
+void pi_cl_dma_wait(void *copy) { wait_for(copy); }
+
 uint32_t gap9_dma_in_flight(void) { return dma.count; }
+
+void gap9_dma_check_idle(const void *data, size_t size, const char *what) {
+  const uintptr_t start = (uintptr_t)data;
+  for (uint32_t i = 0u; i < dma.count; i++) {
+    const copy_t *copy = &dma.command[i].copy;
+    const uintptr_t loc = (uintptr_t)copy->loc;
+    if (copy->inwards && start < loc + (size_t)copy->rows * copy->row_bytes && loc < start + size) {
+      match_twin_faultf("%s: a DMA copy that was not waited for writes to these bytes of L1", what);
+    }
+  }
+}
 
 void pi_cl_dma_flush(void) {
   while (dma.count > 0u) {
-    finish(0u);
+    finish(dma.command[0].id);
   }
 }

@@ -18,6 +18,7 @@ void gap9_check_l1(const void *data, size_t size, const char *what) {
   if (size > 0u && !inside_l1((size_t)((uintptr_t)data - (uintptr_t)match_gap9_l1), size)) {
     match_twin_faultf("%s: %zu bytes are not in L1", what, size);
   }
+  gap9_dma_check_idle(data, size, what);
 }
 
 bool gap9_is_l1(uint32_t address) {
@@ -31,6 +32,12 @@ uint8_t *gap9_l1_pointer(uint32_t address, size_t size, const char *what) {
                       (int)(int32_t)offset);
   }
   return &match_gap9_l1[offset];
+}
+
+uint8_t *gap9_l1_access(uint32_t address, size_t size, const char *what) {
+  uint8_t *data = gap9_l1_pointer(address, size, what);
+  gap9_dma_check_idle(data, size, what);
+  return data;
 }
 
 /* ---- allocators: first fit, blocks sorted by address ------------------------------------------------------- */

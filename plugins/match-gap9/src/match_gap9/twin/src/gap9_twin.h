@@ -20,22 +20,32 @@
 
 extern uint8_t match_gap9_l1[MATCH_GAP9_L1_BYTES];
 
-/* Faults unless [data, data + size) lies in L1; `what` names the operand in the message. */
+/* Faults unless [data, data + size) lies in L1 and no DMA copy in flight writes there; `what` names the operand in the
+ * message. */
 void gap9_check_l1(const void *data, size_t size, const char *what);
 /* Host pointer of a 32-bit L1 address; faults unless [address, address + size) lies in L1. */
 uint8_t *gap9_l1_pointer(uint32_t address, size_t size, const char *what);
+/* The same for units that compute: faults too if a DMA copy in flight writes there. */
+uint8_t *gap9_l1_access(uint32_t address, size_t size, const char *what);
 bool gap9_is_l1(uint32_t address);
 
-/* ---- cluster (gap9_cluster.c) ---------------------------------------------------------------------------- */
+/* ---- cluster (gap9_cluster.c, gap9_team.c) ----------------------------------------------------------------- */
 
 bool gap9_on_cluster(void);
-/* The clock of whoever runs now: the cluster, or the fabric controller. */
+/* Whether a worker core runs now. */
+bool gap9_in_team(void);
+/* The clock of whoever runs now: the workers, their controller, or the fabric controller. */
 unsigned gap9_clock(void);
+/* A task begins: its team is not configured; a task ends: its team has been waited for. */
+void gap9_team_begin(void);
+void gap9_team_end(void);
 /* Entry of a team kernel: faults outside of a full team; returns the core. Core 0 charges `cycles`. */
 int gap9_enter_kernel(const char *name, uint64_t cycles);
 
-/* Cluster DMA transfers issued and not waited for (gap9_dma.c). */
+/* Cluster DMA commands issued and not waited for (gap9_dma.c). */
 uint32_t gap9_dma_in_flight(void);
+/* Faults if one of them writes to these bytes of L1; `what` names who touches them. */
+void gap9_dma_check_idle(const void *data, size_t size, const char *what);
 
 /* ---- cycle formulas (gap9_cost.c), equal to match_gap9.formulas ------------------------------------------- */
 
@@ -57,8 +67,8 @@ uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels);
 uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *shape, bool requant);
 /* gap9_cost_wide.c: 64-bit requantisation */
 uint64_t gap9_cost_wide_requant(uint32_t elements, uint32_t shift);
-uint64_t gap9_cost_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, bool direct, uint32_t shift);
-uint64_t gap9_cost_wide_depthwise(uint32_t pixels, uint32_t k, uint32_t kernel_y, uint32_t kernel_x, uint32_t shift);
+uint64_t gap9_cost_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift);
+uint64_t gap9_cost_wide_depthwise(const gap9_conv_shape_t *shape, uint32_t stride_x, uint32_t shift);
 
 /* An NE16 job as its registers say it. */
 typedef enum { GAP9_NE16_3X3 = 0, GAP9_NE16_DEPTHWISE = 1, GAP9_NE16_1X1 = 2 } gap9_ne16_mode_t;
@@ -73,6 +83,8 @@ typedef struct {
 
 uint64_t gap9_cost_ne16(const gap9_ne16_job_t *job);
 
+/* Cycles a request occupies the link to the external RAM. */
+uint64_t gap9_cost_l3(uint32_t size);
 /* Cycles a command occupies its channel; rows = 1 and strided = false for a 1-D command. */
 uint64_t gap9_cost_dma(uint32_t rows, uint32_t row_bytes, bool inwards, bool strided, uint32_t l1_offset);
 

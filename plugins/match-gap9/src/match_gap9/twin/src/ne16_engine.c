@@ -25,17 +25,17 @@ static norm_t load_norm(const ne16_config_t *c, uint32_t channel) {
   norm_t norm = {.scale = 1u, .shift = c->shift_amount};
   const uint32_t bytes = c->tiles.scale_bits / 8u;
   if (bytes > 0u) {
-    const uint8_t *scale = gap9_l1_pointer(c->scale + channel * bytes, bytes, "NE16 scale");
+    const uint8_t *scale = gap9_l1_access(c->scale + channel * bytes, bytes, "NE16 scale");
     norm.scale = 0u;
     for (uint32_t i = 0u; i < bytes; i++) {
       norm.scale |= (uint32_t)scale[i] << (8u * i);
     }
   }
   if (c->tiles.shift) {
-    norm.shift = *gap9_l1_pointer(c->scale_shift + channel, 1u, "NE16 shift") & 0x3Fu; /* six bits in hardware */
+    norm.shift = *gap9_l1_access(c->scale_shift + channel, 1u, "NE16 shift") & 0x3Fu; /* six bits in hardware */
   }
   if (c->tiles.bias) {
-    memcpy(&norm.bias, gap9_l1_pointer(c->scale_bias + 4u * channel, 4u, "NE16 bias"), sizeof norm.bias);
+    memcpy(&norm.bias, gap9_l1_access(c->scale_bias + 4u * channel, 4u, "NE16 bias"), sizeof norm.bias);
   }
   return norm;
 }
@@ -111,7 +111,7 @@ static void load(const ne16_config_t *c, uint32_t ki, uint32_t ho, uint32_t wo, 
       }
       const uint32_t address =
           c->infeat + (3u * ho + row) * c->in_row + (3u * wo + column) * c->in_pixel + ki * LANES;
-      const uint8_t *data = gap9_l1_pointer(address, lanes, "NE16 input");
+      const uint8_t *data = gap9_l1_access(address, lanes, "NE16 input");
       for (uint32_t lane = 0u; lane < lanes; lane++) {
         pixel[lane] = data[lane];
       }

@@ -141,7 +141,7 @@ static void unpack(const ne16_config_t *c, uint32_t address, uint32_t pitch, uin
     out[i] = (int16_t)c->weight_offset;
   }
   for (uint32_t bit = 0u; bit < c->tiles.weight_bits; bit++) {
-    const uint8_t *group = gap9_l1_pointer(address + bit * pitch, 2u * (size_t)taps, "NE16 weights");
+    const uint8_t *group = gap9_l1_access(address + bit * pitch, 2u * (size_t)taps, "NE16 weights");
     for (uint32_t tap = 0u; tap < taps; tap++) {
       const uint32_t lanes = group[2u * tap] | (uint32_t)group[2u * tap + 1u] << 8;
       for (uint32_t channel = 0u; channel < 16u; channel++) {
@@ -164,7 +164,7 @@ static bool same_weights(const ne16_config_t *c, size_t size) {
          c->tiles.tiles_ko == l->tiles.tiles_ko && c->tiles.tiles_ki == l->tiles.tiles_ki &&
          c->tiles.rem_ko == l->tiles.rem_ko && c->mask_top == l->mask_top && c->mask_right == l->mask_right &&
          c->mask_bottom == l->mask_bottom && c->mask_left == l->mask_left &&
-         memcmp(last.bytes, gap9_l1_pointer(c->weights, size, "NE16 weights"), size) == 0;
+         memcmp(last.bytes, gap9_l1_access(c->weights, size, "NE16 weights"), size) == 0;
 }
 
 const int16_t *ne16_decode_weights(const ne16_config_t *c) {
@@ -198,7 +198,7 @@ const int16_t *ne16_decode_weights(const ne16_config_t *c) {
   last.config = *c;
   last.size = size;
   if (dense) {
-    memcpy(last.bytes, gap9_l1_pointer(c->weights, size, "NE16 weights"), size);
+    memcpy(last.bytes, gap9_l1_access(c->weights, size, "NE16 weights"), size);
   }
   return last.weights;
 }
@@ -224,7 +224,7 @@ uint8_t *ne16_output(const ne16_config_t *c, uint32_t ko, uint32_t ho, uint32_t 
       c->tiles.mode == GAP9_NE16_DEPTHWISE ? NE16_SUBTILE_INPUT_CHANNEL : NE16_SUBTILE_OUTPUT_CHANNEL;
   const uint32_t address = c->outfeat + (3u * ho + row) * c->out_row + (3u * wo + column) * c->out_pixel +
                            ko * whole * (c->tiles.out_bits / 8u) + group * c->out_group;
-  return gap9_l1_pointer(address, bytes, "NE16 output");
+  return gap9_l1_access(address, bytes, "NE16 output");
 }
 
 void ne16_poison(const ne16_config_t *c) {
