@@ -8,7 +8,6 @@ Exit code 1 if a size does not deploy or is not bit exact.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from match_core.verify import VerifyResult
 
 from tests.benchmarks import charts
 from tests.benchmarks.published import CLOCK_HZ, NETWORK_MS
-from tests.benchmarks.runs import HOST, MODELS, NETWORKS, PRECISIONS, PRESETS, Setting, network, parser, told, verify
-from tests.benchmarks.tables import Cell, Column, Table, about
+from tests.benchmarks.runs import HOST, NETWORKS, Setting, about, network, parse, told, verify
+from tests.benchmarks.tables import Cell, Column, Table
 
 COMMAND = "tests.benchmarks.l1_sweep"
 #: The precision of the tables in docs/benchmarks.md.
@@ -112,9 +111,7 @@ def sweep_table(name: str, points: Sequence[Point]) -> Table:
         Column("fallen to the host"),
         Column("bit exact"),
     )
-    presets = list(dict.fromkeys(point.setting.preset for point in points))
-    precisions = list(dict.fromkeys(point.setting.precision for point in points))
-    return Table(name, about(COMMAND, presets, precisions), columns, tuple(rows))
+    return Table(name, about(COMMAND, (point.setting for point in points)), columns, tuple(rows))
 
 
 def _same(full: Point, point: Point) -> bool:
@@ -162,20 +159,16 @@ def page_table(preset: str, points: Sequence[Point]) -> Table:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the tables, write CSV and SVG."""
-    options = _options(arguments)
-    if not MODELS.is_dir():
-        sys.stderr.write(f"the networks are not on this machine: there is no {MODELS}\n")
-        return 1
-    presets, precisions = options.preset or PRESETS, options.precision or PRECISIONS
+    options = parse(__doc__, arguments, {"network": NETWORKS})
     plugins = Plugins.load()
     points: list[Point] = []
-    for preset in presets:
-        for precision in precisions:
-            points += measure(options.networks or NETWORKS, preset, precision, plugins)
+    for preset in options.preset:
+        for precision in options.precision:
+            points += measure(options.network, preset, precision, plugins)
             chart(preset, precision, points)
     sweep_table("l1", points).write_csv()
-    for preset in presets:
-        for precision in precisions:
+    for preset in options.preset:
+        for precision in options.precision:
             table = page_table(preset, [point for point in points if point.setting.precision == precision])
             sys.stdout.write(f"{table.markdown()}\n\n")
             if options.update and precision == PAGE_PRECISION:
@@ -184,15 +177,6 @@ def main(arguments: Sequence[str]) -> int:
     for point in failed:
         told(f"FAILURE: {point.network}, {point.setting}: {point.failure or 'not bit exact'}")
     return 1 if failed else 0
-
-
-def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    made = parser(__doc__)
-    made.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}; all if none is given")
-    options = made.parse_args(arguments)
-    if options.update and (options.networks or options.preset or options.precision):
-        made.error("--update takes all networks, presets and precisions")
-    return options
 
 
 if __name__ == "__main__":

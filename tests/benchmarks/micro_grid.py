@@ -24,61 +24,18 @@ from match_core.hardware import Soc
 from match_core.plugin.host import Plugins
 from match_core.transforms.base import Precision
 from match_core.verify import VerifyResult
-from match_gap9 import constants, formulas
 
 from tests.benchmarks import charts
+from tests.benchmarks.grid_layers import CHANNELS, LAYER_NAME, SIZES, Layer, layers
 from tests.benchmarks.published import FIDELITY
-from tests.benchmarks.runs import PRECISIONS, PRESETS, Setting, parser, told, verify
-from tests.benchmarks.tables import Cell, Column, Table, about
-from tests.end_to_end.models import QdqBuilder
+from tests.benchmarks.runs import Setting, about, parse, told, verify
+from tests.benchmarks.tables import Cell, Column, Table
 
 COMMAND = "tests.benchmarks.micro_grid"
-SIZES = (2, 8, 16, 32, 64, 128)
-CHANNELS = (1, 16, 64)
-KINDS = ("standard", "depthwise")
 UNITS = ("cluster", "NE16")
 #: The precision of the tables in docs/benchmarks.md: the one whose kernels the paper measured.
 PAGE_PRECISION: Precision = "fast"
-#: What QdqBuilder calls its first convolution.
-LAYER_NAME = "conv0"
 ENLARGED_L2_BYTES = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """A 3x3 convolution with padding 1 and stride 1 of size x size x channels; depthwise or not."""
-
-    kind: str
-    channels: int
-    size: int
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates, those with padding included."""
-        return 9 * self.size**2 * self.channels * (1 if self.kind == "depthwise" else self.channels)
-
-    def save(self, folder: Path) -> Path:
-        """Its model."""
-        builder = QdqBuilder(
-            seed=self.size * 1000 + self.channels, channels=self.channels, height=self.size, width=self.size
-        )
-        builder.conv(self.channels, 3, group=self.channels if self.kind == "depthwise" else 1)
-        return builder.save(folder / f"{self.kind}_{self.channels}_{self.size}.onnx")
-
-    def published_cycles(self, units: str) -> int:
-        """The published formula of the kernel for the whole layer in one tile, without transfers (GAP9 sheet 3.2 and
-        3.3, from match/target/examples/gap9 and plinio/cost/ne16_latency.py)."""
-        timing = constants.values("as-published")
-        size, channels = self.size, self.channels
-        out = {"out_y": size, "out_x": size}
-        taps = {"kernel_y": 3, "kernel_x": 3}
-        if units == "NE16" and self.kind == "depthwise":
-            return int(formulas.ne16_job(timing, "depthwise3x3", **out, k_out=channels))
-        if units == "NE16":
-            return int(formulas.ne16_job(timing, "conv3x3", **out, k_out=channels, k_in=channels))
-        if self.kind == "depthwise":
-            return int(formulas.depthwise(timing, in_y=size, **out, channels=channels, **taps))
-        return int(formulas.conv(timing, **out, k_out=channels, c_in=channels, **taps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +84,6 @@ class LargeL2(Plugins):
         soc = super().soc(name)
         memories = (replace(m, size_bytes=ENLARGED_L2_BYTES) if m.name == "l2" else m for m in soc.memories)
         return replace(soc, memories=tuple(memories))
-
-
-def layers(sizes: Sequence[int] = SIZES, channels: Sequence[int] = CHANNELS) -> list[Layer]:
-    """The grid. With one channel the two kinds are the same layer."""
-    kinds = [(kind, count) for kind in KINDS for count in channels if count > 1 or kind == "standard"]
-    return [Layer(kind, count, size) for kind, count in kinds for size in sizes]
 
 
 def measure(grid: Iterable[Layer], presets: Sequence[str], precisions: Sequence[Precision]) -> list[Run]:
@@ -205,9 +156,7 @@ def grid_table(name: str, runs: Sequence[Run]) -> Table:
         Column("of published formula", ".1%"),
         Column("bit exact"),
     )
-    presets = list(dict.fromkeys(run.setting.preset for run in runs))
-    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
-    return Table(name, about(COMMAND, presets, precisions), columns, rows)
+    return Table(name, about(COMMAND, (run.setting for run in runs)), columns, rows)
 
 
 def summary(runs: Sequence[Run]) -> Table:
@@ -235,9 +184,7 @@ def summary(runs: Sequence[Run]) -> Table:
         Column("at"),
         Column("of published formula", ".1%"),
     )
-    presets = list(dict.fromkeys(run.setting.preset for run in runs))
-    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
-    return Table("grid-summary", about(COMMAND, presets, precisions), columns, tuple(rows))
+    return Table("grid-summary", about(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
 
 
 def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
@@ -252,33 +199,25 @@ def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
     charts.lines(f"grid-{preset}-{precision}", axes, series)
 
 
-def page_tables(runs: Sequence[Run], presets: Sequence[str]) -> list[Table]:
-    """What docs/benchmarks.md shows: the summary, and every layer with PAGE_PRECISION."""
-    found = [summary(runs)]
-    for preset in presets:
-        some = [run for run in runs if (run.setting.preset, run.setting.precision) == (preset, PAGE_PRECISION)]
-        found.append(grid_table(f"grid-{preset}", some).without("preset", "precision"))
-    return found
+def page_table(preset: str, runs: Sequence[Run]) -> Table:
+    """What docs/benchmarks.md shows of a preset (runs of PAGE_PRECISION)."""
+    some = [run for run in runs if run.setting.preset == preset]
+    return grid_table(f"grid-{preset}", some).without("preset", "precision")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the tables, write CSV and SVG."""
-    made = parser(__doc__)
-    made.add_argument("--size", type=int, choices=SIZES, action="append", help="may be repeated; all if not given")
-    made.add_argument(
-        "--channels", type=int, choices=CHANNELS, action="append", help="may be repeated; all if not given"
-    )
-    options = made.parse_args(arguments)
-    if options.update and (options.preset or options.precision or options.size or options.channels):
-        made.error("--update takes the whole grid")
-    presets, precisions = options.preset or PRESETS, options.precision or PRECISIONS
-    runs = measure(layers(options.size or SIZES, options.channels or CHANNELS), presets, precisions)
+    options = parse(__doc__, arguments, {"size": SIZES, "channels": CHANNELS})
+    runs = measure(layers(options.size, options.channels), options.preset, options.precision)
     grid_table("grid", runs).write_csv()
-    summary(runs).write_csv()
-    for preset in presets:
-        for precision in precisions:
+    shown = [summary(runs)]
+    shown[0].write_csv()
+    for preset in options.preset:
+        for precision in options.precision:
             chart(preset, precision, runs)
-    for table in page_tables(runs, presets):
+            table = page_table(preset, [run for run in runs if run.setting.precision == precision])
+            shown += [table] if precision == PAGE_PRECISION or len(options.precision) == 1 else []
+    for table in shown:
         sys.stdout.write(f"{table.markdown()}\n\n")
         if options.update:
             table.put()

@@ -10,7 +10,6 @@ Exit code 1 if anything is not bit exact, or if a subset of the units is faster 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,18 +23,16 @@ from tests.benchmarks import charts
 from tests.benchmarks.published import CLOCK_HZ, NETWORK_MS
 from tests.benchmarks.runs import (
     HOST,
-    MODELS,
     NETWORKS,
-    PRECISIONS,
-    PRESETS,
     UNIT_SETS,
     Setting,
+    about,
     network,
-    parser,
+    parse,
     told,
     verify,
 )
-from tests.benchmarks.tables import PAGE, ROOT, Cell, Column, Table, about
+from tests.benchmarks.tables import PAGE, ROOT, Cell, Column, Table
 
 COMMAND = "tests.benchmarks.networks"
 README = ROOT / "README.md"
@@ -118,8 +115,12 @@ def times(preset: str, runs: Sequence[Run]) -> Table:
     headings = ("CPU", "cluster", "NE16 + CPU", "all", "DORY", "NNTool")
     columns = [Column("network"), Column("ms at 260 MHz"), *(Column(heading, ".2f") for heading in headings)]
     columns += [Column("best subset / all", ".2f"), Column("bit exact")]
-    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
-    return Table(f"networks-{preset}", about(COMMAND, [preset], precisions), tuple(columns), tuple(rows))
+    return Table(
+        f"networks-{preset}",
+        about(COMMAND, (run.setting for run in runs if run.setting.preset == preset)),
+        tuple(columns),
+        tuple(rows),
+    )
 
 
 def _columns(cycles: Mapping[str, int]) -> tuple[Cell, ...]:
@@ -163,9 +164,7 @@ def readme_table(runs: Sequence[Run]) -> Table:
         Column("top-1 as original", ".1%"),
         Column("samples", "d"),
     )
-    presets = list(dict.fromkeys(run.setting.preset for run in runs))
-    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
-    return Table("networks", about(COMMAND, presets, precisions), columns, tuple(rows))
+    return Table("networks", about(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
 
 
 def model_table(runs: Sequence[Run]) -> Table:
@@ -179,9 +178,7 @@ def model_table(runs: Sequence[Run]) -> Table:
         rows.append((unit, len(some), total, ratios[0], ratios[len(ratios) // 2], ratios[-1]))
     headings = ("modelled / twin, all", "least", "median", "largest")
     columns = (Column("unit"), Column("layers", "d"), *(Column(heading, ".3f") for heading in headings))
-    presets = list(dict.fromkeys(run.setting.preset for run in runs))
-    precisions = list(dict.fromkeys(run.setting.precision for run in runs))
-    return Table("model", about(COMMAND, presets, precisions), columns, tuple(rows))
+    return Table("model", about(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
 
 
 def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
@@ -208,32 +205,19 @@ def tables(runs: Sequence[Run], presets: Sequence[str]) -> list[tuple[Table, Pat
 
 def main(arguments: Sequence[str]) -> int:
     """Print the tables, write CSV and SVG."""
-    options = _options(arguments)
-    if not MODELS.is_dir():
-        sys.stderr.write(f"the networks are not on this machine: there is no {MODELS}\n")
-        return 1
-    presets, precisions = options.preset or PRESETS, options.precision or PRECISIONS
-    runs = measure(options.networks or NETWORKS, presets, precisions, Plugins.load())
-    for table, page in tables(runs, presets):
+    options = parse(__doc__, arguments, {"network": NETWORKS})
+    runs = measure(options.network, options.preset, options.precision, Plugins.load())
+    for table, page in tables(runs, options.preset):
         sys.stdout.write(f"{table.markdown()}\n\n")
         table.write_csv()
         if options.update:
             table.put(page)
-    for preset in presets:
-        for precision in precisions:
+    for preset in options.preset:
+        for precision in options.precision:
             chart(preset, precision, runs)
     found = faults(runs)
     sys.stdout.write("".join(f"{fault}\n" for fault in found))
     return 1 if found else 0
-
-
-def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    made = parser(__doc__)
-    made.add_argument("networks", nargs="*", metavar="NETWORK", help=f"of {', '.join(NETWORKS)}; all if none is given")
-    options = made.parse_args(arguments)
-    if options.update and (options.networks or options.preset or options.precision):
-        made.error("--update takes all networks, presets and precisions")
-    return options
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,15 +61,37 @@ def verify(model: Path, arrays: Mapping[str, NDArray[np.generic]], setting: Sett
     return verify_model(request, plugins)
 
 
+def about(command: str, settings: Iterable[Setting]) -> str:
+    """The line above a table: preset, precision and the command that prints it."""
+    used = list(settings)
+    presets = " and ".join(dict.fromkeys(setting.preset for setting in used))
+    precisions = " and ".join(dict.fromkeys(setting.precision for setting in used))
+    return f"*preset {presets}, precision {precisions}, `python -m {command}`*"
+
+
 def told(text: str) -> None:
     """One line of progress."""
     sys.stderr.write(f"{text}\n")
 
 
-def parser(description: str | None) -> argparse.ArgumentParser:
-    """The options that all benchmarks have."""
+def parse(
+    description: str | None, arguments: Sequence[str], parts: Mapping[str, Sequence[int | str]]
+) -> argparse.Namespace:
+    """Options of a benchmark: ``--update``, and for preset, precision and every other of ``parts`` an option that may
+    be repeated and stands for all values if it is not given. Ends the program where stored networks are needed but
+    absent."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--preset", choices=PRESETS, action="append", help="may be repeated; both if it is not given")
-    made.add_argument("--precision", choices=PRECISIONS, action="append", help="may be repeated; both if not given")
-    made.add_argument("--update", action="store_true", help="put the tables into docs/benchmarks.md")
-    return made
+    made.add_argument("--update", action="store_true", help="put the tables into the pages; takes no other option")
+    parts = {"preset": PRESETS, "precision": PRECISIONS, **parts}
+    for name, values in parts.items():
+        made.add_argument(
+            f"--{name}", type=type(values[0]), choices=values, action="append", help="may be repeated; default: all"
+        )
+    options = made.parse_args(arguments)
+    if options.update and len(arguments) > 1:
+        made.error("--update takes no other option")
+    if "network" in parts and not MODELS.is_dir():
+        made.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
+    for name, values in parts.items():
+        setattr(options, name, tuple(getattr(options, name) or values))
+    return options

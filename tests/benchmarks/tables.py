@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,9 +71,3 @@ class Table:
     def shown(self, page: Path = PAGE) -> str:
         """What the page shows now."""
         return page.read_text(encoding="utf-8").split(f"<!-- {self.name} -->\n", 1)[1].split(END, 1)[0].strip()
-
-
-def about(command: str, presets: Sequence[str], precisions: Sequence[str]) -> str:
-    """The line above a table."""
-    some = [f"preset {' and '.join(presets)}", f"precision {' and '.join(precisions)}", f"`python -m {command}`"]
-    return f"*{', '.join(some)}*"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from match_core.plugin.host import Plugins
 
-from tests.benchmarks import l1_sweep, micro_grid, networks
+from tests.benchmarks import grid_layers, l1_sweep, micro_grid, networks
 from tests.benchmarks.runs import MODELS, Setting, network, verify
 
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
@@ -15,7 +15,7 @@ stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models
 
 @pytest.mark.parametrize(("kind", "channels"), [("standard", 64), ("depthwise", 16)])
 def test_a_layer_of_the_grid_runs_on_its_unit(kind: str, channels: int) -> None:
-    runs = micro_grid.measure([micro_grid.Layer(kind, channels, 16)], ["engine"], ["fast"])
+    runs = micro_grid.measure([grid_layers.Layer(kind, channels, 16)], ["engine"], ["fast"])
     assert [run.setting.units for run in runs] == list(micro_grid.UNITS)
     for run in runs:
         assert run.bit_exact and run.on_its_unit
@@ -27,13 +27,13 @@ def test_a_layer_of_the_grid_runs_on_its_unit(kind: str, channels: int) -> None:
 
 def test_the_published_formulas_give_the_published_values() -> None:
     """Check values of the GAP9 sheet, section 3.3."""
-    assert micro_grid.Layer("standard", 64, 32).published_cycles("NE16") == 304_436
-    assert micro_grid.Layer("standard", 64, 16).published_cycles("NE16") == 90_576
-    assert micro_grid.Layer("depthwise", 64, 32).published_cycles("NE16") == 109_868
+    assert grid_layers.Layer("standard", 64, 32).published_cycles("NE16") == 304_436
+    assert grid_layers.Layer("standard", 64, 16).published_cycles("NE16") == 90_576
+    assert grid_layers.Layer("depthwise", 64, 32).published_cycles("NE16") == 109_868
 
 
 def test_the_grid_is_the_papers() -> None:
-    grid = micro_grid.layers()
+    grid = grid_layers.layers()
     assert len(grid) == 30  # with one channel both kinds are the same
     assert max(layer.macs for layer in grid) == 603_979_776
 

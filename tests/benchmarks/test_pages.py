@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from match_core.plugin.host import Plugins
 
-from tests.benchmarks import l1_sweep, micro_grid, networks
+from tests.benchmarks import grid_layers, l1_sweep, micro_grid, networks
 from tests.benchmarks.runs import MODELS, NETWORKS, PRECISIONS, PRESETS
-from tests.benchmarks.tables import Table
+from tests.benchmarks.tables import PAGE, Table
 
 pytestmark = pytest.mark.slow
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
 
 
-def _assert_shown(table: Table, command: str, **page: object) -> None:
-    assert table.shown(**page) == table.markdown(), f"run: python -m {command} --update"  # type: ignore[arg-type]
+def _assert_shown(table: Table, command: str, page: Path = PAGE) -> None:
+    assert table.shown(page) == table.markdown(), f"run: python -m {command} --update ({page.name})"
 
 
 @stored_models
@@ -22,13 +24,14 @@ def test_networks(plugins: Plugins) -> None:
     runs = networks.measure(NETWORKS, PRESETS, PRECISIONS, plugins)
     assert not networks.faults(runs)
     for table, page in networks.tables(runs, PRESETS):
-        _assert_shown(table, networks.COMMAND, page=page)
+        _assert_shown(table, networks.COMMAND, page)
 
 
 def test_micro_grid() -> None:
-    runs = micro_grid.measure(micro_grid.layers(), PRESETS, PRECISIONS)
+    runs = micro_grid.measure(grid_layers.layers(), PRESETS, PRECISIONS)
     assert all(run.bit_exact for run in runs)
-    for table in micro_grid.page_tables(runs, PRESETS):
+    shown = [run for run in runs if run.setting.precision == micro_grid.PAGE_PRECISION]
+    for table in (micro_grid.summary(runs), *(micro_grid.page_table(preset, shown) for preset in PRESETS)):
         _assert_shown(table, micro_grid.COMMAND)
 
 

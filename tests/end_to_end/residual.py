@@ -6,6 +6,7 @@ channel as a batch normalisation of the samples would do it, and every activatio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,35 +50,31 @@ class CalibratedBuilder:
         bias = -sums.mean(axis=(0, 2, 3)) / deviation
         label = f"conv{len(self.nodes)}"
         inputs = [self._dequantize(source), *self._parameters(label, weight, bias, source.scale)]
-        attributes = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [kernel // 2] * 4}
-        self.nodes.append(helper.make_node("Conv", inputs, [label], name=label, **attributes))
+        self._append("Conv", inputs, label, kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4)
         return self._finish(label, sums / deviation[:, None, None] + bias[:, None, None], relu)
 
     def add(self, left: Activation, right: Activation) -> Activation:
         """Sum and ReLU."""
         label = f"add{len(self.nodes)}"
         inputs = [self._dequantize(left), self._dequantize(right)]
-        self.nodes.append(helper.make_node("Add", inputs, [label], name=label))
+        self._append("Add", inputs, label)
         return self._finish(label, left.values + right.values, relu=True)
 
     def classify(self, source: Activation, classes: int) -> Activation:
         """Mean over all pixels and a dense layer."""
         label = f"pool{len(self.nodes)}"
         side = source.values.shape[2]
-        attributes = {"kernel_shape": [side] * 2, "strides": [side] * 2}
-        self.nodes.append(
-            helper.make_node("AveragePool", [self._dequantize(source)], [label], name=label, **attributes)
-        )
+        self._append("AveragePool", [self._dequantize(source)], label, kernel_shape=[side] * 2, strides=[side] * 2)
         pooled = self._quantize(label, source.values.mean(axis=(2, 3), keepdims=True))
         label = f"dense{len(self.nodes)}"
         flat = f"{label}_flat"
-        self.nodes.append(helper.make_node("Flatten", [self._dequantize(pooled)], [flat], name=flat))
+        self._append("Flatten", [self._dequantize(pooled)], flat)
         again = self._quantize(flat, pooled.values)
         weight = self._normal((classes, again.values.shape[1], 1, 1))
         logits = convolve(again.values, weight, 1, 0)
         bias = -logits.mean(axis=(0, 2, 3))
         inputs = [self._dequantize(again), *self._parameters(label, weight[:, :, 0, 0], bias, again.scale)]
-        self.nodes.append(helper.make_node("Gemm", inputs, [label], name=label, transB=1))
+        self._append("Gemm", inputs, label, transB=1)
         return self._quantize(label, logits + bias[:, None, None])
 
     def save(self, path: Path, output: Activation) -> Path:
@@ -94,6 +91,10 @@ class CalibratedBuilder:
         onnx.checker.check_model(model, full_check=True)
         onnx.save(model, path)
         return path
+
+    def _append(self, operator: str, inputs: Sequence[str], output: str, **attributes: list[int] | int) -> None:
+        """A node named as its output."""
+        self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))  # type: ignore[arg-type]
 
     def _normal(self, shape: tuple[int, ...]) -> Floats:
         return self.random.standard_normal(shape, dtype=np.float32)
@@ -130,7 +131,7 @@ class CalibratedBuilder:
     def _finish(self, label: str, values: Floats, relu: bool) -> Activation:
         if not relu:
             return self._quantize(label, values)
-        self.nodes.append(helper.make_node("Relu", [label], [f"{label}_relu"], name=f"{label}_relu"))
+        self._append("Relu", [label], f"{label}_relu")
         return self._quantize(f"{label}_relu", np.maximum(values, 0))
 
     def _quantize(self, tensor: str, values: Floats) -> Activation:
@@ -149,7 +150,8 @@ def convolve(values: Floats, weight: Floats, stride: int, pad: int) -> Floats:
     padded = np.pad(values, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], axis=(2, 3))
     picked = windows[:, :, ::stride, ::stride]
-    return np.einsum("nchwij,kcij->nkhw", picked, weight, optimize=True).astype(np.float32)
+    sums: Floats = np.einsum("nchwij,kcij->nkhw", picked, weight, optimize=True).astype(np.float32)
+    return sums
 
 
 def resnet18(path: Path, width: int = 64, seed: int = 18, stages: int = 4, size: int = 32) -> Path:
