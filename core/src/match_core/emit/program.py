@@ -81,7 +81,7 @@ class ProgramEmitter:
                 total_bytes=self.request.pool.size_bytes,
             ),
             "match_runtime.h": self._render("match_runtime.h.mako"),
-            "example_main.c": self._render("example_main.c.mako", **common, context=self._example_context()),
+            "example_main.c": self._render("example_main.c.mako", **common, instance=self._example_context()),
         }
         for unit in self._units():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)

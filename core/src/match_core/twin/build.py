@@ -192,7 +192,7 @@ def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
         "headers": [file.name for file in twin.headers if twin.arenas or stores],
         "arenas": [_Record(arena) for arena in arenas],
         "stores": [_Record(store) for store in stores],
-        "context": ", ".join(fields) or ".unused = 0u",
+        "instance": ", ".join(fields) or ".unused = 0u",
         "inputs": [_io(tensor) for tensor in document["inputs"]],
         "outputs": [_io(tensor) for tensor in document["outputs"]],
         "host_cycles": host_cycles,

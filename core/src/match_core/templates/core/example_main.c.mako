@@ -19,7 +19,7 @@ uint32_t load_${store.field}(void);
 
 int main(void)
 {
-    const ${name}_t ctx = {${context}};
+    const ${name}_t ctx = {${instance}};
     const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     uint8_t *const arena_${arena.field} = ${arena.expression};
 % endif
 % endfor
-    const ${name}_t ctx = {${context}};
+    const ${name}_t ctx = {${instance}};
     const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);
