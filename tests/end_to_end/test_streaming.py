@@ -1,0 +1,76 @@
+"""Models whose weights exceed L2 run from L3, bit exact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, VerifyResult, verify_model
+
+from tests.end_to_end.residual import resnet18
+
+#: Of the narrow network: less than half of its 0.7 MB of weights, more than the 48 KiB of its largest activations.
+SMALL_L2_BYTES = 300_000
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return resnet18(tmp_path_factory.mktemp("models") / "resnet18_w16.onnx", width=16)
+
+
+def verify(model: Path, plugins: Plugins, samples: int = 1, **options: object) -> VerifyResult:
+    shape = (samples, 1, 3, 32, 32)
+    pictures = np.clip(np.rint(np.random.default_rng(1).standard_normal(shape) * 127 / 3), -128, 127).astype(np.int8)
+    request = VerifyRequest(model, "gap9", arrays={"input": pictures}, **options)  # type: ignore[arg-type]
+    return verify_model(request, plugins)
+
+
+def assert_streamed(result: VerifyResult) -> None:
+    """Bit exact, and constants lie both in L2 and in L3, within what L2 has."""
+    assert result.bit_exact
+    use = {entry.memory: entry for entry in result.compilation.program.memory}
+    assert use["l3"].constant_bytes > 0
+    assert use["l2"].used_bytes <= use["l2"].available_bytes
+    for values in result.run.outputs.values():  # the random network says something
+        assert np.ptp(values.astype(int)) > 128
+
+
+def test_the_narrow_network_fits_l2(narrow: Path, plugins: Plugins) -> None:
+    result = verify(narrow, plugins)
+    assert result.bit_exact
+    use = {entry.memory: entry for entry in result.compilation.program.memory}
+    assert use["l2"].constant_bytes > SMALL_L2_BYTES
+    assert "l3" not in use or use["l3"].constant_bytes == 0
+
+
+@pytest.mark.parametrize("precision", ["exact", "fast"])
+def test_weights_beyond_a_small_l2_are_streamed(precision: str, narrow: Path, plugins: Plugins) -> None:
+    resident = verify(narrow, plugins, precision=precision)
+    streamed = verify(narrow, plugins, precision=precision, memory=(("l2", SMALL_L2_BYTES),))
+    assert_streamed(streamed)
+    assert streamed.run.cycles_total >= resident.run.cycles_total
+    for name, values in resident.run.outputs.items():
+        np.testing.assert_array_equal(values, streamed.run.outputs[name])
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy"])
+def test_streaming_under_sanitizers(mode: str, narrow: Path, plugins: Plugins) -> None:
+    """Two inferences in a row: the second finds the staging buffers used."""
+    small = (("l2", SMALL_L2_BYTES),)
+    assert_streamed(verify(narrow, plugins, samples=2, memory=small, sanitize=True, mode=mode))
+
+
+@pytest.mark.parametrize("without", ["ne16", "cluster"])
+def test_every_unit_streams(without: str, narrow: Path, plugins: Plugins) -> None:
+    assert_streamed(verify(narrow, plugins, memory=(("l2", SMALL_L2_BYTES),), without_units=(without,)))
+
+
+@pytest.mark.slow
+def test_resnet18_of_standard_width_runs_from_l3(tmp_path: Path, plugins: Plugins) -> None:
+    """11.2 MB of weights, 1408 KiB of L2."""
+    result = verify(resnet18(tmp_path / "resnet18.onnx"), plugins, samples=2)
+    assert_streamed(result)
+    use = {entry.memory: entry for entry in result.compilation.program.memory}
+    assert use["l2"].constant_bytes + use["l3"].constant_bytes > 11_000_000
