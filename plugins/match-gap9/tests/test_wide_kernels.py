@@ -14,15 +14,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core import KernelInterface
-from match_core.emit.interfaces import CONV2D, DEPTHWISE2D, LINEAR, context_header
+from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D, context_header
 from match_gap9 import formulas
 from match_gap9.constants import PRESETS, values
+from match_gap9.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.timing import HEADER_NAME, render_timing_header
-from match_gap9.wide import column_bytes
+from match_gap9.wide import COLUMNS, column_bytes
 from numpy.typing import NDArray
 
 PACKAGE = Path(formulas.__file__).resolve().parent
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "core").is_dir() and (p / "plugins").is_dir())
+#: The cluster's kernels.
+SOURCES = ("match_gap9_wide", "match_gap9_wide_depthwise")
 TWIN_RUNTIME = ROOT / "core/src/match_core/twin/runtime"
 FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1", "-fPIC", "-shared")
 #: Undefined behaviour ends the process.
@@ -48,11 +51,18 @@ static inline int32_t __builtin_pulp_sdotusp4(test_unsigned a, test_signed b, in
     return sum;
 }
 """
-PROBE = """#include "match_gap9_wide_core.h"
+PROBE = """#include "match_gap9_api.h"
+#include "match_gap9_wide_core.h"
 int match_test_core = 0;
 int requant(int32_t sum, int32_t m, int64_t b, uint32_t s);
 int requant(int32_t sum, int32_t m, int64_t b, uint32_t s) { return match_gap9_wide_requant(sum, m, b, s); }
+void match_gap9_team_launch(void (*entry)(void *), const void *tile)
+{
+    pi_cl_team_fork(NUM_CORES, entry, (void *)(uintptr_t)tile);
+}
 """
+
+INTERFACES = (ADD, CLIP, CONV2D, DEPTHWISE2D, FLIP, LINEAR, POOL2D, QUANTIZE, TRANSPOSE)
 
 
 def _library(folder: Path, name: str, sources: list[Path], flags: tuple[str, ...]) -> ctypes.CDLL:
@@ -67,7 +77,7 @@ def _library(folder: Path, name: str, sources: list[Path], flags: tuple[str, ...
 def kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The cluster's kernels, and ``requant``."""
     folder = tmp_path_factory.mktemp(request.param)
-    for header in map(context_header, (CONV2D, DEPTHWISE2D, LINEAR)):
+    for header in map(context_header, INTERFACES):
         (folder / header.name).write_text(header.text)
     (folder / "pmsis.h").write_text(PMSIS)
     (folder / "builtin.h").write_text(BUILTIN)
@@ -75,7 +85,9 @@ def kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     flags = (f"-I{folder}", f"-I{PACKAGE / 'runtime'}", *TRAP)
     if request.param == "simd":
         flags = (*flags, "-DMATCH_GAP9_XPULP", "-include", str(folder / "builtin.h"))
-    return _library(folder, "kernels", [folder / "probe.c", PACKAGE / "runtime/match_gap9_wide.c"], flags)
+    return _library(
+        folder, "kernels", [folder / "probe.c", *(PACKAGE / f"runtime/{name}.c" for name in SOURCES)], flags
+    )
 
 
 def _context(interface: KernelInterface, fields: Mapping[str, Any]) -> ctypes.Structure:
@@ -140,6 +152,7 @@ def test_every_shift_at_its_edges(kernels: ctypes.CDLL, shift: int) -> None:
 
 SIZES = st.integers(1, 7)
 PADS = st.tuples(*[st.integers(0, 3)] * 4)
+SHIFTS = st.sampled_from((0, 9, 31, 32, 33, 40, 50, 62))
 
 
 def _windows(x: NDArray[np.uint8], pads: tuple[int, ...], value: int, kernel: tuple[int, int], stride: tuple[int, int]):
@@ -161,6 +174,45 @@ def _spatial(
     return fields
 
 
+def _check_convolution(
+    kernels: ctypes.CDLL,
+    x: NDArray[np.uint8],
+    weight: NDArray[np.int8],
+    pads: tuple[int, int, int, int],
+    stride: tuple[int, int],
+    *,
+    value: int,
+    shift: int,
+    rng: np.random.Generator,
+) -> None:
+    """``weight``: (K, C, FY, FX), or (K, FY, FX) for a depthwise convolution. ``value`` of padding."""
+    depthwise, k, kernel = weight.ndim == 3, weight.shape[0], (weight.shape[-2], weight.shape[-1])
+    windows = _windows(x, pads, value, kernel, stride)
+    if depthwise:
+        sums = np.einsum("yxcij,cij->yxc", windows, weight.astype(np.int64))
+        packed = weight
+    else:
+        sums = np.einsum("yxcij,kcij->yxk", windows, weight.astype(np.int64))
+        rows = weight.transpose(0, 2, 3, 1).reshape(k, -1)
+        packed = np.pad(rows, ((0, 0), (0, column_bytes(rows.shape[1]) - rows.shape[1])))
+    multiplier, addend = _constants(rng, int(np.abs(sums).max()), k, shift)
+    out = np.full(sums.size + 16, 0xA5, np.uint8)
+    scratch = np.full(8 * COLUMNS * column_bytes(packed.shape[-1]) + 16, 0xA5, np.uint8)
+    fields = {
+        **_spatial(x, pads, kernel, stride, sums.shape),
+        **{"input": x, "weight": packed, "multiplier": multiplier, "addend": addend, "output": out},
+        **{"k": k, "shift": shift, "pad_value": value},
+    }
+    if depthwise:
+        kernels.match_gap9_wide_depthwise(ctypes.byref(_context(DEPTHWISE2D, fields)))
+    else:
+        fields |= {"c": x.shape[-1], "scratch": scratch}
+        kernels.match_gap9_wide_conv2d(ctypes.byref(_context(CONV2D, fields)))
+    expected = _requantised(sums, multiplier, addend, shift)
+    np.testing.assert_array_equal(out[: sums.size].reshape(sums.shape), expected)
+    assert (out[sums.size :] == 0xA5).all() and (scratch[-16:] == 0xA5).all()
+
+
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     image=st.tuples(SIZES, SIZES),
@@ -170,7 +222,7 @@ def _spatial(
     channels=st.integers(1, 9),
     outputs=st.integers(1, 19),
     depthwise=st.booleans(),
-    shift=st.sampled_from((0, 9, 31, 32, 33, 40, 50, 62)),
+    shift=SHIFTS,
     seed=st.integers(0, 2**31),
 )
 def test_convolutions_equal_numpy(
@@ -185,37 +237,53 @@ def test_convolutions_equal_numpy(
     shift: int,
     seed: int,
 ) -> None:
-    rng = np.random.default_rng(seed)
-    x = rng.integers(0, 256, (*image, channels)).astype(np.uint8)
-    value = int(rng.integers(0, 256))
     if image[0] + pads[0] + pads[1] < kernel[0] or image[1] + pads[2] + pads[3] < kernel[1]:
         return
-    windows = _windows(x, pads, value, kernel, stride)
-    k = channels if depthwise else outputs
-    weight = rng.integers(-128, 128, (k, 1 if depthwise else channels, *kernel)).astype(np.int8)
-    if depthwise:
-        sums = np.einsum("yxcij,cij->yxc", windows, weight[:, 0].astype(np.int64))
-        packed = np.ascontiguousarray(weight[:, 0])
-    else:
-        sums = np.einsum("yxcij,kcij->yxk", windows, weight.astype(np.int64))
-        rows = weight.transpose(0, 2, 3, 1).reshape(k, -1)
-        packed = np.pad(rows, ((0, 0), (0, column_bytes(rows.shape[1]) - rows.shape[1])))
-    multiplier, addend = _constants(rng, int(np.abs(sums).max()), k, shift)
-    out = np.full(sums.size + 16, 0xA5, np.uint8)
-    scratch = np.full(8 * column_bytes(packed.shape[-1]) + 16, 0xA5, np.uint8)
-    fields = {
-        **_spatial(x, pads, kernel, stride, sums.shape),
-        **{"input": x, "weight": packed, "multiplier": multiplier, "addend": addend, "output": out},
-        **{"k": k, "shift": shift, "pad_value": value},
-    }
-    if depthwise:
-        kernels.match_gap9_wide_depthwise(ctypes.byref(_context(DEPTHWISE2D, fields)))
-    else:
-        fields |= {"c": channels, "scratch": scratch}
-        kernels.match_gap9_wide_conv2d(ctypes.byref(_context(CONV2D, fields)))
-    expected = _requantised(sums, multiplier, addend, shift)
-    np.testing.assert_array_equal(out[: sums.size].reshape(sums.shape), expected)
-    assert (out[sums.size :] == 0xA5).all() and (scratch[-16:] == 0xA5).all()
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 256, (*image, channels)).astype(np.uint8)
+    shape = (channels, *kernel) if depthwise else (outputs, channels, *kernel)
+    weight = rng.integers(-128, 128, shape).astype(np.int8)
+    value = int(rng.integers(0, 256))
+    _check_convolution(kernels, x, weight, pads, stride, value=value, shift=shift, rng=rng)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    image=st.tuples(st.integers(1, 5), st.integers(1, 13)),
+    stride=st.tuples(st.integers(1, 3), st.integers(1, 4)),
+    pads=PADS,
+    channels=st.integers(1, 11),
+    shift=SHIFTS,
+    seed=st.integers(0, 2**31),
+)
+def test_rows_of_3x3_equal_numpy(
+    kernels: ctypes.CDLL,
+    image: tuple[int, int],
+    stride: tuple[int, int],
+    pads: tuple[int, int, int, int],
+    channels: int,
+    shift: int,
+    seed: int,
+) -> None:
+    """The depthwise kernel that goes along rows: short and long ones, all of them padding too."""
+    if image[0] + pads[0] + pads[1] < 3 or image[1] + pads[2] + pads[3] < 3:
+        return
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 256, (*image, channels)).astype(np.uint8)
+    weight = rng.integers(-128, 128, (channels, 3, 3)).astype(np.int8)
+    value = int(rng.integers(0, 256))
+    _check_convolution(kernels, x, weight, pads, stride, value=value, shift=shift, rng=rng)
+
+
+@pytest.mark.parametrize(("side", "outputs"), [(1, 33), (2, 4), (3, 17), (5, 6), (9, 3), (8, 64)])
+def test_blocks_of_one_and_two_pixels_equal_numpy(kernels: ctypes.CDLL, side: int, outputs: int) -> None:
+    """Few blocks and many, whole and cut ones, read in place and gathered."""
+    for channels, kernel in ((8, 1), (7, 1), (5, 3)):
+        rng = np.random.default_rng(side)
+        x = rng.integers(0, 256, (side, side, channels)).astype(np.uint8)
+        weight = rng.integers(-128, 128, (outputs, channels, kernel, kernel)).astype(np.int8)
+        pad = kernel // 2
+        _check_convolution(kernels, x, weight, (pad,) * 4, (1, 1), value=7, shift=40, rng=rng)
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -228,7 +296,7 @@ def test_dense_layers_equal_numpy(kernels: ctypes.CDLL, n: int, c: int, k: int, 
     sums = x.astype(np.int64) @ weight[:, :c].T.astype(np.int64)
     multiplier, addend = _constants(rng, int(np.abs(sums).max()), k, 41)
     out = np.full(n * k + 16, 0xA5, np.uint8)
-    scratch = np.zeros(8 * column_bytes(c), np.uint8)
+    scratch = np.zeros(8 * COLUMNS * column_bytes(c), np.uint8)
     fields = {"input": x, "weight": weight, "multiplier": multiplier, "addend": addend, "output": out}
     fields |= {"scratch": scratch, "n": n, "k": k, "c": c, "shift": 41}
     kernels.match_gap9_wide_linear(ctypes.byref(_context(LINEAR, fields)))
@@ -238,21 +306,27 @@ def test_dense_layers_equal_numpy(kernels: ctypes.CDLL, n: int, c: int, k: int, 
 
 def test_runtime_needs_only_the_sdk(tmp_path: Path) -> None:
     """Warning-free against the SDK's names alone, and nothing of the host's library but memcpy and memset."""
-    for header in map(context_header, (CONV2D, DEPTHWISE2D, LINEAR)):
+    for header in map(context_header, INTERFACES):
         (tmp_path / header.name).write_text(header.text)
     (tmp_path / HEADER_NAME).write_text(render_timing_header())
-    allowed = {"memcpy", "memset", "pi_core_id", "pi_cl_team_fork", "match_gap9_twin_team_barrier"}
-    for name in ("match_gap9_wide", "match_gap9_ne16_wide"):
+    allowed = {"memcpy", "memset", "pi_core_id"}
+    for name in (*SOURCES, "match_gap9_ne16_wide"):
         output = tmp_path / f"{name}.o"
         folders = (tmp_path, PACKAGE / "runtime", PACKAGE / "twin/include")
         command = ["gcc", *FLAGS[:-3], "-Os", "-c", str(PACKAGE / f"runtime/{name}.c"), "-o", str(output)]
         subprocess.run([*command, *(f"-I{folder}" for folder in folders)], check=True)
         done = subprocess.run(["nm", "-u", str(output)], capture_output=True, text=True, check=True)
         needed = {line.split()[-1] for line in done.stdout.splitlines()}
-        assert {symbol for symbol in needed if not symbol.startswith(("ne16_", "match_gap9_twin_charge"))} <= allowed
+        assert {symbol for symbol in needed if not symbol.startswith(("ne16_", "match_gap9_"))} <= allowed
 
 
 # ---- charges -----------------------------------------------------------------------------------------------------
+
+
+class Shape(ctypes.Structure):
+    """``gap9_conv_shape_t``."""
+
+    _fields_ = [(name, ctypes.c_uint32) for name in ("out_y", "out_x", "k_out", "c_in", "kernel_y", "kernel_x")]
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
@@ -263,16 +337,18 @@ def test_charges_equal_the_formulas(preset: str, tmp_path: Path) -> None:
     library = _library(tmp_path, "cost", [PACKAGE / "twin/src/gap9_cost_wide.c"], flags)
     timing, sizes = values(preset), (1, 2, 3, 7, 8, 9, 16, 33, 64, 100)
 
-    def equal(name: str, function: Callable[..., Any], numbers: tuple[int, ...], **arguments: Any) -> None:
+    def equal(name: str, function: Callable[..., Any], numbers: tuple[Any, ...], **arguments: Any) -> None:
         charge = library[f"gap9_cost_{name}"]
         charge.restype = ctypes.c_uint64
         assert charge(*numbers) == int(function(timing, **arguments)), (name, arguments)
 
     for pixels, k, shift in itertools.product(sizes, sizes, (0, 31, 32, 62)):
         equal("wide_requant", formulas.wide_requant, (pixels * k, shift), elements=pixels * k, shift=shift)
-        for taps, direct in ((1, True), (27, False), (64, True), (147, False)):
-            arguments = {"pixels": pixels, "k_out": k, "taps": taps, "direct": direct, "shift": shift}
-            equal("wide_conv", formulas.wide_conv, (pixels, k, taps, int(direct), shift), **arguments)
-        for y, x in ((3, 3), (5, 1), (8, 8)):
-            arguments = {"pixels": pixels, "channels": k, "kernel_y": y, "kernel_x": x, "shift": shift}
-            equal("wide_depthwise", formulas.wide_depthwise, (pixels, k, y, x, shift), **arguments)
+        for taps, rows in ((1, 0), (27, 3), (64, 0), (147, 7)):
+            arguments = {"pixels": pixels, "k_out": k, "taps": taps, "rows": rows, "shift": shift}
+            equal("wide_conv", formulas.wide_conv, (pixels, k, taps, rows, shift), **arguments)
+        for y, x, stride, out_x in ((3, 3, 1, 5), (3, 3, 2, 1), (3, 3, 3, 8), (3, 1, 1, 4), (8, 8, 2, 3)):
+            shape = Shape(out_y=pixels, out_x=out_x, k_out=k, kernel_y=y, kernel_x=x)
+            arguments = {"out_y": pixels, "out_x": out_x, "channels": k, "kernel_y": y, "kernel_x": x}
+            arguments |= {"stride_x": stride, "shift": shift}
+            equal("wide_depthwise", formulas.wide_depthwise, (ctypes.byref(shape), stride, shift), **arguments)

@@ -22,8 +22,10 @@ _GVSOC = "GVSoC 209c147 NE16 model, exact for 160 of 160 measured jobs (sheet 3.
 _GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp); read, not measured"
 _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
 _PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
-_GVSOC_GEMM = "GVSoC 209c147 int8 GEMM of 64x128x8, hardware loop, post-increment loads and sdotsp (sheet 3.5)"
-_WIDE = "instruction count of the loops in runtime/match_gap9_wide.c; mulh takes 5 cycles (CV32E40P manual, pipeline)"
+_WIDE = (
+    "instruction count of runtime/match_gap9_wide*.c as gcc 12.2 -O2 compiles them for rv32im, less what XpulpV2's "
+    "hardware loops, post-increment loads and clip save; mulh takes 5 cycles, a division up to 35 (CV32E40P manual)"
+)
 _JOB = (
     "instructions executed in runtime/match_gap9_ne16_job.c (gcc 12 -O2, rv32imac, counted with qemu), one cycle each: "
 )
@@ -108,11 +110,25 @@ _CLUSTER = (
     # 64-bit requantisation per output. With S >= 32: 4 loads, mul, mulh, 4 to add 64 bits, shift, clip, store.
     _cycles("wide_requant_cycles", 17, _WIDE, estimate=True),
     _cycles("wide_requant_low_cycles", 25, _WIDE + "; S < 32 shifts and clips 64 bits", estimate=True),
-    Constant(
-        "wide_dot_centicycles", 117, "cycles/100 MAC", _GVSOC_GEMM + ": 1.17 cycles per MAC and core", estimate=True
+    _cycles("wide_call_cycles", 200, _WIDE + "; four divisions are most of it", estimate=True),
+    # Blocks of two pixels take the steps of the published convolution model.
+    Constant("wide_single_loads", 5, "instructions", _WIDE, estimate=True),
+    Constant("wide_single_macs", 4, "instructions", _WIDE, estimate=True),
+    _cycles(
+        "wide_block_cycles", 52, _WIDE + ": addresses, registers saved and cleared, channels clamped", estimate=True
     ),
+    _cycles("wide_pixel_cycles", 40, _WIDE, estimate=True),
     _cycles("wide_gather_byte_cycles", 1, "im2col of the published convolution model (sheet 3.2)", estimate=True),
-    _cycles("wide_pixel_cycles", 100, _WIDE + "; three divisions are most of it", estimate=True),
+    _cycles("wide_gather_row_cycles", 32, _WIDE + ": loop and a call of memcpy", estimate=True),
+    _cycles("wide_gather_pixel_cycles", 85, _WIDE + ": windows, call, zeros behind", estimate=True),
+    # Depthwise, 3x3: per output without requantisation, whose 4 loads a row does once.
+    _cycles("wide_row_stride1_cycles", 11, _WIDE + ": 3 loads, 4 to pack, 3 products", estimate=True),
+    _cycles("wide_row_stride2_cycles", 22, _WIDE + ": 6 loads, 8 to pack, 3 products, bounds", estimate=True),
+    _cycles("wide_row_stride3_cycles", 43, _WIDE + ": 9 loads, 12 to pack, 3 products, bounds", estimate=True),
+    _cycles("wide_row_cycles", 120, _WIDE + ": addresses, first two columns, loops", estimate=True),
+    _cycles("wide_row_channel_cycles", 35, _WIDE + ": 9 weights packed", estimate=True),
+    # Depthwise, any kernel.
+    _cycles("wide_depthwise_pixel_cycles", 100, _WIDE + "; three divisions are most of it", estimate=True),
     _cycles("wide_depthwise_tap_cycles", 3, _WIDE + ": two loads, multiply-accumulate", estimate=True),
     _cycles("wide_depthwise_row_cycles", 5, _WIDE, estimate=True),
     _cycles("wide_depthwise_output_cycles", 8, _WIDE, estimate=True),

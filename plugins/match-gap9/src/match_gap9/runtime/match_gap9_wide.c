@@ -1,7 +1,9 @@
-/* match_gap9_wide.c - convolution, depthwise convolution and dense layers on the cores, 64-bit requantisation.
+/* match_gap9_wide.c - convolution and dense layers on the cores, 64-bit requantisation.
  *
- * The outputs of a tile, pixel after pixel with channels innermost, are dealt out in equal contiguous parts, so that
- * one pixel of many channels keeps all cores as busy as many pixels of one channel. No core waits for another.
+ * The work is cut into blocks of 2 pixels by 4 channels, whose 8 sums share their loads as in PULP-NN's inner loop
+ * (Garofalo et al. 2020): 6 loads for 8 sums of 4 products. Where few pixels would leave cores idle, a block has one
+ * pixel. Every block takes as long as any other: beyond the last pixel or channel it computes the last one again.
+ * Blocks, channels innermost, are dealt out in equal contiguous parts; no core waits for another.
  *
  * Build with MATCH_GAP9_XPULP defined for cores with XpulpV2, by a compiler that has its builtins.
  *
@@ -12,109 +14,225 @@
 
 #include "match_gap9_api.h"
 #include "match_gap9_wide_core.h"
+#include "match_gap9_wide_window.h"
+
+#define BLOCK_PIXELS 2u
+#define BLOCK_CHANNELS 4u
+#define WORD_BYTES 4u
 
 static uint32_t words_of(uint32_t bytes)
 {
-    return (bytes + 3u) / 4u;
+    return (bytes + WORD_BYTES - 1u) / WORD_BYTES;
 }
 
-/* Sum of 4 * words products. Both operands begin at multiples of 4. */
-static inline int32_t dot(const uint8_t *x, const int8_t *weight, uint32_t words)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-    int32_t sum = 0;
+    return (a < b) ? a : b;
+}
+
+/* sum + products of 4 values. Both operands begin at multiples of 4. */
+static inline int32_t dot(const uint8_t *x, const int8_t *weight, int32_t sum)
+{
 #ifdef MATCH_GAP9_XPULP
-    typedef uint8_t unsigned_bytes __attribute__((vector_size(4), may_alias));
-    typedef int8_t signed_bytes __attribute__((vector_size(4), may_alias));
-    const unsigned_bytes *const a = (const void *)x;
-    const signed_bytes *const b = (const void *)weight;
-    for (uint32_t i = 0u; i < words; i++) {
-        sum = __builtin_pulp_sdotusp4(a[i], b[i], sum);
-    }
+    typedef uint32_t word __attribute__((may_alias));
+    return match_gap9_wide_dot(*(const word *)(const void *)x, *(const word *)(const void *)weight, sum);
 #else
-    for (uint32_t i = 0u; i < 4u * words; i++) {
-        sum += (int32_t)x[i] * weight[i];
-    }
+    return sum + x[0] * weight[0] + x[1] * weight[1] + x[2] * weight[2] + x[3] * weight[3];
 #endif
-    return sum;
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------- */
-
-/* Kernel positions [start, stop) that lie inside of the input, the first of them at input index `first`. */
-typedef struct {
-    uint32_t start, stop, first;
-} window_t;
-
-static window_t window(uint32_t out, uint32_t stride, uint32_t pad_before, uint32_t kernel, uint32_t size)
-{
-    const uint32_t begin = out * stride; /* counted from the first padding pixel */
-    const uint32_t end = pad_before + size;
-    window_t w;
-    w.start = (begin < pad_before) ? pad_before - begin : 0u;
-    w.stop = (begin + kernel > end) ? ((begin < end) ? end - begin : 0u) : kernel;
-    if (w.start >= w.stop) {
-        w.start = w.stop;
-        w.first = 0u;
-        return w;
-    }
-    w.first = begin + w.start - pad_before;
-    return w;
-}
-
-/* ---- convolution --------------------------------------------------------------------------------------------- */
+/* ---- inputs -------------------------------------------------------------------------------------------------- */
 
 /* Copies the window of a pixel, padding included, to `column`, and zeros up to a whole word. */
-static void gather(const match_conv2d_t *t, uint32_t pixel, uint8_t *column)
+static void gather(const match_conv2d_t *t, uint32_t oy, uint32_t ox, uint8_t *column)
 {
     const uint8_t *const input = t->input;
-    const window_t y = window(pixel / t->ox, (uint32_t)t->stride_y, t->input_y_pad_before, t->fy, t->input_y);
-    const window_t x = window(pixel % t->ox, (uint32_t)t->stride_x, t->input_x_pad_before, t->fx, t->input_x);
+    const match_gap9_window_t y =
+        match_gap9_window(oy, (uint32_t)t->stride_y, t->input_y_pad_before, t->fy, t->input_y);
+    const match_gap9_window_t x =
+        match_gap9_window(ox, (uint32_t)t->stride_x, t->input_x_pad_before, t->fx, t->input_x);
     const uint32_t row_bytes = t->fx * t->c, before = x.start * t->c, inside = (x.stop - x.start) * t->c;
     for (uint32_t ky = 0u; ky < t->fy; ky++) {
         uint8_t *const row = column + ky * row_bytes;
-        if ((ky < y.start) || (ky >= y.stop) || (inside == 0u)) {
+        const int has_rows = (ky >= y.start) && (ky < y.stop);
+        if (!has_rows || (inside == 0u)) {
             memset(row, t->pad_value, row_bytes);
             continue;
         }
-        memset(row, t->pad_value, before);
         memcpy(row + before, input + ((y.first + ky - y.start) * t->input_x + x.first) * t->c, inside);
-        memset(row + before + inside, t->pad_value, row_bytes - before - inside);
+        if (inside < row_bytes) {
+            memset(row, t->pad_value, before);
+            memset(row + before + inside, t->pad_value, row_bytes - before - inside);
+        }
     }
     const uint32_t taps = t->fy * row_bytes;
-    memset(column + taps, 0, 4u * words_of(taps) - taps);
+    memset(column + taps, 0, WORD_BYTES * words_of(taps) - taps);
 }
 
 /* Whether a pixel's inputs can be read where they are: one tap, whole words, no padding. */
 static int is_direct(const match_conv2d_t *t)
 {
-    return (t->fy == 1u) && (t->fx == 1u) && (t->c % 4u == 0u) && (t->input_y_pad_before == 0u) &&
+    return (t->fy == 1u) && (t->fx == 1u) && (t->c % WORD_BYTES == 0u) && (t->input_y_pad_before == 0u) &&
            (t->input_y_pad_after == 0u) && (t->input_x_pad_before == 0u) && (t->input_x_pad_after == 0u);
+}
+
+/* A pixel of the output. */
+typedef struct {
+    uint32_t y, x;
+} spot_t;
+
+static void go_on(spot_t *spot, uint32_t row)
+{
+    spot->x++;
+    if (spot->x == row) {
+        spot->x = 0u;
+        spot->y++;
+    }
+}
+
+/* A pixel's inputs as one row of bytes: where they are, or (column != NULL) copied there. */
+static const uint8_t *inputs_of(const match_conv2d_t *t, spot_t spot, uint8_t *column)
+{
+    if (column != NULL) {
+        gather(t, spot.y, spot.x, column);
+        return column;
+    }
+    const uint8_t *const input = t->input;
+    return input + (spot.y * (uint32_t)t->stride_y * t->input_x + spot.x * (uint32_t)t->stride_x) * t->c;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------------- */
+
+/* What all blocks of a tile share. */
+typedef struct {
+    const int8_t *weight;
+    const int32_t *multiplier;
+    const int64_t *addend;
+    uint32_t words, channels, shift;
+} layer_t;
+
+static inline const int8_t *weights_of(const layer_t *l, uint32_t k)
+{
+    return l->weight + least(k, l->channels - 1u) * WORD_BYTES * l->words;
+}
+
+/* The outputs of channel k for two pixels. */
+static inline void requantise(const layer_t *l, uint32_t channel, int32_t sum_a, int32_t sum_b, uint8_t *a, uint8_t *b)
+{
+    const uint32_t k = least(channel, l->channels - 1u);
+    const int32_t multiplier = l->multiplier[k];
+    const int64_t addend = l->addend[k];
+    a[k] = match_gap9_wide_requant(sum_a, multiplier, addend, l->shift);
+    b[k] = match_gap9_wide_requant(sum_b, multiplier, addend, l->shift);
+}
+
+/* Channels k to k + 3 of two pixels with inputs xa, xb and outputs a, b. */
+static inline void block_of_two(const layer_t *l, uint32_t k, const uint8_t *xa, const uint8_t *xb, uint8_t *a,
+                                uint8_t *b)
+{
+    const int8_t *w0 = weights_of(l, k), *w1 = weights_of(l, k + 1u);
+    const int8_t *w2 = weights_of(l, k + 2u), *w3 = weights_of(l, k + 3u);
+    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
+    uint32_t words = l->words; /* at least one */
+    do {
+        a0 = dot(xa, w0, a0);
+        b0 = dot(xb, w0, b0);
+        a1 = dot(xa, w1, a1);
+        b1 = dot(xb, w1, b1);
+        a2 = dot(xa, w2, a2);
+        b2 = dot(xb, w2, b2);
+        a3 = dot(xa, w3, a3);
+        b3 = dot(xb, w3, b3);
+        xa += WORD_BYTES;
+        xb += WORD_BYTES;
+        w0 += WORD_BYTES;
+        w1 += WORD_BYTES;
+        w2 += WORD_BYTES;
+        w3 += WORD_BYTES;
+    } while (--words > 0u);
+    requantise(l, k, a0, b0, a, b);
+    requantise(l, k + 1u, a1, b1, a, b);
+    requantise(l, k + 2u, a2, b2, a, b);
+    requantise(l, k + 3u, a3, b3, a, b);
+}
+
+static inline void requantise_one(const layer_t *l, uint32_t channel, int32_t sum, uint8_t *output)
+{
+    const uint32_t k = least(channel, l->channels - 1u);
+    output[k] = match_gap9_wide_requant(sum, l->multiplier[k], l->addend[k], l->shift);
+}
+
+/* Channels k to k + 3 of one pixel. */
+static inline void block_of_one(const layer_t *l, uint32_t k, const uint8_t *x, uint8_t *output)
+{
+    const int8_t *w0 = weights_of(l, k), *w1 = weights_of(l, k + 1u);
+    const int8_t *w2 = weights_of(l, k + 2u), *w3 = weights_of(l, k + 3u);
+    int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+    uint32_t words = l->words; /* at least one */
+    do {
+        sum0 = dot(x, w0, sum0);
+        sum1 = dot(x, w1, sum1);
+        sum2 = dot(x, w2, sum2);
+        sum3 = dot(x, w3, sum3);
+        x += WORD_BYTES;
+        w0 += WORD_BYTES;
+        w1 += WORD_BYTES;
+        w2 += WORD_BYTES;
+        w3 += WORD_BYTES;
+    } while (--words > 0u);
+    requantise_one(l, k, sum0, output);
+    requantise_one(l, k + 1u, sum1, output);
+    requantise_one(l, k + 2u, sum2, output);
+    requantise_one(l, k + 3u, sum3, output);
+}
+
+/* ---- a core's part ------------------------------------------------------------------------------------------- */
+
+static uint32_t rounds_of(uint32_t blocks)
+{
+    return (blocks + NUM_CORES - 1u) / NUM_CORES;
+}
+
+/* Pixels of a block. A block of two takes about one and a half times as long as a block of one. */
+static uint32_t pixels_of_block(uint32_t pixels, uint32_t quads)
+{
+    const uint32_t pairs = (pixels + BLOCK_PIXELS - 1u) / BLOCK_PIXELS;
+    return (3u * rounds_of(pairs * quads) < 2u * rounds_of(pixels * quads)) ? BLOCK_PIXELS : 1u;
 }
 
 static void conv2d_share(const match_conv2d_t *t)
 {
-    const uint8_t *const input = t->input;
-    const int8_t *const weight = t->weight;
-    const int32_t *const multiplier = t->multiplier;
-    const int64_t *const addend = t->addend;
-    uint8_t *const output = t->output;
-    const uint32_t taps = t->fy * t->fx * t->c, words = words_of(taps), shift = (uint32_t)t->shift;
-    uint8_t *const column = is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * 4u * words;
-    const match_gap9_share_t share = match_gap9_wide_share(t->oy * t->ox * t->k);
-    MATCH_GAP9_CHARGE_WIDE_CONV(t->oy * t->ox, t->k, taps, column == NULL, shift);
-    for (uint32_t i = share.start; i < share.stop;) {
-        const uint32_t pixel = i / t->k, rest = (pixel + 1u) * t->k;
-        const uint32_t stop = (rest < share.stop) ? rest : share.stop;
-        const uint8_t *x = column;
-        if (column == NULL) {
-            const uint32_t row = pixel / t->ox * (uint32_t)t->stride_y * t->input_x;
-            x = input + (row + pixel % t->ox * (uint32_t)t->stride_x) * t->c;
-        } else {
-            gather(t, pixel, column);
+    const uint32_t taps = t->fy * t->fx * t->c, pixels = t->oy * t->ox;
+    const layer_t layer = {
+        .weight = t->weight, .multiplier = t->multiplier, .addend = t->addend, .words = words_of(taps),
+        .channels = t->k, .shift = (uint32_t)t->shift,
+    };
+    const uint32_t quads = (t->k + BLOCK_CHANNELS - 1u) / BLOCK_CHANNELS, side = pixels_of_block(pixels, quads);
+    const uint32_t column_bytes = WORD_BYTES * layer.words;
+    uint8_t *const column =
+        is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * BLOCK_PIXELS * column_bytes;
+    const match_gap9_share_t share = match_gap9_wide_share((pixels + side - 1u) / side * quads);
+    MATCH_GAP9_CHARGE_WIDE_CONV(pixels, t->k, taps, (column == NULL) ? 0u : t->fy, layer.shift);
+    uint32_t pixel = share.start / quads * side, quad = share.start % quads;
+    spot_t spot = {pixel / t->ox, pixel % t->ox};
+    for (uint32_t todo = share.stop - share.start; todo > 0u; pixel += side, quad = 0u) {
+        const uint32_t stop = least(quads, quad + todo);
+        const uint8_t *const x = inputs_of(t, spot, column);
+        uint8_t *const output = (uint8_t *)t->output + pixel * t->k;
+        todo -= stop - quad;
+        go_on(&spot, t->ox);
+        if (side == 1u) {
+            for (; quad < stop; quad++) {
+                block_of_one(&layer, BLOCK_CHANNELS * quad, x, output);
+            }
+            continue;
         }
-        for (uint32_t k = i - pixel * t->k; i < stop; i++, k++) {
-            const int32_t sum = dot(x, weight + k * 4u * words, words);
-            output[i] = match_gap9_wide_requant(sum, multiplier[k], addend[k], shift);
+        const int last = pixel + 1u == pixels;
+        const uint8_t *const next = last ? x : inputs_of(t, spot, (column == NULL) ? NULL : column + column_bytes);
+        uint8_t *const next_output = last ? output : output + t->k;
+        go_on(&spot, t->ox);
+        for (; quad < stop; quad++) {
+            block_of_two(&layer, BLOCK_CHANNELS * quad, x, next, output, next_output);
         }
     }
     pi_cl_team_barrier(0);
@@ -145,74 +263,4 @@ static void linear_core(void *argument)
 void match_gap9_wide_linear(const match_linear_t *tile)
 {
     match_gap9_team_launch(linear_core, tile);
-}
-
-/* ---- depthwise ----------------------------------------------------------------------------------------------- */
-
-/* One channel's sum over a window inside of the input. `offset`: of the channel's value at the first pixel. */
-static inline int32_t depthwise_sum(const match_depthwise2d_t *t, uint32_t offset, const int8_t *weight)
-{
-    const uint8_t *const input = t->input;
-    int32_t sum = 0;
-    for (uint32_t ky = 0u; ky < t->fy; ky++) {
-        uint32_t place = offset;
-        for (uint32_t kx = 0u; kx < t->fx; kx++, place += t->k) {
-            sum += (int32_t)input[place] * *weight++;
-        }
-        offset += t->input_x * t->k;
-    }
-    return sum;
-}
-
-/* The same where part of the window is padding. `offset`: at the first pixel inside. */
-static int32_t depthwise_border(const match_depthwise2d_t *t, const window_t *rows, const window_t *columns,
-                                uint32_t offset, const int8_t *weight)
-{
-    const uint8_t *const input = t->input;
-    int32_t sum = 0, outside = 0; /* outside: of weights that meet padding */
-    for (uint32_t ky = 0u; ky < t->fy; ky++) {
-        const int inside = (ky >= rows->start) && (ky < rows->stop);
-        uint32_t place = offset;
-        for (uint32_t kx = 0u; kx < t->fx; kx++, weight++) {
-            if (inside && (kx >= columns->start) && (kx < columns->stop)) {
-                sum += (int32_t)input[place] * *weight;
-                place += t->k;
-            } else {
-                outside += *weight;
-            }
-        }
-        offset += inside ? t->input_x * t->k : 0u;
-    }
-    return sum + outside * t->pad_value;
-}
-
-static void depthwise_core(void *argument)
-{
-    const match_depthwise2d_t *const t = argument;
-    const int8_t *const weight = t->weight;
-    const int32_t *const multiplier = t->multiplier;
-    const int64_t *const addend = t->addend;
-    uint8_t *const output = t->output;
-    const uint32_t shift = (uint32_t)t->shift, taps = t->fy * t->fx;
-    const match_gap9_share_t share = match_gap9_wide_share(t->oy * t->ox * t->k);
-    MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(t->oy * t->ox, t->k, t->fy, t->fx, shift);
-    for (uint32_t i = share.start; i < share.stop;) {
-        const uint32_t pixel = i / t->k, rest = (pixel + 1u) * t->k;
-        const uint32_t stop = (rest < share.stop) ? rest : share.stop;
-        const window_t y = window(pixel / t->ox, (uint32_t)t->stride_y, t->input_y_pad_before, t->fy, t->input_y);
-        const window_t x = window(pixel % t->ox, (uint32_t)t->stride_x, t->input_x_pad_before, t->fx, t->input_x);
-        const uint32_t first = (y.first * t->input_x + x.first) * t->k;
-        const int whole = (y.stop - y.start == t->fy) && (x.stop - x.start == t->fx);
-        for (uint32_t k = i - pixel * t->k; i < stop; i++, k++) {
-            const int8_t *const row = weight + k * taps;
-            const int32_t sum = whole ? depthwise_sum(t, first + k, row) : depthwise_border(t, &y, &x, first + k, row);
-            output[i] = match_gap9_wide_requant(sum, multiplier[k], addend[k], shift);
-        }
-    }
-    pi_cl_team_barrier(0);
-}
-
-void match_gap9_wide_depthwise(const match_depthwise2d_t *tile)
-{
-    match_gap9_team_launch(depthwise_core, tile);
 }
