@@ -25,17 +25,16 @@ _MISSING = "no charts: install matplotlib with pip install -r tests/benchmarks/r
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """Title and axes; ``log_x`` and ``log_y``: logarithmic to base 2 and 10."""
+    """Title of the chart and of its axes."""
 
     title: str
     x: str
     y: str
-    log_x: bool = False
-    log_y: bool = False
 
 
 def lines(name: str, axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]]) -> Path | None:
-    """One curve per series of (x, y) points. None, with a message, where matplotlib is not installed."""
+    """One curve per series of (x, y) points, both axes logarithmic. None, with a message, where there is no
+    matplotlib."""
     pyplot = _pyplot()
     if pyplot is None:
         return None
@@ -44,11 +43,16 @@ def lines(name: str, axes: Axes, series: Mapping[str, Sequence[tuple[float, floa
         for label, points in series.items():
             xs, ys = zip(*points, strict=True)
             plot.plot(xs, ys, label=label, marker="o", markersize=3, linewidth=1.2)
+        plot.set_xscale("log", base=2)
+        ticks = sorted({x for points in series.values() for x, _ in points})
+        plot.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks], rotation=45)
+        plot.minorticks_off()
         return _save(pyplot, figure, plot, name, axes)
 
 
 def bars(name: str, axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[float]]) -> Path | None:
-    """Groups of bars, one of every series in each."""
+    """Groups of bars, one of every series in each, with a logarithmic axis. Two series that follow each other share a
+    colour, the second one is hatched: ours and the published one."""
     pyplot = _pyplot()
     if pyplot is None:
         return None
@@ -57,7 +61,8 @@ def bars(name: str, axes: Axes, groups: Sequence[str], series: Mapping[str, Sequ
         figure, plot = pyplot.subplots(figsize=(8, 4.2), layout="constrained")
         for index, (label, heights) in enumerate(series.items()):
             left = [group - 0.4 + (index + 0.5) * width for group in range(len(groups))]
-            plot.bar(left, heights, width, label=label)
+            style = {"alpha": 0.5, "hatch": "////"} if index % 2 else {}
+            plot.bar(left, heights, width, label=label, color=f"C{index // 2}", **style)
         plot.set_xticks(range(len(groups)), groups)
         return _save(pyplot, figure, plot, name, axes)
 
@@ -76,10 +81,7 @@ def _pyplot() -> Any:
 
 def _save(pyplot: Any, figure: Any, plot: Any, name: str, axes: Axes) -> Path:
     plot.set(title=axes.title, xlabel=axes.x, ylabel=axes.y)
-    if axes.log_x:
-        plot.set_xscale("log", base=2)
-    if axes.log_y:
-        plot.set_yscale("log")
+    plot.set_yscale("log")
     plot.legend(fontsize=7, ncols=2)
     OUTPUT.mkdir(parents=True, exist_ok=True)
     path = OUTPUT / f"{name}.svg"

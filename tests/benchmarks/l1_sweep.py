@@ -145,8 +145,6 @@ def chart(preset: str, precision: Precision, points: Sequence[Point]) -> None:
         f"Less L1, all units, GAP9's twin, preset {preset}, {precision}",
         "L1 bytes for layers",
         "ms at 260 MHz",
-        log_x=True,
-        log_y=True,
     )
     charts.lines(f"l1-{preset}-{precision}", axes, series)
 

@@ -195,7 +195,7 @@ def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
             label = f"{run.setting.units}, {run.layer.kind}, {run.layer.channels} channels"
             series.setdefault(label, []).append((run.layer.size, run.throughput))
     title = f"3x3 convolutions on GAP9's twin, preset {preset}, {precision}"
-    axes = charts.Axes(title, "IX = IY", "MAC per cycle", log_x=True, log_y=True)
+    axes = charts.Axes(title, "IX = IY", "MAC per cycle")
     charts.lines(f"grid-{preset}-{precision}", axes, series)
 
 

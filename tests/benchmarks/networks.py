@@ -190,7 +190,7 @@ def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
         cycles = [run.cycles for run in some if run.setting.units == units]
         series[f"{units}, twin"] = [1e3 * count / CLOCK_HZ for count in cycles]
         series[f"{units}, published"] = [NETWORK_MS[name][units] for name in names]
-    axes = charts.Axes(f"MLPerf Tiny on GAP9, preset {preset}, {precision}", "", "ms at 260 MHz", log_y=True)
+    axes = charts.Axes(f"MLPerf Tiny on GAP9, preset {preset}, {precision}", "", "ms at 260 MHz")
     charts.bars(f"networks-{preset}-{precision}", axes, names, series)
 
 

@@ -62,7 +62,7 @@ def test_without_leaves_columns_out() -> None:
 
 def test_charts_repeat_byte_for_byte(output: Path) -> None:
     pytest.importorskip("matplotlib")
-    axes = charts.Axes("title", "x", "y", log_x=True, log_y=True)
+    axes = charts.Axes("title", "x", "y")
 
     def both() -> list[bytes]:
         made = [
