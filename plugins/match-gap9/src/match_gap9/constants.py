@@ -110,7 +110,7 @@ _CLUSTER = (
     # 64-bit requantisation per output. With S >= 32: 4 loads, mul, mulh, 4 to add 64 bits, shift, clip, store.
     _cycles("wide_requant_cycles", 17, _WIDE, estimate=True),
     _cycles("wide_requant_low_cycles", 25, _WIDE + "; S < 32 shifts and clips 64 bits", estimate=True),
-    _cycles("wide_call_cycles", 200, _WIDE + "; four divisions are most of it", estimate=True),
+    _cycles("wide_call_cycles", 140, _WIDE + "; two divisions are half of it", estimate=True),
     # Blocks of two pixels take the steps of the published convolution model.
     Constant("wide_single_loads", 5, "instructions", _WIDE, estimate=True),
     Constant("wide_single_macs", 4, "instructions", _WIDE, estimate=True),

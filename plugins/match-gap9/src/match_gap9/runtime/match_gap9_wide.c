@@ -213,8 +213,10 @@ static void conv2d_share(const match_conv2d_t *t)
         is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * BLOCK_PIXELS * column_bytes;
     const match_gap9_share_t share = match_gap9_wide_share((pixels + side - 1u) / side * quads);
     MATCH_GAP9_CHARGE_WIDE_CONV(pixels, t->k, taps, (column == NULL) ? 0u : t->fy, layer.shift);
-    uint32_t pixel = share.start / quads * side, quad = share.start % quads;
-    spot_t spot = {pixel / t->ox, pixel % t->ox};
+    const uint32_t group = share.start / quads;
+    uint32_t pixel = group * side, quad = share.start - group * quads;
+    spot_t spot = {.y = pixel / t->ox};
+    spot.x = pixel - spot.y * t->ox;
     for (uint32_t todo = share.stop - share.start; todo > 0u; pixel += side, quad = 0u) {
         const uint32_t stop = least(quads, quad + todo);
         const uint8_t *const x = inputs_of(t, spot, column);

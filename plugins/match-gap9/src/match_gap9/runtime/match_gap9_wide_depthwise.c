@@ -155,7 +155,7 @@ static void depthwise_rows(const match_depthwise2d_t *t)
         .stride = (uint32_t)t->stride_x,
     };
     const match_gap9_share_t share = match_gap9_wide_share(t->k * t->oy);
-    uint32_t k = share.start / t->oy, oy = share.start % t->oy;
+    uint32_t k = share.start / t->oy, oy = share.start - k * t->oy;
     for (uint32_t todo = share.stop - share.start; todo > 0u; k++, oy = 0u) {
         const channel_t c = channel_of(t, k);
         for (; (oy < t->oy) && (todo > 0u); oy++, todo--) {
