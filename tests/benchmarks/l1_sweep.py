@@ -19,7 +19,7 @@ from match_core.verify import VerifyResult
 
 from tests.benchmarks import charts
 from tests.benchmarks.published import CLOCK_HZ, NETWORK_MS
-from tests.benchmarks.runs import HOST, NETWORKS, Setting, about, network, parse, told, verify
+from tests.benchmarks.runs import HOST, NETWORKS, Setting, about_runs, network, parse, told, verify
 from tests.benchmarks.tables import Cell, Column, Table
 
 COMMAND = "tests.benchmarks.l1_sweep"
@@ -111,7 +111,7 @@ def sweep_table(name: str, points: Sequence[Point]) -> Table:
         Column("fallen to the host"),
         Column("bit exact"),
     )
-    return Table(name, about(COMMAND, (point.setting for point in points)), columns, tuple(rows))
+    return Table(name, about_runs(COMMAND, (point.setting for point in points)), columns, tuple(rows))
 
 
 def _same(full: Point, point: Point) -> bool:

@@ -28,7 +28,7 @@ from match_core.verify import VerifyResult
 from tests.benchmarks import charts
 from tests.benchmarks.grid_layers import CHANNELS, LAYER_NAME, SIZES, Layer, layers
 from tests.benchmarks.published import FIDELITY
-from tests.benchmarks.runs import Setting, about, parse, told, verify
+from tests.benchmarks.runs import Setting, about_runs, parse, told, verify
 from tests.benchmarks.tables import Cell, Column, Table
 
 COMMAND = "tests.benchmarks.micro_grid"
@@ -156,7 +156,7 @@ def grid_table(name: str, runs: Sequence[Run]) -> Table:
         Column("of published formula", ".1%"),
         Column("bit exact"),
     )
-    return Table(name, about(COMMAND, (run.setting for run in runs)), columns, rows)
+    return Table(name, about_runs(COMMAND, (run.setting for run in runs)), columns, rows)
 
 
 def summary(runs: Sequence[Run]) -> Table:
@@ -184,7 +184,7 @@ def summary(runs: Sequence[Run]) -> Table:
         Column("at"),
         Column("of published formula", ".1%"),
     )
-    return Table("grid-summary", about(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
+    return Table("grid-summary", about_runs(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
 
 
 def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:

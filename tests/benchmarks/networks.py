@@ -26,7 +26,7 @@ from tests.benchmarks.runs import (
     NETWORKS,
     UNIT_SETS,
     Setting,
-    about,
+    about_runs,
     network,
     parse,
     told,
@@ -117,7 +117,7 @@ def times(preset: str, runs: Sequence[Run]) -> Table:
     columns += [Column("best subset / all", ".2f"), Column("bit exact")]
     return Table(
         f"networks-{preset}",
-        about(COMMAND, (run.setting for run in runs if run.setting.preset == preset)),
+        about_runs(COMMAND, (run.setting for run in runs if run.setting.preset == preset)),
         tuple(columns),
         tuple(rows),
     )
@@ -164,7 +164,7 @@ def readme_table(runs: Sequence[Run]) -> Table:
         Column("top-1 as original", ".1%"),
         Column("samples", "d"),
     )
-    return Table("networks", about(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
+    return Table("networks", about_runs(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
 
 
 def model_table(runs: Sequence[Run]) -> Table:
@@ -178,7 +178,7 @@ def model_table(runs: Sequence[Run]) -> Table:
         rows.append((unit, len(some), total, ratios[0], ratios[len(ratios) // 2], ratios[-1]))
     headings = ("modelled / twin, all", "least", "median", "largest")
     columns = (Column("unit"), Column("layers", "d"), *(Column(heading, ".3f") for heading in headings))
-    return Table("model", about(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
+    return Table("model", about_runs(COMMAND, (run.setting for run in runs)), columns, tuple(rows))
 
 
 def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:

@@ -14,7 +14,7 @@ from match_core.transforms.base import Precision
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 
-from tests.benchmarks.tables import ROOT
+from tests.benchmarks.tables import ROOT, about
 
 MODELS = ROOT.parent / "shared" / "models"
 NETWORKS = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
@@ -61,12 +61,11 @@ def verify(model: Path, arrays: Mapping[str, NDArray[np.generic]], setting: Sett
     return verify_model(request, plugins)
 
 
-def about(command: str, settings: Iterable[Setting]) -> str:
-    """The line above a table: preset, precision and the command that prints it."""
+def about_runs(command: str, settings: Iterable[Setting]) -> str:
+    """The line above a table of runs with these settings."""
     used = list(settings)
-    presets = " and ".join(dict.fromkeys(setting.preset for setting in used))
-    precisions = " and ".join(dict.fromkeys(setting.precision for setting in used))
-    return f"*preset {presets}, precision {precisions}, `python -m {command}`*"
+    presets, precisions = ([setting.preset for setting in used], [setting.precision for setting in used])
+    return about(command, dict.fromkeys(presets), dict.fromkeys(precisions))
 
 
 def told(text: str) -> None:
@@ -74,24 +73,29 @@ def told(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def parse(
-    description: str | None, arguments: Sequence[str], parts: Mapping[str, Sequence[int | str]]
-) -> argparse.Namespace:
-    """Options of a benchmark: ``--update``, and for preset, precision and every other of ``parts`` an option that may
-    be repeated and stands for all values if it is not given. Ends the program where stored networks are needed but
-    absent."""
+def parser(description: str | None, parts: Mapping[str, Sequence[int | str]] | None = None) -> argparse.ArgumentParser:
+    """The options of all benchmarks: ``--update``, and for preset, precision and every other of ``parts`` one that may be
+    repeated and chooses some of the values."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--update", action="store_true", help="put the tables into the pages; takes no other option")
-    parts = {"preset": PRESETS, "precision": PRECISIONS, **parts}
-    for name, values in parts.items():
+    for name, values in {"preset": PRESETS, "precision": PRECISIONS, **(parts or {})}.items():
         made.add_argument(
             f"--{name}", type=type(values[0]), choices=values, action="append", help="may be repeated; default: all"
         )
+    return made
+
+
+def parse(
+    description: str | None, arguments: Sequence[str], parts: Mapping[str, Sequence[int | str]]
+) -> argparse.Namespace:
+    """The options of a benchmark, all values where none was given. Ends the program where stored networks are needed
+    but absent."""
+    made = parser(description, parts)
     options = made.parse_args(arguments)
     if options.update and len(arguments) > 1:
         made.error("--update takes no other option")
     if "network" in parts and not MODELS.is_dir():
         made.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
-    for name, values in parts.items():
+    for name, values in {"preset": PRESETS, "precision": PRECISIONS, **parts}.items():
         setattr(options, name, tuple(getattr(options, name) or values))
     return options

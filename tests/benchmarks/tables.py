@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,3 +72,8 @@ class Table:
     def shown(self, page: Path = PAGE) -> str:
         """What the page shows now."""
         return page.read_text(encoding="utf-8").split(f"<!-- {self.name} -->\n", 1)[1].split(END, 1)[0].strip()
+
+
+def about(command: str, presets: Iterable[str], precisions: Iterable[str]) -> str:
+    """The line above a table: presets, precisions and the command that prints it."""
+    return f"*preset {' and '.join(presets)}, precision {' and '.join(precisions)}, `python -m {command}`*"
