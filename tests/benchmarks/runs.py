@@ -74,8 +74,8 @@ def told(text: str) -> None:
 
 
 def parser(description: str | None, parts: Mapping[str, Sequence[int | str]] | None = None) -> argparse.ArgumentParser:
-    """The options of all benchmarks: ``--update``, and for preset, precision and every other of ``parts`` one that may be
-    repeated and chooses some of the values."""
+    """The options of all benchmarks: ``--update``, and for preset, precision and every other of ``parts`` one that may
+    be repeated and chooses some of the values."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--update", action="store_true", help="put the tables into the pages; takes no other option")
     for name, values in {"preset": PRESETS, "precision": PRECISIONS, **(parts or {})}.items():
