@@ -1,9 +1,7 @@
-"""The core's scheduler: the entry point, schedules that need no search, and memoisation by content."""
+"""The core's scheduler: the entry point, and schedules that need no search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.cost import Cost
@@ -12,49 +10,32 @@ from match_core.schedule.loops import LoopSchedule, ScheduleRequest
 from match_core.schedule.space import whole_tile
 
 if TYPE_CHECKING:
+    from match_core.schedule.cache import ScheduleCache
     from match_core.schedule.workload import Workload
 
 Answer = LoopSchedule | ScheduleInfeasible
 
 
-@dataclass
-class ScheduleCache:
-    """Answers by the content of their requests, for one run of the compiler: its owner passes it along."""
-
-    answers: dict[Hashable, Answer] = field(default_factory=dict)
-    hits: int = 0
-
-    def answer(self, request: ScheduleRequest, solve: Callable[[ScheduleRequest], Answer]) -> Answer:
-        """The known answer, else what ``solve`` says. A cost model is taken to be determined by the Soc, the
-        unit, the pattern and its own name and version."""
-        model = request.cost_model
-        names = (request.soc.name, request.unit, request.pattern, model.name, model.version)
-        key = (*names, request.memory_bytes, request.workload)
-        if key in self.answers:
-            self.hits += 1
-        else:
-            self.answers[key] = solve(request)
-        return self.answers[key]
-
-
 def schedule(request: ScheduleRequest, cache: ScheduleCache | None = None) -> Answer:
     """Schedule one workload on one unit.
 
-    A unit with a memory of its own gets the tiling and loop order with the least predicted cycles whose
-    working set fits ``request.memory_bytes``; a unit that works in place gets a schedule without loops.
-    ScheduleInfeasible is an answer, not an error: the candidate is then refused. Deterministic; takes
-    milliseconds.
+    A unit with a memory of its own gets the schedule with the least modelled cycles (or energy, or product of both)
+    that fits the budgets; a unit that works in place gets a schedule without loops. ScheduleInfeasible is an answer,
+    not an error: the candidate is then refused. Deterministic; takes milliseconds.
     """
-    return _solve(request) if cache is None else cache.answer(request, _solve)
+    if cache is None:
+        return _solve(request)
+    key = cache.key(request)
+    return cache.find(key) or cache.keep(key, _solve(request))
 
 
 def _solve(request: ScheduleRequest) -> Answer:
     if request.unit.memory is None:
         return _in_place(request)
-    # The tiler needs numpy; a program without accelerators does not.
-    from match_core.schedule.tiler import tile
+    # The search needs numpy; a program without accelerators does not.
+    from match_core.schedule.optimum import best_schedule
 
-    return tile(request, request.unit.memory)
+    return best_schedule(request, request.unit.memory)
 
 
 def view_schedule(workload: Workload) -> LoopSchedule:

@@ -120,31 +120,44 @@ def always_one(axis: Axis, tile: Mapping[str, int], sizes: Mapping[str, int]) ->
     return not axis.windowed and tile[axis.terms[0][0]] == 1
 
 
-def transfer_of(
-    operand: Operand, extents: Sequence[int], tile: Mapping[str, int], sizes: Mapping[str, int]
-) -> Transfer:
-    """The copies that move one tile with these extents.
+def axis_levels(operand: Operand, tile: Mapping[str, int], sizes: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
+    """The axes (by number) that each level of a copy joins, the contiguous level first.
 
     The levels are those of the schedule, not of the single tile, because one piece of code moves all of them:
     an axis joins the one inside it where that one is never cut, and an axis of which every tile has one index
-    vanishes. ``tile``: the full tile sizes; ``sizes``: those of the whole dimensions.
+    vanishes. ``tile``: the full sizes in the buffer; ``sizes``: those in the far memory.
     """
-    levels: list[tuple[int, int]] = [(1, 1)]  # (count, stride in elements), innermost first
+    levels: list[list[int]] = [[]]
     closed = False  # a cut axis leaves gaps, so the next axis begins a new level
-    for axis, extent, stride in reversed(list(zip(operand.axes, extents, far_strides(operand), strict=True))):
+    for number in reversed(range(len(operand.axes))):
+        axis = operand.axes[number]
         if closed and always_one(axis, tile, sizes):
             continue
         if closed:
-            levels.append((extent, stride))
-        else:
-            count, inner_stride = levels[-1]
-            levels[-1] = (count * extent, inner_stride)
+            levels.append([])
+        levels[-1].append(number)
         closed = is_cut(axis, tile, sizes)
-    bits = operand.element_bits
-    strided = [(count, stride * bits // 8) for count, stride in levels[1:]]
+    return tuple(tuple(level) for level in levels)
+
+
+def transfer_of(
+    operand: Operand, extents: Sequence[int], tile: Mapping[str, int], sizes: Mapping[str, int]
+) -> Transfer:
+    """The copies that move one tile with these extents; see ``axis_levels``. ``sizes``: those of the whole
+    dimensions."""
+    bits, strides = operand.element_bits, far_strides(operand)
+    counts: list[int] = []
+    steps: list[int] = []
+    for level in axis_levels(operand, tile, sizes):
+        count = 1
+        for number in level:
+            count *= extents[number]
+        counts.append(count)
+        steps.append(strides[level[0]] * bits // 8 if level else 0)
+    strided = list(zip(counts, steps, strict=True))[1:]
     rows, row_stride = strided[0] if strided else (1, 0)
     planes, plane_stride = strided[1] if len(strided) > 1 else (1, 0)
-    row_bytes = -(-levels[0][0] * bits // 8)
+    row_bytes = -(-counts[0] * bits // 8)
     return Transfer(row_bytes, rows, row_stride, planes, plane_stride, tuple(reversed(strided[2:])))
 
 

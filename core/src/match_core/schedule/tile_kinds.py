@@ -1,13 +1,15 @@
-"""The distinct kinds of tiles along a cut dimension, and sums over all tiles by way of the kinds.
+"""The distinct kinds of tiles along a cut dimension, and sums over tiles by way of the kinds.
 
 Along a dimension most tiles are alike: only the first ones and the last ones (halos clipped at the border)
-and the smaller remainder differ. So each kind is costed once and counted, and a sum over all tiles is exact.
+and the smaller remainder differ. So each kind is costed once and counted, and a sum over all tiles, or over those of
+one part of the dimension, is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,17 +22,35 @@ if TYPE_CHECKING:
     Array = NDArray[np.int64]
 
 
+class Part(Enum):
+    """Which tiles along a dimension."""
+
+    ALL = auto()
+    FIRST = auto()
+    REST = auto()  # all but the first
+    LAST = auto()
+    LEAD = auto()  # all but the last
+    MIDDLE = auto()  # neither first nor last
+    SECOND = auto()  # the one after the first, if there are two
+    PENULTIMATE = auto()  # the one before the last, if there are two
+
+
 @dataclass(frozen=True, slots=True)
 class Kinds:
     """The kinds of all tile sizes tried for one dimension, one size after the other.
 
-    ``features``: a row per feature, the first is the tile's own size; ``counts``: how many tiles are of the
+    ``features``: a row per feature, the first is the tile's own size; ``counts``: how many tiles of a part are of the
     kind; ``starts``: where the kinds of each tile size begin.
     """
 
     features: Array
-    counts: Array
+    counts: Mapping[Part, Array]
     starts: Array
+
+    @property
+    def size(self) -> int:
+        """How many kinds there are."""
+        return int(self.features.shape[1])
 
 
 #: (full tile size, first indices, sizes) of some tiles -> what distinguishes them, an array per feature.
@@ -45,28 +65,52 @@ def no_features(tile: int, first: Array, size: Array) -> Sequence[Array]:
 def kinds_of(cut: Cut, features: Features, *, windowed: bool) -> Kinds:
     """Group the tiles of every size tried. ``windowed``: features may depend on where a tile is."""
     tables: list[Array] = []
-    counts: list[Array] = []
+    counts: dict[Part, list[Array]] = {part: [] for part in Part}
     for tile in cut.tiles:
-        first, size, number = _tiles(cut.dim.size, tile, every=windowed)
-        table = np.stack([size, *features(tile, first, size)])
         if windowed:
+            first = np.arange(0, cut.dim.size, tile, dtype=np.int64)
+            size = np.minimum(tile, cut.dim.size - first)
+            table = np.stack([size, *features(tile, first, size)])
             table, inverse = np.unique(table, axis=1, return_inverse=True)
-            number = np.bincount(inverse.reshape(-1)).astype(np.int64)
+            places = inverse.reshape(-1)
+        else:
+            full, rest = divmod(cut.dim.size, tile)
+            size = np.array([tile, rest] if rest else [tile], dtype=np.int64)
+            table = np.stack([size, *features(tile, np.zeros_like(size), size)])
+            places = None
         tables.append(table)
-        counts.append(number)
-    starts = np.cumsum([0, *(number.size for number in counts[:-1])], dtype=np.int64)
-    return Kinds(np.concatenate(tables, axis=1), np.concatenate(counts), starts)
+        for part, number in _counts(cut.dim.size, tile, table.shape[1], places).items():
+            counts[part].append(number)
+    starts = np.cumsum([0, *(table.shape[1] for table in tables[:-1])], dtype=np.int64)
+    return Kinds(
+        np.concatenate(tables, axis=1), {part: np.concatenate(numbers) for part, numbers in counts.items()}, starts
+    )
 
 
-def _tiles(size: int, tile: int, *, every: bool) -> tuple[Array, Array, Array]:
-    """(first index, size, how many) of the tiles; without ``every`` the full ones are counted, not listed."""
-    if every:
-        first = np.arange(0, size, tile, dtype=np.int64)
-        return first, np.minimum(tile, size - first), np.ones_like(first)
-    full, rest = divmod(size, tile)
-    listed = [(0, tile, full)] + ([(full * tile, rest, 1)] if rest else [])
-    first, sizes, number = np.array(listed, dtype=np.int64).T
-    return first, sizes, number
+def _counts(size: int, tile: int, kinds: int, places: Array | None) -> dict[Part, Array]:
+    """How many tiles of each part are of each kind. ``places``: the kind of every tile; None: the full ones are of
+    the first kind, a remainder of the second."""
+    if places is None:
+        every = np.array([size // tile, 1] if kinds > 1 else [size // tile], dtype=np.int64)
+        total = int(every.sum())
+        ends = [0, 0 if total > 2 or kinds == 1 else 1, 0, kinds - 1]  # first, second, penultimate, last
+    else:
+        every = np.bincount(places, minlength=kinds).astype(np.int64)
+        total = places.size
+        ends = [int(places[place]) for place in (0, min(1, total - 1), max(total - 2, 0), -1)]
+    first, second, penultimate, last = (np.eye(1, kinds, end, dtype=np.int64)[0] for end in ends)
+    if total == 1:
+        second = penultimate = np.zeros_like(every)
+    return {
+        Part.ALL: every,
+        Part.FIRST: first,
+        Part.REST: every - first,
+        Part.LAST: last,
+        Part.LEAD: every - last,
+        Part.MIDDLE: every - first - last if total > 1 else np.zeros_like(every),
+        Part.SECOND: second,
+        Part.PENULTIMATE: penultimate,
+    }
 
 
 def along(values: Array, position: int, dimensions: int) -> Array:
@@ -76,24 +120,17 @@ def along(values: Array, position: int, dimensions: int) -> Array:
     return values.reshape(shape)
 
 
-def sum_tiles(values: Array, kinds: Sequence[Kinds], axes: Sequence[int], dimensions: int) -> Array:
-    """Sum values (an axis per kinds) over all tiles of each tile size. The result has ``dimensions`` axes,
-    one per cut dimension; those in ``axes`` vary."""
-    for position, kind in enumerate(kinds):
-        counted = values * along(kind.counts, position, len(kinds))
-        values = np.add.reduceat(counted, kind.starts, axis=position)
-    return _spread(values, axes, dimensions)
+def sum_tiles(values: Array, kinds: Sequence[Kinds], parts: Sequence[Part]) -> Array:
+    """Sum values (an axis per kinds) over the tiles of one part of each dimension; an axis per dimension remains,
+    along its tile sizes."""
+    for position, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
+        values = values * along(kind.counts[part], position, len(kinds))
+        values = np.add.reduceat(values, kind.starts, axis=position)
+    return values
 
 
-def largest_tile(values: Array, kinds: Sequence[Kinds], axes: Sequence[int], dimensions: int) -> Array:
-    """The largest of values over the tiles of each tile size; shaped like ``sum_tiles``."""
+def largest_tile(values: Array, kinds: Sequence[Kinds]) -> Array:
+    """The largest of values over all tiles of each tile size; an axis per dimension."""
     for position, kind in enumerate(kinds):
         values = np.maximum.reduceat(values, kind.starts, axis=position)
-    return _spread(values, axes, dimensions)
-
-
-def _spread(values: Array, axes: Sequence[int], dimensions: int) -> Array:
-    shape = [1] * dimensions
-    for axis, size in zip(axes, values.shape, strict=True):
-        shape[axis] = size
-    return values.reshape(shape)
+    return values

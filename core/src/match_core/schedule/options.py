@@ -1,0 +1,85 @@
+"""What one operand can choose in a given order of loops: how deep its buffer is refilled, and whether it is doubled.
+
+Only depths that end with a loop of the operand's own are tried. Any other depth has the same buffer as the next smaller
+one and refills it more often: every step has the same copies and more. (Exact where all waits of a cost model are
+equal; else within the difference of two waits per step.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from match_core.schedule.geometry import far_sizes
+from match_core.schedule.space import Cut, uses
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from match_core.cost import Overlap
+    from match_core.schedule.workload import Axis, Operand
+
+    Array = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``cuts``: the operand's own cuts among the first ``depth`` loops, which cut its buffer."""
+
+    depth: int
+    buffers: Literal[1, 2]
+    cuts: tuple[int, ...]
+
+
+def options_of(own: Sequence[int], order: Sequence[int], reductions: Sequence[int], overlap: Overlap) -> list[Option]:
+    """Everything an operand can choose. ``own``: the cuts that its axes use; ``order``: the cuts that have a loop,
+    outermost first; ``reductions``: those that must be inside of its depth (of an output, else none)."""
+    limit = next((place for place, cut in enumerate(order) if cut in reductions), len(order))
+    depths = [0, *(place + 1 for place, cut in enumerate(order) if cut in own)]
+    found: list[Option] = []
+    for depth in (depth for depth in depths if depth <= limit):
+        cuts = tuple(cut for cut in order[:depth] if cut in own)
+        found.append(Option(depth, 1, cuts))
+        if depth and overlap != "none":
+            found.append(Option(depth, 2, cuts))
+    return found
+
+
+def is_dense(
+    operand: Operand, option: Option, order: Sequence[int], cuts: Sequence[Cut], tiles: Sequence[Array]
+) -> Flags | bool:
+    """Where the part that a kernel reads is one dense block of the buffer, for every tiling.
+
+    Of the axes that loops inside of the depth cut, the innermost may be partial; the part has one index of every axis
+    outside of it. Parts of elements below a byte start at whole bytes: the axes further in are then never cut.
+    """
+    inner = {cuts[cut].dim.name for cut in order[option.depth :]}
+    partial = [n for n, axis in enumerate(operand.axes) if any(name in inner for name, _ in axis.terms)]
+    if not partial:
+        return True
+    looped = {cuts[cut].dim.name: cut for cut in order}
+    block = partial[-1]
+    if operand.element_bits % 8 and any(_is_looped(axis, looped) for axis in operand.axes[block + 1 :]):
+        return False
+    dense: Flags | bool = True
+    for axis, size in zip(operand.axes[:block], far_sizes(operand)[:block], strict=True):
+        if size == 1:
+            continue
+        if axis.windowed or axis.round_up > 1 or not _is_looped(axis, looped):
+            return False
+        cut = next(looped[name] for name, _ in axis.terms if name in looped)
+        dense = dense & (tiles[cut] == 1)
+    return dense
+
+
+def _is_looped(axis: Axis, looped: dict[str, int]) -> bool:
+    return any(name in looped for name, _ in axis.terms)
+
+
+def own_cuts(operand: Operand, cuts: Sequence[Cut]) -> tuple[int, ...]:
+    """Positions in ``cuts`` of the dimensions that the operand's axes use."""
+    return tuple(i for i, cut in enumerate(cuts) if any(uses(axis, cut.dim) for axis in operand.axes))

@@ -1,0 +1,171 @@
+"""The search: what it returns is legal, costs what a replay says, and nothing in its space is cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations, product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from match_core.schedule.engine import schedule, view_schedule
+from match_core.schedule.infeasible import ScheduleInfeasible
+from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.schedule.space import TILINGS_MAX, cuts_of
+from match_core.schedule.timeline import cost_of
+from match_core.schedule.validate import schedule_faults
+from match_core.schedule.workload import Dim, Workload
+
+from core.tests.schedule.random_layers import assemble, chip, workloads
+from core.tests.schedule.simulation import Simulation
+from core.tests.schedule.test_timeline import SharpModel, sharp_models
+
+MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def whole_bytes(workload: Workload) -> int:
+    total = 4096
+    for operand in workload.operands:
+        elements = int(np.prod([-(-axis.size // axis.round_up) * axis.round_up for axis in operand.axes]))
+        total += elements * operand.element_bits // 8 + 16
+    return total
+
+
+def faults_of(request: ScheduleRequest, answer: LoopSchedule) -> tuple[str, ...]:
+    budgets = {"near": request.memory_bytes, "home": request.staging_bytes}
+    return schedule_faults(
+        request.workload, answer, request.unit, request.soc, streamed=request.streamed, budget_bytes=budgets
+    )
+
+
+@MANY
+@given(data=st.data(), workload=workloads(), private=st.booleans(), model=sharp_models())
+def test_schedules_are_legal_and_cost_what_their_events_say(
+    data: st.DataObject, workload: Workload, private: bool, model: SharpModel
+) -> None:
+    soc, unit = chip(private, False, near_bytes=data.draw(st.sampled_from([64, 256, 1 << 16])))
+    budget = data.draw(st.integers(1, min(whole_bytes(workload), soc.memory("near").size_bytes)))
+    request = ScheduleRequest(soc, unit, "p", workload, model, budget)
+    answer = schedule(request)
+    event(f"{type(answer).__name__}")
+    if isinstance(answer, ScheduleInfeasible):
+        assert answer.need_bytes > answer.have_bytes
+        return
+    assert faults_of(request, answer) == ()
+    simulation = Simulation(request, answer.loops, answer.placements)
+    assert answer.cost.total_cycles == simulation.run() + 50
+    assert schedule(request) == answer
+
+
+def natural(names: set[str], loops: tuple[TileLoop, ...]) -> int:
+    return max((place + 1 for place, loop in enumerate(loops) if loop.dim in names), default=0)
+
+
+def every_schedule(request: ScheduleRequest) -> Iterator[LoopSchedule]:
+    """Each tiling of the space in each order, with all depths and buffers, be they legal or not."""
+    workload = request.workload
+    cuts = cuts_of(workload)
+    for tiling in product(*(cut.tiles for cut in cuts)):
+        pairs = zip(cuts, tiling, strict=True)
+        loops = [TileLoop(cut.dim.name, cut.dim.size, tile) for cut, tile in pairs if tile < cut.dim.size]
+        for order in permutations(loops):
+            choices = []
+            for operand in workload.operands:
+                names = {name for axis in operand.axes for name, _ in axis.terms}
+                depths = range(natural(names, order) + 1)
+                doubled = (1,) if request.cost_model.overlap == "none" else (1, 2)
+                memory = request.unit.memory_of(operand.name, operand.role)
+                choices.append([(operand, memory, d, b) for d in depths for b in doubled if d or b == 1])
+            for placements in product(*choices):
+                yield assemble(workload, request.soc, request.unit, order, placements)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), private=st.booleans(), model=sharp_models())
+def test_nothing_in_the_space_is_cheaper(data: st.DataObject, private: bool, model: SharpModel) -> None:
+    workload = data.draw(workloads().filter(lambda w: space_size(w) <= 1200))
+    wait = data.draw(st.sampled_from([0, 15]))
+    model = replace(model, waits=(wait,), energy=None)
+    soc, unit = chip(private, False)
+    budget = data.draw(st.integers(8, whole_bytes(workload) - 4000))
+    request = ScheduleRequest(soc, unit, "p", workload, model, budget)
+    answer = schedule(request)
+    costs = [
+        cost_of(request, other.loops, dict(other.tile), other.placements).total_cycles
+        for other in every_schedule(request)
+        if other.bytes_in("near") <= budget and not faults_of(request, other)
+    ]
+    event(f"feasible: {bool(costs)}")
+    if isinstance(answer, ScheduleInfeasible):
+        assert not costs
+    else:
+        assert answer.cost.total_cycles == min(costs)
+
+
+def space_size(workload: Workload) -> int:
+    """About how many schedules ``every_schedule`` has."""
+    cuts = cuts_of(workload)
+    tilings = int(np.prod([len(cut.tiles) for cut in cuts], dtype=np.int64))
+    return int(tilings * np.prod(range(1, len(cuts) + 1)) * (1 + len(cuts)) ** len(workload.operands))
+
+
+def test_reductions_and_whole_dimensions_are_not_cut(lab: SimpleNamespace) -> None:
+    assert [cut.dim.name for cut in cuts_of(lab.linear(k=10, c=64))] == ["K"]
+    assert [cut.dim.name for cut in cuts_of(lab.conv2d())] == ["K", "OY", "OX"]
+
+
+def test_bits_that_share_a_byte_are_not_cut(lab: SimpleNamespace) -> None:
+    assert [cut.dim.name for cut in cuts_of(lab.linear(k=10, c=3, bits=4))] == []
+    assert [cut.dim.name for cut in cuts_of(lab.linear(k=10, c=4, bits=4))] == ["K"]
+    answer = schedule(lab.request_for(lab.linear(k=10, c=4, bits=4), 100))
+    assert {p.operand: p.size_bytes for p in answer.placements}["w"] == 20
+
+
+def test_tile_sizes_give_every_number_of_steps_and_respect_granularity() -> None:
+    from match_core.schedule.space import _sizes
+
+    for size in range(1, 70):
+        for grain in (1, 2, 3, 8):
+            sizes = _sizes(Dim("D", size, granularity=grain))
+            assert sizes[0] == size
+            assert sizes == sorted(set(sizes), reverse=True)
+            assert all(tile % grain == 0 or tile == size for tile in sizes)
+            possible = {-(-size // tile) for tile in range(grain, size + grain, grain)}
+            assert {-(-size // tile) for tile in sizes} == possible
+
+
+def test_the_number_of_tilings_is_bounded(lab: SimpleNamespace) -> None:
+    cuts = cuts_of(lab.add(c=997, y=509, x=401))
+    assert np.prod([len(cut.tiles) for cut in cuts]) <= TILINGS_MAX
+    assert all(cut.tiles[0] == cut.dim.size and cut.tiles[-1] == 1 for cut in cuts)
+
+
+def test_infeasible_tells_the_smallest_need(lab: SimpleNamespace) -> None:
+    answer = schedule(lab.request_for(lab.conv2d(k=8, c=4), 50))
+    assert isinstance(answer, ScheduleInfeasible)
+    # One output position of one channel: 3x3x4 inputs, 3x3x4 weights, a bias, a result.
+    assert (answer.need_bytes, answer.have_bytes) == (36 + 36 + 4 + 4, 50)
+    refusal = answer.as_refusal("acc", "conv", ("n",))
+    assert (refusal.rule, refusal.value) == ("fits l1", "the smallest tile needs 80 bytes of 50")
+
+
+def test_a_unit_in_place_has_no_loops(lab: SimpleNamespace) -> None:
+    request = lab.request_for(lab.add(), 0, unit_memory=None)
+    answer = schedule(request)
+    assert faults_of(request, answer) == ()
+    assert (answer.loops, answer.placements, answer.memory, answer.memory_bytes) == ((), (), None, 0)
+    # 6 x 5 x 8 elements in blocks of 4 x 2 x 3, three cycles each, launched once.
+    assert answer.cost.compute_cycles == 3 * 2 * 3 * 3
+    assert answer.cost.launch_cycles == 10 + 6 // 5
+    assert answer.cost.transfer_cycles == 0
+    assert answer.cost.model == "test 1"
+
+
+def test_a_view_costs_nothing(lab: SimpleNamespace) -> None:
+    workload = lab.add()
+    answer = view_schedule(workload)
+    assert answer.cost.total_cycles == 0
+    assert answer.loops == ()
