@@ -41,12 +41,12 @@ class Expression:
         return result
 
     def bits_to_bytes(self) -> Expression:
-        """The same count in bytes, of one in bits that is a multiple of 8."""
+        """A count of bits in bytes, rounded up."""
         if all(coefficient % 8 == 0 for _, coefficient in self.terms):
             return Expression(tuple((symbols, coefficient // 8) for symbols, coefficient in self.terms))
         if self.value is not None:
             return number(-(-self.value // 8))
-        return symbol(f"({self} / 8u)" if len(self.terms) == 1 else f"(({self}) / 8u)")
+        return symbol(f"(({self + number(7)}) / 8u)")
 
     def __str__(self) -> str:
         if not self.terms:

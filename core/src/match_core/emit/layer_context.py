@@ -66,7 +66,7 @@ class ContextWriter:
             if len(self.text.lengths(dim.name, self.layer.depth)) > 1:
                 block.line(f"tile->{dim.name.lower()} = {self.text.computed_size(dim.name, self.layer.depth)};")
         for name, axis, depth in self._spans():
-            block.line(f"step->{name} = {self.text.window(axis, depth)};")
+            block.line(f"step->{name} = {self.text.clipped(axis, depth)};")
         for operand, axis in self._windows():
             self._window(block, operand, axis)
         for moved in self.layer.moved:
@@ -94,7 +94,7 @@ class ContextWriter:
         """(field, axis, depth) of every span that changes: of the tile, and of the buffers that hold more."""
         found: dict[str, tuple[str, Axis, int]] = {}
         for moved in self.layer.moved:
-            for axis in (axis for axis in moved.operand.axes if axis.windowed):
+            for axis in (axis for axis in moved.operand.axes if self.text.is_clipped(axis)):
                 for depth in (self.layer.depth, moved.near.depth):
                     if self.text.is_cut(axis, 0, depth):
                         name = self.text.span_name(moved.operand, axis, depth)
@@ -108,7 +108,7 @@ class ContextWriter:
         extent = self.text.span(operand, axis, self.layer.depth).extent
         if extent.value is None:
             block.line(f"tile->{name} = {extent};")
-        if axis.windowed:
+        if self.text.is_clipped(axis):
             block.line(f"tile->{name}_pad_before = step->{name}.before;")
             block.line(f"tile->{name}_pad_after = step->{name}.after;")
 

@@ -89,6 +89,8 @@ class Layer:
                 raise ValueError(f"operand {name}: a way through {[p.memory for p in chain]} is not supported")
             if stage is not None and stage.depth > 0 and stage.buffers != 2:
                 raise ValueError(f"operand {name}: a staging area that is refilled needs two buffers")
+            if stage is not None and any(axis.offset for axis in self.workload.operand(name).axes):
+                raise ValueError(f"operand {name}: a streamed constant cannot have padding")
             moved.append(Moved(self.workload.operand(name), chain[-1], stage))
         return tuple(moved)
 

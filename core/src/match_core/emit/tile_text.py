@@ -77,14 +77,24 @@ class TileText:
         """Whether one of the loops first <= number < end cuts the axis."""
         return any(self.over(dim, first, end) for dim, _ in axis.terms)
 
-    def window(self, axis: Axis, depth: int) -> str:
-        """The ``match_span`` call for a windowed axis at a depth."""
+    def is_clipped(self, axis: Axis) -> bool:
+        """Whether windows reach over the ends of the axis (padding)."""
+        reach = 1 + sum(coefficient * (self.workload.dim(dim).size - 1) for dim, coefficient in axis.terms)
+        return axis.windowed and (axis.offset != 0 or reach > axis.size)
+
+    def window(self, axis: Axis, depth: int) -> tuple[Expression, Expression]:
+        """First index (offset not yet subtracted) and length of the window that a box has on an axis."""
         start = total([self.start(dim, 0, depth) * coefficient for dim, coefficient in axis.terms])
         lasts = [(self.size(dim, depth) + number(-1)) * coefficient for dim, coefficient in axis.terms]
-        return f"match_span({start}, {axis.offset}u, {total(lasts) + number(1)}, {axis.size}u)"
+        return start, total(lasts) + number(1)
+
+    def clipped(self, axis: Axis, depth: int) -> str:
+        """The ``match_span`` call for a clipped axis at a depth."""
+        start, extent = self.window(axis, depth)
+        return f"match_span({start}, {axis.offset}u, {extent}, {axis.size}u)"
 
     def span_name(self, operand: Operand, axis: Axis, depth: int) -> str:
-        """Field that holds the span of a windowed axis that is cut at a depth."""
+        """Field that holds the span of a clipped axis that is cut at a depth."""
         inner = self.is_cut(axis, depth)
         return f"{operand.name}_{axis.name}{f'_{depth}' if inner else ''}"
 
@@ -96,11 +106,11 @@ class TileText:
             part = axis_tile(axis, {}, sizes)
             extent = round_up(part.extent, axis.round_up)
             return Span(number(part.first), number(extent), extent == stored)
-        if axis.windowed:
+        if self.is_clipped(axis):
             name = f"{self.record}{self.span_name(operand, axis, depth)}"
             return Span(symbol(f"{name}.first"), symbol(f"{name}.size"), False)
-        ((dim, _),) = axis.terms
-        return Span(self.start(dim, 0, depth), _rounded(self.size(dim, depth), axis.round_up), False)
+        start, length = self.window(axis, depth)
+        return Span(start, _rounded(length, axis.round_up), False)
 
     def offset(self, operand: Operand, outer: int | None, inner: int) -> Expression:
         """Bytes from the start of the box at depth ``outer`` (None: the whole operand) to that at depth ``inner``."""
@@ -117,9 +127,8 @@ class TileText:
     def _distance(self, operand: Operand, axis: Axis, outer: int, inner: int) -> Expression:
         if not self.is_cut(axis, outer, inner):
             return Expression()
-        if not axis.windowed:
-            ((dim, _),) = axis.terms
-            return self.start(dim, outer, inner)
+        if not self.is_clipped(axis):
+            return total([self.start(dim, outer, inner) * coefficient for dim, coefficient in axis.terms])
         first, base = self.span(operand, axis, inner).first, self.span(operand, axis, outer).first
         return symbol(f"({first} - {base})") if base.terms else first
 
@@ -140,7 +149,7 @@ class FirstTile(TileText):
 
     def span(self, operand: Operand, axis: Axis, depth: int) -> Span:
         """Numbers only."""
-        if not (axis.windowed and self.is_cut(axis, 0, depth)):
+        if not (self.is_clipped(axis) and self.is_cut(axis, 0, depth)):
             return super().span(operand, axis, depth)
         part = self.part(axis, depth)
         return Span(number(part.first), number(part.extent), False)
