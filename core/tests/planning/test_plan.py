@@ -177,20 +177,21 @@ def test_unit_memories_hold_the_largest_working_set(lab):
 def test_a_program_that_does_not_fit_tells_what_where_and_how_much(lab):
     model = lab.model_of({"a": ["in"], "b": ["a"], "c": ["b"]}, {"a": 300, "b": 500})
     constants = (("w_small", 10), ("w_large", 290))
-    plan(model, lab.mapping_of(model), lab.soc_of(1100), constants)
+    plan(model, lab.mapping_of(model), lab.soc_of(1132), constants)
     with pytest.raises(InfeasibleError) as caught:
-        plan(model, lab.mapping_of(model), lab.soc_of(1000), constants)
+        plan(model, lab.mapping_of(model), lab.soc_of(1032), constants)
     error = caught.value
     assert error.code == "MATCH-M001"
     assert error.what == "the program does not fit memory l2: 100 bytes too much"
     assert error.where == "most is alive at task 1: 'source/b' (op on host)"
     assert error.why == (
-        "needs 1100 bytes of 1000: 800 for activations, 300 for constants; alive at task 1: 'b' 500, 'a' 300; "
+        "needs 1132 bytes of 1032: 800 for activations, 300 for constants, 32 for graph inputs and outputs; "
+        "alive at task 1: 'b' 500, 'a' 300; "
         "largest constants: 'w_large' 290, 'w_small' 10"
     )
     assert error.help == (
         "make the tensors at the peak 100 bytes smaller: a smaller input, or fewer channels there",
-        "choose a target whose l2 has at least 1100 bytes",
+        "choose a target whose l2 has at least 1132 bytes",
     )
 
 
@@ -198,7 +199,7 @@ def test_constants_alone_may_be_too_many(lab):
     model = lab.model_of({"a": ["in"]}, {})
     with pytest.raises(InfeasibleError) as caught:
         plan(model, lab.mapping_of(model), lab.soc_of(1000), [(f"w{i}", 100) for i in range(12)])
-    assert "make the constants 200 bytes smaller" in caught.value.help[0]
+    assert "make the constants 232 bytes smaller" in caught.value.help[0]
     assert "4 more with 400 together" in caught.value.why
 
 

@@ -25,6 +25,8 @@ def targets_command(json: JsonOption = False) -> int:
         terminal.document(rows)
         if rows:
             terminal.table(_table(rows))
+            for row in rows:
+                terminal.line(_estimates_line(row))
         else:
             terminal.line("no target is installed (for example: pip install match-CHIP)")
     return 0
@@ -79,6 +81,10 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     for row in rows:
         sizes = ", ".join(f"{memory['name']} {memory['size_bytes'] / 1024:.1f} KiB" for memory in row["memories"])
         package, units, presets = f"{row['package']} {row['version']}", ", ".join(row["units"]), row["presets"]
-        shown.append((row["name"], package, units, sizes, ", ".join(presets) or "-", str(len(row["estimates"]))))
-    headings = ("name", "package", "units", "memories", "presets", "estimated figures")
-    return Table("targets", headings, shown, frozenset({"estimated figures"}))
+        shown.append((row["name"], package, units, sizes, ", ".join(presets) or "-"))
+    return Table("targets", ("name", "package", "units", "memories", "presets"), shown)
+
+
+def _estimates_line(row: dict[str, Any]) -> str:
+    names = ", ".join(estimate["name"] for estimate in row["estimates"])
+    return f"{row['name']}: estimated, not published: {names or 'nothing'}"

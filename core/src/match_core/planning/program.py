@@ -39,17 +39,19 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes of one memory: activations' arena, constants, the unit working sets, what is available."""
+    """Bytes of one memory: the arena (activations and scratch in the home memory, working sets in a unit's), constants,
+    what is available, and graph inputs and outputs, which the caller keeps in the home memory."""
 
     memory: str
     arena_bytes: int
     constant_bytes: int
     available_bytes: int
+    caller_bytes: int = 0
 
     @property
     def used_bytes(self) -> int:
-        """Arena and constants."""
-        return self.arena_bytes + self.constant_bytes
+        """Arena, constants, and what the caller owns."""
+        return self.arena_bytes + self.constant_bytes + self.caller_bytes
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.errors import InfeasibleError
-from match_core.planning.packing import Block, live_bytes
+from match_core.planning.packing import live_bytes
 
 if TYPE_CHECKING:
     from match_core.hardware import Memory
     from match_core.ir.model import Model
-    from match_core.mapping.result import Assignment
+    from match_core.planning.draft import Draft
 
 #: So many tensors and constants are told by name.
 SHOWN_MAX = 8
@@ -20,62 +20,84 @@ SHOWN_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A program that does not fit: ``tasks`` in order, ``blocks`` with the name of each, ``arena_bytes`` as
-    allocated and ``constants`` as (name, bytes)."""
+    """A program that does not fit: its draft, and constants as (name, bytes). ``store``: the memory from which
+    constants could be streamed, where the Soc has one; that was tried."""
 
-    memory: Memory
-    tasks: tuple[Assignment, ...]
-    blocks: tuple[Block, ...]
-    names: tuple[str, ...]
-    arena_bytes: int
+    draft: Draft
     constants: tuple[tuple[str, int], ...]
+    store: str | None = None
 
     def error(self, model: Model) -> InfeasibleError:
         """MATCH-M001, with the tensors that live at the peak and the largest constants."""
+        home, draft = self.draft.home, self.draft
         fixed = sum(size for _, size in self.constants)
-        need, have = self.arena_bytes + fixed, self.memory.size_bytes
-        live = live_bytes(self.blocks, self.memory.alignment_bytes)
+        need, have = draft.need_bytes(fixed), home.size_bytes
+        live = live_bytes(draft.blocks, home.alignment_bytes)
         step = max(live, key=lambda s: (live[s], -s), default=0)
         return InfeasibleError(
             code="MATCH-M001",
-            what=f"the program does not fit memory {self.memory.name}: {need - have} bytes too much",
+            what=f"the program does not fit memory {home.name}: {need - have} bytes too much",
             where=self._where(model, step),
             why=self._why(need, have, fixed, live.get(step, 0), step),
             help=tuple(self._help(fixed, have, live.get(step, 0))),
         )
 
     def _where(self, model: Model, step: int) -> str:
-        if not self.tasks:
+        if not self.draft.assignments:
             return model.source or model.name
-        candidate = self.tasks[step].candidate
+        candidate = self.draft.assignments[step].candidate
         sources = ", ".join(repr(name) for name in model.origin(candidate.match.nodes)[:SHOWN_MAX])
         return f"most is alive at task {step}: {sources} ({candidate.pattern.name} on {candidate.unit})"
 
+    def _names(self) -> list[str]:
+        draft = self.draft
+        tensors = [draft.storages[number].tensors[0] for number in draft.owned]
+        return tensors + [f"scratch of task {place}" for place in draft.scratch]
+
     def _why(self, need: int, have: int, fixed: int, peak: int, step: int) -> str:
+        draft = self.draft
+        arena = draft.allocation.arena_bytes
         at_peak = [
             (name, block.size_bytes)
-            for name, block in zip(self.names, self.blocks, strict=True)
+            for name, block in zip(self._names(), draft.blocks, strict=True)
             if block.first <= step <= block.last
         ]
         told = [
-            f"needs {need} bytes of {have}: {self.arena_bytes} for activations, {fixed} for constants",
+            f"needs {need} bytes of {have}: {arena} for activations, {fixed} for constants, "
+            f"{draft.caller_bytes} for graph inputs and outputs",
             f"alive at task {step}: {_largest(at_peak) or 'nothing'}",
         ]
-        if self.arena_bytes > peak:
-            told.append(f"{self.arena_bytes - peak} bytes of the activations are gaps between tensors")
+        if arena > peak:
+            told.append(f"{arena - peak} bytes of the activations are gaps between tensors")
         if self.constants:
             told.append(f"largest constants: {_largest(self.constants)}")
+        if self.store is not None:
+            told.append(f"constants were streamed from {self.store} where a unit can and that helps")
         return "; ".join(told)
 
     def _help(self, fixed: int, have: int, peak: int) -> list[str]:
+        home, caller = self.draft.home, self.draft.caller_bytes
         lines = []
-        if fixed > have:
-            lines.append(f"make the constants {fixed - have} bytes smaller: fewer channels, or narrower weights")
-        if fixed + peak > have:
-            over = fixed + peak - have
+        if fixed + caller > have:
+            over = fixed + caller - have
+            lines.append(f"make the constants {over} bytes smaller: fewer channels, or narrower weights")
+        if fixed + caller + peak > have:
+            over = fixed + caller + peak - have
             lines.append(f"make the tensors at the peak {over} bytes smaller: a smaller input, or fewer channels there")
-        lines.append(f"choose a target whose {self.memory.name} has at least {fixed + self.arena_bytes} bytes")
+        lines.append(f"choose a target whose {home.name} has at least {self.draft.need_bytes(fixed)} bytes")
         return lines
+
+
+def store_shortage(model: Model, store: Memory, stored: Sequence[tuple[str, int]]) -> InfeasibleError:
+    """MATCH-M001 for the memory that constants are streamed from."""
+    need = sum(size for _, size in stored)
+    return InfeasibleError(
+        code="MATCH-M001",
+        what=f"the program does not fit memory {store.name}: {need - store.size_bytes} bytes too much",
+        where=model.source or model.name,
+        why=f"needs {need} bytes of {store.size_bytes} for streamed constants; largest constants: {_largest(stored)}",
+        help=(f"make the constants {need - store.size_bytes} bytes smaller: fewer channels, or narrower weights",),
+    )
 
 
 def _largest(sizes: Sequence[tuple[str, int]]) -> str:

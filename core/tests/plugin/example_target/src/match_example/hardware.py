@@ -7,9 +7,12 @@ RELU_UNIT = Unit(
     description="applies ReLU to a tensor in RAM",
     constants=(
         Constant("elements_per_cycle", 4, "elements/cycle", "invented for the example", estimate=True),
-        Constant("start", 30, "cycles", "invented for the example", estimate=True),
+        Constant("element_energy", 2, "pJ", "invented for the example", estimate=True),
     ),
 )
+
+#: Cycles of a start by preset: the engine ready, or asleep.
+START_CYCLES = {"awake": 30, "asleep": 500}
 
 EXAMPLE = Soc(
     name="example",
@@ -19,6 +22,8 @@ EXAMPLE = Soc(
     memories=(Memory("ram", level=2, size_bytes=256 * 1024, source="invented for the example"),),
     links=(),
     home="ram",
+    presets=tuple(START_CYCLES),
+    preset="awake",
 )
 
 HARDWARE = Hardware(units=(RELU_UNIT,), socs=(EXAMPLE,))

@@ -32,14 +32,15 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
 @hookimpl
 def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Elements per cycle."""
+    from match_example.hardware import START_CYCLES
     from match_example.relu import ReluCost
 
-    return ReluCost() if unit.name == "relu_unit" else None
+    return ReluCost(START_CYCLES[soc.preset]) if unit.name == "relu_unit" else None
 
 
 @hookimpl
 def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     """One function that works in place on the RAM."""
-    from match_example.relu import API
+    from match_example.relu import unit_api
 
-    return API if unit.name == "relu_unit" else None
+    return unit_api(soc.preset) if unit.name == "relu_unit" else None

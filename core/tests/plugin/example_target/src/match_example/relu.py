@@ -27,7 +27,7 @@ from match_core import (
 )
 from match_core.emit.api import InlineCode, InlineKernel, InlineRequest
 
-from match_example.hardware import RELU_UNIT
+from match_example.hardware import RELU_UNIT, START_CYCLES
 
 if TYPE_CHECKING:
     from match_core.cost import Bound, EnergyModel, Overlap
@@ -60,14 +60,32 @@ RELU = Pattern(
 
 
 @dataclass(frozen=True, slots=True)
-class ReluCost:
-    """Start, then a fixed number of elements per cycle; nothing is copied."""
+class ReluEnergy:
+    """So much per element."""
 
+    def kernel_energy_pj(self, workload: Workload, tile: Mapping[str, Cycles]) -> NDArray[np.float64]:
+        """Elements times energy per element."""
+        return tile["N"] * FIGURES["element_energy"]
+
+    def transfer_energy_pj(self, workload: Workload, transfer: TransferShape) -> NDArray[np.float64]:
+        """Works in place."""
+        return np.zeros(transfer.rows.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class ReluCost:
+    """Start, then a fixed number of elements per cycle and energy per element; nothing is copied."""
+
+    start_cycles: int
     name: str = "example-relu"
     version: str = "1"
     bound: Bound = "exact"
     overlap: Overlap = "none"
-    energy: EnergyModel | None = None
+
+    @property
+    def energy(self) -> EnergyModel:
+        """Figures as invented as the others."""
+        return ReluEnergy()
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
         """Elements over elements per cycle, rounded up."""
@@ -75,7 +93,7 @@ class ReluCost:
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
         """The start."""
-        return np.full_like(tile["N"], int(FIGURES["start"]))
+        return np.full_like(tile["N"], self.start_cycles)
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """Works in place."""
@@ -118,7 +136,7 @@ enum {{ HOST_CLOCK = 0, ENGINE_CLOCK = 1 }};
 
 void relu_engine_run(const float *in, float *out, uint32_t count)
 {{
-    const uint64_t cycles = {FIGURES["start"]:.0f}u + (count + {FIGURES["elements_per_cycle"] - 1:.0f}u)
+    const uint64_t cycles = START_CYCLES + (count + {FIGURES["elements_per_cycle"] - 1:.0f}u)
                           / {FIGURES["elements_per_cycle"]:.0f}u;
     for (uint32_t i = 0u; i < count; ++i) {{
         out[i] = in[i] > 0.0f ? in[i] : 0.0f;
@@ -127,14 +145,18 @@ void relu_engine_run(const float *in, float *out, uint32_t count)
 }}
 """
 
-API = UnitApi(
-    platform=PlatformApi(),
-    memory=None,
-    kernels={"relu": InlineKernel(inputs=lambda match: (match.tensor("x"),), render=_render)},
-    twin=TwinApi(
-        headers=(RuntimeFile("relu_engine.h", HEADER),),
-        sources=(RuntimeFile("relu_engine_twin.c", TWIN),),
-        clocks=("host", "relu_unit"),
-    ),
-    clock="relu_unit",
-)
+
+def unit_api(preset: str) -> UnitApi:
+    """The C side; on the twin a start takes as long as the preset says."""
+    return UnitApi(
+        platform=PlatformApi(),
+        memory=None,
+        kernels={"relu": InlineKernel(inputs=lambda match: (match.tensor("x"),), render=_render)},
+        twin=TwinApi(
+            headers=(RuntimeFile("relu_engine.h", HEADER),),
+            sources=(RuntimeFile("relu_engine_twin.c", TWIN),),
+            clocks=("host", "relu_unit"),
+            defines=(f"START_CYCLES={START_CYCLES[preset]}u",),
+        ),
+        clock="relu_unit",
+    )

@@ -1,0 +1,101 @@
+"""One order of tasks with the lives and offsets of everything in the home memory: what a plan is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from match_core.mapping.result import SolverStatus
+from match_core.patterns.topology import Topology
+from match_core.planning.allocate import Allocation, allocate
+from match_core.planning.dataflow import Flow, Storage, flow_of, storages_of
+from match_core.planning.order import Life, lives, low_memory_order
+from match_core.planning.packing import Block, aligned
+
+if TYPE_CHECKING:
+    from match_core.hardware import Memory
+    from match_core.ir.model import Model
+    from match_core.mapping.result import Assignment
+    from match_core.mapping.result import Mapping as UnitMapping
+
+
+@dataclass(frozen=True)
+class Draft:
+    """``order``: positions in the mapping's assignments; everything else is in that order. ``blocks``: first the
+    storages that need bytes of the arena (``owned``), then the scratch of tasks (``scratch``)."""
+
+    home: Memory
+    order: tuple[int, ...]
+    assignments: tuple[Assignment, ...]
+    flows: tuple[Flow, ...]
+    storages: tuple[Storage, ...]
+    lives: tuple[Life, ...]
+    owned: tuple[int, ...]
+    scratch: tuple[int, ...]
+    blocks: tuple[Block, ...]
+    allocation: Allocation
+
+    @property
+    def caller_bytes(self) -> int:
+        """Bytes of graph inputs and outputs, which the caller keeps in the home memory."""
+        sizes = (storage.size_bytes for storage in self.storages if storage.source or storage.target)
+        return sum(aligned(size, self.home.alignment_bytes) for size in sizes)
+
+    def need_bytes(self, constant_bytes: int) -> int:
+        """All bytes of the home memory: arena, constants, and what the caller owns."""
+        return self.allocation.arena_bytes + constant_bytes + self.caller_bytes
+
+    def live_bytes(self) -> tuple[int, ...]:
+        """Bytes of the arena that live while each task runs, by position in the mapping's assignments."""
+        alignment = self.home.alignment_bytes
+        live = [0] * len(self.order)
+        for place, task in enumerate(self.order):
+            alive = (block for block in self.blocks if block.first <= place <= block.last)
+            live[task] = sum(aligned(block.size_bytes, alignment) for block in alive)
+        return tuple(live)
+
+
+def draft_of(
+    model: Model, mapping: UnitMapping, home: Memory, constant_bytes: int, scratch_bytes: Mapping[int, int]
+) -> Draft:
+    """Of the mapping's order and one that keeps little alive, the order with the smaller arena (the first of equals).
+    ``scratch_bytes`` by position in ``mapping.assignments``."""
+    topology = Topology.of(model.graph)
+    flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
+    storages = storages_of(model, flows)
+    orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
+    drafts = [_draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes) for order in orders]
+    return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
+
+
+def _draft(
+    mapping: UnitMapping,
+    flows: Sequence[Flow],
+    storages: tuple[Storage, ...],
+    order: tuple[int, ...],
+    scratch_bytes: Mapping[int, int],
+    home: Memory,
+    constant_bytes: int,
+) -> Draft:
+    ordered = tuple(flows[task] for task in order)
+    alive = lives(ordered, storages)
+    owned = tuple(n for n, storage in enumerate(storages) if not storage.source and not storage.target)
+    scratch = tuple(place for place, task in enumerate(order) if scratch_bytes.get(task, 0) > 0)
+    blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last) for n in owned)
+    blocks += tuple(Block(scratch_bytes[order[place]], place, place) for place in scratch)
+    nothing = Allocation((), 0, SolverStatus("none", "optimal", 0, 0))
+    draft = Draft(
+        home=home,
+        order=order,
+        assignments=tuple(mapping.assignments[task] for task in order),
+        flows=ordered,
+        storages=storages,
+        lives=alive,
+        owned=owned,
+        scratch=scratch,
+        blocks=blocks,
+        allocation=nothing,
+    )
+    capacity = home.size_bytes - draft.need_bytes(constant_bytes)
+    return replace(draft, allocation=allocate(blocks, home.alignment_bytes, capacity))
