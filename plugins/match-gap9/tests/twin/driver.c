@@ -3,10 +3,14 @@
  * commands) or into a static block that plays L2; -1 is NULL.
  *
  *   write l1|l2 OFFSET HEX      dump l1|l2 OFFSET SIZE -> one line of hex
- *   mode eager|lazy             reset                      clocks -> host cluster ne16 dma_in dma_out
+ *   mode eager|lazy             reset                      clocks -> host control cluster ne16 dma_in
+ *                                                                  dma_out l3
  *   now CLOCK -> cycles         deferred -> count          profile begin|end|cycles NODE
  *   call NAME INT...            a kernel on 8 cores        cost NAME INT... -> cycles
- *   dma SLOT in|out EXT LOC SIZE STRIDE LENGTH             LENGTH 0: a 1-D command
+ *   offload NAME INT...         the same, not waited for   join                      waits for it
+ *   dma SLOT in|out EXT LOC SIZE STRIDE LENGTH MERGE       LENGTH 0: a 1-D command; MERGE may be missing
+ *   config CORES                the team of offloads        l3 open, l3 load OFFSET SIZE -> address in the external RAM
+ *   l3 read SLOT ADDRESS OFFSET SIZE                        l3 wait SLOT
  *   wait SLOT                   flush                      host wait SLOT, host pass: outside of the cluster
  *   ne16 ...                    see ne16_layer()
  * SPDX-License-Identifier: Apache-2.0 */
@@ -28,7 +32,10 @@
 
 static uint8_t l2[L2_BYTES];
 static const uint8_t constant_l2[16] = {1, 2, 3};
-static pi_cl_dma_cmd_t slots[SLOTS];
+static pi_cl_dma_copy_t slots[SLOTS];
+static pi_cl_ram_req_t requests[SLOTS];
+static struct pi_device ram;
+static struct pi_default_ram_conf ram_conf;
 static char *line;
 static size_t line_room;
 
@@ -155,14 +162,14 @@ static const struct {
                {"own_transpose", k_own_transpose}, {"own_avgpool", k_own_avgpool}, {"own_maxpool", k_own_maxpool},
                {"barrier", k_barrier}, {"lost_core", k_lost_core}};
 
-static void call(const char *name, int cores) {
+static void (*kernel_named(const char *name))(void *) {
   for (size_t i = 0u; i < sizeof kernels / sizeof kernels[0]; i++) {
     if (strcmp(kernels[i].name, name) == 0) {
-      pi_cl_team_fork(cores, kernels[i].entry, NULL);
-      return;
+      return kernels[i].entry;
     }
   }
   fail("unknown kernel");
+  return NULL;
 }
 
 /* ---- cost formulas ---------------------------------------------------------------------------------------- */
@@ -316,17 +323,69 @@ static void dma_command(char *text) {
                        : ints[0] == -4 ? 64u
                                        : address(&l2[ints[0]]);
   const uint32_t loc = address(match_gap9_l1) + (uint32_t)ints[1];
-  if (ints[4] == 0) {
-    pi_cl_dma_cmd(ext, loc, (uint32_t)ints[2], dir, &slots[slot]);
+  pi_cl_dma_cmd_t *command = (pi_cl_dma_cmd_t *)(void *)&slots[slot];
+  if (int_count > 5) {
+    slots[slot].ext = ext;
+    slots[slot].loc = loc;
+    slots[slot].size = (uint16_t)ints[2];
+    slots[slot].dir = dir;
+    slots[slot].merge = (uint8_t)ints[5];
+    slots[slot].stride = (uint32_t)ints[3];
+    slots[slot].length = (uint32_t)ints[4];
+    (ints[4] == 0 ? pi_cl_dma_memcpy : pi_cl_dma_memcpy_2d)(&slots[slot]);
+  } else if (ints[4] == 0) {
+    pi_cl_dma_cmd(ext, loc, (uint32_t)ints[2], dir, command);
   } else {
-    pi_cl_dma_cmd_2d(ext, loc, (uint32_t)ints[2], (uint32_t)ints[3], (uint32_t)ints[4], dir, &slots[slot]);
+    pi_cl_dma_cmd_2d(ext, loc, (uint32_t)ints[2], (uint32_t)ints[3], (uint32_t)ints[4], dir, command);
   }
 }
 
+static void l3_command(char *text) {
+  char what[8];
+  int used = 0;
+  uint32_t place = 0u;
+  if (sscanf(text, "%7s %n", what, &used) != 1) {
+    fail("bad l3");
+  }
+  read_ints(text + used);
+  if (strcmp(what, "open") == 0) {
+    pi_default_ram_conf_init(&ram_conf);
+    pi_open_from_conf(&ram, &ram_conf);
+    (void)pi_ram_open(&ram);
+  } else if (strcmp(what, "load") == 0) {
+    const int status = pi_ram_alloc(&ram, &place, (uint32_t)ints[1]);
+    if (status == 0) {
+      pi_ram_write(&ram, place, &l2[ints[0]], (uint32_t)ints[1]);
+    }
+    (void)printf("%d\n", status == 0 ? (int)place : status);
+  } else if (strcmp(what, "read") == 0) {
+    void *to = ints[2] < 0 ? (void *)match_gap9_l1 : (void *)&l2[ints[2]];
+    pi_cl_ram_read(&ram, (uint32_t)ints[1], to, (uint32_t)ints[3], &requests[ints[0]]);
+  } else {
+    pi_cl_ram_read_wait(&requests[ints[0]]);
+  }
+}
+
+static long long kept[MAX_INTS]; /* of the offloaded kernel: it reads its numbers when it runs */
+
+static void offload(const char *name) {
+  memcpy(kept, ints, sizeof kept);
+  pi_team_offload_preset(kernel_named(name), NULL);
+}
+
+static void join(void) {
+  memcpy(ints, kept, sizeof kept);
+  pi_team_offload_wait();
+}
+
 static void clocks(void) {
-  (void)printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", match_twin_now(MATCH_TWIN_CLOCK_HOST),
-               match_twin_now(MATCH_TWIN_CLOCK_CLUSTER), match_twin_now(MATCH_TWIN_CLOCK_NE16),
-               match_twin_now(MATCH_TWIN_CLOCK_DMA_IN), match_twin_now(MATCH_TWIN_CLOCK_DMA_OUT));
+  const unsigned order[] = {MATCH_TWIN_CLOCK_HOST,   MATCH_TWIN_CLOCK_CONTROL, MATCH_TWIN_CLOCK_CLUSTER,
+                            MATCH_TWIN_CLOCK_NE16,   MATCH_TWIN_CLOCK_DMA_IN,  MATCH_TWIN_CLOCK_DMA_OUT,
+                            MATCH_TWIN_CLOCK_L3};
+  for (size_t i = 0u; i < sizeof order / sizeof order[0]; i++) {
+    (void)printf("%" PRIu64 " ", match_twin_now(order[i]));
+  }
+  (void)printf("\n");
 }
 
 static void memory_command(const char *command, char *text) {
@@ -366,7 +425,7 @@ static void profile_command(const char *text) {
 
 static void execute(const char *command, char *rest) {
   char name[32];
-  int used = 0, cores = 8;
+  int used = 0;
   if (strcmp(command, "write") == 0 || strcmp(command, "dump") == 0) {
     memory_command(command, rest);
   } else if (strcmp(command, "mode") == 0) {
@@ -391,7 +450,13 @@ static void execute(const char *command, char *rest) {
   } else if (strcmp(command, "dma") == 0) {
     dma_command(rest);
   } else if (strcmp(command, "wait") == 0) {
-    pi_cl_dma_cmd_wait(&slots[atoi(rest)]);
+    pi_cl_dma_wait(&slots[atoi(rest)]);
+  } else if (strcmp(command, "l3") == 0) {
+    l3_command(rest);
+  } else if (strcmp(command, "config") == 0) {
+    pi_team_config_offload(atoi(rest));
+  } else if (strcmp(command, "join") == 0) {
+    join();
   } else if (strcmp(command, "flush") == 0) {
     pi_cl_dma_flush();
   } else if (strcmp(command, "ne16") == 0) {
@@ -407,10 +472,13 @@ static void execute(const char *command, char *rest) {
     (void)printf("%d %d\n", pi_core_id(), pi_cl_cluster_nb_cores());
   } else if (sscanf(rest, "%31s %n", name, &used) == 1 && strcmp(command, "call") == 0) {
     read_ints(rest + used);
-    call(name, cores);
+    pi_cl_team_fork(8, kernel_named(name), NULL);
+  } else if (strcmp(command, "offload") == 0) {
+    read_ints(rest + used);
+    offload(name);
   } else if (strcmp(command, "team4") == 0) {
     read_ints(rest + used);
-    call(name, 4);
+    pi_cl_team_fork(4, kernel_named(name), NULL);
   } else if (strcmp(command, "cost") == 0) {
     read_ints(rest + used);
     (void)printf("%" PRIu64 "\n", cost(name));
@@ -452,7 +520,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (argc > 1 && strcmp(argv[1], "host-dma") == 0) {
-    pi_cl_dma_cmd(address(l2), address(match_gap9_l1), 16, PI_CL_DMA_DIR_EXT2LOC, &slots[0]);
+    pi_cl_dma_cmd_t command;
+    pi_cl_dma_cmd(address(l2), address(match_gap9_l1), 16, PI_CL_DMA_DIR_EXT2LOC, &command);
   }
   if (argc > 1 && strcmp(argv[1], "malloc") == 0) {
     char *first = pi_l1_malloc(&cluster, 100000);

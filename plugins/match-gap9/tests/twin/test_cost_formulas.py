@@ -56,6 +56,11 @@ def test_ne16_engine_preset_equals_every_measured_job(referee: Callable):
         assert abs(ENGINE["ne16_program_cycles"] - int(row["program_cycles"])) <= 4
 
 
+def elapsed(timing, **copy):
+    """Cycles of one copy from its issue to the end of the wait for it."""
+    return sum(int(part) for part in formulas.dma_copy(timing, **copy))
+
+
 def test_dma_engine_preset_against_measurements(referee: Callable):
     """Residuals stated with the data: -4..+13 inwards, -5..+6 outwards, event wait."""
     checked = 0
@@ -85,7 +90,7 @@ def test_dma_planes_against_measurements(referee: Callable):
         if row["kind"] != "3d loop" or "one event wait" not in row["note"]:
             continue
         direction = "in" if row["direction"] == "L2->L1" else "out"
-        cycles = formulas.dma_3d(
+        cycles = elapsed(
             ENGINE,
             planes=int(row["planes"]),
             rows=int(row["rows"]),
@@ -121,10 +126,30 @@ def test_conv_formula_by_hand():
 
 
 def test_dma_as_published_by_hand():
-    assert formulas.dma_1d(PUBLISHED, size_bytes=1000) == 370 + 550 + 125
-    assert formulas.dma_2d(PUBLISHED, rows=10, row_bytes=100) == 370 + 550 + 125 + 10
+    assert elapsed(PUBLISHED, planes=1, rows=1, row_bytes=1000) == 370 + 550 + 125
+    assert elapsed(PUBLISHED, planes=1, rows=10, row_bytes=100) == 370 + 550 + 125 + 10
     # HWC to CHW of 6 channels: channels * (12 + H*W)
-    assert formulas.dma_3d(PUBLISHED, planes=6, rows=49, row_bytes=1) == 370 + 550 + 6 * (12 + 49)
+    assert elapsed(PUBLISHED, planes=6, rows=49, row_bytes=1) == 370 + 550 + 6 * (12 + 49)
+
+
+def test_parts_of_a_copy():
+    """Software occupies the core, the link works beside it; only the simulator's figures have a separate wait."""
+    issue, data, wait = formulas.dma_copy(PUBLISHED, planes=3, rows=7, row_bytes=64)
+    assert (issue, data, wait) == (920, 3 * (56 + 7) + 2 * 10, 0)
+    issue, data, wait = formulas.dma_copy(ENGINE, planes=3, rows=7, row_bytes=64)
+    assert (issue, data, wait) == (3 * 13, 3 * 56 - 2 * 13, 15)
+
+
+def test_commands_of_large_copies():
+    """PMSIS takes 65535 bytes at most in one command."""
+    assert formulas.dma_commands(planes=1, rows=1, row_bytes=65_535 + 1) == 2
+    assert formulas.dma_commands(planes=1, rows=100, row_bytes=1000) == 2
+    assert formulas.dma_commands(planes=4, rows=65, row_bytes=1000) == 4
+
+
+def test_requests_to_the_external_ram_queue():
+    issue, data, wait = formulas.l3_copy(PUBLISHED, commands=2, size_bytes=1000)
+    assert issue + data + wait == 100 + 2 * (500 + 1000) + 100
 
 
 def test_constants_have_sources_and_unique_names():

@@ -36,9 +36,8 @@ def test_elapsed_cycles_of_layers(build, new_script, preset):
             expected = formulas.ne16_depthwise3x3(timing, channels=layer.k_out, **sizes, **pads)
         else:
             expected = formulas.ne16_conv3x3(timing, k_out=layer.k_out, k_in=layer.k_in, **sizes, **pads)
-        build_cycles = formulas.ne16_build(timing)
-        if layer.scale_bits == 0:
-            build_cycles -= 2 * timing["ne16_build_setter_cycles"]
+        setters = 6 if layer.scale_bits else 4
+        build_cycles = setters * timing["ne16_build_setter_cycles"] + timing["ne16_build_dims_cycles"]
         assert clocks[2 * index + 1] - clocks[2 * index] == int(expected) + build_cycles, layer.command()
 
 

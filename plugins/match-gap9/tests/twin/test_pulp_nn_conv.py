@@ -164,7 +164,7 @@ def test_cycles_are_charged_once_per_call(driver, script):
     before, after = (int(line.split()[1]) for line in driver.run(script.text()))
     timing = values()
     kernel = formulas.conv(timing, out_y=9, out_x=7, k_out=6, c_in=5, kernel_y=3, kernel_x=3)
-    assert after - before == kernel + formulas.team_launch(timing)
+    assert after - before == formulas.team_launch(timing) + kernel + formulas.team_kernel(timing)
 
 
 # ---- refused calls -------------------------------------------------------------------------------------------

@@ -6,15 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from clock_names import CONTROL, DMA_IN, DMA_OUT, clocks
 from match_gap9 import formulas
 from match_gap9.constants import values
-
-HOST, CLUSTER, NE16, DMA_IN, DMA_OUT = range(5)
-
-
-def clocks(line):
-    return [int(word) for word in line.split()]
-
 
 # ---- clocks, log, profile ------------------------------------------------------------------------------------
 
@@ -32,24 +26,24 @@ def test_spend_log_and_profile(driver, script):
     assert lines[1] == "40"
     assert clocks(lines[2])[:2] == [1000, 1040]
     events = [json.loads(line) for line in lines[3:]]
-    assert {"clock": 1, "name": "cluster", "kind": "work", "start": 1000, "end": 1040, "node": 3} in events
+    assert {"clock": 1, "name": "control", "kind": "work", "start": 1000, "end": 1040, "node": 3} in events
     assert events[0]["node"] == -1
 
 
 def test_summary_is_json_lines(driver, script):
     script.add("profile begin 7")
-    script.add("spend 2 5")
+    script.add("spend 3 5")
     script.add("profile end 7")
     script.add("summary")
     rows = [json.loads(line) for line in driver.run(script.text())]
-    assert {"node": 7, "cycles": 0, "calls": 1} in rows  # NE16 was behind the cluster's clock
+    assert {"node": 7, "cycles": 0, "calls": 1} in rows  # NE16 was behind the controller's clock
     assert any(row.get("name") == "ne16" and row["busy"] == 5 for row in rows)
 
 
 def test_reset_clears_clocks_and_refuses_pending_work(driver, script):
     script.add("reset")
     script.add("clocks")
-    assert clocks(driver.run(script.text())[0]) == [0, 0, 0, 0, 0]
+    assert clocks(driver.run(script.text())[0]) == [0] * 7
     script.add("mode lazy")
     script.add("dma 0 in 0 0 64 0 0")
     script.add("reset")
@@ -61,7 +55,7 @@ def test_profile_must_nest(driver, script):
     assert "without a begin" in driver.fault(script.text())
 
 
-def test_performance_counter_reads_the_cluster_clock(driver, script):
+def test_performance_counter_reads_the_controllers_clock(driver, script):
     script.add("perf")
     script.add("spend 1 123")
     script.add("perfread")
@@ -206,17 +200,14 @@ def test_dma_time_of_single_and_plane_copies(build, new_script, preset, directio
         script.add("clocks")
         for plane in range(planes):
             length = 0 if planes == rows == 1 else row_bytes
-            script.add("dma", plane, direction, 0, 0, rows * row_bytes, row_bytes + 8, length)
-        script.add("flush")
+            script.add("dma 0", direction, 0, 0, rows * row_bytes, row_bytes + 8, length, int(plane > 0))
+        script.add("wait 0")
         script.add("clocks")
-    lines = [clocks(line)[CLUSTER] for line in build(preset).run(script.text())]
+    lines = [clocks(line)[CONTROL] for line in build(preset).run(script.text())]
     for index, (planes, rows, row_bytes) in enumerate(shapes):
         elapsed = lines[2 * index + 1] - lines[2 * index]
-        if planes == 1 and rows == 1:
-            expected = formulas.dma_1d(timing, size_bytes=row_bytes, direction=direction)
-        else:
-            expected = formulas.dma_3d(timing, planes=planes, rows=rows, row_bytes=row_bytes, direction=direction)
-        assert elapsed == int(expected), (planes, rows, row_bytes)
+        parts = formulas.dma_copy(timing, planes=planes, rows=rows, row_bytes=row_bytes, direction=direction)
+        assert elapsed == sum(int(part) for part in parts), (planes, rows, row_bytes)
 
 
 def test_opposite_directions_overlap_and_equal_ones_queue(engine_driver, script):
@@ -227,20 +218,37 @@ def test_opposite_directions_overlap_and_equal_ones_queue(engine_driver, script)
     script.add("flush")
     line = clocks(engine_driver.run(script.text())[0])
     issue = 13
-    assert line[CLUSTER] == 1000 + 3 * issue
+    assert line[CONTROL] == 1000 + 3 * issue
     assert line[DMA_IN] == 1000 + issue + 2 * 1024
     assert line[DMA_OUT] == 1000 + 3 * issue + 32 * 33
 
 
-def test_published_software_cost_is_paid_once_per_run_of_planes(driver, script):
-    script.add("dma 0 in 0 0 64 32 16")
-    script.add("dma 1 in 0 64 64 32 16")
+def test_published_software_cost_is_paid_once_per_transfer(driver, script):
+    """Merged commands share it; two copies of equal shape do not."""
+    script.add("dma 0 in 0 0 64 32 16 0")
+    script.add("dma 0 in 0 64 64 32 16 1")
     script.add("clocks")
-    script.add("wait 1")
     script.add("wait 0")
-    script.add("dma 2 in 0 128 64 32 16")
+    script.add("dma 1 in 0 128 64 32 16 0")
+    script.add("dma 2 in 0 192 64 32 16 0")
     script.add("clocks")
     script.add("flush")
     first, second = (clocks(line) for line in driver.run(script.text()))
-    assert first[CLUSTER] == 1000 + 920
-    assert second[CLUSTER] == first[DMA_IN] + 920
+    assert first[CONTROL] == 1000 + 920
+    assert second[CONTROL] == first[DMA_IN] + 2 * 920
+
+
+def test_a_merged_transfer_is_waited_for_as_one(driver, script, dumped):
+    source = fill(script, "l2", 0, 400, 4)
+    for part in range(20):
+        script.add("dma 0 in", 20 * part, 20 * part, 20, 0, 0, int(part > 0))
+    script.add("wait 0")
+    script.dump(0, 400)
+    for mode in ("eager", "lazy"):
+        got = dumped(driver.run(f"mode {mode}\n" + script.text())[0])
+        np.testing.assert_array_equal(got, source)
+
+
+@pytest.mark.parametrize("commands", ["dma 0 in 0 0 16 0 0 1", "dma 0 in 0 0 16 0 0 0\nwait 0\ndma 0 in 0 0 16 0 0 1"])
+def test_merging_needs_a_transfer_in_flight(driver, commands):
+    assert "merged with a transfer" in driver.fault(commands + "\n")
