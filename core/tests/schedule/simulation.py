@@ -131,17 +131,16 @@ class Simulation:
     def _load(self, names: list[str], n: int) -> None:
         due = [name for name in names if self._changes(self.near[name], n)]
         fresh = [name for name in due if name in self.staged and self._changes(self.staged[name], n)]
+        if fresh:
+            self.engine.wait_for(store=True)
         for name in due:
-            if fresh and name == fresh[0]:
-                self.engine.wait_for(store=True)
             way = [p for p in self.placements if p.operand == name]
             far, depth = (self.request.soc.home, way[0].depth if name in self.staged else 0)
             self._copy(name, far, depth, self.near[name], n)
-            if fresh and name == fresh[-1]:
-                for other in fresh:
-                    later = [m for m in range(n + 1, len(self.turns)) if self._changes(self.staged[other], m)]
-                    if later:
-                        self._stage(other, later[0])
+        for other in fresh:
+            later = [m for m in range(n + 1, len(self.turns)) if self._changes(self.staged[other], m)]
+            if later:
+                self._stage(other, later[0])
 
     def _stage(self, name: str, n: int) -> None:
         self._copy(name, self.request.soc.store or "", 0, self.staged[name], n)

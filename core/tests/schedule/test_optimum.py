@@ -8,12 +8,11 @@ from itertools import permutations, product
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from match_core.schedule.engine import schedule, view_schedule
 from match_core.schedule.infeasible import ScheduleInfeasible
-from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.schedule.loops import LoopSchedule, ScheduleRequest, TileLoop
 from match_core.schedule.space import TILINGS_MAX, cuts_of
 from match_core.schedule.timeline import cost_of
 from match_core.schedule.validate import schedule_faults

@@ -1,9 +1,9 @@
 """Lower bounds of a schedule's cost, for all tilings of one loop order at once.
 
-The length of a step is a (max, +) expression of the cycles of its kernel and copies, hence convex and homogeneous: the
-sum over steps is at least the expression of the sums. So any group of steps may be replaced by the sums over it, and the
-finer the groups, the tighter the bound; it is exact where the steps of a group are equal. Waits after copies, which
-jump, are counted where they are certain.
+The length of a step is a (max, +) expression of the cycles of its kernel and copies, hence convex and homogeneous:
+the sum over steps is at least the expression of the sums. So any group of steps may be replaced by the sums over it,
+and the finer the groups, the tighter the bound; it is exact where the steps of a group are equal. Waits after copies,
+which jump, are counted where they are certain.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class OrderBounds:
         loops count. Loops that are not the operand's repeat its pieces."""
         own = self.tables.own[number]
         mine = {cut: part for cut, part in zip(self.order[:depth], parts, strict=True) if cut in own}
-        total = np.asarray(self.tables.operands[number].of(quantity, mine), dtype=np.int64)
+        total = self.tables.operands[number].of(quantity, mine)
         for cut, part in zip(self.order[:depth], parts, strict=True):
             if cut not in own:
                 total = total * _turns(self.steps[cut], part)
@@ -90,7 +90,7 @@ class OrderBounds:
 
     def call_sum(self, quantity: Literal["kernel", "launch"], parts: Sequence[Part]) -> Array:
         """Sum over kernel calls, ``parts`` as above for all loops."""
-        return np.asarray(self.tables.calls.of(quantity, dict(zip(self.order, parts, strict=True))), dtype=np.int64)
+        return self.tables.calls.of(quantity, dict(zip(self.order, parts, strict=True)))
 
     def count(self, parts: Sequence[Part]) -> Array:
         """How many kernel calls there are in these parts."""
@@ -188,8 +188,9 @@ class OrderBounds:
         return total
 
     def _longest_call(self) -> Array:
-        longest = self._cut(self.tables.longest("kernel"))
-        return longest + self._cut(self.tables.longest("launch")) if self.overlap == "data" else longest
+        calls = self.tables.calls
+        longest = self._cut(calls.largest("kernel"))
+        return longest + self._cut(calls.largest("launch")) if self.overlap == "data" else longest
 
     def _strike_what_does_not_fit(self) -> Flags:
         """Give HUGE exposures to options that no choice of the others makes room for."""

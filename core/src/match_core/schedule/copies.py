@@ -50,6 +50,8 @@ class CopyCycles:
 
 def axis_extents(axis: Axis, pieces: Pieces, tile: Mapping[str, int]) -> Array:
     """Stored extents of an axis, piece by piece. Dimensions without a loop are whole."""
+    if not axis.terms:
+        return np.full(pieces.level.size, -(-axis.size // axis.round_up) * axis.round_up, dtype=np.int64)
     low = np.full(pieces.level.size, -axis.offset, dtype=np.int64)
     high = low.copy()
     for name, coefficient in axis.terms:
@@ -59,9 +61,7 @@ def axis_extents(axis: Axis, pieces: Pieces, tile: Mapping[str, int]) -> Array:
         else:
             low += coefficient * start
             high += coefficient * (start + size - 1)
-    if not axis.terms:
-        high += axis.size - 1
-    extent = np.maximum(np.minimum(high, axis.size - 1) - np.maximum(low, 0) + 1, 0)
+    extent: Array = np.maximum(np.minimum(high, axis.size - 1) - np.maximum(low, 0) + 1, 0)
     return -(-extent // axis.round_up) * axis.round_up
 
 
@@ -85,7 +85,7 @@ def copy_cycles(workload: Workload, model: CostModel, route: Route, pieces: Piec
 
 
 def _product(factors: Sequence[Array], like: Array) -> Array:
-    result = np.ones_like(like)
+    result: Array = np.ones_like(like)
     for factor in factors:
         result = result * factor
     return result

@@ -1,7 +1,8 @@
 """Replay of layers that stream constants through the home memory: copies into staging buffers run across steps.
 
-The loads of freshly staged pieces that are issued together follow one wait for all staging copies in flight, and are
-followed by the staging copies of the next pieces. All steps without such a load have the length that they have alone.
+Where loads that are issued together include freshly staged pieces, one wait for all staging copies in flight comes
+before them, and the staging copies of the next pieces come after them. All steps without such a load have the length
+that they have alone.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class _Clock:
         if end <= self.now:
             return self.now
         return end + max(wait for done, wait in self.busy.values() if done == end)
+
+
+def _cycles(copy: Issued, element: int) -> _Cycles:
+    return int(copy.issue[element]), int(copy.data[element]), int(copy.wait[element])
 
 
 class StagedRun:
@@ -131,14 +136,15 @@ class StagedRun:
             if self.turn[n] < len(staged.steps) and staged.steps[self.turn[n]] == loaded
         }
         here = [copy for copy in copies if copy.present[element]]
-        staged_here = [place for place, copy in enumerate(here) if copy.move in fresh]
+        staged = [fresh[copy.move] for copy in here if copy.move in fresh]
+        loads = [place for place, copy in enumerate(here) if copy.channel[2] == "in"]
         for place, copy in enumerate(here):
-            if staged_here and place == staged_here[0]:
+            if staged and place == loads[0]:
                 clock.now = self.store.waited(clock.now)
-            clock.issue(copy.channel, (int(copy.issue[element]), int(copy.data[element]), int(copy.wait[element])))
-            if staged_here and place == staged_here[-1]:
-                for inner in staged_here:
-                    self._stage_next(clock, fresh[here[inner].move])
+            clock.issue(copy.channel, _cycles(copy, element))
+            if staged and place == loads[-1]:
+                for number in staged:
+                    self._stage_next(clock, number)
 
     def _stage_next(self, clock: _Clock, number: int) -> None:
         self.turn[number] += 1

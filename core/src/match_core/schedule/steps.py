@@ -164,7 +164,7 @@ def length_of_first_loads(steps: Steps) -> int:
     """The loads for step 0 and the wait for them."""
     queue = Queue(np.zeros(1, dtype=np.int64))
     loads = [
-        Issued(n, move.channel, *(values[:1] for values in (move.present, move.issue, move.data, move.wait)))
+        Issued(n, move.channel, move.present[:1], move.issue[:1], move.data[:1], move.wait[:1])
         for n, move in enumerate(steps.moves)
         if not move.output
     ]

@@ -16,7 +16,7 @@ import numpy as np
 from match_core.cost import TransferShape
 from match_core.schedule.geometry import round_up
 from match_core.schedule.space import Cut, operand_cuts, uses
-from match_core.schedule.tile_kinds import Kinds, Part, along, kinds_of, largest_tile, no_features, sum_tiles
+from match_core.schedule.tile_kinds import Kinds, Number, Part, along, kinds_of, largest_tile, no_features, sum_tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,38 +26,51 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.int64]
     Flags = NDArray[np.bool_]
-    Values = NDArray[np.int64] | NDArray[np.float64]
 
-Quantity = Literal["kernel", "launch", "issue", "data", "wait", "energy"]
+Quantity = Literal["kernel", "launch", "issue", "data", "wait", "bytes"]
 
 
 class Sums:
     """Quantities over the kinds of tiles of some cuts (``own``), summed over parts on demand."""
 
     def __init__(
-        self, own: Sequence[int], kinds: Sequence[Kinds], values: Mapping[str, Values], dimensions: int
+        self,
+        own: Sequence[int],
+        kinds: Sequence[Kinds],
+        values: Mapping[Quantity, Array],
+        energy_pj: NDArray[np.float64] | None,
+        dimensions: int,
     ) -> None:
         self.own = tuple(own)
         self.kinds = kinds
         self.values = values
+        self.energy_pj = energy_pj
         self.dimensions = dimensions
-        self._sums: dict[tuple[object, ...], Values] = {}
+        self._sums: dict[tuple[object, ...], Array] = {}
 
-    def of(self, quantity: Quantity, parts: Mapping[int, Part]) -> Values:
+    def of(self, quantity: Quantity, parts: Mapping[int, Part]) -> Array:
         """The sum over the named parts of the cuts in ``parts``, all other dimensions whole. Axes of cuts in ``parts``
         run over all tiles but the whole; the others have length 1."""
-        key = (quantity, tuple(parts.get(cut) for cut in self.own))
+        key = (quantity, *(parts.get(cut) for cut in self.own))
         if key not in self._sums:
-            values = self.values[quantity]
-            kinds = [self._kinds(place, cut in parts) for place, cut in enumerate(self.own)]
-            for place, cut in enumerate(self.own):
-                if cut not in parts:
-                    values = values[(slice(None),) * place + (slice(0, 1),)]
-                else:
-                    values = values[(slice(None),) * place + (slice(1, None),)]
-            summed = sum_tiles(values, kinds, [parts.get(cut, Part.ALL) for cut in self.own])
-            self._sums[key] = self.spread(summed)
+            self._sums[key] = self._sum(self.values[quantity], parts)
         return self._sums[key]
+
+    def energy_of(self, parts: Mapping[int, Part]) -> NDArray[np.float64]:
+        """The same sum of energies in pJ; ValueError where they are not known."""
+        if self.energy_pj is None:
+            raise ValueError("no energy figures")
+        return self._sum(self.energy_pj, parts)
+
+    def largest(self, quantity: Quantity) -> Array:
+        """The largest over all tiles, for every tile size, the whole included."""
+        return self._spread(largest_tile(self.values[quantity], self.kinds))
+
+    def _sum(self, values: NDArray[Number], parts: Mapping[int, Part]) -> NDArray[Number]:
+        for place, cut in enumerate(self.own):
+            values = values[(slice(None),) * place + (slice(1, None) if cut in parts else slice(0, 1),)]
+        kinds = [self._kinds(place, cut in parts) for place, cut in enumerate(self.own)]
+        return self._spread(sum_tiles(values, kinds, [parts.get(cut, Part.ALL) for cut in self.own]))
 
     def _kinds(self, place: int, is_cut: bool) -> Kinds:
         """The kinds of the tile sizes below the whole, or of the whole (always one kind, the first)."""
@@ -68,7 +81,7 @@ class Sums:
         counts = {part: numbers[:1] for part, numbers in kinds.counts.items()}
         return Kinds(kinds.features[:, :1], counts, kinds.starts[:1])
 
-    def spread(self, values: Values) -> Values:
+    def _spread(self, values: NDArray[Number]) -> NDArray[Number]:
         """Values with an axis per own cut, with an axis per cut."""
         shape = [1] * self.dimensions
         for cut, size in zip(self.own, values.shape, strict=True):
@@ -90,10 +103,7 @@ class Tables:
         workload = request.workload
         self.own = tuple(operand_cuts(operand, cuts) for operand in workload.operands)
         self.operands = tuple(_Operand(request, operand, cuts).sums() for operand in workload.operands)
-        self.sizes = tuple(
-            sums.spread(np.asarray(largest_tile(sums.values["bytes"], sums.kinds), dtype=np.int64))
-            for sums in self.operands
-        )
+        self.sizes = tuple(sums.largest("bytes") for sums in self.operands)
         self.scratch = self._scratch()
         self._calls: Sums | None = None
 
@@ -103,12 +113,6 @@ class Tables:
         if self._calls is None:
             self._calls = self._kernel_calls()
         return self._calls
-
-    def longest(self, quantity: Literal["kernel", "launch"]) -> Array:
-        """The longest call of every tiling."""
-        return np.asarray(
-            self.calls.spread(largest_tile(self.calls.values[quantity], self.calls.kinds)), dtype=np.int64
-        )
 
     def _scratch(self) -> Array:
         workload = self.request.workload
@@ -131,13 +135,14 @@ class Tables:
         for position, (cut, kind) in enumerate(zip(cuts, kinds, strict=True)):
             varying = along(kind.features[0], position, len(cuts))
             tile[cut.dim.name] = np.broadcast_to(varying, shape).reshape(-1).copy()
-        values: dict[str, Values] = {
+        values: dict[Quantity, Array] = {
             "kernel": np.asarray(model.kernel_cycles(workload, tile), dtype=np.int64).reshape(shape),
             "launch": np.asarray(model.launch_cycles(workload, tile), dtype=np.int64).reshape(shape),
         }
+        energy = None
         if model.energy is not None and self.request.objective != "latency":
-            values["energy"] = model.energy.kernel_energy_pj(workload, tile).reshape(shape)
-        return Sums(range(len(cuts)), kinds, values, self.dimensions)
+            energy = model.energy.kernel_energy_pj(workload, tile).reshape(shape)
+        return Sums(range(len(cuts)), kinds, values, energy, self.dimensions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,17 +174,16 @@ class _Operand:
         transfer, repeats = self._transfers(axes)
         parts = model.transfer_cycles(workload, transfer)
         shape = tuple(kind.size for kind in self.kinds)
-        values: dict[str, Values] = {
-            "issue": parts.issue * repeats,
-            "data": parts.data * repeats,
-            "wait": parts.wait,
-            "bytes": transfer.row_bytes * transfer.rows * transfer.planes * repeats,
+        values: dict[Quantity, Array] = {
+            "issue": np.asarray(parts.issue * repeats, dtype=np.int64).reshape(shape),
+            "data": np.asarray(parts.data * repeats, dtype=np.int64).reshape(shape),
+            "wait": np.asarray(parts.wait, dtype=np.int64).reshape(shape),
+            "bytes": (transfer.row_bytes * transfer.rows * transfer.planes * repeats).reshape(shape),
         }
+        energy = None
         if model.energy is not None and request.objective != "latency":
-            values["energy"] = model.energy.transfer_energy_pj(workload, transfer) * repeats
-        return Sums(
-            self.own, self.kinds, {name: array.reshape(shape) for name, array in values.items()}, self.dimensions
-        )
+            energy = (model.energy.transfer_energy_pj(workload, transfer) * repeats).reshape(shape)
+        return Sums(self.own, self.kinds, values, energy, self.dimensions)
 
     def _kinds(self, cut: Cut) -> Kinds:
         """Features of a kind: its size, the full tile size, then the extent of each axis that uses the

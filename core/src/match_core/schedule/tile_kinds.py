@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from match_core.schedule.space import Cut
 
     Array = NDArray[np.int64]
+
+#: Cycles and bytes, or energies.
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 class Part(Enum):
@@ -74,7 +77,7 @@ def kinds_of(cut: Cut, features: Features, *, windowed: bool) -> Kinds:
             table, inverse = np.unique(table, axis=1, return_inverse=True)
             places = inverse.reshape(-1)
         else:
-            full, rest = divmod(cut.dim.size, tile)
+            rest = cut.dim.size % tile
             size = np.array([tile, rest] if rest else [tile], dtype=np.int64)
             table = np.stack([size, *features(tile, np.zeros_like(size), size)])
             places = None
@@ -120,12 +123,12 @@ def along(values: Array, position: int, dimensions: int) -> Array:
     return values.reshape(shape)
 
 
-def sum_tiles(values: Array, kinds: Sequence[Kinds], parts: Sequence[Part]) -> Array:
+def sum_tiles(values: NDArray[Number], kinds: Sequence[Kinds], parts: Sequence[Part]) -> NDArray[Number]:
     """Sum values (an axis per kinds) over the tiles of one part of each dimension; an axis per dimension remains,
     along its tile sizes."""
     for position, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
-        values = values * along(kind.counts[part], position, len(kinds))
-        values = np.add.reduceat(values, kind.starts, axis=position)
+        counts = along(kind.counts[part], position, len(kinds)).astype(values.dtype)
+        values = np.add.reduceat(values * counts, kind.starts, axis=position)
     return values
 
 
