@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
+from match_core.frontend.integer_operators import DOMAIN
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
 
@@ -77,7 +78,7 @@ def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) 
     import onnx
 
     domain = "" if node.domain == "ai.onnx" else node.domain
-    if domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS:
+    if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain == DOMAIN:
         return
     version = versions.get(domain, versions.get("ai.onnx", 0) if not domain else 0)
     known = domain == "" and onnx.defs.has(node.op_type, max_inclusive_version=version, domain="")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
 from match_core.frontend.checks import check_nodes, check_shapes
+from match_core.frontend.integer_operators import expand_integer_operators
 from match_core.frontend.names import inline_functions, name_nodes
 from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
@@ -62,6 +63,8 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     proto, provenance = to_working_opset(proto, provenance, source)
     widen_constants(proto)
     proto = infer_shapes(proto, source)
+    expanded, provenance = expand_integer_operators(proto, provenance, source)
+    proto = proto if expanded is proto else infer_shapes(expanded, source)
     check_shapes(proto, source)
     graph = gs.import_onnx(proto)
     graph.name = name

@@ -8,13 +8,15 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError, UsageError
+from match_core.frontend.integer_operators import rename_integer_operators
 
 if TYPE_CHECKING:
     import onnx
 
 
 def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
-    """The parsed and checked model with external data read in, and the SHA-256 of the file (and of external data).
+    """The parsed and checked model with external data read in and integer operators in a domain of their own, and the
+    SHA-256 of the file (and of external data).
 
     Errors: UsageError MATCH-F001 (no file); ModelError MATCH-F002 (not ONNX), MATCH-F003 (invalid ONNX),
     MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short).
@@ -46,6 +48,7 @@ def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
     for tensor in _tensors(proto.graph):
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             digest.update(_read_external(tensor, path))
+    rename_integer_operators(proto)
     try:
         onnx.checker.check_model(proto)
     except onnx.checker.ValidationError as error:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
 from match_core.frontend.fold_shapes import fold_shapes
+from match_core.frontend.integer_operators import DOMAIN, stand_in
 from match_core.ir.qoperator import expand
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def _without_contrib(proto: onnx.ModelProto) -> onnx.ModelProto:
     constants = {t.name: onnx.numpy_helper.to_array(t) for t in proto.graph.initializer if _is_small(t)}
     nodes: list[onnx.NodeProto] = []
     for node in proto.graph.node:
+        if node.domain == DOMAIN:
+            standing, initializers = stand_in(node)
+            nodes.extend(standing)
+            shadow.graph.initializer.extend(initializers)
+            continue
         expansion = expand(node, constants) if node.domain not in ("", "ai.onnx") else None
         nodes.extend(expansion.nodes if expansion is not None else [node])
         shadow.graph.initializer.extend(expansion.initializers if expansion is not None else [])

@@ -9,6 +9,14 @@ from match_core.host.graph import axis_of, constant_at, elements, input_at, is_c
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
+from match_core.host.kernels.integer_lines import (
+    GROUPS,
+    LEVELS,
+    NORM_PARAMETERS,
+    build_integer_norm,
+    build_shift_softmax,
+    build_softmax_floor,
+)
 from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.normalization import build_normalization
@@ -165,6 +173,10 @@ def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
     return (STATIC, ONE_OUTPUT, all_types(ALL_TYPES), types(op.types, op.data), *op.rules)
 
 
+#: Inputs of integer operators along the last axis: what requantisation leaves, or sums of it.
+_LINES = (types((*BYTES, "int32"), 0),)
+
+
 def _movement(name: str, *rules: NodeRule) -> Operator:
     return Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), *rules), build_movement)
 
@@ -179,7 +191,7 @@ OPERATORS: tuple[Operator, ...] = (
         for name in ("ConvInteger", "match.nhwc::ConvInteger")
     ),
     Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
-    Operator("MatMul", "dense", (STATIC, types(FLOATS, 0, 1)), build_dense),
+    Operator("MatMul", "dense", (STATIC, types((*FLOATS, "int32", "int64"), 0, 1)), build_dense),
     Operator("Gemm", "dense", (STATIC, types(FLOATS, 0, 1, 2)), build_dense),
     Operator("Softmax", "normalisation", (STATIC, types(FLOATS, 0)), build_softmax),
     Operator("LogSoftmax", "normalisation", (STATIC, types(FLOATS, 0)), build_softmax),
@@ -191,6 +203,12 @@ OPERATORS: tuple[Operator, ...] = (
             build_integer_softmax,
         )
         for suffix, source in (("U8", "uint8"), ("I8", "int8"))
+    ),
+    Operator("match.arith::SoftmaxFloorU8", "normalisation", (STATIC, *_LINES, LEVELS), build_softmax_floor),
+    Operator("match.arith::ShiftSoftmaxU8", "normalisation", (STATIC, *_LINES, GROUPS), build_shift_softmax),
+    *(
+        Operator(f"match.arith::{name}", "normalisation", (STATIC, *_LINES, NORM_PARAMETERS), build_integer_norm)
+        for name in ("LayerNormI8", "RmsNormI8")
     ),
     *(
         Operator(name, "normalisation", (STATIC, ONE_OUTPUT, types(FLOATS, 0, 1, 2), PARAMETERS), build_normalization)

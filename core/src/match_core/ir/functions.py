@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from match_core.ir.integer_functions import INTEGER_FUNCTIONS
+
 if TYPE_CHECKING:
     import onnx
     import onnx_graphsurgeon as gs
@@ -128,6 +130,7 @@ def _texts() -> tuple[str, ...]:
         _LUT_I8,
         _NHWC_CONV,
         _NHWC_MAX_POOL,
+        *INTEGER_FUNCTIONS,
     )
 
 

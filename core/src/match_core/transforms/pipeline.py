@@ -33,12 +33,14 @@ def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
     from match_core.transforms.fold_constants import FOLD_CONSTANTS
     from match_core.transforms.fold_padding import FOLD_PADDING
     from match_core.transforms.integerise import INTEGERISE
+    from match_core.transforms.narrow_integers import NARROW_INTEGERS
     from match_core.transforms.nhwc_layout import NHWC_LAYOUT
     from match_core.transforms.normalise_gemm import NORMALISE_GEMM
     from match_core.transforms.qoperator_to_qdq import QOPERATOR_TO_QDQ
     from match_core.transforms.recognise_requant import RECOGNISE_REQUANT
     from match_core.transforms.remove_dead_nodes import REMOVE_DEAD_NODES
     from match_core.transforms.remove_identities import REMOVE_IDENTITIES
+    from match_core.transforms.unsigned_activations import UNSIGNED_ACTIVATIONS
 
     passes = [
         REMOVE_DEAD_NODES,
@@ -51,7 +53,9 @@ def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
         NORMALISE_GEMM,
         QOPERATOR_TO_QDQ,
         RECOGNISE_REQUANT,
+        NARROW_INTEGERS,
         INTEGERISE,
+        UNSIGNED_ACTIVATIONS,
         DEQUANTISE_CONSTANTS,
         CLEAN_UP,
     ]

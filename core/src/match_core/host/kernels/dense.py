@@ -25,7 +25,7 @@ from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
 from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, statements
 from match_core.host.kernels.nest import Nest, broadcast_strides, merge, row_major
-from match_core.host.kernels.scalar import Value
+from match_core.host.kernels.scalar import Value, wide_unsigned
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -169,7 +169,11 @@ def _write(
             b = f"in1[{affine((*nest.terms(product.b_strides), (step, product.b_step)))}]"
             if product.integer:
                 a, b = minus(a, names.get(2, "")), minus(b, names.get(3, ""))
-            code.line(f"acc += {a} * {b};")
+            if product.integer or dtype.kind == "f":
+                code.line(f"acc += {a} * {b};")
+            else:  # whole numbers of any size wrap around
+                wide = wide_unsigned(dtype)
+                code.line(f"acc = ({c_type(dtype)})(({wide})acc + ({wide}){a} * ({wide}){b});")
         if not product.integer:
             _finish_gemm(product.node, dtype, names.get(2, ""), code)
         place = f"out0[{nest.index(row_major(product.shape))}]"

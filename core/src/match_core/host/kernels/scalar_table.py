@@ -6,8 +6,11 @@ from collections.abc import Mapping
 
 from match_core.host.kernels.arithmetic_ops import ARITHMETIC_OPS
 from match_core.host.kernels.float_ops import FLOAT_OPS
+from match_core.host.kernels.integer_ops import INTEGER_OPS
 from match_core.host.kernels.logic_ops import LOGIC_OPS
 from match_core.host.kernels.quantize_ops import QUANTIZE_OPS
 from match_core.host.kernels.scalar import ScalarOp
 
-SCALAR_OPS: Mapping[str, ScalarOp] = {op.name: op for op in (*ARITHMETIC_OPS, *LOGIC_OPS, *FLOAT_OPS, *QUANTIZE_OPS)}
+SCALAR_OPS: Mapping[str, ScalarOp] = {
+    op.name: op for op in (*ARITHMETIC_OPS, *LOGIC_OPS, *FLOAT_OPS, *QUANTIZE_OPS, *INTEGER_OPS)
+}

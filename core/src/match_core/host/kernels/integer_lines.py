@@ -1,0 +1,184 @@
+"""Integer operators along the last axis: softmax with a table or with shifts, layer and RMS normalisation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import constant_at, dtype_of, elements, integer, shape_of, values_of
+from match_core.host.kernels.built import Built
+from match_core.host.kernels.code import Uses, inline_code, literal
+from match_core.host.kernels.templates import render_body
+from match_core.host.kernels.work import Work
+from match_core.host.rules import NodeRule
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+_ROOT = """/* The largest integer whose square is at most v (v >= 0): bit by bit. */
+static inline int64_t host_integer_root(int64_t v)
+{
+    uint64_t rest = (uint64_t)v, root = 0, bit = UINT64_C(1) << 62;
+    while (bit > rest) {
+        bit >>= 2;
+    }
+    while (bit != 0) {
+        if (rest >= root + bit) {
+            rest -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+        bit >>= 2;
+    }
+    return (int64_t)root;
+}
+"""
+_PLACE = """static inline int32_t host_place_{size}(int32_t top, int32_t x)
+{{
+    const int64_t distance = (int64_t)top - x;
+    return distance < {size} ? (int32_t)distance : {size} - 1;
+}}
+"""
+#: Steps of the root for 32-bit values, three 64-bit operations each.
+_ROOT_WORK = Work(wide=48, steps=16)
+
+
+def build_softmax_floor(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """``match.arith::SoftmaxFloorU8``."""
+    (node,) = nodes
+    shape = shape_of(node.inputs[0])
+    table = values_of(node.inputs[1]).astype(np.int64).reshape(-1)
+    levels = _single(node, 2)
+    short = max(int(table.max()) * levels, int(table.max()) * shape[-1]) < 2**31
+    source, uses = dtype_of(node.inputs[0]), Uses()
+    if source.itemsize > 1:  # whatever the input holds, nothing outside of the table is read
+        uses.helper(f"host_place_{table.size}", _PLACE.format(size=table.size))
+    text = render_body(
+        "softmax_floor",
+        outer=elements(shape[:-1]),
+        size=shape[-1],
+        levels=levels,
+        type="int32_t" if short else "int64_t",
+        source=c_type(source),
+        place="top - x[k]" if source.itemsize == 1 else f"host_place_{table.size}(top, x[k])",
+    )
+    packed = table.astype(np.int32 if int(table.max()) < 2**31 else np.int64)
+    arguments = (node.inputs[0], node.inputs[1])
+    comment = f"SoftmaxFloor: {'x'.join(map(str, shape))}"
+    code = inline_code(function, comment, arguments, node.outputs, text, uses, {1: packed})
+    each = Work(memory=6, integer=5, divide=1, steps=3) if short else Work(memory=6, wide=5, wide_divide=1, steps=3)
+    return Built(arguments, code, each.times(elements(shape)))
+
+
+def build_shift_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """``match.arith::ShiftSoftmaxU8``: the stream itself, of which the function's body is the closed form."""
+    (node,) = nodes
+    shape = shape_of(node.inputs[0])
+    group = integer(node, "group", shape[-1])
+    text = render_body(
+        "softmax_shift",
+        outer=elements(shape[:-1]),
+        groups=shape[-1] // group,
+        group=group,
+        size=shape[-1],
+        source=c_type(dtype_of(node.inputs[0])),
+        numerator=_single(node, 1),
+    )
+    comment = f"ShiftSoftmax: {'x'.join(map(str, shape))}, {group} columns at a time"
+    code = inline_code(function, comment, node.inputs[:1], node.outputs, text, Uses())
+    lines = elements(shape[:-1])
+    work = Work(memory=4, integer=10, steps=3).times(elements(shape)) + Work(divide=1).times(lines)
+    return Built(tuple(node.inputs[:1]), code, work)
+
+
+def build_integer_norm(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """``match.arith::LayerNormI8`` and ``RmsNormI8``."""
+    (node,), uses = nodes, Uses()
+    shape = shape_of(node.inputs[0])
+    centred = node.op == "LayerNormI8"
+    arguments, constants, texts = [node.inputs[0]], {}, []
+    for index in (1, 2) if centred else (1,):
+        values = values_of(node.inputs[index]).astype(np.int64).reshape(-1)
+        if values.size == 1:
+            texts.append(literal(int(values[0]), np.dtype(np.int64)))
+            continue
+        texts.append(f"in{len(arguments)}[k]")
+        constants[len(arguments)] = _narrow(values)
+        arguments.append(node.inputs[index])
+    divisor, low, high = (_single(node, index) for index in range(len(node.inputs) - 3, len(node.inputs)))
+    text = render_body(
+        "normalization_integer",
+        outer=elements(shape[:-1]),
+        size=shape[-1],
+        source=c_type(dtype_of(node.inputs[0])),
+        centred=centred,
+        root=uses.helper("host_integer_root", _ROOT),
+        weight=texts[0],
+        bias=texts[1] if centred else "",
+        shift=divisor.bit_length() - 1 if divisor & (divisor - 1) == 0 else None,
+        divisor=literal(divisor, np.dtype(np.int64)),
+        low=low,
+        high=high,
+    )
+    comment = f"{node.op}: {'x'.join(map(str, shape))}"
+    code = inline_code(function, comment, arguments, node.outputs, text, uses, constants)
+    each = Work(memory=5, wide=10, wide_multiply=2, wide_divide=1, steps=3)
+    per_line = _ROOT_WORK + Work(wide_divide=2)
+    return Built(tuple(arguments), code, each.times(elements(shape)) + per_line.times(elements(shape[:-1])))
+
+
+def _narrow(values: NDArray[np.int64]) -> NDArray[np.generic]:
+    fits = int(np.abs(values).max()) < 2**31
+    return values.astype(np.int32) if fits else values
+
+
+def _single(node: gs.Node, index: int) -> int:
+    values = constant_at(node, index)
+    if values is None or values.size != 1:
+        raise ValueError(f"input {index} of {node.op} is not one value")
+    return int(values.reshape(-1)[0])
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------
+
+
+def _levels(node: gs.Node) -> str | None:
+    table, levels = constant_at(node, 1), constant_at(node, 2)
+    if table is None or levels is None or levels.size != 1 or not 0 < int(levels.reshape(-1)[0]) <= 255:
+        return "the levels are not one value of 1 to 255"
+    source = dtype_of(node.inputs[0])
+    if int(table.min()) < 0 or int(table.reshape(-1)[0]) <= 0:
+        return "the table is negative, or its first entry is not positive"
+    short = source.itemsize == 1 and table.size < 256
+    return f"the table has {table.size} entries" if short else None
+
+
+def _whole_groups(node: gs.Node) -> str | None:
+    group, columns = integer(node, "group", 0), shape_of(node.inputs[0])[-1]
+    return None if group > 0 and columns % group == 0 else f"{columns} columns in groups of {group}"
+
+
+def _numbers(node: gs.Node) -> str | None:
+    for index in range(len(node.inputs) - 3, len(node.inputs)):
+        values = constant_at(node, index)
+        if values is None or values.size != 1:
+            return f"input {index} is not one value"
+    divisor = constant_at(node, len(node.inputs) - 3)
+    if divisor is None or int(divisor.reshape(-1)[0]) <= 0:
+        return "the divisor is not positive"
+    for index in (1, 2) if node.op == "LayerNormI8" else (1,):
+        values = constant_at(node, index)
+        if values is None or values.size not in (1, shape_of(node.inputs[0])[-1]):
+            return f"input {index} does not lie along the last axis"
+    return None
+
+
+LEVELS = NodeRule("levels", "a table that starts positive and is never negative, 1 to 255 levels", _levels)
+GROUPS = NodeRule("groups", "the last axis holds whole groups", _whole_groups)
+NORM_PARAMETERS = NodeRule(
+    "parameters", "weight and bias along the last axis, positive divisor, single bounds", _numbers
+)

@@ -1,0 +1,98 @@
+"""Integers that are held in float tensors get true integer types.
+
+Networks of QuantLib, NEMO and others compute with floats that are always integers. What is needed is known: results of
+requantisation have at most 8 bits, weights are constants, sums are bounded by both. So convolutions and matrix
+products become ConvInteger and MatMulInteger, and what follows them goes into the requantisation. Graph inputs are
+limited to +-255 and become integers at the border; inputs and outputs of the graph keep their types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.ir.editor import Editor, sort_nodes
+from match_core.ir.model import Model
+from match_core.transforms.base import Pass, PassContext, Phase
+from match_core.transforms.integer_idioms import Holders, spell_out_requantisation
+from match_core.transforms.narrow_elementwise import ELEMENTWISE_RULES
+from match_core.transforms.narrow_functions import FUNCTION_RULES
+from match_core.transforms.narrow_linear import convolution, dense, product
+from match_core.transforms.narrow_requant import requantise
+from match_core.transforms.narrowing import Narrowing, Rule
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+RULES: dict[str, Rule] = {"Conv": convolution, "Gemm": dense, "MatMul": product, **ELEMENTWISE_RULES}
+_REQUANT = frozenset(("RequantU8", "RequantI8"))
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """Narrow everything that ends in an integer operator."""
+    editor = Editor(model)
+    sort_nodes(editor.graph)
+    holders = Holders(editor.graph)
+    spell_out_requantisation(editor, holders)
+    sources = [node for node in editor.graph.nodes if _is_ours(node) and node.op == "AsInteger"]
+    if not sources:
+        return model
+    sort_nodes(editor.graph)
+    inputs = frozenset[int]().union(*(holders.inputs_of(node.inputs[0]) for node in sources))
+    state = Narrowing(editor, inputs)
+    for node in list(editor.graph.nodes):
+        _narrow(state, node)
+    state.connect()
+    return editor.finish()
+
+
+def _is_ours(node: gs.Node) -> bool:
+    return bool(node.domain == "match.arith")
+
+
+def _narrow(state: Narrowing, node: gs.Node) -> None:
+    if _is_ours(node):
+        if node.op == "AsInteger":
+            _take(state, node)
+        elif node.op in _REQUANT:
+            requantise(state, node)
+        elif node.op in FUNCTION_RULES:
+            FUNCTION_RULES[node.op](state, node)
+        return
+    if (node.domain or "") not in ("", "ai.onnx") or not _is_float(node.outputs[0]):
+        return
+    if node.op == "Cast":
+        value = state.lookup(node.inputs[0]) if not _is_float(node.inputs[0]) else None
+    else:
+        rule = RULES.get(node.op)
+        value = rule(state, node) if rule is not None else None
+    if value is not None:
+        state.define(node, value)
+
+
+def _take(state: Narrowing, node: gs.Node) -> None:
+    """Integers out of a float tensor: they are known, or a Cast makes them."""
+    import onnx
+
+    value = state.lookup(node.inputs[0])
+    if value is not None:
+        state.alias(node.outputs[0], value)
+        return
+    node.op, node.domain = "Cast", None
+    node.attrs = {"to": int(onnx.TensorProto.INT64)}
+
+
+def _is_float(tensor: gs.Tensor) -> bool:
+    return tensor.dtype is not None and np.dtype(tensor.dtype).kind == "f"
+
+
+NARROW_INTEGERS = Pass(
+    "narrow_integers",
+    Phase.INTEGER,
+    run,
+    "integers that float tensors hold get integer types, bit for bit",
+    before=("integerise",),
+    after=("recognise_requant",),
+    exact=None,
+)

@@ -1,0 +1,189 @@
+"""Convolutions and matrix products of known integers -> ConvInteger, MatMulInteger.
+
+Units take 8-bit operands. Integers that need a bit more because their sign is not known (graph inputs) are given as two
+tensors, ``x = max(x, 0) - max(-x, 0)``: the operator reads both, the second with negated weights.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.transforms.geometry import ConvGeometry, conv_geometry
+from match_core.transforms.integer_values import EIGHT_BITS, Integers, Ints, cast
+from match_core.transforms.narrowing import INPUT_LIMIT, Narrowing
+from match_core.transforms.quant import constant, optional_input, shape_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+_INT8, _INT32 = np.iinfo(np.int8), np.iinfo(np.int32)
+
+
+def whole(tensor: gs.Tensor | None) -> Ints | None:
+    """A constant whose values are integers (below 2^53)."""
+    values = constant(tensor) if tensor is not None else None
+    if values is None or values.dtype.kind not in "iuf":
+        return None
+    wide = np.asarray(values, np.float64)
+    if not np.all(np.isfinite(wide)) or np.any(wide != np.rint(wide)) or np.any(np.abs(wide) >= 2.0**53):
+        return None
+    return np.asarray(values).astype(np.int64)
+
+
+def convolution(state: Narrowing, node: gs.Node) -> Integers | None:
+    """Conv with constant weights of 8 bits."""
+    x, weight = state.lookup(node.inputs[0]), whole(node.inputs[1])
+    bias = _bias(optional_input(node, 2), 1, len(node.outputs[0].shape))
+    if x is None or weight is None or bias is None or not _fits(weight, _INT8):
+        return None
+    plain = state.plain(x, node)
+    low, high = _sums(weight.reshape(weight.shape[0], -1), min(plain.lo, 0), max(plain.hi, 0))
+    if low < _INT32.min or high > _INT32.max:
+        return None
+    geometry = conv_geometry(node)
+    narrow = state.eight_bits(plain, node)
+    if narrow is not None:
+        data = narrow.tensor
+    elif _is_short(plain):
+        data, weight = _split_channels(state, node, plain, weight, geometry)
+    else:
+        return None
+    editor = state.editor
+    tensor = editor.node(
+        "ConvInteger",
+        [data, editor.constant(f"{node.name}_weight", weight.astype(np.int8))],
+        np.int32,
+        shape_of(node.outputs[0]),
+        name=node.name,
+        origin=state.origin(node, x),
+        attrs=geometry.attributes(),
+    )
+    return Integers(tensor, low, high).moved(bias)
+
+
+def dense(state: Narrowing, node: gs.Node) -> Integers | None:
+    """Gemm with constant weights and bias, without factors."""
+    if node.attrs.get("transA", 0) or any(float(node.attrs.get(name, 1.0)) != 1.0 for name in ("alpha", "beta")):
+        return None
+    x, weight = state.lookup(node.inputs[0]), whole(node.inputs[1])
+    bias = _bias(optional_input(node, 2), None, 2)
+    if x is None or weight is None or bias is None:
+        return None
+    if np.broadcast_shapes(bias.shape, shape_of(node.outputs[0])) != shape_of(node.outputs[0]):
+        return None
+    weight = weight.T if node.attrs.get("transB", 0) else weight
+    product = _weighted(state, node, x, weight)
+    return product.moved(bias) if product is not None else None
+
+
+def product(state: Narrowing, node: gs.Node) -> Integers | None:
+    """MatMul: weights on the right, or two tensors."""
+    a, weight = state.lookup(node.inputs[0]), whole(node.inputs[1])
+    if a is None:
+        return None
+    if weight is not None:
+        return _weighted(state, node, a, weight)
+    b = state.lookup(node.inputs[1])
+    if b is None:
+        return None
+    a, b = state.plain(a, node), state.plain(b, node)
+    ends = [p * q for p in (a.lo, a.hi) for q in (b.lo, b.hi)]
+    depth = a.shape[-1]
+    low, high = depth * min(ends), depth * max(ends)
+    if low < _INT32.min or high > _INT32.max:
+        return None
+    narrow_a, narrow_b = state.eight_bits(a, node), state.eight_bits(b, node)
+    origin = state.origin(node, a, b)
+    if narrow_a is not None and narrow_b is not None:
+        op, inputs = "MatMulInteger", [narrow_a.tensor, narrow_b.tensor]
+    else:
+        op = "MatMul"
+        inputs = [
+            cast(state.editor, value.tensor, np.int32, f"{node.name}_{side}", origin)
+            for value, side in ((a, "left"), (b, "right"))
+        ]
+    shape = shape_of(node.outputs[0])
+    tensor = state.editor.node(op, inputs, np.int32, shape, name=node.name, origin=origin)
+    return Integers(tensor, low, high)
+
+
+def _weighted(state: Narrowing, node: gs.Node, x: Integers, weight: Ints) -> Integers | None:
+    """``x @ weight`` with [..., K, N] weights of 8 bits."""
+    if weight.ndim < 2 or not _fits(weight, _INT8):
+        return None
+    plain = state.plain(x, node)
+    rows = np.moveaxis(weight, -2, -1).reshape(-1, weight.shape[-2])
+    low, high = _sums(rows, plain.lo, plain.hi)
+    if low < _INT32.min or high > _INT32.max:
+        return None
+    narrow = state.eight_bits(plain, node)
+    if narrow is not None:
+        data = narrow.tensor
+    elif _is_short(plain):
+        halves = _negated(weight)
+        data = state.halves(plain, len(plain.shape) - 1, len(halves), node)
+        weight = np.concatenate([weight, *halves], axis=-2)
+    else:
+        return None
+    editor = state.editor
+    tensor = editor.node(
+        "MatMulInteger",
+        [data, editor.constant(f"{node.name}_weight", weight.astype(np.int8))],
+        np.int32,
+        shape_of(node.outputs[0]),
+        name=node.name,
+        origin=state.origin(node, x),
+    )
+    return Integers(tensor, low, high)
+
+
+def _split_channels(
+    state: Narrowing, node: gs.Node, x: Integers, weight: Ints, geometry: ConvGeometry
+) -> tuple[gs.Variable, Ints]:
+    """Both halves of the input side by side in every group, and the weights for them."""
+    halves = _negated(weight)
+    both = np.concatenate([weight, *halves], axis=1)
+    groups, shape, editor, origin = geometry.group, x.shape, state.editor, state.editor.origin(node)
+    if groups == 1:
+        return state.halves(x, 1, len(halves), node), both
+    grouped = (shape[0], groups, shape[1] // groups, *shape[2:])
+    target = editor.constant(f"{node.name}_groups", np.array(grouped, np.int64))
+    apart = editor.node("Reshape", [x.tensor, target], x.dtype, grouped, name=f"{node.name}_grouped", origin=origin)
+    pair = state.halves(Integers(apart, x.lo, x.hi), 2, len(halves), node)
+    flat = (shape[0], groups * both.shape[1], *shape[2:])
+    target = editor.constant(f"{node.name}_channels", np.array(flat, np.int64))
+    data = editor.node("Reshape", [pair, target], np.uint8, flat, name=f"{node.name}_halves", origin=origin)
+    return data, both
+
+
+def _negated(weight: Ints) -> list[Ints]:
+    """Weights of the negative half: one block, or two where 128 = 127 + 1 does not fit int8."""
+    negated = -weight
+    first = np.minimum(negated, int(_INT8.max))
+    return [first] if np.array_equal(first, negated) else [first, negated - first]
+
+
+def _is_short(value: Integers) -> bool:
+    return value.lo >= -INPUT_LIMIT and value.hi <= INPUT_LIMIT and value.dtype not in EIGHT_BITS
+
+
+def _fits(values: Ints, limits: np.iinfo) -> bool:
+    return bool(values.size) and int(values.min()) >= limits.min and int(values.max()) <= limits.max
+
+
+def _sums(rows: Ints, lo: int, hi: int) -> tuple[int, int]:
+    """Bounds of the sums of each row of weights times values in [lo, hi], over all rows."""
+    positive, negative = np.maximum(rows, 0).sum(axis=1), np.minimum(rows, 0).sum(axis=1)
+    return int((positive * lo + negative * hi).min()), int((positive * hi + negative * lo).max())
+
+
+def _bias(tensor: gs.Tensor | None, axis: int | None, rank: int) -> Ints | None:
+    """The constant addend (zero where there is none), a vector along ``axis`` of the result."""
+    if tensor is None:
+        return np.array(0, np.int64)
+    values = whole(tensor)
+    if values is None or axis is None or values.ndim != 1:
+        return values
+    return values.reshape([-1 if position == axis else 1 for position in range(rank)])

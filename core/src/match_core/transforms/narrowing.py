@@ -1,0 +1,159 @@
+"""What narrowing knows while it works: which integers which float tensor holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.ir.editor import Editor
+from match_core.transforms.integer_values import EIGHT_BITS, Integers, Ints, cast, plain, smallest_type
+from match_core.transforms.quant import constant, shape_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: What a graph input that holds integers in floats may hold: 8 bits, signed or not (the file does not say which).
+INPUT_LIMIT = 255
+
+Rule = Callable[["Narrowing", "gs.Node"], "Integers | None"]
+
+
+class Narrowing:
+    """``inputs``: ids of the float graph inputs that hold integers."""
+
+    def __init__(self, editor: Editor, inputs: frozenset[int]) -> None:
+        self.editor = editor
+        self._inputs = inputs
+        self._values: dict[int, Integers] = {}
+        self._tables: dict[int, tuple[Integers, Ints]] = {}
+        self._parts: dict[tuple[int, int], gs.Variable] = {}
+        self._defined: list[tuple[gs.Node, gs.Variable]] = []
+
+    def lookup(self, tensor: gs.Tensor) -> Integers | None:
+        """The integers of a tensor; None where they are not known."""
+        known = self._values.get(id(tensor))
+        if known is not None:
+            return known
+        if id(tensor) in self._inputs:
+            known = self._graph_input(tensor)
+        elif tensor.dtype is not None and np.dtype(tensor.dtype).kind in "iu" and constant(tensor) is None:
+            limits = np.iinfo(np.dtype(tensor.dtype))
+            known = Integers(tensor, int(limits.min), int(limits.max))
+        if known is not None:
+            self._values[id(tensor)] = known
+        return known
+
+    def define(self, node: gs.Node, value: Integers) -> None:
+        """The first result of a node that is being replaced holds this value."""
+        self._values[id(node.outputs[0])] = value
+        self._defined.append((node, node.outputs[0]))
+
+    def alias(self, tensor: gs.Variable, value: Integers) -> None:
+        """Another tensor (of an integer type) that is this value."""
+        self._values[id(tensor)] = value
+
+    def origin(self, node: gs.Node, *values: Integers) -> tuple[str, ...]:
+        """Source nodes behind a node and behind what its operands keep aside."""
+        names = [name for value in values for name in value.origin]
+        return tuple(dict.fromkeys((*names, *self.editor.origin(node))))
+
+    def kept(self, node: gs.Node, value: Integers | None) -> Integers | None:
+        """The value, keeping in mind that ``node`` is part of it."""
+        if value is None:
+            return None
+        return replace(value, origin=tuple(dict.fromkeys((*value.origin, *self.editor.origin(node)))))
+
+    def plain(self, value: Integers, node: gs.Node) -> Integers:
+        """The value as one tensor, for an operand of ``node``."""
+        return plain(self.editor, value, f"{node.name}_operand", self.editor.origin(node))
+
+    def eight_bits(self, value: Integers, node: gs.Node) -> Integers | None:
+        """The value as one tensor of 8 bits; None where it has more."""
+        result = self.plain(value, node)
+        dtype = smallest_type(result.lo, result.hi)
+        if result.dtype in EIGHT_BITS:
+            return result
+        if dtype not in EIGHT_BITS:
+            return None
+        name = f"{result.tensor.name}_{dtype.name}"
+        narrow = cast(self.editor, result.tensor, dtype, name, self.editor.origin(node))
+        return Integers(narrow, result.lo, result.hi)
+
+    def table(self, value: Integers) -> tuple[Integers, Ints] | None:
+        """The value as a function of one 8-bit tensor: that tensor, and the result for every value of its type in
+        order. None for values that are no such function."""
+        if value.other is not None or value.multiplier.size != 1 or value.addend.size != 1:
+            return None
+        source, results = self._tables.get(id(value.tensor), (None, None))
+        if source is None or results is None:
+            if value.dtype not in EIGHT_BITS:
+                return None
+            limits = np.iinfo(value.dtype)
+            source = Integers(value.tensor, value.lo, value.hi)
+            results = np.arange(int(limits.min), int(limits.max) + 1, dtype=np.int64)
+        return source, results * value.multiplier.reshape(()) + value.addend.reshape(())
+
+    def tabulated(self, source: Integers, results: Ints, node: gs.Node, dtype: np.dtype[np.generic]) -> Integers:
+        """A new tensor ``results[source]``. ``source`` itself where that is the same."""
+        limits = np.iinfo(source.dtype)
+        reached = results[source.lo - int(limits.min) : source.hi - int(limits.min) + 1]
+        if np.array_equal(reached, np.arange(source.lo, source.hi + 1)):
+            return source
+        op = "match.arith::LutU8" if source.dtype == np.uint8 else "match.arith::LutI8"
+        values = self.editor.constant(f"{node.name}_table", results.astype(dtype))
+        tensor = self.editor.node(
+            op, [source.tensor, values], dtype, source.shape, name=node.name, origin=self.editor.origin(node)
+        )
+        self._tables[id(tensor)] = (source, results)
+        return Integers(tensor, int(reached.min()), int(reached.max()))
+
+    def halves(self, value: Integers, axis: int, copies: int, node: gs.Node) -> gs.Variable:
+        """max(x, 0) and ``copies`` times max(-x, 0), side by side along ``axis``, as uint8 (x saturates at 255)."""
+        key = (id(value.tensor), axis * 2 + copies)
+        if key in self._parts:
+            return self._parts[key]
+        editor, name = self.editor, value.tensor.name
+        origin = editor.origin(node)
+        parts = []
+        for side, factor in (("positive", 1), ("negative", -1)):
+            wide = plain(editor, replace(value, multiplier=np.array(factor, np.int64)), f"{name}_{side}", origin)
+            bounds = [editor.constant(f"{name}_{side}_{end}", np.array(end, wide.dtype)) for end in (0, INPUT_LIMIT)]
+            limited = editor.node(
+                "Clip", [wide.tensor, *bounds], wide.dtype, value.shape, name=f"{name}_{side}_limited", origin=origin
+            )
+            parts.append(cast(editor, limited, np.uint8, f"{name}_{side}_part", origin))
+        shape = list(value.shape)
+        shape[axis] *= 1 + copies
+        inputs = [parts[0], *[parts[1]] * copies]
+        result = editor.node(
+            "Concat", inputs, np.uint8, shape, name=f"{name}_parts", origin=origin, attrs={"axis": axis}
+        )
+        self._parts[key] = result
+        return result
+
+    def connect(self) -> None:
+        """Give everything that still reads a float tensor which is now known as integers that float tensor."""
+        replaced = {id(node) for node, _ in self._defined}
+        for node, old in self._defined:
+            readers = [reader for reader in old.outputs if id(reader) not in replaced]
+            if not readers and not any(old is tensor for tensor in self.editor.graph.outputs):
+                continue
+            value = self._values[id(old)]
+            origin = self.origin(node, value)
+            whole = plain(self.editor, value, f"{node.name}_integers", origin)
+            self.editor.replace(old, cast(self.editor, whole.tensor, old.dtype, f"{node.name}_float", origin))
+
+    def _graph_input(self, tensor: gs.Variable) -> Integers:
+        name, dtype = tensor.name, np.dtype(tensor.dtype)
+        origin = self.editor.origin(*tensor.outputs)
+        bounds = [
+            self.editor.constant(f"{name}_{end}", np.array(value, dtype))
+            for end, value in (("lowest", -INPUT_LIMIT), ("highest", INPUT_LIMIT))
+        ]
+        limited = self.editor.node(
+            "Clip", [tensor, *bounds], dtype, shape_of(tensor), name=f"{name}_limited", origin=origin
+        )
+        return Integers(cast(self.editor, limited, np.int32, f"{name}_integers", origin), -INPUT_LIMIT, INPUT_LIMIT)
