@@ -6,6 +6,8 @@ Everything here is light; onnx, onnx-graphsurgeon and the solvers are imported b
 
 from match_core.cost import Cost, CostModel, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.emit.api import (
+    BuildFiles,
+    BuildRequest,
     Kernel,
     KernelInterface,
     MemoryApi,
@@ -38,6 +40,8 @@ __all__ = [
     "CONTRACT_VERSION",
     "Any",
     "Axis",
+    "BuildFiles",
+    "BuildRequest",
     "Const",
     "Constant",
     "Constraint",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
+    from match_core.emit.view import ArenaView, StoreView, TensorView
     from match_core.patterns.language import Match
     from match_core.schedule.workload import Workload
 
@@ -155,10 +156,47 @@ class TwinApi:
 
 
 @dataclass(frozen=True, slots=True)
+class BuildNode:
+    """A node of the program that has code: its number in the profiling hooks, and ``title`` in the source's names
+    (not yet safe for C)."""
+
+    index: int
+    unit: str
+    pattern: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """What build files and applications need to know of a program. ``guard``: prefix of its macros; ``sources``: the C
+    files of its library by name, in order, as text."""
+
+    name: str
+    guard: str
+    sources: Mapping[str, str]
+    arenas: tuple[ArenaView, ...]
+    stores: tuple[StoreView, ...]
+    inputs: tuple[TensorView, ...]
+    outputs: tuple[TensorView, ...]
+    nodes: tuple[BuildNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFiles:
+    """Files that a package adds to a program's directory so that its SDK can build it. ``render`` gives them; one named
+    as a build file of the core replaces it. ``applications``: names of those C files that are not part of the library.
+    """
+
+    render: Callable[[BuildRequest], tuple[RuntimeFile, ...]]
+    applications: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class UnitApi:
     """How a unit is called in C. ``kernels`` by pattern name; ``headers`` to include (``"pmsis.h"`` style names);
     ``runtime``: files that ship with every program using the unit; ``clock``: the twin clock of the unit's kernels;
-    ``store``: copies from the Soc's store, where it has one."""
+    ``store``: copies from the Soc's store, where it has one; ``build``: files for the SDK's build, where programs need
+    any."""
 
     platform: PlatformApi
     memory: MemoryApi | None
@@ -168,3 +206,4 @@ class UnitApi:
     twin: TwinApi = TwinApi()
     clock: str = ""
     store: StoreApi | None = None
+    build: BuildFiles | None = None

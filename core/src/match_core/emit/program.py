@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.api import Kernel, RuntimeFile
+from match_core.emit.api import BuildNode, BuildRequest, Kernel, RuntimeFile
 from match_core.emit.ctypes import c_type
 from match_core.emit.interfaces import context_header
 from match_core.emit.sources import SourceFile
@@ -90,6 +90,7 @@ class ProgramEmitter:
         c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
         files["Makefile"] = self._render("Makefile.mako", name=self.name, c_files=c_files)
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", name=self.name, c_files=c_files)
+        files.update(self._build_files({name: files[name] for name in c_files}))
         content = {name: text.encode("utf-8") for name, text in files.items()}
         content.update({store.file: self.request.pool.image for store in self.stores})
         return tuple(SourceFile(name, content[name]) for name in sorted(content))
@@ -108,6 +109,26 @@ class ProgramEmitter:
             if isinstance(kernel, Kernel)
         }
         return (*api.runtime, *(headers[kind] for kind in sorted(headers)))
+
+    def _build_files(self, sources: dict[str, str]) -> dict[str, str]:
+        request = BuildRequest(
+            name=self.name,
+            guard=self.guard,
+            sources=sources,
+            arenas=self.arenas,
+            stores=self.stores,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            nodes=tuple(self._nodes()),
+        )
+        builds = [build for unit in self._units() if (build := self.request.apis[unit].build) is not None]
+        return {file.name: file.text for build in builds for file in build.render(request)}
+
+    def _nodes(self) -> Iterator[BuildNode]:
+        for task, lowered in zip(self.request.program.tasks, self.request.lowered, strict=True):
+            if lowered is not None:
+                candidate = task.assignment.candidate
+                yield BuildNode(task.index, candidate.unit, candidate.pattern.name, self.title(task))
 
     def _arenas(self) -> tuple[ArenaView, ...]:
         views = []

@@ -82,7 +82,9 @@ def build(program: Path, work: Path, apis: Mapping[str, UnitApi], host: str, opt
     (work / "harness.c").write_text(_harness(document, twin, host), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
-    sources = sorted(path for path in program.glob("*.c") if path.name != "example_main.c")
+    builds = [api.build for api in apis.values() if api.build is not None]
+    applications = {"example_main.c", *(name for build in builds for name in build.applications)}
+    sources = sorted(path for path in program.glob("*.c") if path.name not in applications)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     executable = work / "twin"
