@@ -15,14 +15,16 @@ from match_core.transforms.base import PassContext
 
 if TYPE_CHECKING:
     from match_core.emit.api import UnitApi
-    from match_core.emit.program import EmitRequest
+    from match_core.emit.lower import Title
     from match_core.emit.sources import Sources
     from match_core.hardware import Soc, Unit
     from match_core.ir.model import Model
     from match_core.mapping.result import Assignment, Candidates, Refusal
     from match_core.mapping.result import Mapping as UnitMapping
+    from match_core.planning.deploy import Deployment
     from match_core.planning.program import Program
     from match_core.plugin.host import Plugins
+    from match_core.schedule.candidates import Scheduler
     from match_core.schedule.loops import Objective
 
 T = TypeVar("T")
@@ -85,6 +87,7 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     all_units = plugins.units_of(soc)
     units = enabled_units(soc, all_units, request.only_units, request.without_units)
     context = PassContext(soc, all_units, request.precision)
+    scheduler = _scheduler(request, soc, units, plugins)
 
     source = _stage(observer, "load", lambda: _load(request), _nodes)
     model = _stage(observer, "transform", lambda: _transform(source, context, plugins), _nodes)
@@ -96,30 +99,41 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     scheduled, unfit = _stage(
         observer,
         "schedule",
-        lambda: _schedule(request, candidates, soc, units, plugins),
+        lambda: scheduler.schedule_all(candidates),
         lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
     )
     refused = (*candidates.refused, *unfit)
     mapping = _stage(
         observer,
         "map",
-        lambda: _map(request.objective, model, soc, units, scheduled, refused),
+        lambda: _map(model, scheduler, scheduled, refused),
         lambda chosen: {"nodes": len(chosen.assignments)},
     )
-    apis = {unit.name: plugins.emit_api(soc, unit) for unit in units if unit.name in mapping.units}
-    planned = _stage(
+    title = _titles(source, model)
+    deployed = _stage(
         observer,
         "plan",
-        lambda: _plan(source, model, mapping, soc, apis),
-        lambda plan: {f"{use.memory}_bytes": use.used_bytes for use in plan.program.memory},
+        lambda: _deploy(model, scheduler, scheduled, title, mapping),
+        lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
     )
     sources = _stage(
         observer,
         "emit",
-        lambda: _emit(request, planned, mapping, plugins),
+        lambda: _emit(request, model, deployed, title, plugins),
         lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
     )
-    return Compilation(source, model, soc, units, request.objective, mapping, planned.program, apis, sources, refused)
+    return Compilation(
+        source=source,
+        model=model,
+        soc=soc,
+        units=units,
+        objective=request.objective,
+        mapping=deployed.mapping,
+        program=deployed.program,
+        apis=deployed.apis,
+        sources=sources,
+        refused=refused,
+    )
 
 
 def _stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
@@ -152,76 +166,61 @@ def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins) -> Candidate
     return find_candidates(model.graph, [(unit, plugins.patterns(unit)) for unit in units])
 
 
-def _schedule(
-    request: CompileRequest, candidates: Candidates, soc: Soc, units: tuple[Unit, ...], plugins: Plugins
-) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+def _scheduler(request: CompileRequest, soc: Soc, units: tuple[Unit, ...], plugins: Plugins) -> Scheduler:
     from match_core import __version__
     from match_core.schedule.cache import ScheduleCache, schedule_directory
     from match_core.schedule.candidates import Scheduler
 
     code = plugins.schedule_code() if request.cache else None
     cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
-    return Scheduler(soc, units, request.objective, plugins, cache).schedule_all(candidates)
+    return Scheduler(soc, units, request.objective, plugins, cache)
 
 
 def _map(
-    objective: Objective,
-    model: Model,
-    soc: Soc,
-    units: tuple[Unit, ...],
-    scheduled: tuple[Assignment, ...],
-    refused: tuple[Refusal, ...],
+    model: Model, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]
 ) -> UnitMapping:
     from match_core.mapping.mapper import choose
     from match_core.mapping.validate import validate_mapping
-    from match_core.schedule.validate import validate_schedule
 
-    mapping = choose(model, scheduled, refused, objective)
+    mapping = choose(model, scheduled, refused, scheduler.objective)
     validate_mapping(model.graph, mapping)
-    for assignment in mapping.assignments:
-        candidate, schedule = assignment.candidate, assignment.schedule
-        unit = next(unit for unit in units if unit.name == candidate.unit)
-        validate_schedule(candidate.workload, schedule, unit, soc, streamed=schedule.streamed(soc.home))
+    scheduler.validate(mapping.assignments)
     return mapping
 
 
-def _plan(source: Model, model: Model, mapping: UnitMapping, soc: Soc, apis: Mapping[str, UnitApi]) -> EmitRequest:
-    """The planned program with everything that the emitter needs."""
-    from match_core import __version__
-    from match_core.emit.constants import ConstantPool
-    from match_core.emit.lower import lower
-    from match_core.emit.program import EmitRequest
-    from match_core.planning.plan import plan
-    from match_core.planning.validate import validate_program
+def _titles(source: Model, model: Model) -> Title:
     from match_core.report.titles import source_operators, task_title
 
-    title = partial(task_title, model, source_operators(source))
-    draft = ConstantPool(model.name)
-    sizes = lower(model.name, mapping.assignments, apis, draft, title, soc)
-    scratch = {i: low.scratch_bytes for i, low in enumerate(sizes) if low is not None and low.scratch_bytes}
-    program = plan(model, mapping, soc, constants=draft.sizes(), scratch_bytes=scratch)
-    validate_program(model.graph, program)
-    # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
-    pool = ConstantPool(model.name)
-    lowered = lower(model.name, tuple(task.assignment for task in program.tasks), apis, pool, title, soc)
-    return EmitRequest(model, title, program, lowered, pool, apis, __version__)
+    return partial(task_title, model, source_operators(source))
 
 
-def _emit(request: CompileRequest, planned: EmitRequest, mapping: UnitMapping, plugins: Plugins) -> Sources:
+def _deploy(
+    model: Model, scheduler: Scheduler, scheduled: tuple[Assignment, ...], title: Title, mapping: UnitMapping
+) -> Deployment:
+    from match_core.planning.deploy import Deployer
+
+    return Deployer(model, scheduler, scheduled, title).deploy(mapping)
+
+
+def _emit(request: CompileRequest, model: Model, deployed: Deployment, title: Title, plugins: Plugins) -> Sources:
+    from match_core import __version__
     from match_core.emit.manifest import manifest
-    from match_core.emit.program import ProgramEmitter
+    from match_core.emit.program import EmitRequest, ProgramEmitter
     from match_core.emit.sources import SourceFile, Sources
     from match_core.mapping.partition import partition
 
-    emitter = ProgramEmitter(planned)
-    mapped = partition(planned.model, mapping).SerializeToString(deterministic=True)
+    program, mapping = deployed.program, deployed.mapping
+    emitter = ProgramEmitter(
+        EmitRequest(model, title, program, deployed.lowered, deployed.pool, deployed.apis, __version__)
+    )
+    mapped = partition(model, mapping).SerializeToString(deterministic=True)
     files = (*emitter.emit(), SourceFile(f"{emitter.name}.onnx", mapped))
     files = tuple(sorted(files, key=lambda file: file.name))
     options: dict[str, object] = {
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "precision": request.precision,
-        "preset": planned.program.soc.preset,
+        "preset": program.soc.preset,
         "memory": dict(sorted(request.memory)),
         "objective": request.objective,
     }

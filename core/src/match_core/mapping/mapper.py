@@ -42,9 +42,9 @@ def choose(
     if objective != "edp":
         return replace(_choose(model, offered, refused, WEIGHTINGS[objective]), objective=objective)
     best = least_product(lambda weighting: _choose(model, offered, refused, weighting))
-    product, solver = best.energy_pj * best.predicted_cycles, best.solver
-    bound = product if solver.status == "optimal" else 0
-    return replace(best, objective=objective, solver=replace(solver, objective=product, bound=bound))
+    best = replace(best, objective=objective)
+    bound = best.objective_value if best.solver.status == "optimal" else 0
+    return replace(best, solver=replace(best.solver, objective=best.objective_value, bound=bound))
 
 
 def _choose(model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal], weighting: Weighting) -> Mapping:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from match_core.cost import Cost
+    from match_core.mapping.result import Mapping
 
 #: Costs of whole programs under a weighting stay below this, so that solvers with 64-bit integers can add them.
 _WEIGHTED_MAX = 1 << 60
@@ -34,6 +35,14 @@ class Weighting:
 
 
 WEIGHTINGS: dict[Literal["latency", "energy"], Weighting] = {"latency": Weighting(1, 0), "energy": Weighting(0, 1)}
+
+
+def weighting_of(mapping: Mapping) -> Weighting:
+    """What a change of one candidate's cost means for a mapping's objective: exact for latency and energy, the slope of
+    the product at the mapping for both."""
+    if mapping.objective == "edp":
+        return Weighting(max(1, mapping.energy_pj), max(1, mapping.predicted_cycles))
+    return WEIGHTINGS[mapping.objective]
 
 
 class Totals(Protocol):

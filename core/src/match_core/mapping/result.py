@@ -94,3 +94,9 @@ class Mapping:
     def energy_pj(self) -> int:
         """Modelled energy in whole pJ, of the layers for which units publish figures."""
         return sum(round(a.schedule.cost.energy_pj or 0.0) for a in self.assignments)
+
+    @property
+    def objective_value(self) -> int:
+        """What was minimised: cycles, pJ, or their product."""
+        values = {"latency": self.predicted_cycles, "energy": self.energy_pj}
+        return values.get(self.objective, self.predicted_cycles * self.energy_pj)

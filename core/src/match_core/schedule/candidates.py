@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
 from match_core.mapping.result import Assignment, Candidate, Candidates, Refusal
+from match_core.schedule.geometry import far_bytes
 from match_core.schedule.loops import LoopSchedule, Objective, ScheduleRequest
 from match_core.schedule.search import answers_to
 
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
     from match_core.hardware import Soc, Unit
     from match_core.plugin.host import Plugins
     from match_core.schedule.cache import ScheduleCache
+    from match_core.schedule.engine import Answer
+
+
+#: Smaller constants are not streamed: what a channel needs besides its weights is not worth a copy of its own.
+STREAMED_MIN_BYTES = 4096
+#: The part of the home memory through which constants are streamed that exceed all of it.
+FORCED_STAGING_PART = 4
 
 
 @dataclass(frozen=True)
@@ -37,19 +46,50 @@ class Scheduler:
     def schedule_all(self, candidates: Candidates) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
         """Every candidate that has a schedule, and a refusal for every one that does not fit. UsageError MATCH-U028
         where the objective needs energy figures that a unit does not publish."""
-        requests = [self.request(candidate) for candidate in candidates.legal]
+        requests = [self._first_request(candidate) for candidate in candidates.legal]
         if self.objective != "latency":
             self._check_energy(candidates, requests)
         assignments: list[Assignment] = []
         refused: list[Refusal] = []
-        for candidate, answer in zip(
-            candidates.legal, answers_to(requests, self.plugins.schedule, self.cache), strict=True
-        ):
+        for candidate, answer in zip(candidates.legal, self.answers(requests), strict=True):
             if isinstance(answer, LoopSchedule):
                 assignments.append(Assignment(candidate, answer))
             else:
                 refused.append(answer.as_refusal(candidate.unit, candidate.pattern.name, candidate.node_names))
         return tuple(assignments), tuple(refused)
+
+    def streamed_request(self, candidate: Candidate, staging_bytes: int) -> ScheduleRequest:
+        """The request with the large constants in the Soc's store and so many bytes of the home memory to pass."""
+        return self.request(candidate, _streamable(candidate), staging_bytes)
+
+    def answers(self, requests: Sequence[ScheduleRequest]) -> tuple[Answer, ...]:
+        """One answer per request, in their order."""
+        return answers_to(requests, self.plugins.schedule, self.cache)
+
+    def can_stream(self, candidate: Candidate) -> bool:
+        """Whether the candidate's unit copies from the Soc's store and there is something worth it."""
+        unit = next(unit for unit in self.units if unit.name == candidate.unit)
+        if self.soc.store is None or unit.memory is None or not _streamable(candidate):
+            return False
+        return self.plugins.emit_api(self.soc, unit).store is not None
+
+    def validate(self, assignments: Iterable[Assignment]) -> None:
+        """InvalidScheduleError where a schedule breaks its contract, whoever made it or kept it."""
+        from match_core.schedule.validate import validate_schedule
+
+        by_name = {unit.name: unit for unit in self.units}
+        for assignment in assignments:
+            candidate, schedule = assignment.candidate, assignment.schedule
+            streamed = schedule.streamed(self.soc.home)
+            validate_schedule(candidate.workload, schedule, by_name[candidate.unit], self.soc, streamed=streamed)
+
+    def _first_request(self, candidate: Candidate) -> ScheduleRequest:
+        """Resident constants; streamed at once where they alone exceed the home memory."""
+        home = self.soc.memory(self.soc.home)
+        constants = sum(far_bytes(o) for o in candidate.workload.operands if o.role == "constant")
+        if constants > home.size_bytes and self.can_stream(candidate):
+            return self.streamed_request(candidate, home.size_bytes // FORCED_STAGING_PART)
+        return self.request(candidate)
 
     def _check_energy(self, candidates: Candidates, requests: list[ScheduleRequest]) -> None:
         pairs = zip(candidates.legal, requests, strict=True)
@@ -67,3 +107,9 @@ class Scheduler:
                     *(f"leave the unit out: --without-unit {n}" for n in lacking if spared),
                 ),
             )
+
+
+def _streamable(candidate: Candidate) -> tuple[str, ...]:
+    """The constant operands that are large enough to be streamed."""
+    operands = candidate.workload.operands
+    return tuple(o.name for o in operands if o.role == "constant" and far_bytes(o) >= STREAMED_MIN_BYTES)
