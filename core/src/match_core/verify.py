@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.ir.functions import ARITH
 from match_core.observe import NullObserver, StageObserver
 from match_core.options import CompileOptions
 from match_core.pipeline import Compilation, CompileRequest, compile_model
 from match_core.report.schedules import energy_json
+from match_core.stored import StoredCheck, check_stored
+from match_core.transforms.narrowing import integer_inputs
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
@@ -34,12 +37,14 @@ RANDOM_SAMPLES = 4
 @dataclass(frozen=True)
 class VerifyRequest(CompileOptions):
     """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
-    axis); neither: seeded random samples. ``mode``: "eager" or "lazy" (see the twin)."""
+    axis); neither: seeded random samples. ``expected``: an ``.npz`` file with the outputs that the program must give.
+    ``mode``: "eager" or "lazy" (see the twin)."""
 
     model: Path
     target: str | None = None
     inputs: Path | None = None
     arrays: Arrays | None = None
+    expected: Path | None = None
     sanitize: bool = False
     mode: str = "eager"
 
@@ -76,11 +81,12 @@ class VerifyResult:
     outputs: tuple[OutputCheck, ...]
     samples: int
     precision: Precision = "exact"
+    stored: tuple[StoredCheck, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Integer outputs bit exact, float outputs within the bound."""
-        return all(output.within_bound for output in self.outputs)
+        """Integer outputs bit exact, float outputs within the bound; the same for stored outputs, if any were given."""
+        return all(output.within_bound for output in self.outputs) and all(check.ok for check in self.stored)
 
     @property
     def bit_exact(self) -> bool:
@@ -105,6 +111,7 @@ class VerifyResult:
             "max_abs_lsb": {output.name: output.max_abs_lsb for output in self.outputs},
             "mean_abs_lsb": {output.name: output.mean_abs_lsb for output in self.outputs},
             "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
+            "expected": {check.name: check.as_json() for check in self.stored},
             "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
             "predicted_cycles": program.predicted_cycles,
             "energy": energy_json(program),
@@ -140,13 +147,14 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         observer.stage_finished("run", {"samples": samples, "cycles": run.cycles_total})
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
-    original = reference_of_file(request.model, inputs, samples)
+    original = _original_outputs(compiled.source, request.model, inputs, samples)
+    stored = check_stored(request.expected, run.outputs, FLOAT_BOUND) if request.expected is not None else ()
     checks = tuple(
         compare_output(tensor.name, run.outputs[tensor.name], expected[tensor.name], original[tensor.name])
         for tensor in compiled.model.graph.outputs
     )
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision)
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored)
 
 
 def _inputs(request: VerifyRequest, model: Model) -> Arrays:
@@ -163,13 +171,16 @@ def _inputs(request: VerifyRequest, model: Model) -> Arrays:
 
 
 def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
-    """Seeded samples for every graph input: all values of 8-bit types, normal floats, small other integers."""
-    generator = np.random.default_rng(20240229)
+    """Seeded samples for every graph input: all values of 8-bit types (also where floats hold them), normal floats,
+    small other integers."""
+    generator, held = np.random.default_rng(20240229), integer_inputs(model)
     arrays: dict[str, NDArray[np.generic]] = {}
     for tensor in model.graph.inputs:
         shape = (RANDOM_SAMPLES, *(int(size) for size in tensor.shape))
         dtype = np.dtype(tensor.dtype)
-        if dtype.kind == "f":
+        if tensor.name in held:
+            arrays[tensor.name] = generator.integers(-128, 127, shape, endpoint=True).astype(dtype)
+        elif dtype.kind == "f":
             arrays[tensor.name] = generator.standard_normal(shape).astype(dtype)
         elif dtype.kind == "b":
             arrays[tensor.name] = generator.integers(0, 2, shape).astype(dtype)
@@ -200,6 +211,13 @@ def reference_of_file(path: Path, inputs: Arrays, samples: int) -> dict[str, NDA
 
     runner = ReferenceRunner(onnx.load(str(path)))
     return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
+
+
+def _original_outputs(source: Model, path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
+    """Outputs of the user's file; of the loaded model where the file has operators that ONNX Runtime does not know."""
+    if any(node.domain == ARITH for node in source.graph.nodes):
+        return reference_outputs(source, inputs, samples)
+    return reference_of_file(path, inputs, samples)
 
 
 def compare_output(

@@ -39,6 +39,10 @@ def verify_command(
         Path | None,
         typer.Option("--inputs", metavar="X.npz", help="Samples to run; without it, random ones.", show_default=False),
     ] = None,
+    expected: Annotated[
+        Path | None,
+        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must give.", show_default=False),
+    ] = None,
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     precision: PrecisionOption = Precision.EXACT,
@@ -68,6 +72,7 @@ def verify_command(
                 model=model,
                 target=target,
                 inputs=inputs,
+                expected=expected,
                 only_units=tuple(only_unit or ()),
                 without_units=tuple(without_unit or ()),
                 precision=precision.value,
@@ -112,7 +117,14 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
             columns,
         )
     )
-    if document["bit_exact"]:
+    for name, check in document["expected"].items():
+        terminal.line(
+            f"expected output {name}: {check['different']} of {check['values']} values differ, by {check['max_abs']:g}",
+            "green" if check["ok"] else "red",
+        )
+    if not all(check["ok"] for check in document["expected"].values()):
+        verdict = "NOT what was expected"
+    elif document["bit_exact"]:
         verdict = "bit exact against the integer graph"
     elif document["ok"]:
         verdict = "within its bound of the integer graph: " + "; ".join(

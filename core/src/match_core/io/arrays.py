@@ -1,12 +1,13 @@
 """Input and output files: ``.npz`` archives whose keys are the graph's input or output names.
 
 Each array carries a leading sample axis; a single sample may come without it, and its outputs then go without
-it too.
+it too. Arrays that are only numbered (``arr_0``, ``input_1``, ...) belong to the inputs in that order.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,28 +67,30 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         ) from error
 
 
-def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Samples:
-    """Check arrays against the graph's inputs and give all of them a sample axis; arrays of other names are
-    ignored.
+def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: str = "input") -> Samples:
+    """Check arrays against the graph's inputs (``kind``: or outputs) and give all of them a sample axis; arrays of
+    other names are ignored.
 
+    Integers may come as int64, numpy's default, or in a narrower type, where every value stays the same.
     UsageError MATCH-U041 (an input is missing), U042 (shape), U043 (element type), U044 (numbers of samples).
     """
     checked, single = {}, {}
+    arrays = _numbered(arrays, specs) or arrays
     for spec in specs:
         if spec.name not in arrays:
             raise UsageError(
                 code="MATCH-U041",
-                what=f"graph input {spec.name!r} is missing",
+                what=f"graph {kind} {spec.name!r} is missing",
                 where=where,
                 why=f"arrays given: {len(arrays)} ({', '.join(map(repr, sorted(arrays))) or 'none'})",
                 help=(f"add an array named {spec.name!r} of {spec.dtype}, shape [samples, {_dims(spec.shape)}]",),
             )
         array = np.asarray(arrays[spec.name])
         dtype = np.dtype(spec.dtype)
-        if array.dtype.newbyteorder("=") != dtype:
+        if array.dtype.newbyteorder("=") != dtype and not _keeps_values(array, dtype):
             raise UsageError(
                 code="MATCH-U043",
-                what=f"graph input {spec.name!r} has another element type",
+                what=f"graph {kind} {spec.name!r} has another element type",
                 where=where,
                 why=f"the model wants {spec.dtype}, the array holds {array.dtype}",
                 help=(f"convert it with .astype(numpy.{dtype.name}), with the model's scale if it is quantised",),
@@ -95,7 +98,7 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Sampl
         if array.shape != spec.shape and array.shape[1:] != spec.shape:
             raise UsageError(
                 code="MATCH-U042",
-                what=f"graph input {spec.name!r} has another shape",
+                what=f"graph {kind} {spec.name!r} has another shape",
                 where=where,
                 why=f"the model wants [{_dims(spec.shape)}] with or without a leading sample axis,"
                 f" the array is [{_dims(array.shape)}]",
@@ -108,13 +111,35 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str) -> Sampl
     if len(set(counts.values())) > 1 or len(set(single.values())) > 1 or 0 in counts.values():
         raise UsageError(
             code="MATCH-U044",
-            what="the graph inputs do not hold the same samples",
+            what=f"the graph {kind}s do not hold the same samples",
             where=where,
             why=", ".join(f"{name!r}: {'one without axis' if single[name] else counts[name]}" for name in counts),
             help=("give every input the same number of samples, at least one",),
         )
     count = next(iter(counts.values()), 1)
     return Samples(checked, count, next(iter(single.values()), False))
+
+
+def _numbered(arrays: Arrays, specs: Sequence[TensorSpec]) -> Arrays | None:
+    """The arrays under the inputs' names, if theirs are one word with the numbers 0, 1, ... and no input's."""
+    if any(spec.name in arrays for spec in specs):
+        return None
+    found = [re.fullmatch(r"(.*_)([0-9]+)", name) for name in arrays]
+    names = {match[0]: (match[1], int(match[2])) for match in found if match is not None}
+    ordered = sorted(names, key=lambda name: names[name])
+    words = {names[name][0] for name in ordered}
+    if len(arrays) != len(specs) or len(words) != 1 or [names[n][1] for n in ordered] != list(range(len(specs))):
+        return None
+    return {spec.name: arrays[name] for spec, name in zip(specs, ordered, strict=True)}
+
+
+def _keeps_values(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> bool:
+    """Whether integers are the same values in this type."""
+    if array.dtype.kind not in "iu" or dtype.kind not in "iuf":
+        return False
+    if dtype.kind in "iu" and np.can_cast(array.dtype, dtype, "safe"):
+        return True
+    return array.dtype.newbyteorder("=") == np.int64 and bool(np.all(array.astype(dtype).astype(np.int64) == array))
 
 
 def read_samples(path: Path, specs: Sequence[TensorSpec]) -> Samples:

@@ -15,10 +15,25 @@ from match_core.transforms.quant import constant, shape_of
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_core.ir.model import Model
+
 #: What a graph input that holds integers in floats may hold: 8 bits, signed or not (the file does not say which).
 INPUT_LIMIT = 255
 
 Rule = Callable[["Narrowing", "gs.Node"], "Integers | None"]
+
+
+def integer_inputs(model: Model) -> frozenset[str]:
+    """Names of the float graph inputs of which a narrowed model takes the integers only."""
+
+    def limited(node: gs.Node) -> bool:
+        ends = [constant(tensor) for tensor in node.inputs[1:]]
+        casts = all(reader.op == "Cast" for reader in node.outputs[0].outputs)
+        return node.op == "Clip" and casts and [abs(float(end)) for end in ends if end is not None] == [INPUT_LIMIT] * 2
+
+    return frozenset(
+        tensor.name for tensor in model.graph.inputs if tensor.outputs and all(map(limited, tensor.outputs))
+    )
 
 
 class Narrowing:
