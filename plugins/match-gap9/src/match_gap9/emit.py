@@ -24,6 +24,7 @@ from match_gap9.constants import DEFAULT_PRESET
 from match_gap9.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import addend_array, multiplier_array
+from match_gap9.sdk.build_files import build_files
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
 from match_gap9.wide_kernels import HEADER, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERNELS
 
@@ -163,6 +164,7 @@ def unit_api(unit: str, preset: str = DEFAULT_PRESET) -> UnitApi:
             arenas={"l1": "pi_l1_malloc(NULL, {bytes})"},
             load_store="match_gap9_store_load({data}, {bytes})",
         ),
+        build=build_files(),
         store=StoreApi(copy_1d="match_gap9_store_copy_1d", wait="match_gap9_store_wait"),
         clock="cluster" if unit == "cluster" else "ne16",
     )

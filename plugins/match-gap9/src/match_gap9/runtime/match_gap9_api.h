@@ -52,6 +52,9 @@ int match_gap9_store_open(void);
 void match_gap9_store_close(void);
 /* Opens the RAM if need be, copies constants into it and returns their address; UINT32_MAX if they do not fit. */
 uint32_t match_gap9_store_load(const void *data, uint32_t bytes);
+/* The same in pieces, with the RAM open. */
+uint32_t match_gap9_store_alloc(uint32_t bytes);
+void match_gap9_store_write(uint32_t address, const void *data, uint32_t bytes);
 /* On the controller: constants to L2, asynchronous until the wait. */
 void match_gap9_store_copy_1d(void *home, uint32_t address, uint32_t bytes);
 void match_gap9_store_wait(void);

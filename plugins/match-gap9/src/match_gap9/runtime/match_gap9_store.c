@@ -41,12 +41,22 @@ void match_gap9_store_close(void)
 
 uint32_t match_gap9_store_load(const void *data, uint32_t bytes)
 {
-    uint32_t address = 0u;
-    if ((match_gap9_store_open() != 0) || (pi_ram_alloc(&ram, &address, bytes) != 0)) {
-        return UINT32_MAX;
+    const uint32_t address = (match_gap9_store_open() == 0) ? match_gap9_store_alloc(bytes) : UINT32_MAX;
+    if (address != UINT32_MAX) {
+        match_gap9_store_write(address, data, bytes);
     }
-    pi_ram_write(&ram, address, (void *)(uintptr_t)data, bytes);
     return address;
+}
+
+uint32_t match_gap9_store_alloc(uint32_t bytes)
+{
+    uint32_t address = 0u;
+    return (pi_ram_alloc(&ram, &address, bytes) == 0) ? address : UINT32_MAX;
+}
+
+void match_gap9_store_write(uint32_t address, const void *data, uint32_t bytes)
+{
+    pi_ram_write(&ram, address, (void *)(uintptr_t)data, bytes);
 }
 
 /* Latest first: requests end in order, so that the core sleeps once for all of them. */
