@@ -9,7 +9,7 @@ import numpy as np
 from match_core.ir.editor import Editor
 from match_core.ir.model import Model
 from match_core.transforms.base import Pass, PassContext, Phase
-from match_core.transforms.quant import producer, shape_of
+from match_core.transforms.quant import constant, producer, shape_of
 from match_core.transforms.remove_identities import run as remove_identities
 
 if TYPE_CHECKING:
@@ -24,11 +24,21 @@ def run(model: Model, context: PassContext) -> Model:
     for node in list(editor.graph.nodes):
         if (node.domain or "") not in ("", "ai.onnx"):
             continue
+        if _takes_the_only(node):
+            node.op, node.attrs = "Squeeze", {}
         if node.op in _RESHAPES:
             _merge_reshapes(editor, node)
         elif node.op == "Transpose":
             _merge_transposes(editor, node)
     return remove_identities(editor.finish(), context)
+
+
+def _takes_the_only(node: gs.Node) -> bool:
+    """A Gather of the only index of an axis: the same elements under another shape."""
+    if node.op != "Gather":
+        return False
+    index, shape = constant(node.inputs[1]), shape_of(node.inputs[0])
+    return index is not None and index.size == 1 and shape[int(node.attrs.get("axis", 0))] == 1
 
 
 def _merge_reshapes(editor: Editor, node: gs.Node) -> None:

@@ -122,9 +122,9 @@ def _weighted(state: Narrowing, node: gs.Node, x: Integers, weight: Ints) -> Int
     if narrow is not None:
         data = narrow.tensor
     elif _is_short(plain):
-        halves = _negated(weight)
-        data = state.halves(plain, len(plain.shape) - 1, len(halves), node)
-        weight = np.concatenate([weight, *halves], axis=-2)
+        negated = _negated(weight)
+        data = _side_by_side(state, node, plain, len(plain.shape) - 1, len(negated))
+        weight = np.concatenate([weight, *negated], axis=-2)
     else:
         return None
     editor = state.editor
@@ -142,24 +142,42 @@ def _weighted(state: Narrowing, node: gs.Node, x: Integers, weight: Ints) -> Int
 def _split_channels(
     state: Narrowing, node: gs.Node, x: Integers, weight: Ints, geometry: ConvGeometry
 ) -> tuple[gs.Variable, Ints]:
-    """Both halves of the input side by side in every group, and the weights for them."""
-    halves = _negated(weight)
-    both = np.concatenate([weight, *halves], axis=1)
-    groups, shape, editor, origin = geometry.group, x.shape, state.editor, state.editor.origin(node)
+    """Both parts of the input side by side in every group, and the weights for them."""
+    negated = _negated(weight)
+    both = np.concatenate([weight, *negated], axis=1)
+    groups, shape = geometry.group, x.shape
     if groups == 1:
-        return state.halves(x, 1, len(halves), node), both
+        return _side_by_side(state, node, x, 1, len(negated)), both
     grouped = (shape[0], groups, shape[1] // groups, *shape[2:])
-    target = editor.constant(f"{node.name}_groups", np.array(grouped, np.int64))
-    apart = editor.node("Reshape", [x.tensor, target], x.dtype, grouped, name=f"{node.name}_grouped", origin=origin)
-    pair = state.halves(Integers(apart, x.lo, x.hi), 2, len(halves), node)
-    flat = (shape[0], groups * both.shape[1], *shape[2:])
-    target = editor.constant(f"{node.name}_channels", np.array(flat, np.int64))
-    data = editor.node("Reshape", [pair, target], np.uint8, flat, name=f"{node.name}_halves", origin=origin)
-    return data, both
+    pair = _side_by_side(state, node, x, 2, len(negated), grouped)
+    return _reshaped(state, node, pair, (shape[0], groups * both.shape[1], *shape[2:]), "parts"), both
+
+
+def _side_by_side(
+    state: Narrowing, node: gs.Node, x: Integers, axis: int, copies: int, shape: tuple[int, ...] | None = None
+) -> gs.Variable:
+    """The positive part and ``copies`` times the negative one, as tensors of this shape, along ``axis``."""
+    parts = list(state.signed_parts(x, node))
+    if shape is not None:
+        parts = [
+            _reshaped(state, node, part, shape, side)
+            for part, side in zip(parts, ("positive", "negative"), strict=True)
+        ]
+    size = list(shape or x.shape)
+    size[axis] *= 1 + copies
+    inputs = [parts[0], *[parts[1]] * copies]
+    origin = state.editor.origin(node)
+    return state.joined(inputs, size, axis, f"{node.name}_input", origin)
+
+
+def _reshaped(state: Narrowing, node: gs.Node, x: gs.Variable, shape: tuple[int, ...], name: str) -> gs.Variable:
+    target = state.editor.constant(f"{node.name}_{name}_shape", np.array(shape, np.int64))
+    origin = state.editor.origin(node)
+    return state.editor.node("Reshape", [x, target], x.dtype, shape, name=f"{node.name}_{name}", origin=origin)
 
 
 def _negated(weight: Ints) -> list[Ints]:
-    """Weights of the negative half: one block, or two where 128 = 127 + 1 does not fit int8."""
+    """Weights of the negative part: one block, or two where 128 = 127 + 1 does not fit int8."""
     negated = -weight
     first = np.minimum(negated, int(_INT8.max))
     return [first] if np.array_equal(first, negated) else [first, negated - first]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,9 +27,11 @@ def integer_inputs(model: Model) -> frozenset[str]:
     """Names of the float graph inputs of which a narrowed model takes the integers only."""
 
     def limited(node: gs.Node) -> bool:
-        ends = [constant(tensor) for tensor in node.inputs[1:]]
-        casts = all(reader.op == "Cast" for reader in node.outputs[0].outputs)
-        return node.op == "Clip" and casts and [abs(float(end)) for end in ends if end is not None] == [INPUT_LIMIT] * 2
+        values = [constant(tensor) for tensor in node.inputs[1:]]
+        sizes = [abs(float(value.reshape(-1)[0])) for value in values if value is not None]
+        if node.op == "Clip":
+            return sizes == [INPUT_LIMIT] * 2 and all(reader.op == "Cast" for reader in node.outputs[0].outputs)
+        return node.op == "QuantizeLinear" and sizes == [1.0, 0.0]
 
     return frozenset(
         tensor.name for tensor in model.graph.inputs if tensor.outputs and all(map(limited, tensor.outputs))
@@ -44,7 +46,9 @@ class Narrowing:
         self._inputs = inputs
         self._values: dict[int, Integers] = {}
         self._tables: dict[int, tuple[Integers, Ints]] = {}
-        self._parts: dict[tuple[int, int], gs.Variable] = {}
+        self._floats: dict[int, gs.Variable] = {}
+        self._parts: dict[int, tuple[gs.Variable, gs.Variable]] = {}
+        self._joined: dict[tuple[int, ...], gs.Variable] = {}
         self._defined: list[tuple[gs.Node, gs.Variable]] = []
 
     def lookup(self, tensor: gs.Tensor) -> Integers | None:
@@ -125,29 +129,43 @@ class Narrowing:
         self._tables[id(tensor)] = (source, results)
         return Integers(tensor, int(reached.min()), int(reached.max()))
 
-    def halves(self, value: Integers, axis: int, copies: int, node: gs.Node) -> gs.Variable:
-        """max(x, 0) and ``copies`` times max(-x, 0), side by side along ``axis``, as uint8 (x saturates at 255)."""
-        key = (id(value.tensor), axis * 2 + copies)
-        if key in self._parts:
-            return self._parts[key]
-        editor, name = self.editor, value.tensor.name
-        origin = editor.origin(node)
-        parts = []
-        for side, factor in (("positive", 1), ("negative", -1)):
-            wide = plain(editor, replace(value, multiplier=np.array(factor, np.int64)), f"{name}_{side}", origin)
-            bounds = [editor.constant(f"{name}_{side}_{end}", np.array(end, wide.dtype)) for end in (0, INPUT_LIMIT)]
-            limited = editor.node(
-                "Clip", [wide.tensor, *bounds], wide.dtype, value.shape, name=f"{name}_{side}_limited", origin=origin
+    def signed_parts(self, value: Integers, node: gs.Node) -> tuple[gs.Variable, gs.Variable]:
+        """max(x, 0) and max(-x, 0) as uint8 (x saturates at +-255)."""
+        key = id(value.tensor)
+        if key not in self._parts:
+            make = self._quantised_part if key in self._floats else self._limited_part
+            origin = self.editor.origin(node)
+            self._parts[key] = make(value, "positive", 1, origin), make(value, "negative", -1, origin)
+        return self._parts[key]
+
+    def joined(
+        self, parts: Sequence[gs.Variable], shape: Sequence[int], axis: int, name: str, origin: tuple[str, ...]
+    ) -> gs.Variable:
+        """The tensors side by side along ``axis``; made once for all operators that read them like this."""
+        key = (*(id(part) for part in parts), axis)
+        if key not in self._joined:
+            self._joined[key] = self.editor.node(
+                "Concat", parts, parts[0].dtype, shape, name=name, origin=origin, attrs={"axis": axis}
             )
-            parts.append(cast(editor, limited, np.uint8, f"{name}_{side}_part", origin))
-        shape = list(value.shape)
-        shape[axis] *= 1 + copies
-        inputs = [parts[0], *[parts[1]] * copies]
-        result = editor.node(
-            "Concat", inputs, np.uint8, shape, name=f"{name}_parts", origin=origin, attrs={"axis": axis}
+        return self._joined[key]
+
+    def _quantised_part(self, value: Integers, side: str, step: int, origin: tuple[str, ...]) -> gs.Variable:
+        """Of a graph input: QuantizeLinear saturates at 0 and 255; with a step of -1 it counts downwards."""
+        source, editor = self._floats[id(value.tensor)], self.editor
+        name = f"{source.name}_{side}"
+        scale = editor.constant(f"{name}_step", np.array(step, np.dtype(source.dtype)))
+        zero = editor.constant(f"{name}_zero", np.array(0, np.uint8))
+        return editor.node(
+            "QuantizeLinear", [source, scale, zero], np.uint8, value.shape, name=f"{name}_part", origin=origin
         )
-        self._parts[key] = result
-        return result
+
+    def _limited_part(self, value: Integers, side: str, factor: int, origin: tuple[str, ...]) -> gs.Variable:
+        editor, name = self.editor, f"{value.tensor.name}_{side}"
+        signed = plain(editor, replace(value, multiplier=np.array(factor, np.int64)), name, origin)
+        bounds = [editor.constant(f"{name}_{end}", np.array(end, signed.dtype)) for end in (0, INPUT_LIMIT)]
+        inputs = [signed.tensor, *bounds]
+        limited = editor.node("Clip", inputs, signed.dtype, value.shape, name=f"{name}_limited", origin=origin)
+        return cast(editor, limited, np.uint8, f"{name}_part", origin)
 
     def connect(self) -> None:
         """Give everything that still reads a float tensor which is now known as integers that float tensor."""
@@ -171,4 +189,6 @@ class Narrowing:
         limited = self.editor.node(
             "Clip", [tensor, *bounds], dtype, shape_of(tensor), name=f"{name}_limited", origin=origin
         )
-        return Integers(cast(self.editor, limited, np.int32, f"{name}_integers", origin), -INPUT_LIMIT, INPUT_LIMIT)
+        integers = cast(self.editor, limited, np.int32, f"{name}_integers", origin)
+        self._floats[id(integers)] = tensor
+        return Integers(integers, -INPUT_LIMIT, INPUT_LIMIT)

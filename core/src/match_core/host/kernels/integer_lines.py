@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ROOT = """/* The largest integer whose square is at most v (v >= 0): bit by bit. */
-static inline int64_t host_integer_root(int64_t v)
-{
-    uint64_t rest = (uint64_t)v, root = 0, bit = UINT64_C(1) << 62;
-    while (bit > rest) {
+static inline int{bits}_t host_integer_root_{bits}(int{bits}_t v)
+{{
+    uint{bits}_t rest = (uint{bits}_t)v, root = 0, bit = (uint{bits}_t)1 << {top};
+    while (bit > rest) {{
         bit >>= 2;
-    }
-    while (bit != 0) {
-        if (rest >= root + bit) {
+    }}
+    while (bit != 0) {{
+        if (rest >= root + bit) {{
             rest -= root + bit;
             root = (root >> 1) + bit;
-        } else {
+        }} else {{
             root >>= 1;
-        }
+        }}
         bit >>= 2;
-    }
-    return (int64_t)root;
-}
+    }}
+    return (int{bits}_t)root;
+}}
 """
 _PLACE = """static inline int32_t host_place_{size}(int32_t top, int32_t x)
 {{
@@ -43,8 +43,6 @@ _PLACE = """static inline int32_t host_place_{size}(int32_t top, int32_t x)
     return distance < {size} ? (int32_t)distance : {size} - 1;
 }}
 """
-#: Steps of the root for 32-bit values, three 64-bit operations each.
-_ROOT_WORK = Work(wide=48, steps=16)
 
 
 def build_softmax_floor(nodes: tuple[gs.Node, ...], function: str) -> Built:
@@ -96,15 +94,16 @@ def build_shift_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
 
 
 def build_integer_norm(nodes: tuple[gs.Node, ...], function: str) -> Built:
-    """``match.arith::LayerNormI8`` and ``RmsNormI8``."""
+    """``match.arith::LayerNormI8`` and ``RmsNormI8``, in 32 bits where all of it fits."""
     (node,), uses = nodes, Uses()
     shape = shape_of(node.inputs[0])
     centred = node.op == "LayerNormI8"
+    parameters = [values_of(node.inputs[i]).astype(np.int64).reshape(-1) for i in ((1, 2) if centred else (1,))]
+    bits = 32 if _is_short(dtype_of(node.inputs[0]), shape[-1], parameters) else 64
     arguments, constants, texts = [node.inputs[0]], {}, []
-    for index in (1, 2) if centred else (1,):
-        values = values_of(node.inputs[index]).astype(np.int64).reshape(-1)
+    for index, values in enumerate(parameters, start=1):
         if values.size == 1:
-            texts.append(literal(int(values[0]), np.dtype(np.int64)))
+            texts.append(literal(int(values[0]), np.dtype(f"int{bits}")))
             continue
         texts.append(f"in{len(arguments)}[k]")
         constants[len(arguments)] = _narrow(values)
@@ -115,8 +114,9 @@ def build_integer_norm(nodes: tuple[gs.Node, ...], function: str) -> Built:
         outer=elements(shape[:-1]),
         size=shape[-1],
         source=c_type(dtype_of(node.inputs[0])),
+        type=f"int{bits}_t",
         centred=centred,
-        root=uses.helper("host_integer_root", _ROOT),
+        root=uses.helper(f"host_integer_root_{bits}", _ROOT.format(bits=bits, top=bits - 2)),
         weight=texts[0],
         bias=texts[1] if centred else "",
         shift=divisor.bit_length() - 1 if divisor & (divisor - 1) == 0 else None,
@@ -126,9 +126,19 @@ def build_integer_norm(nodes: tuple[gs.Node, ...], function: str) -> Built:
     )
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
     code = inline_code(function, comment, arguments, node.outputs, text, uses, constants)
-    each = Work(memory=5, wide=10, wide_multiply=2, wide_divide=1, steps=3)
-    per_line = _ROOT_WORK + Work(wide_divide=2)
-    return Built(tuple(arguments), code, each.times(elements(shape)) + per_line.times(elements(shape[:-1])))
+    lines, total = elements(shape[:-1]), elements(shape)
+    if bits == 32:  # a root of at most 16 bits: 8 steps
+        work = Work(memory=5, integer=12, divide=1, steps=3).times(total)
+        return Built(tuple(arguments), code, work + Work(integer=48, divide=2, steps=8).times(lines))
+    work = Work(memory=5, wide=10, wide_multiply=2, wide_divide=1, steps=3).times(total)
+    return Built(tuple(arguments), code, work + Work(wide=96, wide_divide=2, steps=32).times(lines))
+
+
+def _is_short(source: np.dtype[np.generic], size: int, parameters: list[NDArray[np.int64]]) -> bool:
+    """Whether sums of squares, and a weight times a difference plus a bias, fit 32 bits for every 8-bit input."""
+    largest = [int(np.abs(values).max()) for values in parameters]
+    products = 255 * largest[0] + sum(largest[1:])
+    return source.itemsize == 1 and max(255 * 255 * size, products) < 2**31
 
 
 def _narrow(values: NDArray[np.int64]) -> NDArray[np.generic]:
