@@ -8,19 +8,26 @@ from itertools import permutations, product
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from match_core.schedule.bounds import OrderBounds
 from match_core.schedule.engine import schedule, view_schedule
+from match_core.schedule.groups import GroupBounds
 from match_core.schedule.infeasible import ScheduleInfeasible
 from match_core.schedule.loops import LoopSchedule, ScheduleRequest, TileLoop
+from match_core.schedule.objective import EnergyUnknownError, score
+from match_core.schedule.optimum import Nodes, Search, budgets_of
+from match_core.schedule.order_sums import OrderSums
 from match_core.schedule.space import TILINGS_MAX, cuts_of
+from match_core.schedule.tables import Tables
 from match_core.schedule.timeline import cost_of
 from match_core.schedule.validate import schedule_faults
 from match_core.schedule.workload import Dim, Workload
 
 from core.tests.schedule.random_layers import assemble, chip, workloads
 from core.tests.schedule.simulation import Simulation
-from core.tests.schedule.test_timeline import SharpModel, sharp_models
+from core.tests.schedule.test_timeline import sharp_models
 
 MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -40,23 +47,78 @@ def faults_of(request: ScheduleRequest, answer: LoopSchedule) -> tuple[str, ...]
     )
 
 
+@st.composite
+def requests(draw: st.DrawFn, workload: Workload) -> ScheduleRequest:
+    """Any unit, model, objective and budgets."""
+    model = draw(sharp_models())
+    soc, unit = chip(draw(st.booleans()), draw(st.booleans()), near_bytes=draw(st.sampled_from([64, 256, 1 << 16])))
+    streamed = tuple(o.name for o in workload.operands if o.role == "constant" and soc.store and draw(st.booleans()))
+    objectives = ["latency"] if model.energy is None else ["latency", "energy", "edp"]
+    return ScheduleRequest(
+        soc,
+        unit,
+        "p",
+        workload,
+        model,
+        draw(st.integers(1, whole_bytes(workload) - 4000)),
+        draw(st.sampled_from(objectives)),
+        streamed,
+        draw(st.integers(0, 200)) if streamed else 0,
+    )
+
+
 @MANY
-@given(data=st.data(), workload=workloads(), private=st.booleans(), model=sharp_models())
-def test_schedules_are_legal_and_cost_what_their_events_say(
-    data: st.DataObject, workload: Workload, private: bool, model: SharpModel
-) -> None:
-    soc, unit = chip(private, False, near_bytes=data.draw(st.sampled_from([64, 256, 1 << 16])))
-    budget = data.draw(st.integers(1, min(whole_bytes(workload), soc.memory("near").size_bytes)))
-    request = ScheduleRequest(soc, unit, "p", workload, model, budget)
+@given(data=st.data(), workload=workloads())
+def test_schedules_are_legal_and_cost_what_their_events_say(data: st.DataObject, workload: Workload) -> None:
+    request = data.draw(requests(workload))
     answer = schedule(request)
-    event(f"{type(answer).__name__}")
+    event(f"{type(answer).__name__}, streamed: {bool(request.streamed)}")
     if isinstance(answer, ScheduleInfeasible):
         assert answer.need_bytes > answer.have_bytes
         return
+    event(f"loops: {len(answer.loops)}, two buffers: {any(p.buffers == 2 for p in answer.placements)}")
     assert faults_of(request, answer) == ()
     simulation = Simulation(request, answer.loops, answer.placements)
     assert answer.cost.total_cycles == simulation.run() + 50
+    if request.cost_model.energy is not None:
+        assert answer.cost.energy_pj == pytest.approx(simulation.energy)
     assert schedule(request) == answer
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), workload=workloads())
+def test_bounds_are_never_above_the_cost(data: st.DataObject, workload: Workload) -> None:
+    request = data.draw(requests(workload))
+    assert request.unit.memory is not None
+    budgets = budgets_of(request, request.unit.memory)
+    tables = Tables(request, cuts_of(workload))
+    order = tuple(data.draw(st.permutations(range(len(tables.cuts)))))[: data.draw(st.integers(0, 3))]
+    bounds = OrderBounds(OrderSums(tables, order), budgets)
+    where = np.nonzero(bounds.fits)
+    if where[0].size == 0:
+        return
+    pick = data.draw(st.integers(0, where[0].size - 1))
+    tiling = tuple(index[pick : pick + 1] for index in where)
+    nodes = Nodes(bounds, np.zeros(1), tiling)
+    search = Search(tables, request.unit.memory, budgets)
+    for sums, rows, lower in search.choices(nodes):
+        for row in range(0, lower.size, max(1, lower.size // 40)):
+            search.best = None
+            search.replay_row(sums, rows, row)
+            assert search.best is not None
+            cost = search.best.cost
+            assert lower[row] <= search.best.rank[0] * (1 + 1e-9)
+            assert bounds.cycles()[tuple(index[0] for index in tiling)] + 50 <= cost.total_cycles
+            if request.objective != "latency":
+                energy = float(GroupBounds(sums).energy(rows)[row])
+                assert energy == pytest.approx(cost.energy_pj)
+                assert bounds.energy()[tuple(index[0] for index in tiling)] <= energy * (1 + 1e-9)
+
+
+def test_energy_needs_figures(lab: SimpleNamespace) -> None:
+    request = replace(lab.request_for(lab.add(), 1 << 16), objective="energy")
+    with pytest.raises(EnergyUnknownError, match="no energy figures"):
+        schedule(request)
 
 
 def natural(names: set[str], loops: tuple[TileLoop, ...]) -> int:
@@ -77,31 +139,38 @@ def every_schedule(request: ScheduleRequest) -> Iterator[LoopSchedule]:
                 depths = range(natural(names, order) + 1)
                 doubled = (1,) if request.cost_model.overlap == "none" else (1, 2)
                 memory = request.unit.memory_of(operand.name, operand.role)
-                choices.append([(operand, memory, d, b) for d in depths for b in doubled if d or b == 1])
+                ways = [[(operand, memory, d, b)] for d in depths for b in doubled if d or b == 1]
+                if operand.name in request.streamed:
+                    home = request.soc.home
+                    ways = [
+                        [(operand, home, outer, 2 if outer else 1), *way]
+                        for way in ways
+                        for outer in range(way[0][2] + 1)
+                    ]
+                choices.append(ways)
             for placements in product(*choices):
-                yield assemble(workload, request.soc, request.unit, order, placements)
+                yield assemble(workload, request.soc, request.unit, order, [p for way in placements for p in way])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data(), private=st.booleans(), model=sharp_models())
-def test_nothing_in_the_space_is_cheaper(data: st.DataObject, private: bool, model: SharpModel) -> None:
-    workload = data.draw(workloads().filter(lambda w: space_size(w) <= 1200))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_nothing_in_the_space_is_better(data: st.DataObject) -> None:
+    workload = data.draw(workloads().filter(lambda w: space_size(w) <= 600))
+    request = data.draw(requests(workload))
     wait = data.draw(st.sampled_from([0, 15]))
-    model = replace(model, waits=(wait,), energy=None)
-    soc, unit = chip(private, False)
-    budget = data.draw(st.integers(8, whole_bytes(workload) - 4000))
-    request = ScheduleRequest(soc, unit, "p", workload, model, budget)
+    request = replace(request, cost_model=replace(request.cost_model, waits=(wait,)))
     answer = schedule(request)
-    costs = [
-        cost_of(request, other.loops, dict(other.tile), other.placements).total_cycles
-        for other in every_schedule(request)
-        if other.bytes_in("near") <= budget and not faults_of(request, other)
-    ]
-    event(f"feasible: {bool(costs)}")
+    found = []
+    for other in every_schedule(request):
+        if not faults_of(request, other):
+            cost = cost_of(request, other.loops, dict(other.tile), other.placements)
+            found.append(score(request.objective, float(cost.total_cycles), cost.energy_pj or 0.0))
+    event(f"feasible: {bool(found)}, {request.objective}, streamed: {bool(request.streamed)}")
     if isinstance(answer, ScheduleInfeasible):
-        assert not costs
+        assert not found
     else:
-        assert answer.cost.total_cycles == min(costs)
+        energy = answer.cost.energy_pj or 0.0
+        assert score(request.objective, float(answer.cost.total_cycles), energy) == pytest.approx(min(found))
 
 
 def space_size(workload: Workload) -> int:

@@ -1,26 +1,24 @@
-"""Lower bounds of a schedule's cost, for all tilings of one loop order at once.
+"""Lower bounds of a layer's cost for all tilings of one loop order at once, whatever its operands choose.
 
 The length of a step is a (max, +) expression of the cycles of its kernel and copies, hence convex and homogeneous:
-the sum over steps is at least the expression of the sums. So any group of steps may be replaced by the sums over it,
-and the finer the groups, the tighter the bound; it is exact where the steps of a group are equal. Waits after copies,
-which jump, are counted where they are certain.
+the sum over steps is at least the expression of the sums. Here it is taken apart further, into what the kernels and one
+channel (or the issuing core) need at least, so that every operand's share is bounded by its best option alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.schedule.options import Option, is_dense, options_of
+from match_core.schedule.options import Option, is_dense
+from match_core.schedule.order_sums import OrderSums, loads_at
 from match_core.schedule.tile_kinds import Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from match_core.schedule.tables import Quantity, Tables
 
     Array = NDArray[np.int64]
     Flags = NDArray[np.bool_]
@@ -30,192 +28,168 @@ HUGE = 1 << 56
 
 
 @dataclass(frozen=True, slots=True)
-class Exposure:
-    """What one option of an operand adds at least, per tiling. ``bytes``: of its buffers, aligned. ``data`` and
-    ``issue``: cycles that no kernel hides; ``edge``: data cycles of the first load or the last store; ``all_data`` and
-    ``all_issue``: cycles in all. HUGE where the option is not possible."""
+class Share:
+    """What one option of an operand adds at least, per tiling. ``data`` and ``issue``: cycles that no kernel hides;
+    ``edge_data`` and ``edge_issue``: those of the first load or the last store; ``all_data`` and ``all_issue``: in all;
+    ``stage``: cycles of all staging copies, ``first_stage`` of the first. HUGE where the option is not possible."""
 
-    bytes: Array
     data: Array
     issue: Array
-    edge: Array
+    edge_data: Array
+    edge_issue: Array
     all_data: Array
     all_issue: Array
+    stage: Array
+    first_stage: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option, what it needs of the unit's or a private memory and of the home memory (HUGE where kernels could not
+    read it), and its share of the cycles."""
+
+    option: Option
+    bytes: Array
+    stage_bytes: Array
+    share: Share
 
 
 class OrderBounds:
-    """One order of loops. Arrays have one axis per cut: over the tile sizes below the whole for cuts in ``order``, of
-    length 1 for others."""
+    """Bounds of one order. ``budgets``: bytes that the layer may use of each memory."""
 
-    def __init__(self, tables: Tables, order: tuple[int, ...], budgets: Mapping[str, int]) -> None:
-        self.tables = tables
-        self.order = order
-        request = tables.request
-        self.overlap = request.cost_model.overlap
-        self.window = tuple(slice(1, None) if cut in order else slice(0, 1) for cut in range(tables.dimensions))
-        self.steps = [self._cut(values) for values in tables.steps]
-        self.tiles = [self._cut(values) for values in tables.tiles]
-        self.shape = tuple(size - 1 if cut in order else 1 for cut, size in enumerate(tables.shape))
-        outputs = [own for own, o in zip(tables.own, request.workload.operands, strict=True) if o.role == "output"]
-        self.reductions = tuple(cut for cut in order if any(cut not in own for own in outputs))
-        self.options: list[list[Option]] = []
-        for number, operand in enumerate(request.workload.operands):
-            inside = self.reductions if operand.role == "output" else ()
-            self.options.append(options_of(tables.own[number], order, inside, self.overlap))
-        self.exposures: list[list[Exposure]] = []
+    def __init__(self, sums: OrderSums, budgets: Mapping[str, int]) -> None:
+        self.sums = sums
         self.budgets = budgets
-        parts = dict.fromkeys(order, Part.ALL)
-        self.kernel = tables.calls.of("kernel", parts)
-        self.launch = tables.calls.of("launch", parts)
-        self.scratch = self._cut(tables.scratch)
+        every = [Part.ALL] * len(sums.order)
+        self.kernel = sums.calls("kernel", every)
+        self.launch = sums.calls("launch", every)
+        self.hiding = self._longest_call()
+        self.choices = [
+            [self._choice(number, option) for option in sums.options[number]] for number in range(len(sums.operands))
+        ]
+        self.fits = self._strike_what_does_not_fit()
 
-    def _cut(self, values: Array) -> Array:
-        pairs = zip(self.window, values.shape, strict=True)
-        return values[tuple(w if size > 1 else slice(None) for w, size in pairs)]
-
-    def tiles_of(self, cut: int) -> Array:
-        """The tile sizes of a cut that has a loop, as a vector."""
-        return self.tiles[cut].reshape(-1)
-
-    def operand_sum(self, number: int, quantity: Quantity, depth: int, parts: Sequence[Part]) -> Array:
-        """Sum over the pieces of an operand at some depth: ``parts`` says which turns of each of the first ``depth``
-        loops count. Loops that are not the operand's repeat its pieces."""
-        own = self.tables.own[number]
-        mine = {cut: part for cut, part in zip(self.order[:depth], parts, strict=True) if cut in own}
-        total = self.tables.operands[number].of(quantity, mine)
-        for cut, part in zip(self.order[:depth], parts, strict=True):
-            if cut not in own:
-                total = total * _turns(self.steps[cut], part)
-        return total
-
-    def call_sum(self, quantity: Literal["kernel", "launch"], parts: Sequence[Part]) -> Array:
-        """Sum over kernel calls, ``parts`` as above for all loops."""
-        return self.tables.calls.of(quantity, dict(zip(self.order, parts, strict=True)))
-
-    def count(self, parts: Sequence[Part]) -> Array:
-        """How many kernel calls there are in these parts."""
-        total: Array = np.ones((1,) * self.tables.dimensions, dtype=np.int64)
-        for cut, part in zip(self.order, parts, strict=True):
-            total = total * _turns(self.steps[cut], part)
-        return total
-
-    def moves(self, level: int, depth: int) -> list[Part]:
-        """The turns of the first ``depth`` loops whose pieces are loaded when loop ``level`` goes on."""
-        return [Part.ALL] * level + [Part.REST] + [Part.FIRST] * (depth - level - 1)
-
-    def stores(self, level: int, depth: int) -> list[Part]:
-        """The turns whose pieces are stored when loop ``level`` goes on."""
-        return [Part.ALL] * level + [Part.LEAD] + [Part.LAST] * (depth - level - 1)
-
-    def lower(self) -> tuple[Array, Flags]:
-        """A lower bound of the layer's cycles (without ``layer_cycles``) for every tiling, whatever the operands
-        choose on their own, and where the smallest buffers fit."""
-        workload = self.tables.request.workload
-        for number in range(len(workload.operands)):
-            self.exposures.append([self._exposure(number, option) for option in self.options[number]])
-        fits = self._strike_what_does_not_fit()
-        busy = self.kernel + self.launch
+    def cycles(self) -> Array:
+        """A lower bound of the cycles, without ``layer_cycles``."""
+        sums = self.sums
         least = {
-            name: [_least([getattr(e, name) for e in exposures]) for exposures in self.exposures]
-            for name in ("data", "issue", "edge", "all_data", "all_issue")
+            field.name: [_least([getattr(choice.share, field.name) for choice in choices]) for choices in self.choices]
+            for field in fields(Share)
         }
-        if self.overlap == "none":
-            return np.broadcast_to(busy + _total(least["data"]), self.shape), fits
-        launch = self.launch if self.overlap == "all" else 0 * self.launch
-        inputs = [n for n, operand in enumerate(workload.operands) if operand.role != "output"]
-        outputs = [n for n, operand in enumerate(workload.operands) if operand.role == "output"]
-        groups = [[n for n in range(len(self.options)) if self.channel(n) == name] for name in self._channels()]
+        busy = self.kernel + self.launch
+        if sums.overlap == "none":
+            return np.broadcast_to(busy + _total(least["data"]) + _total(least["stage"]), sums.shape)
+        launch = self.launch if sums.overlap == "all" else 0 * self.launch
+        channels = sorted(set(sums.channels))
+        groups = [[n for n, channel in enumerate(sums.channels) if channel == name] for name in channels]
         # The loads before the first kernel and the store after the last run beside no kernel.
-        first = _largest([_total([least["edge"][n] for n in group if n in inputs]) for group in groups])
-        last = _largest([_total([least["edge"][n] for n in group if n in outputs]) for group in groups])
-        bound = np.maximum(busy + _total(least["issue"]) + last, launch + _total(least["all_issue"]))
+        first = _largest([_total([least["edge_data"][n] for n in g]) for g in groups if self._is_in(g[0])])
+        last = _largest([_total([least["edge_data"][n] for n in g]) for g in groups if not self._is_in(g[0])])
+        last = last + _total([least["edge_issue"][n] for g in groups for n in g if not self._is_in(n)])
+        bound = np.maximum(busy + _total(least["issue"]), launch + _total(least["all_issue"]))
         for group in groups:
-            exposed = _total([least["data"][n] for n in group])
-            if group[0] in outputs:
-                exposed = exposed + first
-            else:
-                exposed = exposed + last + _total([least["issue"][n] for n in outputs])
-            bound = np.maximum(bound, busy + exposed)
+            edge = last if self._is_in(group[0]) else first
+            bound = np.maximum(bound, busy + _total([least["data"][n] for n in group]) + edge)
             bound = np.maximum(bound, launch + _total([least["all_data"][n] for n in group]))
-        return np.broadcast_to(bound, self.shape), fits
+        bound = np.maximum(bound + _total(least["first_stage"]), _total(least["stage"]))
+        return np.broadcast_to(bound, sums.shape)
 
-    def channel(self, number: int) -> tuple[str, str, str]:
-        """The channel of an operand's copies."""
-        request = self.tables.request
-        operand = request.workload.operands[number]
-        near = request.unit.memory_of(operand.name, operand.role) or ""
-        return request.soc.home, near, "out" if operand.role == "output" else "in"
+    def energy(self) -> NDArray[np.float64]:
+        """A lower bound of the energy in pJ."""
+        sums = self.sums
+        total = sums.tables.calls.energy_of(dict.fromkeys(sums.order, Part.ALL))
+        for number, choices in enumerate(self.choices):
+            total = total + np.minimum.reduce([sums.energy(number, choice.option) + 0 * total for choice in choices])
+        return np.broadcast_to(total, sums.shape)
 
-    def _channels(self) -> list[tuple[str, str, str]]:
-        return sorted({self.channel(n) for n in range(len(self.options))})
+    def _is_in(self, number: int) -> bool:
+        return self.sums.channels[number][2] == "in"
 
-    def _exposure(self, number: int, option: Option) -> Exposure:
-        tables = self.tables
-        operand = tables.request.workload.operands[number]
-        output = operand.role == "output"
+    def _longest_call(self) -> Array:
+        sums = self.sums
+        longest = sums.windowed(sums.tables.calls.largest("kernel"))
+        if sums.overlap == "data":
+            longest = longest + sums.windowed(sums.tables.calls.largest("launch"))
+        return longest
+
+    def _choice(self, number: int, option: Option) -> Choice:
+        sums, home = self.sums, self.sums.tables.request.soc.home
+        size = sums.buffer_bytes(number, option.cuts, option.buffers, sums.near[number])
+        dense = is_dense(sums.operands[number], option, sums.order, sums.tables.cuts, sums.tiles)
+        staged = np.zeros(1, dtype=np.int64)
+        if option.stage is not None:
+            staged = sums.buffer_bytes(number, option.stage_cuts, option.stage_buffers, home)
+        return Choice(option, np.where(dense, size, HUGE), staged, self._share(number, option))
+
+    def _share(self, number: int, option: Option) -> Share:
+        sums = self.sums
         every = [Part.ALL] * option.depth
-        end = [Part.LAST if output else Part.FIRST] * option.depth
-        all_data = self.operand_sum(number, "data", option.depth, every)
-        all_issue = self.operand_sum(number, "issue", option.depth, every)
-        edge = self.operand_sum(number, "data", option.depth, end)
-        if self.overlap == "none":
-            data, issue = all_data + all_issue + self.operand_sum(number, "wait", option.depth, every), all_issue
+        edge = [Part.FIRST if self._is_in(number) else Part.LAST] * option.depth
+        all_data, all_issue = (sums.copies(number, option, quantity, every) for quantity in ("data", "issue"))
+        edge_data, edge_issue = (sums.copies(number, option, quantity, edge) for quantity in ("data", "issue"))
+        if sums.overlap == "none":
+            data = all_data + all_issue + sums.copies(number, option, "wait", every)
+            issue = all_issue
         elif option.buffers == 1:
             data, issue = all_data, all_issue
         else:
-            data = edge if output else edge + self._unhidden(number, "data", option.depth)
-            hidden = self.overlap == "all"
-            issue = self.operand_sum(number, "issue", option.depth, end) if hidden else all_issue
-        memory = tables.request.unit.memory_of(operand.name, operand.role) or ""
-        alignment = tables.request.soc.memory(memory).alignment_bytes
-        held = tuple(
-            (slice(1, None) if cut in option.cuts else slice(0, 1)) if size > 1 else slice(None)
-            for cut, size in enumerate(tables.sizes[number].shape)
-        )
-        size = tables.sizes[number][held]
-        size = option.buffers * (-(-size // alignment) * alignment)
-        dense = is_dense(operand, option, self.order, tables.cuts, self.tiles)
-        return Exposure(np.where(dense, size, HUGE), data, issue, edge, all_data, all_issue)
+            data = edge_data + (self._unhidden(number, option) if self._is_in(number) else 0)
+            issue = edge_issue if sums.overlap == "all" else all_issue
+        stage = first_stage = np.zeros(1, dtype=np.int64)
+        if option.stage is not None:
+            stages = [Part.ALL] * option.stage
+            stage = sums.stages(number, option, "data", stages)
+            first_stage = sums.stages(number, option, "data", [Part.FIRST] * option.stage)
+            if sums.overlap == "none":
+                stage = stage + sums.stages(number, option, "issue", stages)
+                stage = stage + sums.stages(number, option, "wait", stages)
+        return Share(data, issue, edge_data, edge_issue, all_data, all_issue, stage, first_stage)
 
-    def _unhidden(self, number: int, quantity: Literal["data", "issue"], depth: int) -> Array:
-        """Cycles of the loads of a double buffer that the kernels beside them cannot hide, however long those are."""
-        longest = self._longest_call()
-        total: Array = np.zeros((1,) * self.tables.dimensions, dtype=np.int64)
-        for level in range(depth):
-            moved = self.operand_sum(number, quantity, depth, self.moves(level, depth))
-            turns = self.count([*self.moves(level, level + 1), *[Part.FIRST] * (len(self.order) - level - 1)])
-            total = total + np.maximum(0, moved - turns * longest)
+    def _unhidden(self, number: int, option: Option) -> Array:
+        """Cycles of the loads into a double buffer that the kernels beside them cannot hide, however long those are."""
+        sums = self.sums
+        total: Array = np.zeros((1,) * sums.tables.dimensions, dtype=np.int64)
+        for level in range(option.depth):
+            moved = sums.copies(number, option, "data", loads_at(level, option.depth))
+            turns = sums.count([*loads_at(level, level + 1), *[Part.FIRST] * (len(sums.order) - level - 1)])
+            total = total + np.maximum(0, moved - turns * self.hiding)
         return total
 
-    def _longest_call(self) -> Array:
-        calls = self.tables.calls
-        longest = self._cut(calls.largest("kernel"))
-        return longest + self._cut(calls.largest("launch")) if self.overlap == "data" else longest
-
     def _strike_what_does_not_fit(self) -> Flags:
-        """Give HUGE exposures to options that no choice of the others makes room for."""
-        request = self.tables.request
-        fits: Flags = np.ones(self.shape, dtype=np.bool_)
+        """Give HUGE shares to options that no choice of the others makes room for."""
+        sums, request = self.sums, self.sums.tables.request
+        fits: Flags = np.ones(sums.shape, dtype=np.bool_)
         for memory, budget in self.budgets.items():
-            users = [
-                n for n, o in enumerate(request.workload.operands) if request.unit.memory_of(o.name, o.role) == memory
-            ]
-            smallest = {n: _least([e.bytes for e in self.exposures[n]]) for n in users}
-            need = sum(smallest.values(), np.int64(0))
+            sizes = [[bytes_in(choice, memory, sums, n) for choice in own] for n, own in enumerate(self.choices)]
+            smallest = [_least(own) for own in sizes]
+            need = _total(smallest)
             if memory == request.unit.memory:
                 alignment = request.soc.memory(memory).alignment_bytes
-                need = need - (-self.scratch // alignment) * alignment
+                need = need - (-sums.scratch // alignment) * alignment
             fits = fits & (need <= budget)
-            for n in users:
-                spare = budget - need + smallest[n]
-                self.exposures[n] = [_struck(e, e.bytes <= spare) for e in self.exposures[n]]
+            for number, own in enumerate(sizes):
+                spare = budget - need + smallest[number]
+                self.choices[number] = [
+                    _struck(choice, size <= spare) for choice, size in zip(self.choices[number], own, strict=True)
+                ]
         return fits
 
 
-def _struck(exposure: Exposure, possible: Flags) -> Exposure:
-    e = exposure
-    cycles = (np.where(possible, values, HUGE) for values in (e.data, e.issue, e.edge, e.all_data, e.all_issue))
-    return Exposure(e.bytes, *cycles)
+def bytes_in(choice: Choice, memory: str, sums: OrderSums, number: int) -> Array:
+    """What an operand's choice takes of a memory."""
+    size: Array = np.zeros((1,) * sums.tables.dimensions, dtype=np.int64)
+    if sums.near[number] == memory:
+        size = size + choice.bytes
+    if choice.option.stage is not None and sums.tables.request.soc.home == memory:
+        size = size + choice.stage_bytes
+    return size
+
+
+def _struck(choice: Choice, possible: Flags) -> Choice:
+    values = (getattr(choice.share, field.name) for field in fields(Share))
+    return Choice(
+        choice.option, choice.bytes, choice.stage_bytes, Share(*(np.where(possible, value, HUGE) for value in values))
+    )
 
 
 def _total(values: Sequence[Array]) -> Array:
@@ -223,8 +197,8 @@ def _total(values: Sequence[Array]) -> Array:
 
 
 def _largest(values: Sequence[Array]) -> Array:
-    largest = values[0]
-    for other in values[1:]:
+    largest: Array = np.zeros(1, dtype=np.int64)
+    for other in values:
         largest = np.maximum(largest, other)
     return largest
 
@@ -234,15 +208,3 @@ def _least(choices: Sequence[Array]) -> Array:
     for values in choices[1:]:
         least = np.minimum(least, values)
     return least
-
-
-def _turns(steps: Array, part: Part) -> Array:
-    """How many of a loop's turns a part has; loops have two turns at least."""
-    match part:
-        case Part.ALL:
-            return steps
-        case Part.REST | Part.LEAD:
-            return steps - 1
-        case Part.MIDDLE:
-            return steps - 2
-    return np.ones_like(steps)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from match_core.schedule.steps import Channel, Issued, Queue
-from match_core.schedule.tile_kinds import Part
+from match_core.schedule.order_sums import loads_at, stores_at
+from match_core.schedule.steps import Issued, Queue
+from match_core.schedule.tile_kinds import Number, Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from match_core.schedule.bounds import OrderBounds
-    from match_core.schedule.options import Option
+    from match_core.schedule.order_sums import OrderSums
     from match_core.schedule.tables import Quantity
 
     Array = NDArray[np.int64]
@@ -60,7 +60,7 @@ def loads_in(group: Group, depth: int, loops: int) -> tuple[_Turns, _Turns]:
     away again."""
     if group.kind == "last":
         level = group.level
-        return ([[Part.ALL] * level + [Part.REST] + [Part.FIRST] * (depth - level - 1)] if level < depth else []), []
+        return ([loads_at(level, depth)] if level < depth else []), []
     if depth < loops:
         return [], []
     outer = [Part.ALL] * (loops - 1)
@@ -75,7 +75,7 @@ def stores_in(group: Group, depth: int, loops: int) -> _Turns:
         level = group.level
         if level == loops:
             return [[Part.LAST] * depth]
-        return [[Part.ALL] * level + [Part.LEAD] + [Part.LAST] * (depth - level - 1)] if level < depth else []
+        return [stores_at(level, depth)] if level < depth else []
     if depth < loops:
         return []
     return [[Part.ALL] * (loops - 1) + [Part.FIRST if group.kind == "first" else Part.MIDDLE]]
@@ -109,56 +109,89 @@ class Rows:
     tiling: tuple[Array, ...]
     chosen: tuple[Array, ...]
 
+    def where(self, which: NDArray[np.bool_]) -> Rows:
+        """Some of the rows."""
+        return Rows(tuple(index[which] for index in self.tiling), tuple(index[which] for index in self.chosen))
+
+    def pick(self, values: NDArray[Number]) -> NDArray[Number]:
+        """The elements of an array over tilings; axes of length 1 do not vary."""
+        pairs = zip(self.tiling, values.shape, strict=True)
+        return values[tuple(index if size > 1 else np.zeros_like(index) for index, size in pairs)]
+
 
 class GroupBounds:
-    """Bounds for one order. ``least_wait``: no copy waits less."""
+    """Bounds for one order."""
 
-    def __init__(self, order: OrderBounds, least_wait: int) -> None:
-        self.order = order
-        self.least_wait = least_wait
-        self.loops = len(order.order)
-        self.operands = order.tables.request.workload.operands
+    def __init__(self, sums: OrderSums) -> None:
+        self.sums = sums
+        self.loops = len(sums.order)
+        tables = [sums.tables.copies(number) for number in range(len(sums.operands))]
+        # Every step that ends with a copy waits at least this long, if no copy is done as soon as it is issued.
+        lasting = all(int(table.values["data"].min()) > 0 for table in tables)
+        lasting = lasting and not sums.tables.request.streamed
+        self.least_wait = min(int(table.values["wait"].min()) for table in tables) if lasting else 0
 
-    def lower(self, rows: Rows) -> Array:
+    def cycles(self, rows: Rows) -> Array:
         """A lower bound of the cycles of every choice (without ``layer_cycles``)."""
+        if self.sums.overlap == "none":
+            return self._blocking(rows)
         zero: Array = np.zeros(rows.chosen[0].size, dtype=np.int64)
         total = self._first_loads(rows, zero)
         for group in groups_of(self.loops):
             total = total + self._group(group, rows, zero)
+        bound: Array = np.maximum(total + self._stages(rows, "data", Part.FIRST), self._stages(rows, "data", Part.ALL))
+        return bound
+
+    def energy(self, rows: Rows) -> NDArray[np.float64]:
+        """The energy of every choice in pJ, exactly."""
+        sums = self.sums
+        total = rows.pick(sums.tables.calls.energy_of(dict.fromkeys(sums.order, Part.ALL)))
+        for number, options in enumerate(sums.options):
+            for choice, option in enumerate(options):
+                here = rows.chosen[number] == choice
+                if here.any():
+                    total[here] += rows.where(here).pick(sums.energy(number, option))
         return total
 
-    def _at(self, values: Array, rows: Rows) -> Array:
-        place = tuple(
-            index if size > 1 else np.zeros_like(index) for index, size in zip(rows.tiling, values.shape, strict=True)
-        )
-        return values[place]
+    def _blocking(self, rows: Rows) -> Array:
+        """The cycles where nothing overlaps, exactly."""
+        every = [Part.ALL] * self.loops
+        total = rows.pick(self.sums.calls("kernel", every) + self.sums.calls("launch", every))
+        quantities: tuple[Quantity, ...] = ("issue", "data", "wait")
+        for quantity in quantities:
+            total = total + self._stages(rows, quantity, Part.ALL)
+            for number, options in enumerate(self.sums.options):
+                turns: list[_Turns] = [[[Part.ALL] * option.depth] for option in options]
+                total = total + self._chosen(number, rows, quantity, turns, ())
+        return total
+
+    def _stages(self, rows: Rows, quantity: Quantity, part: Part) -> Array:
+        """Cycles of the staging copies of some turns, which all queue on one link."""
+        total: Array = np.zeros(rows.chosen[0].size, dtype=np.int64)
+        for number, options in enumerate(self.sums.options):
+            for choice, option in enumerate(options):
+                here = rows.chosen[number] == choice
+                if option.stage is not None and here.any():
+                    values = self.sums.stages(number, option, quantity, [part] * option.stage)
+                    total[here] += rows.where(here).pick(values)
+        return total
 
     def _first_loads(self, rows: Rows, zero: Array) -> Array:
         queue = Queue(zero)
         copies = []
-        for number, operand in enumerate(self.operands):
+        for number, operand in enumerate(self.sums.operands):
             if operand.role != "output":
-                turns = [[[Part.FIRST] * option.depth] for option in self.order.options[number]]
+                turns: list[_Turns] = [[[Part.FIRST] * option.depth] for option in self.sums.options[number]]
                 copies.append(self._copy(number, rows, turns, wait=True))
-        if self.order.overlap == "none":
-            queue.issue_blocking(copies)
-            return queue.now
         queue.issue(copies)
         return queue.finished()
 
     def _group(self, group: Group, rows: Rows, zero: Array) -> Array:
         parts = calls_in(group, self.loops)
-        kernel = self._at(self.order.call_sum("kernel", parts), rows)
-        launch = self._at(self.order.call_sum("launch", parts), rows)
-        ends = group.level == self.loops
-        overlap = self.order.overlap
+        kernel, launch = (rows.pick(self.sums.calls(quantity, parts)) for quantity in ("kernel", "launch"))
         before, after = self._before(group, rows), self._after(group, rows)
-        if overlap == "none":
-            queue = Queue(kernel + launch)
-            queue.issue_blocking([*before, *after])
-            return queue.now
         queue = Queue(zero)
-        if overlap == "data":
+        if self.sums.overlap == "data":
             queue.issue(before)
             queue.now = queue.now + launch + kernel
         else:
@@ -166,43 +199,35 @@ class GroupBounds:
             queue.issue(before)
             queue.now = np.maximum(queue.now, launch + kernel)
         queue.issue(after)
-        if ends:
+        if group.level == self.loops:
             return queue.finished()
-        # Each step with a copy behind its kernel waits for it.
         waits = zero > 0
         for copy in after:
-            waits = waits | (copy.data > 0)
-        count = self._at(self.order.count(parts), rows)
-        end = np.maximum(queue.now, queue.ended())
-        return end + np.where(waits, count * self.least_wait, 0)
+            waits = waits | copy.present
+        count = rows.pick(self.sums.count(parts))
+        return np.maximum(queue.now, queue.ended()) + np.where(waits, count * self.least_wait, 0)
 
     def _before(self, group: Group, rows: Rows) -> list[Issued]:
-        loads, stores = [], []
-        for number, operand in enumerate(self.operands):
-            options = self.order.options[number]
-            if operand.role == "output":
-                turns = [stores_before(group, o.depth, self.loops) for o in options]
-                found = self._double(number, rows, options, turns, wait=group.level == self.loops)
-                stores += [found] if found is not None else []
-            else:
-                turns = [loads_in(group, o.depth, self.loops) for o in options]
-                found = self._double(number, rows, options, turns, wait=False)
-                loads += [found] if found is not None else []
+        """Copies of double buffers that the steps of a group issue beside their kernels."""
+        loads: list[Issued] = []
+        stores: list[Issued] = []
+        for number, operand in enumerate(self.sums.operands):
+            options, output = self.sums.options[number], operand.role == "output"
+            turns = stores_before if output else loads_in
+            pairs = [turns(group, o.depth, self.loops) if o.buffers == 2 else ([], []) for o in options]
+            if any(more for more, _ in pairs):
+                ends = output and group.level == self.loops
+                copy = self._copy(number, rows, [m for m, _ in pairs], [less for _, less in pairs], wait=ends)
+                (stores if output else loads).append(copy)
         return loads + stores
 
-    def _double(
-        self, number: int, rows: Rows, options: Sequence[Option], turns: Sequence[tuple[_Turns, _Turns]], wait: bool
-    ) -> Issued | None:
-        kept = [pair if option.buffers == 2 else ([], []) for option, pair in zip(options, turns, strict=True)]
-        if not any(more or less for more, less in kept):
-            return None
-        return self._copy(number, rows, [more for more, _ in kept], [less for _, less in kept], wait=wait)
-
     def _after(self, group: Group, rows: Rows) -> list[Issued]:
-        loads, stores = [], []
+        """Copies that the steps of a group issue after their kernels."""
+        loads: list[Issued] = []
+        stores: list[Issued] = []
         ends = group.level == self.loops
-        for number, operand in enumerate(self.operands):
-            options = self.order.options[number]
+        for number, operand in enumerate(self.sums.operands):
+            options = self.sums.options[number]
             if operand.role == "output":
                 turns = [stores_in(group, o.depth, self.loops) if o.buffers == 1 or ends else [] for o in options]
                 if any(turns):
@@ -219,23 +244,18 @@ class GroupBounds:
         """The copies of one operand as one of summed length. Waits only of single events."""
         issue, data = (self._chosen(number, rows, quantity, more, less) for quantity in ("issue", "data"))
         woken = self._chosen(number, rows, "wait", more, less) if wait else np.zeros_like(issue)
-        return Issued(number, self.channel(number), data + issue > 0, issue, data, woken)
-
-    def channel(self, number: int) -> Channel:
-        """The channel of an operand's copies."""
-        return self.order.channel(number)
+        return Issued(number, self.sums.channels[number], data + issue > 0, issue, data, woken)
 
     def _chosen(
         self, number: int, rows: Rows, quantity: Quantity, more: Sequence[_Turns], less: Sequence[_Turns]
     ) -> Array:
         result: Array = np.zeros(rows.chosen[number].size, dtype=np.int64)
-        for choice, option in enumerate(self.order.options[number]):
+        for choice, option in enumerate(self.sums.options[number]):
             here = rows.chosen[number] == choice
             taken = [(parts, 1) for parts in more[choice]] + [(parts, -1) for parts in (less[choice] if less else [])]
             if not taken or not here.any():
                 continue
-            subset = Rows(tuple(index[here] for index in rows.tiling), ())
+            subset = rows.where(here)
             for parts, sign in taken:
-                values = self.order.operand_sum(number, quantity, option.depth, parts)
-                result[here] += sign * self._at(values, subset)
+                result[here] += sign * subset.pick(self.sums.copies(number, option, quantity, parts))
         return result

@@ -8,18 +8,21 @@ order of the search; ties go to fewer kernel calls, then to fewer bytes moved, t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.schedule.bounds import HUGE, OrderBounds
+from match_core.schedule.bounds import HUGE, OrderBounds, bytes_in
 from match_core.schedule.groups import GroupBounds, Rows
 from match_core.schedule.infeasible import ScheduleInfeasible
 from match_core.schedule.layout import working_bytes_of
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.schedule.objective import check_objective, score
+from match_core.schedule.order_sums import OrderSums
 from match_core.schedule.space import cuts_of
 from match_core.schedule.tables import Tables
 from match_core.schedule.timeline import Replay
@@ -40,23 +43,28 @@ ROWS_MAX = 1 << 18
 
 def best_schedule(request: ScheduleRequest, memory: str) -> LoopSchedule | ScheduleInfeasible:
     """The best schedule of the request's workload on a unit with the memory ``memory``; ScheduleInfeasible where
-    nothing fits."""
+    nothing fits. EnergyUnknownError where the objective needs energy figures that the cost model does not have."""
+    check_objective(request)
     tables = Tables(request, cuts_of(request.workload))
     budgets = budgets_of(request, memory)
     shortage = _shortage(tables, memory, budgets)
     if shortage is not None:
         return shortage
-    search = Search(tables, memory, budgets)
-    return search.run()
+    # Where every smallest buffer fits, the schedule with these buffers does too.
+    found = Search(tables, memory, budgets).run()
+    assert found is not None
+    return found
 
 
 def budgets_of(request: ScheduleRequest, memory: str) -> dict[str, int]:
-    """Bytes that the layer may use in every memory that kernels read or write."""
+    """Bytes that the layer may use: of every memory that kernels read or write, and of the home memory for staging."""
     budgets = {memory: min(request.memory_bytes, request.soc.memory(memory).size_bytes)}
     for operand in request.workload.operands:
         name = request.unit.memory_of(operand.name, operand.role)
         if name is not None and name not in budgets:
             budgets[name] = request.soc.memory(name).size_bytes
+    if request.streamed:
+        budgets[request.soc.home] = request.staging_bytes
     return budgets
 
 
@@ -69,8 +77,12 @@ def _shortage(tables: Tables, memory: str, budgets: Mapping[str, int]) -> Schedu
         alignment = request.soc.memory(name).alignment_bytes
         need = -(-tables.scratch // alignment) * alignment if name == memory else 0 * tables.scratch
         for operand, size in zip(request.workload.operands, tables.sizes, strict=True):
+            aligned = -(-size // alignment) * alignment
             if request.unit.memory_of(operand.name, operand.role) == name:
-                need = need + -(-size // alignment) * alignment
+                need = need + aligned
+            if name == request.soc.home and operand.name in request.streamed:
+                whole = aligned.reshape(-1)[0]  # staged once, or in two buffers
+                need = need + np.minimum(2 * aligned, whole)
         needs[name] = np.broadcast_to(need, tables.shape)
         fits = fits & (needs[name] <= budget)
     if fits.any():
@@ -89,12 +101,15 @@ def _shortage(tables: Tables, memory: str, budgets: Mapping[str, int]) -> Schedu
 
 
 @dataclass(frozen=True, slots=True)
-class _Nodes:
-    """Tilings of one order that may hold the optimum: their bounds, and their positions (an array per cut)."""
+class Nodes:
+    """Tilings of one order that may hold the optimum: bounds of their cost, and their positions (an array per cut)."""
 
-    order: int
-    bounds: Array
+    order: OrderBounds
+    bounds: NDArray[np.float64]
     tilings: tuple[Array, ...]
+
+    def where(self, which: Flags) -> Nodes:
+        return Nodes(self.order, self.bounds[which], tuple(index[which] for index in self.tilings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,119 +130,130 @@ class Search:
         self.request = tables.request
         self.memory = memory
         self.budgets = budgets
+        self.layer_cycles = self.request.cost_model.layer_cycles(self.request.workload)
         self.replay = Replay(self.request)
-        self.orders: list[OrderBounds] = []
         self.best: Best | None = None
-        waits = [sums.values["wait"] for sums in tables.operands]
-        self.least_wait = min((int(values.min()) for values in waits if values.size), default=0)
 
-    def run(self) -> LoopSchedule | ScheduleInfeasible:
-        """Search the whole space."""
-        waiting: list[_Nodes] = []
+    def run(self) -> LoopSchedule | None:
+        """Search the whole space; None where nothing fits."""
+        waiting: list[Nodes] = []
         for count in range(len(self.tables.cuts) + 1):
             for chosen in combinations(range(len(self.tables.cuts)), count):
                 waiting += [self._nodes(order) for order in permutations(chosen)]
             waiting = self._open_best(waiting)
-        while any(nodes.bounds.size for nodes in waiting):
+        while waiting:
             waiting = self._open_best(waiting)
-        return self._answer()
+        return None if self.best is None else self._answer(self.best)
 
-    def _nodes(self, order: tuple[int, ...]) -> _Nodes:
-        bounds = OrderBounds(self.tables, order, self.budgets)
-        self.orders.append(bounds)
-        lower, fits = bounds.lower()
-        tilings = np.nonzero(fits & (lower < min(self._limit(), HUGE)))
-        return _Nodes(len(self.orders) - 1, lower[tilings], tuple(tilings))
+    def _nodes(self, order: tuple[int, ...]) -> Nodes:
+        bounds = OrderBounds(OrderSums(self.tables, order), self.budgets)
+        lower = self._score(bounds.cycles(), bounds.energy)
+        tilings = np.nonzero(bounds.fits & (lower < self._limit()))
+        return Nodes(bounds, lower[tilings], tilings)
 
-    def _limit(self) -> int:
+    def _score(self, cycles: Array, energy: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
+        """A bound of the objective from bounds of both its parts; a hair less, for sums are rounded."""
+        total = (cycles + self.layer_cycles).astype(np.float64)
+        if self.request.objective == "latency":
+            return total
+        return score(self.request.objective, total, energy()) * (1 - 1e-12)
+
+    def _limit(self) -> float:
         """What a bound must be below to matter."""
-        return HUGE if self.best is None else int(self.best.rank[0])
+        return float(HUGE) if self.best is None else self.best.rank[0]
 
-    def _open_best(self, waiting: Sequence[_Nodes]) -> list[_Nodes]:
+    def _open_best(self, waiting: Sequence[Nodes]) -> list[Nodes]:
         """Open the nodes with the least bounds; the others that still matter remain."""
-        kept = [_take(nodes, nodes.bounds < self._limit()) for nodes in waiting]
+        kept = [nodes.where(nodes.bounds < self._limit()) for nodes in waiting]
         kept = [nodes for nodes in kept if nodes.bounds.size]
         if not kept:
             return []
         every = np.concatenate([nodes.bounds for nodes in kept])
-        cut = np.partition(every, BATCH - 1)[BATCH - 1] if every.size > BATCH else every.max()
-        self._open([_take(nodes, nodes.bounds <= cut) for nodes in kept])
-        return [_take(nodes, nodes.bounds > cut) for nodes in kept]
+        last = np.partition(every, BATCH - 1)[BATCH - 1] if every.size > BATCH else every.max()
+        self._open([nodes.where(nodes.bounds <= last) for nodes in kept])
+        return [nodes.where(nodes.bounds > last) for nodes in kept]
 
-    def _open(self, batch: Sequence[_Nodes]) -> None:
-        rows = [found for nodes in batch if nodes.bounds.size for found in self._choices(nodes)]
-        if not rows:
+    def _open(self, batch: Sequence[Nodes]) -> None:
+        """Replay the choices of some nodes, the least bounds first, until no bound is below the best cost."""
+        found = [choices for nodes in batch if nodes.bounds.size for choices in self.choices(nodes)]
+        if not found:
             return
-        every = np.concatenate([bounds for _, _, bounds in rows])
-        source = np.concatenate([np.full(bounds.size, n) for n, (_, _, bounds) in enumerate(rows)])
-        place = np.concatenate([np.arange(bounds.size) for _, _, bounds in rows])
+        every = np.concatenate([bounds for _, _, bounds in found])
+        source = np.repeat(np.arange(len(found)), [bounds.size for _, _, bounds in found])
+        place = np.concatenate([np.arange(bounds.size) for _, _, bounds in found])
         for number in np.lexsort((place, source, every)):
             if every[number] >= self._limit():
                 break
-            order, choices, _ = rows[source[number]]
-            self._replay(self.orders[order], choices, int(place[number]))
+            sums, rows, _ = found[source[number]]
+            self.replay_row(sums, rows, int(place[number]))
 
-    def _choices(self, nodes: _Nodes) -> Iterator[tuple[int, Rows, Array]]:
+    def choices(self, nodes: Nodes) -> Iterator[tuple[OrderSums, Rows, NDArray[np.float64]]]:
         """Options of all operands that fit, for some nodes of an order, with their bounds."""
-        order = self.orders[nodes.order]
-        counts = [len(options) for options in order.options]
-        combos = np.indices(counts).reshape(len(counts), -1)
-        share = max(1, ROWS_MAX // combos.shape[1])
+        order, groups = nodes.order, GroupBounds(nodes.order.sums)
+        counts = [len(choices) for choices in order.choices]
+        options = np.indices(counts).reshape(len(counts), -1)
+        share = max(1, ROWS_MAX // options.shape[1])
         for start in range(0, nodes.bounds.size, share):
-            tilings = tuple(index[start : start + share] for index in nodes.tilings)
-            node, combo = np.nonzero(self._possible(order, tilings, combos))
+            tilings = Rows(tuple(index[start : start + share] for index in nodes.tilings), ())
+            node, combination = np.nonzero(self._possible(order, tilings, options))
             if node.size:
-                rows = Rows(tuple(index[node] for index in tilings), tuple(options[combo] for options in combos))
-                yield nodes.order, rows, GroupBounds(order, self.least_wait).lower(rows)
+                chosen = tuple(operand[combination] for operand in options)
+                rows = Rows(tuple(index[node] for index in tilings.tiling), chosen)
+                bounds = self._score(groups.cycles(rows), partial(groups.energy, rows))
+                kept = bounds < self._limit()
+                yield order.sums, rows.where(kept), bounds[kept]
 
-    def _possible(self, order: OrderBounds, tilings: tuple[Array, ...], combos: Array) -> Flags:
-        """Which choices fit into the memories and have exposed cycles that may still win; (nodes, choices)."""
-        unit, operands = self.request.unit, self.request.workload.operands
-        room = {
-            name: np.full((tilings[0].size, combos.shape[1]), budget, dtype=np.int64)
-            for name, budget in self.budgets.items()
-        }
-        alignment = self.request.soc.memory(self.memory).alignment_bytes
-        scratch = _gather(order.scratch, tilings)
-        room[self.memory] = room[self.memory] - (-(-scratch // alignment) * alignment)[:, None]
-        busy = _gather(order.kernel + order.launch, tilings)[:, None]
-        issue = busy
-        for number, operand in enumerate(operands):
-            exposures = order.exposures[number]
-            name = unit.memory_of(operand.name, operand.role) or ""
-            size = np.stack([_gather(e.bytes, tilings) for e in exposures], axis=1)
-            room[name] = room[name] - size[:, combos[number]]
-            issue = issue + np.stack([_gather(e.issue, tilings) for e in exposures], axis=1)[:, combos[number]]
-        possible: Flags = issue < self._limit()
-        for left in room.values():
-            possible = possible & (left >= 0)
+    def _possible(self, order: OrderBounds, tilings: Rows, options: Array) -> Flags:
+        """Which combinations of options fit into the memories, (tilings, combinations), and may still win by the
+        cycles that the core is busy."""
+        possible: Flags = np.ones((tilings.tiling[0].size, options.shape[1]), dtype=np.bool_)
+        for memory, budget in self.budgets.items():
+            used = np.zeros(tilings.tiling[0].size, dtype=np.int64)
+            if memory == self.memory:
+                alignment = self.request.soc.memory(memory).alignment_bytes
+                used = used - (-tilings.pick(order.sums.scratch) // alignment) * alignment
+            left = budget - used[:, None]
+            for number, choices in enumerate(order.choices):
+                size = np.stack([tilings.pick(bytes_in(c, memory, order.sums, number)) for c in choices], axis=1)
+                left = left - size[:, options[number]]
+            possible &= left >= 0
+        if self.request.objective == "latency":
+            busy = tilings.pick(order.kernel + order.launch)[:, None] + self.layer_cycles
+            for number, choices in enumerate(order.choices):
+                issue = np.stack([tilings.pick(c.share.issue) for c in choices], axis=1)
+                busy = busy + issue[:, options[number]]
+            possible &= busy < self._limit()
         return possible
 
-    def _replay(self, order: OrderBounds, rows: Rows, row: int) -> None:
-        cuts, tables = self.tables.cuts, self.tables
-        sizes = {cut: int(order.tiles_of(cut)[rows.tiling[cut][row]]) for cut in order.order}
-        loops = tuple(TileLoop(cuts[cut].dim.name, cuts[cut].dim.size, sizes[cut]) for cut in order.order)
+    def replay_row(self, sums: OrderSums, rows: Rows, row: int) -> None:
+        """Cost one choice exactly, and keep it if it is the best."""
+        cuts, soc = self.tables.cuts, self.request.soc
+        loops = tuple(
+            TileLoop(cuts[cut].dim.name, cuts[cut].dim.size, cuts[cut].tiles[int(rows.tiling[cut][row]) + 1])
+            for cut in sums.order
+        )
         placements: list[Placement] = []
-        for number, operand in enumerate(self.request.workload.operands):
-            option = order.options[number][rows.chosen[number][row]]
-            place = tuple(
-                int(rows.tiling[cut][row]) + 1 if cut in option.cuts else 0 for cut in range(tables.dimensions)
-            )
-            values = tables.sizes[number]
-            size = int(values[tuple(p if n > 1 else 0 for p, n in zip(place, values.shape, strict=True))])
-            name = self.request.unit.memory_of(operand.name, operand.role) or ""
-            placements.append(Placement(operand.name, name, option.depth, 0, size, option.buffers))
+        for number, operand in enumerate(sums.operands):
+            option = sums.options[number][int(rows.chosen[number][row])]
+            if option.stage is not None:
+                size = self._piece_bytes(number, option.stage_cuts, rows, row)
+                placements.append(Placement(operand.name, soc.home, option.stage, 0, size, option.stage_buffers))
+            size = self._piece_bytes(number, option.cuts, rows, row)
+            placements.append(Placement(operand.name, sums.near[number], option.depth, 0, size, option.buffers))
         cost = self.replay.cost(loops, placements)
-        score = float(cost.total_cycles - cost.sync_cycles)
-        calls = self.replay.nest(loops).steps
+        cycles, energy = float(cost.total_cycles), cost.energy_pj or 0.0
         moved = sum(int(hop.copies.bytes.sum()) for hop in self.replay.hops(loops, placements))
-        rank = (score, calls, moved)
+        rank = (score(self.request.objective, cycles, energy), self.replay.nest(loops).steps, moved)
         if self.best is None or rank < self.best.rank:
             self.best = Best(rank, loops, tuple(placements), cost)
 
-    def _answer(self) -> LoopSchedule:
-        best = self.best
-        assert best is not None
+    def _piece_bytes(self, number: int, cuts: Sequence[int], rows: Rows, row: int) -> int:
+        """Bytes of an operand's largest piece in a buffer that is cut by ``cuts``."""
+        sizes = self.tables.sizes[number]
+        place = (int(rows.tiling[cut][row]) + 1 if cut in cuts else 0 for cut in range(sizes.ndim))
+        return int(sizes[tuple(index if size > 1 else 0 for index, size in zip(place, sizes.shape, strict=True))])
+
+    def _answer(self, best: Best) -> LoopSchedule:
         workload = self.request.workload
         looped = {loop.dim: loop.tile for loop in best.loops}
         tile = {dim.name: looped.get(dim.name, dim.size) for dim in workload.dims}
@@ -242,15 +268,3 @@ class Search:
             working_bytes=layout.working_bytes,
             cost=best.cost,
         )
-
-
-def _take(nodes: _Nodes, which: Flags) -> _Nodes:
-    return _Nodes(nodes.order, nodes.bounds[which], tuple(index[which] for index in nodes.tilings))
-
-
-def _gather(values: Array, tilings: tuple[Array, ...]) -> Array:
-    """Values at some tilings; axes of length 1 do not vary."""
-    place = tuple(
-        index if size > 1 else np.zeros_like(index) for index, size in zip(tilings, values.shape, strict=True)
-    )
-    return values[place]

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from match_core.schedule.geometry import far_sizes
-from match_core.schedule.space import Cut, uses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from match_core.cost import Overlap
+    from match_core.schedule.space import Cut
     from match_core.schedule.workload import Axis, Operand
 
     Array = NDArray[np.int64]
@@ -28,24 +28,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """``cuts``: the operand's own cuts among the first ``depth`` loops, which cut its buffer."""
+    """``cuts``: the operand's own cuts among the first ``depth`` loops, which cut its buffer. Of a streamed operand,
+    ``stage`` is the depth of its staging buffer, and ``stage_cuts`` what cuts that."""
 
     depth: int
     buffers: Literal[1, 2]
     cuts: tuple[int, ...]
+    stage: int | None = None
+    stage_cuts: tuple[int, ...] = ()
+
+    @property
+    def stage_buffers(self) -> Literal[1, 2]:
+        """A staging buffer that is filled again is doubled."""
+        return 2 if self.stage else 1
 
 
-def options_of(own: Sequence[int], order: Sequence[int], reductions: Sequence[int], overlap: Overlap) -> list[Option]:
+def options_of(
+    own: Sequence[int], order: Sequence[int], reductions: Sequence[int], overlap: Overlap, *, streamed: bool
+) -> list[Option]:
     """Everything an operand can choose. ``own``: the cuts that its axes use; ``order``: the cuts that have a loop,
     outermost first; ``reductions``: those that must be inside of its depth (of an output, else none)."""
     limit = next((place for place, cut in enumerate(order) if cut in reductions), len(order))
     depths = [0, *(place + 1 for place, cut in enumerate(order) if cut in own)]
     found: list[Option] = []
     for depth in (depth for depth in depths if depth <= limit):
-        cuts = tuple(cut for cut in order[:depth] if cut in own)
-        found.append(Option(depth, 1, cuts))
-        if depth and overlap != "none":
-            found.append(Option(depth, 2, cuts))
+        stages = [outer for outer in depths if outer <= depth] if streamed else [None]
+        for stage in stages:
+            cuts = tuple(cut for cut in order[:depth] if cut in own)
+            stage_cuts = tuple(cut for cut in order[: stage or 0] if cut in own)
+            found.append(Option(depth, 1, cuts, stage, stage_cuts))
+            if depth and overlap != "none":
+                found.append(Option(depth, 2, cuts, stage, stage_cuts))
     return found
 
 
@@ -78,8 +91,3 @@ def is_dense(
 
 def _is_looped(axis: Axis, looped: dict[str, int]) -> bool:
     return any(name in looped for name, _ in axis.terms)
-
-
-def own_cuts(operand: Operand, cuts: Sequence[Cut]) -> tuple[int, ...]:
-    """Positions in ``cuts`` of the dimensions that the operand's axes use."""
-    return tuple(i for i, cut in enumerate(cuts) if any(uses(axis, cut.dim) for axis in operand.axes))

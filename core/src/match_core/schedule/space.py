@@ -2,8 +2,8 @@
 
 A dimension may be cut where the workload allows it and cutting it keeps every result element in exactly one
 tile: each output has exactly one axis that uses it, and tiles of that axis do not overlap. A reduction
-dimension is therefore never cut (kernels finish their sums). Of the dimensions that meet in one axis only the
-largest is cut, so that an axis's extents follow from one tile size.
+dimension may be cut only where the workload accumulates (elsewhere kernels finish their sums). Of the dimensions that
+meet in one axis only the largest is cut, so that an axis's extents follow from one tile size.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ def uses(axis: Axis, dim: Dim) -> bool:
 
 
 def _may_cut(workload: Workload, dim: Dim) -> bool:
-    if not dim.tileable:
+    reduction = _is_reduction(workload, dim)
+    if not dim.tileable or (reduction and not workload.accumulates):
         return False
     for operand in workload.operands:
         axes = [(axis, stride) for axis, stride in zip(operand.axes, far_strides(operand), strict=True)]
         used = [(axis, stride) for axis, stride in axes if uses(axis, dim)]
-        if operand.role == "output" and (len(used) != 1 or not _tiles_are_disjoint(workload, used[0][0], dim)):
+        makes = operand.role == "output" and not reduction
+        if makes and (len(used) != 1 or not _tiles_are_disjoint(workload, used[0][0], dim)):
             return False
         for axis, stride in used:
             if stride * operand.element_bits % 8 != 0 or not _leads(workload, axis, dim):
@@ -65,11 +67,12 @@ def _tiles_are_disjoint(workload: Workload, axis: Axis, dim: Dim) -> bool:
 
 
 def _leads(workload: Workload, axis: Axis, dim: Dim) -> bool:
-    """Whether ``dim`` is the largest tileable dimension of the axis (the first of equals)."""
-    rivals = [workload.dim(name) for name, _ in axis.terms if workload.dim(name).tileable]
-    reduced = {d.name for d in rivals if _is_reduction(workload, d)}
-    rivals = [d for d in rivals if d.name not in reduced]
-    return not rivals or max(rivals, key=lambda d: d.size).name == dim.name
+    """Whether ``dim`` is the largest tileable dimension of the axis (the first of equals); a reduction is it only
+    where no other can be cut."""
+    rivals = [workload.dim(name) for name, _ in axis.terms]
+    rivals = [rival for rival in rivals if rival.tileable and rival.size > 1]
+    made = [rival for rival in rivals if not _is_reduction(workload, rival)]
+    return max(made or rivals, key=lambda rival: rival.size).name == dim.name
 
 
 def _is_reduction(workload: Workload, dim: Dim) -> bool:

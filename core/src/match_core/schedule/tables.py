@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from match_core.schedule.loops import ScheduleRequest
-    from match_core.schedule.workload import Axis, Dim, Operand
+    from match_core.schedule.workload import Axis, Operand
 
     Array = NDArray[np.int64]
     Flags = NDArray[np.bool_]
@@ -102,10 +102,30 @@ class Tables:
         self.shape = tuple(len(cut.tiles) for cut in cuts) or (1,)
         workload = request.workload
         self.own = tuple(operand_cuts(operand, cuts) for operand in workload.operands)
-        self.operands = tuple(_Operand(request, operand, cuts).sums() for operand in workload.operands)
-        self.sizes = tuple(sums.largest("bytes") for sums in self.operands)
+        self._copies: dict[tuple[int, tuple[int, ...]], Sums] = {}
+        self._stages: dict[int, Sums] = {}
+        self.sizes = tuple(self.copies(number).largest("bytes") for number in range(len(workload.operands)))
         self.scratch = self._scratch()
         self._calls: Sums | None = None
+
+    def copies(self, number: int, source: tuple[int, ...] = ()) -> Sums:
+        """Copies of an operand between the memory that kernels use and the home memory. ``source``: the cuts of the
+        home memory's buffer, where that is a staging buffer."""
+        key = (number, tuple(sorted(source)))
+        if key not in self._copies:
+            request, operand = self.request, self.request.workload.operands[number]
+            near = request.unit.memory_of(operand.name, operand.role) or ""
+            route = (request.soc.home, near)
+            self._copies[key] = _Operand(request, operand, self.cuts, route, source).sums()
+        return self._copies[key]
+
+    def stages(self, number: int) -> Sums:
+        """Copies of a streamed operand from the Soc's store to the home memory."""
+        if number not in self._stages:
+            request, operand = self.request, self.request.workload.operands[number]
+            route = (request.soc.store or request.soc.home, request.soc.home)
+            self._stages[number] = _Operand(request, operand, self.cuts, route, ()).sums()
+        return self._stages[number]
 
     @property
     def calls(self) -> Sums:
@@ -156,10 +176,20 @@ class _AxisTiles:
 
 
 class _Operand:
-    """Costs the copies of an operand's tiles between its home and the memory that kernels use."""
+    """Costs the copies of an operand's tiles over one link, ``route`` being the far and the near memory. ``source``:
+    cuts of the far memory's buffer, which are no cuts of the copies."""
 
-    def __init__(self, request: ScheduleRequest, operand: Operand, cuts: tuple[Cut, ...]) -> None:
+    def __init__(
+        self,
+        request: ScheduleRequest,
+        operand: Operand,
+        cuts: tuple[Cut, ...],
+        route: tuple[str, str],
+        source: tuple[int, ...],
+    ) -> None:
         self.request = request
+        self.far, self.near = route
+        self.inside = {cuts[cut].dim.name for cut in source}
         self.operand = operand
         self.whole = {dim.name: dim.size for dim in request.workload.dims}
         self.own = operand_cuts(operand, cuts)
@@ -214,7 +244,8 @@ class _Operand:
         def spread(values: Array) -> Array:
             return np.broadcast_to(along(values, position, len(self.kinds)), shape).reshape(-1)
 
-        return _axis_tiles(axis, dim, spread(table[1]), spread(table[row]))
+        whole = dim.size if dim.name not in self.inside else 0
+        return _axis_tiles(axis, spread(table[1]), whole, spread(table[row]))
 
     def _transfers(self, axes: Sequence[_AxisTiles]) -> tuple[TransferShape, Array]:
         """The strided copies of tiles, and how often each is repeated (levels beyond three); by the same rule as
@@ -230,15 +261,14 @@ class _Operand:
             counts[level, column] *= np.where(taken, axis.extent, 1)
             closed = np.where(taken, axis.cut, closed)
         row_bytes = -(-counts[0] * self.operand.element_bits // 8)
-        request, operand = self.request, self.operand
-        direction: Literal["in", "out"] = "out" if operand.role == "output" else "in"
-        near = request.unit.memory_of(operand.name, operand.role) or ""
-        shape = TransferShape(direction, row_bytes, counts[1], counts[2], request.soc.home, near)
+        direction: Literal["in", "out"] = "out" if self.operand.role == "output" else "in"
+        shape = TransferShape(direction, row_bytes, counts[1], counts[2], self.far, self.near)
         return shape, np.prod(counts[3:], axis=0)
 
 
-def _axis_tiles(axis: Axis, dim: Dim, tile: Array, extent: Array) -> _AxisTiles:
-    cut = tile < dim.size
+def _axis_tiles(axis: Axis, tile: Array, source: int, extent: Array) -> _AxisTiles:
+    """``source``: the size of the dimension in the far memory (0: that of the tile)."""
+    cut = tile < source
     alone = not axis.windowed and axis.round_up == 1
     whole = round_up(axis.size, axis.round_up) == 1
     return _AxisTiles(extent, cut, np.where(cut & (axis.round_up == 1), alone & (tile == 1), whole))
