@@ -262,9 +262,9 @@ def test_tiles_are_cut_and_cores_work_beside_ne16(tmp_path: Path, wide: WideUnit
 
 
 def _kernel_cycles(result: VerifyResult, node: int) -> int:
-    """Cycles on the twin from the end of building the task to the last barrier of a layer of one tile."""
+    """Cycles on the twin from the start of the team to the last barrier of a layer of one tile."""
     events = [event for event in result.run.events if event["node"] == node and event["name"] == "cluster"]
-    start = max(event["end"] for event in events if event["kind"] == "ne16 build")
+    start = max(event["start"] for event in events if event["kind"] == "team start")
     return int(max(event["end"] for event in events if event["kind"] == "barrier") - start)
 
 
