@@ -54,6 +54,14 @@ void packed_run(const match_packed_t *tile);
 void permute_run(const match_permute_t *tile);
 void sum2d_run(const match_sum2d_t *tile);
 
+/* ---- platform: runs a task at once ------------------------------------------------------------------------------ */
+
+int fake_start(void);
+void fake_stop(void);
+int fake_call(void (*entry)(void *argument), void *argument);
+/* Fills the store; gives its address. */
+uint32_t fake_load_store(const uint8_t *data, uint32_t bytes);
+
 /* ---- for the tests ---------------------------------------------------------------------------------------------- */
 
 /* Runs a layer with its memories filled with poison and prints the output in hexadecimal. Sizes are exact, so that the

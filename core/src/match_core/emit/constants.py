@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.emit.ctypes import array_definition, c_type
+from match_core.emit.text import comment
 from match_core.emit.view import ConstantView
 
 
@@ -22,22 +23,22 @@ class ConstantPool:
         self._stored: dict[bytes, tuple[int, str]] = {}
         self._image = bytearray()
 
-    def add(self, name: str, values: NDArray[np.generic], comment: str) -> str:
+    def add(self, name: str, values: NDArray[np.generic], words: str) -> str:
         """The C name of an array with these values; ``name`` is used if they are new."""
         array = np.ascontiguousarray(values)
         key = (array.dtype.str, hashlib.sha256(array.tobytes()).digest())
         if key not in self._by_digest:
             full = f"{self._prefix}_{name}"
             self._by_digest[key] = full
-            self._arrays.append((full, array, comment))
+            self._arrays.append((full, array, words))
         return self._by_digest[key]
 
-    def add_stored(self, values: NDArray[np.generic], comment: str, alignment_bytes: int) -> int:
+    def add_stored(self, values: NDArray[np.generic], words: str, alignment_bytes: int) -> int:
         """Where these values lie in the store's image, in bytes from its start."""
         content = np.ascontiguousarray(values).tobytes()
         if content not in self._stored:
             self._image += bytes(-len(self._image) % alignment_bytes)
-            self._stored[content] = (len(self._image), comment)
+            self._stored[content] = (len(self._image), words)
             self._image += content
         return self._stored[content][0]
 
@@ -48,7 +49,7 @@ class ConstantPool:
 
     def stored_sizes(self) -> tuple[tuple[str, int], ...]:
         """(what it is, bytes) of everything in the store, in order of place."""
-        return tuple((comment, len(content)) for content, (_, comment) in self._stored.items())
+        return tuple((words, len(content)) for content, (_, words) in self._stored.items())
 
     @property
     def size_bytes(self) -> int:
@@ -57,17 +58,17 @@ class ConstantPool:
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
         """(what it is, bytes) of every array, in order of definition; for messages."""
-        return tuple((comment, array.nbytes) for _, array, comment in self._arrays)
+        return tuple((words, array.nbytes) for _, array, words in self._arrays)
 
-    def views(self, comment: Callable[[str], str]) -> tuple[ConstantView, ...]:
-        """What the templates print; ``comment`` makes text safe inside a C comment."""
+    def views(self, safe: Callable[[str], str]) -> tuple[ConstantView, ...]:
+        """What the templates print; ``safe`` makes text safe inside a C comment."""
         return tuple(
             ConstantView(
                 name=name,
                 ctype=c_type(array.dtype),
                 length=max(1, array.size),
                 size_bytes=array.nbytes,
-                comment=comment(f"{text}: {array.nbytes} bytes"),
+                comment=comment(safe(f"{text}: {array.nbytes} bytes")),
                 definition=array_definition(name, array, "MATCH_CONSTANT"),
             )
             for name, array, text in self._arrays

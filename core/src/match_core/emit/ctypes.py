@@ -18,7 +18,8 @@ _C_TYPES = {
     "float32": "float",
     "float64": "double",
 }
-_PER_LINE = {1: 24, 2: 16, 4: 10, 8: 6}
+#: Literals per line by size of an element in bytes, so that the longest ones fit.
+_PER_LINE = {1: 16, 2: 12, 4: 6, 8: 4}
 
 
 def c_type(dtype: object) -> str:

@@ -63,6 +63,7 @@ def manifest(
                 "available_bytes": use.available_bytes,
                 "arena_bytes": use.arena_bytes,
                 "constant_bytes": use.constant_bytes,
+                "caller_bytes": use.caller_bytes,
             }
             for use in program.memory
         },

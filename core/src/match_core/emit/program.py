@@ -13,6 +13,7 @@ from match_core.emit.interfaces import context_header
 from match_core.emit.sources import SourceFile
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
+from match_core.emit.text import comment
 from match_core.emit.view import ArenaView, StoreView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
 
@@ -60,10 +61,7 @@ class ProgramEmitter:
             f"{self.name}.h": self._render(
                 "model.h.mako",
                 **common,
-                version=self.request.version,
-                target=self.soc.name,
-                source=comment_text(self.request.model.source),
-                source_sha256=self.request.model.source_sha256,
+                heading=self._heading(),
             ),
             f"{self.name}.c": self._render("model.c.mako", **common, **self._run_view()),
             f"{self.name}_port.h": self._render("model_port.h.mako", name=self.name, guard=self.guard),
@@ -136,9 +134,9 @@ class ProgramEmitter:
             if use.arena_bytes == 0:
                 continue
             memory = self.soc.memory(use.memory)
-            comment = "activations between layers" if use.memory == self.soc.home else "working memory of the units"
+            words = "activations between layers" if use.memory == self.soc.home else "working memory of the units"
             field = c_identifier(use.memory)
-            views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, comment))
+            views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, words))
         return tuple(views)
 
     def _stores(self) -> tuple[StoreView, ...]:
@@ -169,8 +167,8 @@ class ProgramEmitter:
             taken.add(field)
             shape = tuple(int(size) for size in tensor.shape)
             element = np.dtype(tensor.dtype)
-            text = comment_text(f"{tensor.name}: {element.name} {'x'.join(map(str, shape)) or 'scalar'}")
-            views.append(TensorView(tensor.name, field, c_type(element), element.name, shape, text))
+            words = comment_text(f"{tensor.name}: {element.name} {'x'.join(map(str, shape)) or 'scalar'}")
+            views.append(TensorView(tensor.name, field, c_type(element), element.name, shape, comment(words, indent=4)))
         return tuple(views)
 
     def _addresses(self) -> dict[str, str]:
@@ -192,6 +190,16 @@ class ProgramEmitter:
                 else:
                     address[tensor] = f"{self.soc.home} + {buffer.offset_bytes}u"
         return address
+
+    def _heading(self) -> str:
+        model, name = self.request.model, self.name
+        return comment(
+            f"{name}: compiled by match {self.request.version} for {self.soc.name} from {comment_text(model.source)} "
+            f"(sha256 {model.source_sha256[:16]}).",
+            f"The caller owns all memory. Fill in {name}_t, call {name}_init once, then {name}_run per inference. Two "
+            "instances may live side by side if their arenas do not overlap; they share the units, so run one at a "
+            "time.",
+        )
 
     def _run_view(self) -> dict[str, object]:
         units = self._units()

@@ -19,7 +19,7 @@ class ArenaView:
 
 @dataclass(frozen=True, slots=True)
 class TensorView:
-    """A graph input or output in the public API."""
+    """A graph input or output in the public API; ``comment`` is a whole one, to stand above its field."""
 
     name: str
     field: str
@@ -39,7 +39,7 @@ class TensorView:
 
 @dataclass(frozen=True, slots=True)
 class ConstantView:
-    """A constant array."""
+    """A constant array; ``comment`` is a whole one."""
 
     name: str
     ctype: str

@@ -8,12 +8,12 @@
 static alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${arena.macro}_BYTES];
 % endfor
 % for io in [*inputs, *outputs]:
-static ${io.ctype} ${io.field}[${io.elements}]; /* ${io.comment} */
+static ${io.ctype} ${io.field}[${io.elements}];
 % endfor
 % for store in stores:
 
-/* Supplied by the platform: brings the ${guard}_${store.macro}_BYTES bytes of ${store.file} into ${store.memory}, from flash for example, and
- * gives their address there, a multiple of ${guard}_${store.macro}_ALIGN. */
+/* Supplied by the platform: brings ${store.file} into ${store.memory}, from flash for example, and gives its address there, a
+ * multiple of ${guard}_${store.macro}_ALIGN. */
 uint32_t load_${store.field}(void);
 % endfor
 

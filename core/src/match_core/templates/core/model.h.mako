@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: compiled by match ${version} for ${target} from ${source} (sha256 ${source_sha256[:16]}).
- *
- * The caller owns all memory. Fill in the arenas of ${name}_t, call ${name}_init once, then ${name}_run per inference.
- * Two instances may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
+${heading}
 #ifndef ${guard}_H
 #define ${guard}_H
 
@@ -32,10 +29,10 @@ enum {
 
 typedef struct {
 % for arena in arenas:
-    uint8_t *${arena.field}; /* ${guard}_${arena.macro}_BYTES */
+    uint8_t *${arena.field};
 % endfor
 % for store in stores:
-    uint32_t ${store.field}; /* address of the ${guard}_${store.macro}_BYTES bytes of ${store.file} in ${store.memory} */
+    uint32_t ${store.field}; /* address of ${store.file} in ${store.memory} */
 % endfor
 % if not arenas and not stores:
     uint8_t unused; /* this program needs no memory of the caller */
@@ -44,7 +41,8 @@ typedef struct {
 
 typedef struct {
 % for io in inputs:
-    const ${io.ctype} *${io.field}; /* ${io.comment} */
+${io.comment}
+    const ${io.ctype} *${io.field};
 % endfor
 % if not inputs:
     uint8_t unused; /* this model has no inputs */
@@ -53,7 +51,8 @@ typedef struct {
 
 typedef struct {
 % for io in outputs:
-    ${io.ctype} *${io.field}; /* ${io.comment} */
+${io.comment}
+    ${io.ctype} *${io.field};
 % endfor
 } ${name}_outputs_t;
 

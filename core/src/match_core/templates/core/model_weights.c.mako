@@ -6,6 +6,6 @@
 #include "${name}_tasks.h"
 
 % for constant in constants:
-/* ${constant.comment} */
+${constant.comment}
 ${constant.definition}
 % endfor
