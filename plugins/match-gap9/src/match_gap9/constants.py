@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from match_core import Constant
+from match_core import Constant, Soc
 
 _MATCH = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.2)"
 _MATCH_DMA = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.1)"
@@ -231,6 +231,11 @@ PRESETS: Mapping[str, tuple[Constant, ...]] = MappingProxyType(
     {"as-published": _COMMON + _AS_PUBLISHED, "engine": _COMMON + _ENGINE}
 )
 DEFAULT_PRESET = "as-published"
+
+
+def preset_of(soc: Soc) -> str:
+    """The preset that a Soc chose; the default for Socs of other packages, which may have other ones."""
+    return soc.preset if soc.preset in PRESETS else DEFAULT_PRESET
 
 
 def constants(preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:

@@ -49,9 +49,10 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Published formulas."""
     if unit.name not in _UNITS:
         return None
+    from match_gap9.constants import preset_of
     from match_gap9.cost import cost_model
 
-    return cost_model(unit.name, pattern.name, soc.preset)
+    return cost_model(unit.name, pattern.name, preset_of(soc))
 
 
 @hookimpl
@@ -59,6 +60,7 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     """PMSIS, PULP-NN, pulp-nnx."""
     if unit.name not in _UNITS:
         return None
+    from match_gap9.constants import preset_of
     from match_gap9.emit import unit_api
 
-    return unit_api(unit.name, soc.preset)
+    return unit_api(unit.name, preset_of(soc))

@@ -2,7 +2,7 @@
 /* match_gap9_pulp_sdk.h - what the open pulp-sdk (d4b5bcd) lacks of GAP9's interface; included before every source.
  *
  * Without a core for the controller alone, the controller is one of the team: a launch then returns when all are done. */
-#ifndef MATCH_GAP9_PULP_SDK_H
+#if !defined(MATCH_GAP9_PULP_SDK_H) && !defined(__ASSEMBLER__)
 #define MATCH_GAP9_PULP_SDK_H
 
 #include "pmsis.h"
