@@ -15,7 +15,7 @@ from match_core.ir.functions import ARITH
 from match_core.observe import NullObserver, StageObserver
 from match_core.options import CompileOptions
 from match_core.pipeline import Compilation, CompileRequest, compile_model
-from match_core.report.schedules import energy_json
+from match_core.report.program import energy_json, memory_json
 from match_core.stored import StoredCheck, check_stored
 from match_core.transforms.narrowing import integer_inputs
 
@@ -125,9 +125,7 @@ class VerifyResult:
                 }
                 for node in self.run.nodes
             ],
-            "memory": {
-                use.memory: {"used": use.used_bytes, "available": use.available_bytes} for use in program.memory
-            },
+            "memory": memory_json(program),
             "notes": list(self.compilation.notes),
         }
 

@@ -32,16 +32,21 @@ def test_targets_json(match: Match, site: Site) -> None:
     assert (target["name"], target["package"], target["version"]) == ("example", "match-example", "0.3.1")
     assert target["units"] == ["host", "relu_unit"]
     assert target["memories"] == [{"name": "ram", "level": 2, "size_bytes": 262144}]
+    assert (target["presets"], target["preset"]) == (["awake", "asleep"], "awake")
+    assert [estimate["name"] for estimate in target["estimates"]] == ["elements_per_cycle", "element_energy"]
+    assert target["estimates"][0]["source"] == "invented for the example"
 
 
 def test_targets_text(match: Match, site: Site) -> None:
     site.install_example()
     done = match("targets")
     assert (done.code, done.err) == (0, "")
-    title, headings, row = done.out.splitlines()
+    title, headings, row, estimates = done.out.splitlines()
     assert title == "targets"
-    assert headings.split() == ["name", "package", "units", "memories"]
-    assert row.split("  ")[1:] == ["example", "match-example 0.3.1", "host, relu_unit", "ram 256.0 KiB"]
+    assert headings.split() == ["name", "package", "units", "memories", "presets"]
+    cells = ["example", "match-example 0.3.1", "host, relu_unit", "ram 256.0 KiB", "awake, asleep"]
+    assert row.split("  ")[1:] == cells
+    assert estimates == "example: estimated, not published: elements_per_cycle, element_energy"
 
 
 def test_targets_are_sorted_by_name(match: Match, site: Site) -> None:

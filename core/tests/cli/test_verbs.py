@@ -47,7 +47,7 @@ def test_compile_json(match: Match, make_model: MakeModel) -> None:
     assert (sigmoid["onnx_names"], sigmoid["unit"]) == (["Sigmoid_1"], "host")
     assert document["predicted_cycles"] == relu["predicted_cycles"] + sigmoid["predicted_cycles"]
     assert document["memory"]["ram"]["available"] == 262144
-    assert document["memory"]["ram"]["used"] == 1024  # the tensor between the two
+    assert document["memory"]["ram"]["used"] == 3 * 1024  # the tensor between the two, the input and the output
 
 
 def test_compile_tells_its_stages_on_stderr_and_the_result_on_stdout(match: Match, make_model: MakeModel) -> None:
@@ -253,7 +253,7 @@ def test_a_program_that_needs_no_memory_of_its_own(match: Match, make_model: Mak
     done = match("verify", make_model(), "--only-unit", "host", "--json")
     assert done.code == 0, done.err
     assert done.json["bit_exact"] is True
-    assert done.json["memory"]["ram"]["used"] == 0
+    assert done.json["memory"]["ram"] == {"used": 2048, "available": 262144, "caller": 2048}
 
 
 def test_verify_checks_its_inputs(match: Match, make_model: MakeModel) -> None:
@@ -271,8 +271,11 @@ def test_a_failed_verification_is_exit_1(
         "bound": {"y": "bit exact"},
         "max_abs_lsb": {"y": 2.0},
         "mean_abs_lsb": {"y": 0.25},
+        "expected": {},
         "cycles": {"total": 5, "units": {"host": 5}},
         "predicted_cycles": 6,
+        "preset": "",
+        "energy": {"pj": None, "unpublished": ["host"]},
         "nodes": [{"title": "a, b", "onnx_names": ["a", "b"], "unit": "host", "cycles": 5, "predicted_cycles": 6}],
         "memory": {"ram": {"used": 3, "available": 12}},
     }

@@ -24,7 +24,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutUnitOption,
 )
-from match_core.cli.results import energy_line, memory_json, memory_table, modelled, shortened
+from match_core.cli.results import energy_line, memory_table, modelled, shortened
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -87,7 +87,7 @@ def compile_command(
 
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
-    from match_core.report.schedules import energy_json, schedule_json
+    from match_core.report.program import energy_json, memory_json, schedule_json
     from match_core.report.titles import source_operators, task_title
 
     program = compilation.program
@@ -115,7 +115,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
             }
             for task in program.tasks
         ],
-        "memory": memory_json(program.memory),
+        "memory": memory_json(program),
     }
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from match_core.cli.terminal import Table
 
 if TYPE_CHECKING:
-    from match_core.planning.program import MemoryUse
     from match_core.twin.run import NodeCycles
 
 
@@ -29,11 +28,6 @@ def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
         }
         for node in nodes
     ]
-
-
-def memory_json(memory: Iterable[MemoryUse]) -> dict[str, object]:
-    """Bytes used and available by memory name."""
-    return {use.memory: {"used": use.used_bytes, "available": use.available_bytes} for use in memory}
 
 
 def modelled(title: str, preset: str) -> str:

@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from match_core.schedule.engine import Answer
 
 _PLAIN = (str, int, float, bool, type(None))
-_PARTS: dict[str, type[Any]] = {"loops": TileLoop, "placements": Placement}
-_PAIRS = ("tile", "working_bytes")
+#: By the text of a field's type.
+_PARTS: dict[str, type[Any]] = {"tuple[TileLoop, ...]": TileLoop, "tuple[Placement, ...]": Placement}
+_PAIRS = "tuple[tuple[str, int], ...]"
+_SCALARS: dict[str, tuple[type[Any], ...]] = {
+    "int": (int,),
+    "str": (str,),
+    "str | None": (str, type(None)),
+    "float | None": (int, float, type(None)),
+}
 
 
 def to_json(answer: Answer) -> dict[str, object]:
@@ -68,15 +75,14 @@ def _checked(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(name: str, type_: str, value: Any) -> object:
-    if name in _PARTS:
-        kind = _PARTS[name]
+    if type_ in _PARTS:
+        kind = _PARTS[type_]
         return tuple(kind(**_checked(kind, _object(item))) for item in _list(value))
-    if name in _PAIRS:
+    if type_ == _PAIRS:
         return tuple(_pair(item) for item in _list(value))
     if type_ == "Cost":
         return Cost(**_checked(Cost, _object(value)))
-    allowed = {"int": (int,), "str": (str,), "str | None": (str, type(None)), "float | None": (int, float, type(None))}
-    expected = allowed.get(type_, (int, str))  # else a Literal
+    expected = _SCALARS.get(type_, (int, str))  # else a Literal
     if not isinstance(value, expected) or isinstance(value, bool):
         raise ValueError(f"{name} is {value!r}")
     return value

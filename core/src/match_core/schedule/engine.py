@@ -65,6 +65,7 @@ def _in_place(request: ScheduleRequest) -> LoopSchedule:
         compute_cycles=int(model.kernel_cycles(workload, tile)[0]),
         launch_cycles=int(model.launch_cycles(workload, tile)[0]),
         sync_cycles=model.layer_cycles(workload),
+        energy_pj=None if model.energy is None else float(model.energy.kernel_energy_pj(workload, tile)[0]),
         model=f"{model.name} {model.version}",
         bound=model.bound,
     )

@@ -1,4 +1,4 @@
-"""A layer's schedule, and the energy of a program, as JSON."""
+"""Schedules, energy and memory of a program as JSON, the same for every verb."""
 
 from __future__ import annotations
 
@@ -43,3 +43,11 @@ def energy_json(program: Program) -> dict[str, object]:
     unpublished = sorted({a.candidate.unit for a in run if a.schedule.cost.energy_pj is None})
     total = sum(a.schedule.cost.energy_pj or 0.0 for a in run)
     return {"pj": None if unpublished else total, "unpublished": unpublished}
+
+
+def memory_json(program: Program) -> dict[str, dict[str, int]]:
+    """By memory name the bytes used and available; ``caller``: of graph inputs and outputs, among the used ones."""
+    return {
+        use.memory: {"used": use.used_bytes, "available": use.available_bytes, "caller": use.caller_bytes}
+        for use in program.memory
+    }
