@@ -109,6 +109,7 @@ class Nodes:
     tilings: tuple[Array, ...]
 
     def where(self, which: Flags) -> Nodes:
+        """Some of the nodes."""
         return Nodes(self.order, self.bounds[which], tuple(index[which] for index in self.tilings))
 
 
