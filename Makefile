@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml
 
-.PHONY: demo test test-slow lint bench bench-grid bench-l1 wheels clean
+.PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-exhaustive bench-zigzag wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,19 @@ bench-grid: $(STAMP)
 
 bench-l1: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.l1_sweep
+
+bench-exhaustive: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.exhaustive
+
+ZIGZAG := build/zigzag
+
+$(ZIGZAG)/.stamp: tests/benchmarks/requirements-zigzag.txt
+	$(PYTHON) -m venv $(ZIGZAG)
+	$(ZIGZAG)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+bench-zigzag: $(STAMP) $(ZIGZAG)/.stamp
+	$(BIN)/python -m tests.benchmarks.zigzag
 
 wheels: $(STAMP)
 	rm -rf dist

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,14 +93,17 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def chosen(options: argparse.Namespace) -> list[Named]:
-    """The layers that the options ask for."""
+def chosen(
+    options: argparse.Namespace, wanted: Callable[[ScheduleRequest], bool] = lambda request: True
+) -> list[Named]:
+    """The layers that the options ask for, those that are not ``wanted`` left out."""
     found = all_requests(
         options.preset or PRESETS,
         options.precision or PRECISIONS,
         options.network or NETWORKS,
         grid=not options.network,
     )
+    found = [named for named in found if wanted(named.request)]
     count = len(found) if options.layers is None else min(options.layers, len(found))
     return [found[n * len(found) // count] for n in range(count)]
 

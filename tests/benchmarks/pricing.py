@@ -114,6 +114,10 @@ class Pricer:
             total += self._bytes(operand, loops, depth, buffers)
         return total <= self.request.memory_bytes
 
+    def piece_bytes(self, operand: Operand, loops: Sequence[TileLoop], depth: int) -> int:
+        """Bytes of an operand's largest piece inside of the first ``depth`` loops."""
+        return self._copy(operand, loops, depth).bytes
+
     def _up(self, size: int) -> int:
         return -(-size // self.alignment) * self.alignment
 
