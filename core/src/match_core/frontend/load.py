@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
 from match_core.frontend.checks import check_nodes, check_shapes
-from match_core.frontend.integer_operators import expand_integer_operators
+from match_core.frontend.integer_operators import expand_integer_operators, rename_integer_operators
 from match_core.frontend.names import inline_functions, name_nodes
 from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
@@ -57,6 +57,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     import onnx_graphsurgeon as gs
 
     digest = sha256 or hashlib.sha256(proto.SerializeToString(deterministic=True)).hexdigest()
+    rename_integer_operators(proto)
     check_opset(proto, source)
     proto, provenance = inline_functions(proto, name_nodes(proto), source)
     check_nodes(proto, source)

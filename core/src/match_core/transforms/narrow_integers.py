@@ -94,5 +94,4 @@ NARROW_INTEGERS = Pass(
     "integers that float tensors hold get integer types, bit for bit",
     before=("integerise",),
     after=("recognise_requant",),
-    exact=None,
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.ir.functions import ARITH
 from match_core.ir.model import Model
 from match_core.ir.reference import Arrays, ReferenceRunner
 from match_core.transforms.base import Pass
@@ -77,8 +78,10 @@ def difference(expected: NDArray[np.generic], got: NDArray[np.generic], exact: b
 
 
 def random_inputs(model: Model, seed: int = 0) -> dict[str, NDArray[np.generic]]:
-    """One seeded random value for every graph input: whole range of 8-bit types, small others, normal floats."""
+    """One seeded random value for every graph input: whole range of 8-bit types, small others, normal floats (integers
+    where the model takes integers out of floats)."""
     generator = np.random.default_rng(seed)
+    whole = any(node.op == "AsInteger" and node.domain == ARITH for node in model.graph.nodes)
     result: dict[str, NDArray[np.generic]] = {}
     for tensor in model.graph.inputs:
         dtype, shape = np.dtype(tensor.dtype), tuple(int(size) for size in tensor.shape)
@@ -88,6 +91,8 @@ def random_inputs(model: Model, seed: int = 0) -> dict[str, NDArray[np.generic]]
             limits = np.iinfo(dtype)
             low, high = max(int(limits.min), -128), min(int(limits.max), 255)
             result[tensor.name] = generator.integers(low, high + 1, shape).astype(dtype)
+        elif whole:
+            result[tensor.name] = generator.integers(-128, 256, shape).astype(dtype)
         else:
             result[tensor.name] = generator.standard_normal(shape).astype(dtype)
     return result
