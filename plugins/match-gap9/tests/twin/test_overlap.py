@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from clock_names import CONTROL, NE16, clocks
+from conftest import Driver, Script
 from ne16_harness import NO_RESOLVE, Layer
 
 #: Cycles that the measurements may be apart: where the core stands when it reads the timer.
@@ -12,7 +15,7 @@ SLACK = 12
 COPY_SHARE = 0.035
 
 
-def layer_of(job):
+def layer_of(job: str) -> Layer:
     """For example "conv3x3 out 9x9 32->32 pad 0 scale 8 bit"."""
     words = job.split()
     rows, columns = (int(size) for size in words[2].split("x"))
@@ -32,7 +35,7 @@ def layer_of(job):
     )
 
 
-def copy_of(other, offset):
+def copy_of(other: str, offset: int) -> str:
     """For example "L2->L1 4096 B 1-D" or "L1->L2 6144 B rows of 48 B"."""
     words = other.split()
     direction = "in" if words[0] == "L2->L1" else "out"
@@ -41,7 +44,9 @@ def copy_of(other, offset):
 
 
 @pytest.mark.parametrize("case", range(5))
-def test_a_copy_beside_ne16(engine_driver, script, referee, case):
+def test_a_copy_beside_ne16(
+    engine_driver: Driver, script: Script, referee: Callable[[str], list[dict[str, str]]], case: int
+) -> None:
     """Together they take as long as the longer one; NE16 is not slowed down."""
     row = [row for row in referee("overlap.csv") if row["case"] == "ne16+dma"][case]
     layer = layer_of(row["ne16_job"])

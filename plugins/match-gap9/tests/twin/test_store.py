@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from clock_names import CONTROL, L3, clocks
+from conftest import Driver, Script
 from match_gap9 import formulas
 from match_gap9.constants import values
+from numpy.typing import NDArray
+
+Dumped = Callable[..., NDArray[np.generic]]
 
 
-def fill(script, offset, size, seed):
+def fill(script: Script, offset: int, size: int, seed: int) -> NDArray[np.uint8]:
     data = np.random.default_rng(seed).integers(0, 256, size, dtype=np.uint8)
     script.add("write l2", offset, data.tobytes().hex())
     return data
 
 
 @pytest.mark.parametrize("mode", ["eager", "lazy"])
-def test_reads_and_their_time(driver, script, dumped, mode):
+def test_reads_and_their_time(driver: Driver, script: Script, dumped: Dumped, mode: str) -> None:
     timing = values("as-published")
     script.add("mode", mode)
     source = fill(script, 0, 3000, 5)
@@ -38,7 +44,7 @@ def test_reads_and_their_time(driver, script, dumped, mode):
     assert clocks(after)[CONTROL] == clocks(after)[L3] + wait
 
 
-def test_lazy_mode_shows_a_missing_wait(driver, script, dumped):
+def test_lazy_mode_shows_a_missing_wait(driver: Driver, script: Script, dumped: Dumped) -> None:
     fill(script, 0, 16, 6)
     script.add("l3 open")
     script.add("l3 load 0 16")
@@ -58,11 +64,11 @@ def test_lazy_mode_shows_a_missing_wait(driver, script, dumped):
         ("l3 open\nl3 load 0 16\nl3 wait 0", "was not issued"),
     ],
 )
-def test_faults(driver, commands, message):
+def test_faults(driver: Driver, commands: str, message: str) -> None:
     assert message in driver.fault(commands + "\n")
 
 
-def test_it_is_finite(driver):
+def test_it_is_finite(driver: Driver) -> None:
     """40 blocks of 200 000 bytes, and no more."""
     lines = driver.run("l3 open\n" + "l3 load 0 200000\n" * 41)
     assert lines[39] == str(39 * 200_000)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from clock_names import CLUSTER, CONTROL, clocks
+from conftest import Driver, Script
 from match_gap9 import formulas
 from match_gap9.constants import values
+from numpy.typing import NDArray
+
+Dumped = Callable[..., NDArray[np.generic]]
 
 
-def test_the_team_runs_beside_the_controller(driver, script):
+def test_the_team_runs_beside_the_controller(driver: Driver, script: Script) -> None:
     timing = values("as-published")
     script.add("config 8")
     script.add("offload own_add 0 1000 2000 1 1 0 1 800")
@@ -26,7 +32,7 @@ def test_the_team_runs_beside_the_controller(driver, script):
         assert late[CONTROL] == late[CLUSTER] == started + work
 
 
-def test_lazy_mode_shows_a_missing_join(driver, script, dumped):
+def test_lazy_mode_shows_a_missing_join(driver: Driver, script: Script, dumped: Dumped) -> None:
     """The kernel's result is not there before the wait, and an input that changes too early is seen."""
     script.add("write l1 0", "01" * 8)
     script.add("config 8")
@@ -54,7 +60,7 @@ ADD = "offload own_add 0 0 64 1 1 0 0 8"
         ("join", "was not offloaded"),
     ],
 )
-def test_team_faults(driver, mode, commands, message):
+def test_team_faults(driver: Driver, mode: str, commands: str, message: str) -> None:
     assert message in driver.fault(f"mode {mode}\n{commands}\n")
 
 
@@ -63,19 +69,19 @@ LINEAR = "linear 0 -1 512 64 256 260 1 0 4 1 1 1"
 
 
 @pytest.mark.parametrize("mode", ["eager", "lazy"])
-def test_a_kernel_that_reads_what_a_copy_still_writes_faults(driver, mode):
+def test_a_kernel_that_reads_what_a_copy_still_writes_faults(driver: Driver, mode: str) -> None:
     copy = "dma 0 in 0 64 4 0 0"
     assert "was not waited for" in driver.fault(f"mode {mode}\n{copy}\ncall {LINEAR}\n")
     assert driver.run(f"mode {mode}\n{copy}\nwait 0\ncall {LINEAR}\n") == []
 
 
-def test_lazy_mode_faults_on_a_copy_into_a_tile_in_use(driver):
+def test_lazy_mode_faults_on_a_copy_into_a_tile_in_use(driver: Driver) -> None:
     """Issued after the launch: the kernel reads at the wait, when the copy is still in flight."""
     commands = f"config 8\noffload {LINEAR}\ndma 0 in 0 64 4 0 0\njoin\nwait 0\n"
     assert "was not waited for" in driver.fault("mode lazy\n" + commands)
 
 
-def test_ne16_faults_on_a_copy_in_flight(driver, script):
+def test_ne16_faults_on_a_copy_in_flight(driver: Driver, script: Script) -> None:
     from ne16_harness import Layer
 
     layer = Layer(pads=(0, 0, 0, 0))
@@ -86,7 +92,7 @@ def test_ne16_faults_on_a_copy_in_flight(driver, script):
     assert "NE16 input: a DMA copy" in driver.fault(script.text())
 
 
-def test_values_survive_many_teams(driver, script, dumped):
+def test_values_survive_many_teams(driver: Driver, script: Script, dumped: Dumped) -> None:
     """Offload, join, offload again: the second team sees what the first wrote."""
     script.add("write l1 0", "01" * 8)
     script.add("config 8")
