@@ -21,7 +21,15 @@ from core.tests.emit.workloads import INTERFACES, Problem
 HERE = Path(__file__).resolve().parent
 MEMORY = MemoryApi("in_1d", "in_2d", "in_3d", "out_1d", "out_2d", "out_3d", "copy_wait")
 #: Copies that have ended when they return, for units that overlap nothing.
-BLOCKING_MEMORY = MemoryApi(*(f"blocking_{d}_{n}d" for d in ("in", "out") for n in (1, 2, 3)), wait="")
+BLOCKING_MEMORY = MemoryApi(
+    "blocking_in_1d",
+    "blocking_in_2d",
+    "blocking_in_3d",
+    "blocking_out_1d",
+    "blocking_out_2d",
+    "blocking_out_3d",
+    wait="",
+)
 STORE = StoreApi("store_copy", "store_wait")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +25,9 @@ def case(
     schedule = hand_schedule(problem.workload, cuts, near, stage, private)
     assert faults(problem.workload, schedule) == ()
     return lp.Case(problem, schedule, asynchronous)
+
+
+BUFFERS: tuple[Literal[1, 2], ...] = (1, 2)
 
 
 def conv(seed: int = 1, kernel: int = 3, stride: int = 1) -> Problem:
@@ -57,8 +61,8 @@ def test_single_buffers_make_a_simple_loop(tmp_path: Path) -> None:
 
 def test_every_combination_of_buffers(tmp_path: Path) -> None:
     problem, cases = conv(), []
-    for i, w, m, o in product((1, 2), repeat=4):
-        near: dict[str, Where] = {"input": (1, i), "weight": (2, w), "multiplier": (2, m), "output": (2, o)}  # type: ignore[dict-item]
+    for i, w, m, o in product(BUFFERS, repeat=4):
+        near: dict[str, Where] = {"input": (1, i), "weight": (2, w), "multiplier": (2, m), "output": (2, o)}
         near["addend"] = (0, 1)
         cases += [case(problem, [("OY", 4), ("K", 3)], near, asynchronous=a) for a in (False, True)]
     lp.check(tmp_path, cases)
@@ -102,7 +106,7 @@ def test_kernels_read_from_inside_of_larger_buffers(tmp_path: Path) -> None:
 
 def test_results_are_collected_in_a_larger_buffer(tmp_path: Path) -> None:
     near: dict[str, Where] = {"input": (2, 2), "output": (1, 2)}
-    cases = [case(conv(), [("OY", 4), ("OY", 1)], near | {"output": (1, b)}) for b in (1, 2)]  # type: ignore[dict-item]
+    cases = [case(conv(), [("OY", 4), ("OY", 1)], near | {"output": (1, b)}) for b in BUFFERS]
     cases.append(case(conv(), [("OY", 4), ("OY", 1)], {"input": (2, 2), "output": (0, 1)}))
     cases.append(case(conv(), [("OY", 4), ("OY", 1)], {"output": (1, 1)}))
     check_text(cases[0], "next->changed < 1u")
@@ -114,9 +118,9 @@ def test_sums_over_cut_reductions(tmp_path: Path) -> None:
     problem = sum2d_of(np.random.default_rng(4), 6, 8, Window(9, 3, 1, 1, 1), Window(8, 3, 2, 0, 1))
     cuts = [("K", 4), ("OY", 5), ("C", 4), ("FY", 2), ("C", 3)]
     cases = []
-    for output, others in product((1, 2), repeat=2):
-        near: dict[str, Where] = dict.fromkeys(("input", "weight"), (5, others))  # type: ignore[misc]
-        near |= {"addend": (1, others), "output": (2, output)}  # type: ignore[dict-item]
+    for output, others in product(BUFFERS, repeat=2):
+        near: dict[str, Where] = {"input": (5, others), "weight": (5, others)}
+        near |= {"addend": (1, others), "output": (2, output)}
         cases.append(case(problem, cuts, near))
     check_text(cases[0], "tile->first = ((step->c_0 == 0u) && (step->c_1 == 0u) && (step->fy == 0u)) ? 1u : 0u;")
     lp.check(tmp_path, cases)
@@ -131,7 +135,7 @@ def test_sums_cut_outside_of_a_larger_result_buffer(tmp_path: Path) -> None:
 def test_copies_of_more_than_three_levels(tmp_path: Path) -> None:
     problem = permute_of(np.random.default_rng(6), (3, 5, 3, 4, 3))
     cuts = [("B", 3), ("C", 2), ("D", 3), ("E", 2)]
-    cases = [case(problem, cuts, {"input": (4, b), "output": (4, b)}) for b in (1, 2)]  # type: ignore[dict-item]
+    cases = [case(problem, cuts, {"input": (4, b), "output": (4, b)}) for b in BUFFERS]
     check_text(cases[0], "for (uint32_t i0 = 0u; i0 < 3u; i0++)", "for (uint32_t i1 = 0u; i1 < tile->b; i1++)")
     lp.check(tmp_path, cases)
 
@@ -149,8 +153,8 @@ STREAMS: list[tuple[dict[str, Where], dict[str, Where]]] = [
 def test_constants_streamed_from_the_store(tmp_path: Path) -> None:
     cases = []
     for (near, stage), cuts in product(STREAMS, ([("K", 3), ("K", 1)], [("K", 2), ("OY", 4)], [("OY", 4), ("K", 3)])):
-        for output in (1, 2):
-            wanted: dict[str, Where] = {"input": (2, 2), "output": (2, output), **near}  # type: ignore[dict-item]
+        for output in BUFFERS:
+            wanted: dict[str, Where] = {"input": (2, 2), "output": (2, output), **near}
             schedule = hand_schedule(conv().workload, cuts, wanted, stage)
             if not faults(conv().workload, schedule):
                 cases.append(lp.Case(conv(), schedule))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from match_core.mapping.result import Mapping as UnitMapping
 from match_core.patterns.language import Match, Pattern
 from match_core.planning.program import Buffer, MemoryUse, Program, Task
 from match_core.schedule.loops import LoopSchedule
+from match_core.schedule.workload import Workload
 from match_core.twin.build import STRICT, BuildOptions, build
 from match_core.twin.run import run_twin
 from numpy.typing import NDArray
@@ -81,13 +83,17 @@ def schedules(problems: list[Problem]) -> list[LoopSchedule]:
     return found
 
 
+def _workload(problem: Problem, match: Match) -> Workload:
+    return problem.workload
+
+
 def model_of(name: str, problems: list[Problem]) -> tuple[Model, tuple[Assignment, ...]]:
     tensors = [gs.Variable("x", np.uint8, problems[0].operands["input"].shape)]
     nodes, assignments = [], []
     for number, (problem, schedule) in enumerate(zip(problems, schedules(problems), strict=True)):
         tensors.append(gs.Variable(f"y{number}", np.uint8, problem.expected.shape))
         nodes.append(gs.Node("Conv", f"conv{number}", inputs=[tensors[-2]], outputs=[tensors[-1]]))
-        pattern = Pattern(f"conv{number}", "", None, (), lambda match, problem=problem: problem.workload)
+        pattern = Pattern(f"conv{number}", "", None, (), partial(_workload, problem))
         match = Match((nodes[-1],), {"input": tensors[-2]})
         assignments.append(Assignment(Candidate(number, "array", pattern, match, problem.workload), schedule))
     return Model(name, gs.Graph(nodes, [tensors[0]], [tensors[-1]])), tuple(assignments)
