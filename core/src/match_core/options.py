@@ -29,7 +29,7 @@ class CompileOptions:
     the target's set of cost figures, None for its default. ``memory``: (name, bytes) of memories to shrink.
     ``objective``: what schedules and mapping minimise. ``name``: C prefix, None for one made from the file name.
     ``cache``: read and write the schedule cache on disk. ``jobs``: processes that search schedules, None for as many
-    as pay.
+    as pay. A script that asks for more than one needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
 
     only_units: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class CompileOptions:
     objective: Objective = "latency"
     name: str | None = None
     cache: bool = True
-    jobs: int | None = None
+    jobs: int | None = 1
 
     def choices(self) -> dict[str, Any]:
         """These fields by name, without those that a subclass adds."""

@@ -173,7 +173,7 @@ def _scheduler(request: CompileRequest, soc: Soc, units: tuple[Unit, ...], plugi
 
     code = plugins.schedule_code() if request.cache else None
     cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
-    return Scheduler(soc, units, request.objective, plugins, cache)
+    return Scheduler(soc, units, request.objective, plugins, cache, request.jobs)
 
 
 def _map(

@@ -124,3 +124,8 @@ class GuardedCostModel:
 
     def __hash__(self) -> int:
         return hash(self._model)
+
+
+def unguarded(model: CostModel) -> CostModel:
+    """The plugin's own cost model."""
+    return model._model if isinstance(model, GuardedCostModel) else model

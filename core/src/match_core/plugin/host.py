@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,7 +13,7 @@ from match_core.plugin import answers as check
 from match_core.plugin import choose
 from match_core.plugin.code import code_digest
 from match_core.plugin.discovery import Found, Selection, built_in_plugins, find_plugins
-from match_core.plugin.guard import Guard
+from match_core.plugin.guard import Guard, unguarded
 from match_core.plugin.records import STAGE_CODES, Answer, PluginFault, PluginInfo, Status
 from match_core.plugin.registry import Registry
 from match_core.plugin.targets import Targets, merge
@@ -146,6 +147,16 @@ class Plugins:
         if infeasible is None:
             raise self._nobody("match_schedule", f"pattern {request.pattern} has no schedule", request.unit)
         return infeasible
+
+    @property
+    def schedules_by_core(self) -> bool:
+        """Whether the core's engine alone makes schedules, so that another process can do it without plugins."""
+        return all(found.built_in for found, _ in self._registry.implementers("match_schedule"))
+
+    @staticmethod
+    def portable(request: ScheduleRequest) -> ScheduleRequest:
+        """The request with the plugin's own cost model, which another process can be sent."""
+        return replace(request, cost_model=unguarded(request.cost_model))
 
     def schedule_code(self) -> str | None:
         """Digest of all code that decides schedules: the core's engine, and the packages that give cost models or

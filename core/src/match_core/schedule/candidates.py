@@ -10,7 +10,7 @@ from match_core.errors import UsageError
 from match_core.mapping.result import Assignment, Candidate, Candidates, Refusal
 from match_core.schedule.geometry import far_bytes
 from match_core.schedule.loops import LoopSchedule, Objective, ScheduleRequest
-from match_core.schedule.search import answers_to
+from match_core.schedule.search import Parallel, answers_to
 
 if TYPE_CHECKING:
     from match_core.hardware import Soc, Unit
@@ -27,13 +27,15 @@ FORCED_STAGING_PART = 4
 
 @dataclass(frozen=True)
 class Scheduler:
-    """Asks for schedules of one compilation: for its Soc, units and objective, through its cache."""
+    """Asks for schedules of one compilation: for its Soc, units and objective, through its cache, in up to ``jobs``
+    processes (None: as many as pay)."""
 
     soc: Soc
     units: tuple[Unit, ...]
     objective: Objective
     plugins: Plugins
     cache: ScheduleCache
+    jobs: int | None = 1
 
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         """The request for a candidate; ``streamed`` operands lie in the Soc's store."""
@@ -64,7 +66,8 @@ class Scheduler:
 
     def answers(self, requests: Sequence[ScheduleRequest]) -> tuple[Answer, ...]:
         """One answer per request, in their order."""
-        return answers_to(requests, self.plugins.schedule, self.cache)
+        parallel = Parallel(self.plugins.portable, self.jobs) if self.plugins.schedules_by_core else None
+        return answers_to(requests, self.plugins.schedule, self.cache, parallel)
 
     def can_stream(self, candidate: Candidate) -> bool:
         """Whether the candidate's unit copies from the Soc's store and there is something worth it."""

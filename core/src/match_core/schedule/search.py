@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from match_core.schedule.parallel import processes_for, search_in_processes
 
 if TYPE_CHECKING:
     from match_core.schedule.cache import ScheduleCache
@@ -11,14 +14,39 @@ if TYPE_CHECKING:
     from match_core.schedule.loops import ScheduleRequest
 
 
+@dataclass(frozen=True)
+class Parallel:
+    """``copy``: the request without what ties it to this process; ``jobs``: processes at most, None for as many as
+    pay."""
+
+    copy: Callable[[ScheduleRequest], ScheduleRequest]
+    jobs: int | None = None
+
+
 def answers_to(
-    requests: Sequence[ScheduleRequest], solve: Callable[[ScheduleRequest], Answer], cache: ScheduleCache
+    requests: Sequence[ScheduleRequest],
+    solve: Callable[[ScheduleRequest], Answer],
+    cache: ScheduleCache,
+    parallel: Parallel | None = None,
 ) -> tuple[Answer, ...]:
     """One answer per request, in their order."""
     keys = [cache.key(request) if request.unit.memory else "" for request in requests]
-    known = {}
-    for key, request in zip(keys, requests, strict=True):
-        if key and key not in known:
-            known[key] = cache.find(key) or cache.keep(key, solve(request))
+    distinct = {key: request for key, request in zip(keys, requests, strict=True) if key}
+    known = {key: cache.find(key) for key in distinct}
+    if parallel is not None:
+        unknown = [key for key, answer in known.items() if answer is None]
+        known.update(_searched(unknown, [distinct[key] for key in unknown], cache, parallel))
+    answers = {key: answer or cache.keep(key, solve(distinct[key])) for key, answer in known.items()}
     # Units that work in place have no schedules to search: asking costs less than looking up.
-    return tuple(known[key] if key else solve(request) for key, request in zip(keys, requests, strict=True))
+    return tuple(answers[key] if key else solve(request) for key, request in zip(keys, requests, strict=True))
+
+
+def _searched(
+    keys: Sequence[str], requests: Sequence[ScheduleRequest], cache: ScheduleCache, parallel: Parallel
+) -> dict[str, Answer]:
+    """What processes found, where that many pay."""
+    processes = processes_for(len(requests), parallel.jobs)
+    if processes < 2:
+        return {}
+    found = search_in_processes([parallel.copy(request) for request in requests], processes)
+    return {key: cache.keep(key, answer) for key, answer in zip(keys, found, strict=True) if answer is not None}
