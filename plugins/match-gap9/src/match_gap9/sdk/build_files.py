@@ -50,14 +50,14 @@ def _view(request: BuildRequest) -> Mapping[str, object]:
     }
 
 
-def _instance(request: BuildRequest) -> str:
-    """Initialiser of the program's context. L1's block is allocated at run time and aligned then."""
+def _instance(request: BuildRequest) -> tuple[str, ...]:
+    """Initialisers of the program's context. L1's block is allocated at run time and aligned then."""
     fields = [
         f".{arena.field} = " + (f"aligned(block_of_{arena.field})" if arena.memory == "l1" else f"arena_{arena.field}")
         for arena in request.arenas
     ]
     fields += [f".{store.field} = store_{store.field}" for store in request.stores]
-    return ", ".join(fields) or ".unused = 0u"
+    return tuple(fields) or (".unused = 0u",)
 
 
 def _plain(title: str) -> str:

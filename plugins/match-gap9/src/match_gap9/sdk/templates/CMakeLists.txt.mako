@@ -1,8 +1,11 @@
-# ${name}. With the GAP9 SDK in the environment (GAP_SDK_HOME): an application for it, whose main is ${applications[0]}.
-# Without: the static library lib${name}.a; add the SDK's include directories to the target.
+# ${name}
 #
-# SDK names as public projects for SDK 5 use them: setup.cmake, setup_cmake, setupos and TARGET_NAME (GreenWaves' examples,
-# repeated in fernandoFernandeSantos/gap9radsetup), options of sdk.config (pulp-platform/Deeploy, DeeployTest/Platforms/GAP9).
+# With GAP9's SDK in the environment (GAP_SDK_HOME): an application for it, whose main is in ${applications[0]}.
+# Without: a static library; add the SDK's include directories to the target.
+#
+# Names as public projects for SDK 5 use them: setup.cmake, setup_cmake, setupos and TARGET_NAME in
+# fernandoFernandeSantos/gap9radsetup (benchmarks/MatMult), options of sdk.config in pulp-platform/Deeploy
+# (DeeployTest/Platforms/GAP9).
 #
 #   cmake -B build${"".join(f" -D{library.variable}=..." for library in libraries)} -DCONFIG_PLATFORM_GVSOC=y
 #   cmake --build build --target run
@@ -14,7 +17,7 @@ set(LIBRARY_SOURCES
 % endfor
 )
 
-if(NOT DEFINED ENV{GAP_SDK_HOME})
+if(NOT EXISTS "$ENV{GAP_SDK_HOME}/utils/cmake/setup.cmake")
     project(${name} C)
     add_library(${name} STATIC <%text>${LIBRARY_SOURCES}</%text>)
     set_target_properties(${name} PROPERTIES C_STANDARD 11)
@@ -37,7 +40,8 @@ option(MATCH_PROFILE "count the cycles of each node" ON)
 # ${library.name}, ${library.repository}: the files are those of commit ${library.commit}.
 set(${library.variable} "$ENV{${library.variable}}" CACHE PATH "directory of ${library.name}")
 if(NOT EXISTS "<%text>${</%text>${library.variable}}/${library.probe}")
-    message(FATAL_ERROR "${library.variable} is '<%text>${</%text>${library.variable}}': set it to a checkout of ${library.name} (${library.repository}, commit ${library.commit})")
+    message(FATAL_ERROR "${library.variable} is '<%text>${</%text>${library.variable}}': set it to a checkout of ${library.name} "
+            "(${library.repository}, commit ${library.commit})")
 endif()
 set(${library.variable.removesuffix("_DIR")}_SOURCES
 % for file in library.sources:
@@ -45,7 +49,8 @@ set(${library.variable.removesuffix("_DIR")}_SOURCES
 % endfor
 )
 # Their code has warnings, which the SDK makes errors.
-set_source_files_properties(<%text>${</%text>${library.variable.removesuffix("_DIR")}_SOURCES} PROPERTIES COMPILE_OPTIONS "-w")
+set_source_files_properties(<%text>${</%text>${library.variable.removesuffix("_DIR")}_SOURCES}
+                            PROPERTIES COMPILE_OPTIONS "-w")
 % endfor
 
 add_executable(${name}

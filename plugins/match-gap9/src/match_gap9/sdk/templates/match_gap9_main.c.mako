@@ -7,8 +7,9 @@
         return f"({io.ctype})byte"
 %>\
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_gap9_main.c - runs ${name} once on made-up inputs and prints the cycles of each node and a checksum of each output.
+/* match_gap9_main.c - runs ${name} once.
  *
+ * On made-up inputs; prints the cycles of each node and a checksum of each output.
  * An example to start from: it is no part of the library, and the only file that prints. Inputs are the bytes of a
  * fixed pseudo-random sequence (floats: from -2 to 2), so that the checksums can be compared with another machine's. */
 #include <stdalign.h>
@@ -41,7 +42,7 @@ PI_L2 static alignas(${guard}_${arena.macro}_ALIGN) uint8_t arena_${arena.field}
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
-PI_L2 static ${io.ctype} io_${io.field}[${io.elements}]; /* ${io.comment} */
+PI_L2 static ${io.ctype} io_${io.field}[${io.elements}];
 % endfor
 
 /* Nodes that have code. */
@@ -130,21 +131,34 @@ static uint32_t load_${store.field}(void)
 
 static int run(const ${name}_t *ctx)
 {
-    const ${name}_inputs_t in = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs) or ".unused = 0u"}};
-    const ${name}_outputs_t out = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs)}};
+    const ${name}_inputs_t in = {
+% for io in inputs:
+        .${io.field} = io_${io.field},
+% endfor
+% if not inputs:
+        .unused = 0u,
+% endif
+    };
+    const ${name}_outputs_t out = {
+% for io in outputs:
+        .${io.field} = io_${io.field},
+% endfor
+    };
     int status = ${name}_init(ctx);
     if (status == ${guard}_OK) {
         match_gap9_profile_start();
         status = ${name}_run(ctx, &in, &out);
         const uint32_t total = match_gap9_profile_total();
         for (size_t i = 0u; i < sizeof rows / sizeof rows[0]; i++) {
-            MATCH_GAP9_PRINT("%10lu  %s\n", (unsigned long)match_gap9_profile_cycles(rows[i].node), rows[i].title);
+            const unsigned long cycles = match_gap9_profile_cycles(rows[i].node);
+            MATCH_GAP9_PRINT("%10lu  %s\n", cycles, rows[i].title);
         }
         MATCH_GAP9_PRINT("%10lu  total\n", (unsigned long)total);
         ${name}_stop(ctx);
     }
 % for io in outputs:
-    MATCH_GAP9_PRINT("${io.field}: checksum %08lx\n", (unsigned long)checksum(io_${io.field}, sizeof io_${io.field}));
+    MATCH_GAP9_PRINT("${io.field}: checksum %08lx\n",
+                     (unsigned long)checksum(io_${io.field}, sizeof io_${io.field}));
 % endfor
     return status;
 }
@@ -185,7 +199,11 @@ int main(void)
     }
 % endfor
     make_inputs();
-    const ${name}_t ctx = {${instance}};
+    const ${name}_t ctx = {
+% for field in instance:
+        ${field},
+% endfor
+    };
     const int status = run(&ctx);
     MATCH_GAP9_PRINT("status %d\n", status);
 % for arena in arenas:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_gap9_profile.c - the hooks of ${name}_port.h on PMSIS' cycle counter. Nodes begin and end on the fabric controller,
- * whose counter goes on while it sleeps. Its clock need not be the cluster's: set both alike before comparing. */
+/* match_gap9_profile.c - the hooks of ${name}_port.h on PMSIS' cycle counter.
+ *
+ * Nodes begin and end on the fabric controller, whose counter goes on while it sleeps. Its clock need not be the
+ * cluster's: set both alike before comparing. */
 #include "match_gap9_profile.h"
 
 #include "pmsis.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_gap9_profile.h - cycles of each node of ${name}, counted on the fabric controller with MATCH_PROFILE. */
+/* match_gap9_profile.h - cycles of each node of ${name}, counted with MATCH_PROFILE. */
 #ifndef MATCH_GAP9_PROFILE_H
 #define MATCH_GAP9_PROFILE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_gap9_pulp_sdk.h - what the open pulp-sdk (d4b5bcd) lacks of GAP9's interface; included before every source.
+/* match_gap9_pulp_sdk.h - what the open pulp-sdk (d4b5bcd) lacks of GAP9's interface.
  *
- * Without a core for the controller alone, the controller is one of the team: a launch then returns when all are done. */
+ * pulp_sdk.mk includes it before every source. Without a core for the controller alone, the controller is one of the
+ * team: a launch then returns when all are done. */
 #if !defined(MATCH_GAP9_PULP_SDK_H) && !defined(__ASSEMBLER__)
 #define MATCH_GAP9_PULP_SDK_H
 

@@ -1,5 +1,6 @@
-# ${name}: an application, built by the open pulp-sdk or by a gap_sdk with Makefiles. In this directory, after sourcing the
-# SDK's configuration:
+# ${name}: an application, built by the open pulp-sdk or by a gap_sdk with Makefiles.
+#
+# In this directory, after sourcing the SDK's configuration:
 #
 #   make -f pulp_sdk.mk${"".join(f" {library.variable}=..." for library in libraries)} all run
 #
@@ -8,7 +9,7 @@ APP = ${name}
 
 ifndef RULES_DIR
 ifndef GAP_SDK_HOME
-$(error neither RULES_DIR (pulp-sdk) nor GAP_SDK_HOME (gap_sdk) is set: source the configuration script of the SDK first)
+$(error neither RULES_DIR (pulp-sdk) nor GAP_SDK_HOME (gap_sdk) is set: source the SDK's configuration first)
 endif
 RULES_DIR = $(GAP_SDK_HOME)/utils/rules
 endif
@@ -19,10 +20,11 @@ APP_INC += $(CURDIR)
 
 # ${library.name}, ${library.repository}: the files are those of commit ${library.commit}.
 ifeq ($(wildcard $(${library.variable})/${library.probe}),)
-$(error ${library.variable} is '$(${library.variable})': set it to a checkout of ${library.name} (${library.repository}, commit ${library.commit}))
+$(error ${library.variable} is '$(${library.variable})': set it to a checkout of ${library.name} ${"\\"}
+(${library.repository}, commit ${library.commit}))
 endif
 APP_SRCS += ${" \\\n    ".join(f"$({library.variable})/{file}" for file in library.sources)}
-APP_INC += ${" ".join(f"$({library.variable})/{include}" for include in library.includes)}
+APP_INC += ${" \\\n    ".join(f"$({library.variable})/{include}" for include in library.includes)}
 % endfor
 
 # MATCH_GAP9_XPULP: the cores have XpulpV2 and the compiler its builtins. MATCH_PROFILE=0 leaves the counters out.
