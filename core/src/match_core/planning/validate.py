@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.planning.program import Buffer, Program, Task
+    from match_core.schedule.workload import Operand
 
 
 class InvalidProgramError(RuntimeError):
@@ -25,13 +26,14 @@ def validate_program(graph: gs.Graph, program: Program) -> None:
 def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
     """Everything that is wrong with a program; empty if it is right: values are made before they are read, in
     buffers that are large enough and live long enough; buffers that live together do not overlap; everything
-    is inside its arena, aligned, and the memories are not exceeded."""
+    is inside its arena, aligned, and the memories are not exceeded; what is streamed is stored and staged."""
     faults = [*_task_faults(graph, program)]
     if not faults:
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
     faults += _overlap_faults(program)
     faults += _memory_faults(program)
+    faults += _streaming_faults(program)
     return tuple(faults)
 
 
@@ -178,10 +180,43 @@ def _memory_faults(program: Program) -> Iterator[str]:
         if buffer.offset_bytes + buffer.size_bytes > use.arena_bytes:
             yield f"{buffer.name} ends beyond the {use.arena_bytes} bytes of its arena"
     for task in program.tasks:
-        schedule = task.assignment.schedule
-        if schedule.memory is not None and schedule.memory_bytes > uses[schedule.memory].arena_bytes:
-            yield f"task {task.index} needs {schedule.memory_bytes} bytes of {schedule.memory}"
+        for name, size in task.assignment.schedule.working_bytes:
+            if size > uses[name].arena_bytes:
+                yield f"task {task.index} needs {size} bytes of {name}"
     for memory in program.soc.memories:
         use = uses[memory.name]
         if use.available_bytes != memory.size_bytes or use.used_bytes > memory.size_bytes:
             yield f"{memory.name}: {use.used_bytes} used, {use.available_bytes} available of {memory.size_bytes}"
+    kept = sum(buffer.size_bytes for buffer in program.buffers if buffer.kind in ("input", "output"))
+    if uses[program.soc.home].caller_bytes < kept:
+        yield f"graph inputs and outputs have {kept} bytes, {uses[program.soc.home].caller_bytes} are counted"
+
+
+def _streaming_faults(program: Program) -> Iterator[str]:
+    """Every task that streams owns a staging area while it runs, and what it streams is in the store."""
+    home, store = program.soc.home, program.soc.store
+    stored = max((use.constant_bytes for use in program.memory if use.memory == store), default=0)
+    most = 0
+    for task in program.tasks:
+        candidate, schedule = task.assignment.candidate, task.assignment.schedule
+        staged = {placement.operand for placement in schedule.placements if placement.memory == home}
+        if not staged:
+            continue
+        need = max(p.offset_bytes + p.size_bytes * p.buffers for p in schedule.placements if p.memory == home)
+        own = [b for b in program.buffers if b.kind == "scratch" and b.first_task == b.last_task == task.index]
+        if max((buffer.size_bytes for buffer in own), default=0) < need:
+            yield f"task {task.index} stages {need} bytes in {home}, which it does not own"
+        for operand in candidate.workload.operands:
+            if operand.name in staged:
+                most = max(most, _stored_bytes(operand))
+                if operand.role != "constant":
+                    yield f"task {task.index} streams {operand.name}, an {operand.role}"
+    if stored < most or (stored > 0) != (most > 0):
+        yield f"{stored} bytes in the store, a streamed constant has {most}"
+
+
+def _stored_bytes(operand: Operand) -> int:
+    elements = 1
+    for axis in operand.axes:
+        elements *= -(-axis.size // axis.round_up) * axis.round_up
+    return -(-elements * operand.element_bits // 8)
