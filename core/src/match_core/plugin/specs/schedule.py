@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 def match_schedule(request: ScheduleRequest) -> LoopSchedule | ScheduleInfeasible | None:
     """Schedule a workload yourself instead of leaving it to the core's search.
 
-    Called: once per distinct request; equal requests (by content) are answered from memory.
+    Called: once per distinct request of a unit with a memory of its own; equal requests (by content) are answered
+        from memory, or from the cache on disk until the sources of a package that gives schedules change. So the
+        answer must depend on the request only. Units that work in place are asked for without a cache.
 
     Arguments:
-        request: Soc, unit, pattern name, workload, cost model and the bytes available in the unit's memory.
+        request: Soc, unit, pattern name, workload, cost model, the bytes available in the unit's memory, what to
+            minimise, and which constants are streamed through how many bytes of the home memory.
 
     Returns: a LoopSchedule; None to leave the workload to others; or the ScheduleInfeasible of a search that
         was made and failed, which is kept for the report while the others are still asked.
