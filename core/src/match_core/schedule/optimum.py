@@ -25,6 +25,7 @@ from match_core.schedule.objective import check_objective, score
 from match_core.schedule.order_sums import OrderSums
 from match_core.schedule.space import cuts_of
 from match_core.schedule.tables import Tables
+from match_core.schedule.tile_kinds import Part
 from match_core.schedule.timeline import Replay
 
 if TYPE_CHECKING:
@@ -47,13 +48,8 @@ def best_schedule(request: ScheduleRequest, memory: str) -> LoopSchedule | Sched
     check_objective(request)
     tables = Tables(request, cuts_of(request.workload))
     budgets = budgets_of(request, memory)
-    shortage = _shortage(tables, memory, budgets)
-    if shortage is not None:
-        return shortage
-    # Where every smallest buffer fits, the schedule with these buffers does too.
     found = Search(tables, memory, budgets).run()
-    assert found is not None
-    return found
+    return found or _shortage(tables, memory, smallest_needs(tables, memory, budgets), budgets)
 
 
 def budgets_of(request: ScheduleRequest, memory: str) -> dict[str, int]:
@@ -68,12 +64,11 @@ def budgets_of(request: ScheduleRequest, memory: str) -> dict[str, int]:
     return budgets
 
 
-def _shortage(tables: Tables, memory: str, budgets: Mapping[str, int]) -> ScheduleInfeasible | None:
-    """What the smallest working set lacks: every operand's smallest buffer, whatever the loops."""
+def smallest_needs(tables: Tables, memory: str, budgets: Mapping[str, int]) -> dict[str, Array]:
+    """What each tiling needs of every memory with a budget, whatever its loops: every operand's smallest buffer."""
     request = tables.request
-    fits: Flags = np.ones(tables.shape, dtype=np.bool_)
     needs: dict[str, Array] = {}
-    for name, budget in budgets.items():
+    for name in budgets:
         alignment = request.soc.memory(name).alignment_bytes
         need = -(-tables.scratch // alignment) * alignment if name == memory else 0 * tables.scratch
         for operand, size in zip(request.workload.operands, tables.sizes, strict=True):
@@ -84,20 +79,30 @@ def _shortage(tables: Tables, memory: str, budgets: Mapping[str, int]) -> Schedu
                 whole = aligned.reshape(-1)[0]  # staged once, or in two buffers
                 need = need + np.minimum(2 * aligned, whole)
         needs[name] = np.broadcast_to(need, tables.shape)
-        fits = fits & (needs[name] <= budget)
-    if fits.any():
-        return None
+    return needs
+
+
+def _shortage(
+    tables: Tables, memory: str, needs: Mapping[str, Array], budgets: Mapping[str, int]
+) -> ScheduleInfeasible:
+    """What the smallest working set lacks."""
     scarce = [name for name, need in needs.items() if int(need.min()) > budgets[name]]
     name = scarce[0] if scarce else memory
-    others = np.ones(tables.shape, dtype=np.bool_)
-    if not scarce:
-        for other, need in needs.items():
-            others = others & ((need <= budgets[other]) | (other == name))
+    # Where each memory would do alone: the least need of the unit's memory among tilings that fit the others.
+    others = _fitting({other: need for other, need in needs.items() if other != name and not scarce}, budgets, tables)
     need = np.where(others, needs[name], HUGE)
     place = np.unravel_index(int(need.argmin()), tables.shape)
     tile = {cut.dim.name: cut.tiles[int(index)] for cut, index in zip(tables.cuts, place, strict=False)}
-    sizes = tuple((dim.name, tile.get(dim.name, dim.size)) for dim in request.workload.dims)
+    sizes = tuple((dim.name, tile.get(dim.name, dim.size)) for dim in tables.request.workload.dims)
     return ScheduleInfeasible(name, int(need[place]), budgets[name], sizes)
+
+
+def _fitting(needs: Mapping[str, Array], budgets: Mapping[str, int], tables: Tables) -> Flags:
+    """The tilings whose needs are within the budgets."""
+    fits: Flags = np.ones(tables.shape, dtype=np.bool_)
+    for name, need in needs.items():
+        fits = fits & (need <= budgets[name])
+    return fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +139,30 @@ class Search:
         self.layer_cycles = self.request.cost_model.layer_cycles(self.request.workload)
         self.replay = Replay(self.request)
         self.best: Best | None = None
+        self.fits = _fitting(smallest_needs(tables, memory, budgets), budgets, tables)
 
     def run(self) -> LoopSchedule | None:
         """Search the whole space; None where nothing fits."""
+        if not self.fits.any():
+            return None
         waiting: list[Nodes] = []
         for count in range(len(self.tables.cuts) + 1):
             for chosen in combinations(range(len(self.tables.cuts)), count):
-                waiting += [self._nodes(order) for order in permutations(chosen)]
+                if self._may_win(chosen):
+                    waiting += [self._nodes(order) for order in permutations(chosen)]
             waiting = self._open_best(waiting)
         while waiting:
             waiting = self._open_best(waiting)
         return None if self.best is None else self._answer(self.best)
+
+    def _may_win(self, cuts: Sequence[int]) -> bool:
+        """Whether tilings of exactly these dimensions may be better than the best, by their kernel calls alone."""
+        sums = OrderSums(self.tables, tuple(cuts))
+        every = [Part.ALL] * len(cuts)
+        cycles = sums.calls("kernel", every) + (sums.calls("launch", every) if sums.overlap != "data" else 0)
+        lower = self._score(cycles, partial(self.tables.calls.energy_of, dict.fromkeys(cuts, Part.ALL)))
+        fits = np.broadcast_to(sums.windowed(self.fits), sums.shape)
+        return bool((fits & (lower < self._limit())).any())
 
     def _nodes(self, order: tuple[int, ...]) -> Nodes:
         bounds = OrderBounds(OrderSums(self.tables, order), self.budgets)

@@ -6,7 +6,7 @@ Arrays have one axis per cut: over the tile sizes below the whole for cuts that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from match_core.schedule.tables import Quantity, Tables
 
     Array = NDArray[np.int64]
+
+Element = TypeVar("Element", np.int64, np.bool_)
 
 
 class OrderSums:
@@ -55,7 +57,7 @@ class OrderSums:
             for near, o in zip(self.near, self.operands, strict=True)
         ]
 
-    def windowed(self, values: Array) -> Array:
+    def windowed(self, values: NDArray[Element]) -> NDArray[Element]:
         """The tilings of this order of an array over all tilings; axes that do not vary stay so."""
         pairs = zip(self.window, values.shape, strict=True)
         return values[tuple(part if size > 1 else slice(None) for part, size in pairs)]

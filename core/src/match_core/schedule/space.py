@@ -119,7 +119,8 @@ def _axis_is_valid(axis: Axis, dim: Dim, tile: int, whole: dict[str, int]) -> bo
 
 
 def _thin(lists: list[list[int]]) -> None:
-    """Drop sizes that differ least from their neighbours until few enough combinations are left."""
+    """Drop sizes that differ least from their neighbours until few enough combinations are left; divisors of the
+    whole last."""
 
     def combinations() -> int:
         product = 1
@@ -129,10 +130,11 @@ def _thin(lists: list[list[int]]) -> None:
 
     while combinations() > TILINGS_MAX:
         longest = max(lists, key=len)
-        if len(longest) <= 2:
+        inner = range(1, len(longest) - 1)
+        if not inner:
             return
-        ratios = [longest[i - 1] / longest[i + 1] for i in range(1, len(longest) - 1)]
-        del longest[1 + min(range(len(ratios)), key=lambda i: (ratios[i], -i))]
+        worth = [(longest[0] % longest[i] == 0, longest[i - 1] / longest[i + 1], -i) for i in inner]
+        del longest[1 + worth.index(min(worth))]
 
 
 def whole_tile(workload: Workload) -> tuple[tuple[str, int], ...]:
