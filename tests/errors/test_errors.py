@@ -96,13 +96,17 @@ CASES = {
     "external_link": Case("MATCH-F010", 1, _compile(_linked)),
     "external_missing": Case("MATCH-F011", 1, _compile(lambda path: models.external(path, "gone.bin"))),
     "activations_exceed_l2": Case("MATCH-M001", 1, _compile(models.too_large)),
-    "weights_exceed_l2": Case("MATCH-M001", 1, _compile(models.too_many_weights)),
+    "weights_exceed_l2": Case("MATCH-M001", 1, _compile(models.too_many_weights, "--only-unit", "host")),
     "broken_plugin": Case("MATCH-H001", 3, _broken_target),
     "unknown_target": Case("MATCH-U022", 2, _compile(models.relu, target="gap8")),
     "unknown_unit": Case("MATCH-U020", 2, _compile(models.relu, "--without-unit", "npu")),
     "no_unit_left": Case(
         "MATCH-U021", 2, _compile(models.relu, *(f"--without-unit={unit}" for unit in ("host", "cluster", "ne16")))
     ),
+    "unknown_preset": Case("MATCH-U025", 2, _compile(models.relu, "--preset", "published")),
+    "memory_size": Case("MATCH-U026", 2, _compile(models.relu, "--memory", "l1=large")),
+    "program_name": Case("MATCH-U027", 2, _compile(models.relu, "--name", "8bit")),
+    "energy_unknown": Case("MATCH-U028", 2, _compile(models.relu, "--objective", "energy")),
     "output_not_ours": Case("MATCH-U010", 2, _not_ours),
     "output_unwritable": Case("MATCH-U011", 2, _parent_is_a_file),
     "no_output_option": Case("MATCH-U001", 2, lambda folder: [str(models.relu(folder / "model.onnx"))]),
@@ -181,15 +185,16 @@ def test_memory_report(name: str, folder: Path, match_command: Run) -> None:
     error = json.loads(done.stdout)["error"]
     over = re.fullmatch(r"the program does not fit memory l2: (\d+) bytes too much", error["what"])
     needs = re.match(
-        r"needs (\d+) bytes of (\d+): (\d+) for activations, (\d+) for constants; "
+        r"needs (\d+) bytes of (\d+): (\d+) for activations, (\d+) for constants, "
+        r"(\d+) for graph inputs and outputs; "
         r"alive at task \d+: ('[^']+' \d+(?:, )?)+; largest constants: ('[^']+' \d+(?:, )?)+",
         error["why"],
     )
     assert over is not None and needs is not None, error
-    needed, available, activations, constants = (int(text) for text in needs.groups()[:4])
+    needed, available, activations, constants, caller = (int(text) for text in needs.groups()[:5])
     assert available == 1408 * 1024
     assert int(over[1]) == needed - available
-    assert needed == activations + constants
+    assert needed == activations + constants + caller
     assert (activations > constants) == (name == "activations_exceed_l2")
     assert re.match(r"most is alive at task \d+: .*conv", error["where"])
     assert any(f"at least {needed} bytes" in line for line in error["help"])

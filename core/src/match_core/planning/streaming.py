@@ -50,6 +50,13 @@ class Problem:
         peak = max((live + v.staging_bytes for live, v in zip(self.live_bytes, variants, strict=True)), default=0)
         return peak + sum(variant.constant_bytes for variant in variants)
 
+    @property
+    def least_bytes(self) -> int:
+        """No choice needs less."""
+        constants = sum(min(variant.constant_bytes for variant in task) for task in self.tasks)
+        areas = (min(variant.staging_bytes for variant in task) for task in self.tasks)
+        return constants + max((live + area for live, area in zip(self.live_bytes, areas, strict=True)), default=0)
+
     def cost_of(self, chosen: Sequence[int]) -> int:
         """The sum of the costs."""
         return sum(task[index].cost for task, index in zip(self.tasks, chosen, strict=True))
@@ -57,6 +64,8 @@ class Problem:
 
 def choose_streaming(problem: Problem) -> Streaming | None:
     """The cheapest choice that fits; None if none does (or none was found). Deterministic."""
+    if problem.least_bytes > problem.capacity_bytes:
+        return None
     start = _greedy(problem)
     bound = sum(min(variant.cost for variant in task) for task in problem.tasks)
     if start is not None and problem.cost_of(start) == bound:
