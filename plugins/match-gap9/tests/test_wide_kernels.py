@@ -343,7 +343,7 @@ def test_charges_equal_the_formulas(preset: str, tmp_path: Path) -> None:
         assert charge(*numbers) == int(function(timing, **arguments)), (name, arguments)
 
     for pixels, k, shift in itertools.product(sizes, sizes, (0, 31, 32, 62)):
-        equal("wide_requant", formulas.wide_requant, (pixels * k, shift), elements=pixels * k, shift=shift)
+        equal("wide_requant", formulas.wide_requant, (pixels, k, shift), pixels=pixels, channels=k, shift=shift)
         for taps, rows in ((1, 0), (27, 3), (64, 0), (147, 7)):
             arguments = {"pixels": pixels, "k_out": k, "taps": taps, "rows": rows, "shift": shift}
             equal("wide_conv", formulas.wide_conv, (pixels, k, taps, rows, shift), **arguments)

@@ -23,12 +23,14 @@ _GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp)
 _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
 _PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
 _WIDE = (
-    "instruction count of runtime/match_gap9_wide*.c as gcc 12.2 -O2 compiles them for rv32im, less what XpulpV2's "
-    "hardware loops, post-increment loads and clip save; mulh takes 5 cycles, a division up to 35 (CV32E40P manual)"
+    "instructions executed in runtime/match_gap9_wide*.c (gcc 12 -O2, rv32imac, counted with qemu on 15 shapes), less "
+    "what XpulpV2's hardware loops, post-increment loads and clip save; mulh takes 5 cycles, a division up to 35 "
+    "(CV32E40P manual)"
 )
 _JOB = (
     "instructions executed in runtime/match_gap9_ne16_job.c (gcc 12 -O2, rv32imac, counted with qemu), one cycle each: "
 )
+_SUMS = "instruction count of the loops in runtime/match_gap9_ne16_wide.c, one instruction per cycle"
 _OWN = "instruction count of the inner loop in runtime/match_gap9_kernels.c, one instruction per cycle"
 
 
@@ -110,6 +112,11 @@ _CLUSTER = (
     # 64-bit requantisation per output. With S >= 32: 4 loads, mul, mulh, 4 to add 64 bits, shift, clip, store.
     _cycles("wide_requant_cycles", 17, _WIDE, estimate=True),
     _cycles("wide_requant_low_cycles", 25, _WIDE + "; S < 32 shifts and clips 64 bits", estimate=True),
+    # Of NE16's sums: M and the two words of B stay in registers while a core works on a channel.
+    Constant("wide_requant_kept_loads", 3, "instructions", _SUMS, estimate=True),
+    _cycles("wide_requant_channel_cycles", 15, _SUMS + ": three loads, addresses, loop", estimate=True),
+    _cycles("wide_requant_call_cycles", 80, _SUMS + "; a division is half of it", estimate=True),
+    Constant("wide_requant_few_pixels", 4, "pixels", "FEW_PIXELS in runtime/match_gap9_ne16_wide.c"),
     _cycles("wide_call_cycles", 140, _WIDE + "; two divisions are half of it", estimate=True),
     # Blocks of two pixels take the steps of the published convolution model.
     Constant("wide_single_loads", 5, "instructions", _WIDE, estimate=True),
@@ -122,8 +129,8 @@ _CLUSTER = (
     _cycles("wide_gather_row_cycles", 32, _WIDE + ": loop and a call of memcpy", estimate=True),
     _cycles("wide_gather_pixel_cycles", 85, _WIDE + ": windows, call, zeros behind", estimate=True),
     # Depthwise, 3x3: per output without requantisation, whose 4 loads a row does once.
-    _cycles("wide_row_stride1_cycles", 11, _WIDE + ": 3 loads, 4 to pack, 3 products", estimate=True),
-    _cycles("wide_row_stride2_cycles", 22, _WIDE + ": 6 loads, 8 to pack, 3 products, bounds", estimate=True),
+    _cycles("wide_row_stride1_cycles", 12, _WIDE + ": 3 loads, 4 to pack, 3 products", estimate=True),
+    _cycles("wide_row_stride2_cycles", 27, _WIDE + ": 6 loads, 8 to pack, 3 products, bounds", estimate=True),
     _cycles("wide_row_stride3_cycles", 43, _WIDE + ": 9 loads, 12 to pack, 3 products, bounds", estimate=True),
     _cycles("wide_row_cycles", 120, _WIDE + ": addresses, first two columns, loops", estimate=True),
     _cycles("wide_row_channel_cycles", 35, _WIDE + ": 9 weights packed", estimate=True),

@@ -22,15 +22,23 @@ def _per_output(timing: Timing, shift: int) -> int:
     return timing["wide_requant_cycles"] if shift >= 32 else timing["wide_requant_low_cycles"]
 
 
-def wide_requant(timing: Timing, *, elements: Sizes, shift: int) -> NDArray[np.int64]:
-    """Cycles of requantising 32-bit sums, barrier not included; estimate."""
-    return ceil_div(elements, timing["core_count"]) * _per_output(timing, shift)
-
-
 def _touched(rows: NDArray[np.int64], size: NDArray[np.int64], items: NDArray[np.int64]) -> NDArray[np.int64]:
     """Of ``rows`` rows of ``size`` items each, how many a core's ``items`` contiguous ones lie in, at most."""
     parts = np.where(size % items == 0, 1, (items - 2) // size + 2)
     return np.minimum(np.where(items % size == 0, items // size, parts), rows)
+
+
+def wide_requant(timing: Timing, *, pixels: Sizes, channels: Sizes, shift: int) -> NDArray[np.int64]:
+    """Cycles of requantising 32-bit sums channel after channel, or a few pixels one after the other; barrier not
+    included; estimate."""
+    spots, k = np.broadcast_arrays(as_array(pixels), as_array(channels))
+    outputs = ceil_div(spots * k, timing["core_count"])
+    each = _per_output(timing, shift)
+    by_channels = _touched(k, spots, outputs) * timing["wide_requant_channel_cycles"]
+    by_channels = by_channels + outputs * (each - timing["wide_requant_kept_loads"])
+    few = spots < timing["wide_requant_few_pixels"]
+    cycles: NDArray[np.int64] = timing["wide_requant_call_cycles"] + np.where(few, outputs * each, by_channels)
+    return cycles
 
 
 def wide_conv(
@@ -122,7 +130,7 @@ def ne16_wide(
             layer = ne16_depthwise3x3(timing, out_y=y, out_x=x, channels=k, stride=stride, quant=quant)
         else:
             layer = ne16_conv3x3(timing, out_y=y, out_x=x, k_out=k, k_in=c, stride=stride, quant=quant)
-        return begin + layer + 2 * barrier + wide_requant(timing, elements=y * x * k, shift=shift)
+        return begin + layer + 2 * barrier + wide_requant(timing, pixels=y * x, channels=k, shift=shift)
 
     bands, height = _bands(timing, y, y * x * k)
     last = y - (bands - 1) * height
@@ -132,7 +140,9 @@ def ne16_wide(
 
     # Of all bands but the last, and of the last.
     jobs = (job(height), job(last))
-    epilogues = tuple(barrier + wide_requant(timing, elements=rows * x * k, shift=shift) for rows in (height, last))
+    epilogues = tuple(
+        barrier + wide_requant(timing, pixels=rows * x, channels=k, shift=shift) for rows in (height, last)
+    )
     program = timing["ne16_program_cycles"] + np.where(bands > 1, timing["ne16_rows_cycles"], 0)
     core = np.full_like(y, begin)
     free = np.zeros_like(y)

@@ -9,6 +9,8 @@ from clock_names import CONTROL, NE16, clocks
 from conftest import Driver, Script
 from ne16_harness import NO_RESOLVE, Layer
 
+Rows = Callable[[str], list[dict[str, str]]]
+
 #: Cycles that the measurements may be apart: where the core stands when it reads the timer.
 SLACK = 12
 #: 2-D copies took up to 34 cycles more here than in the measurements that the formulas come from.
@@ -44,9 +46,7 @@ def copy_of(other: str, offset: int) -> str:
 
 
 @pytest.mark.parametrize("case", range(5))
-def test_a_copy_beside_ne16(
-    engine_driver: Driver, script: Script, referee: Callable[[str], list[dict[str, str]]], case: int
-) -> None:
+def test_a_copy_beside_ne16(engine_driver: Driver, script: Script, referee: Rows, case: int) -> None:
     """Together they take as long as the longer one; NE16 is not slowed down."""
     row = [row for row in referee("overlap.csv") if row["case"] == "ne16+dma"][case]
     layer = layer_of(row["ne16_job"])

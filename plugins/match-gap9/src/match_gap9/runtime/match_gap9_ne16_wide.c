@@ -16,6 +16,7 @@
 #define SUBTILE_ROWS 3u   /* output rows that NE16 computes at once; bands are multiples */
 #define BAND_ELEMENTS 1024u /* outputs below which another band costs more than it hides */
 #define BANDS_MAX 8u
+#define FEW_PIXELS 4u       /* below which loading a channel's constants costs more than keeping them saves */
 
 /* Only core 0 touches these. */
 static ne16_task_t whole; /* the words of a job for the whole tile */
@@ -76,28 +77,58 @@ static void issue(const bands_t *b, uint32_t band)
 
 /* ---- all cores: requantisation ------------------------------------------------------------------------------- */
 
+typedef struct {
+    const int32_t *sums, *multiplier;
+    const int64_t *addend;
+    uint8_t *output;
+    uint32_t pixels, channels, shift;
+} requant_t;
+
+/* Outputs [start, stop) of a band, counted channel after channel: multiplier and addend stay in registers. */
+static void by_channels(const requant_t *r, const match_gap9_share_t *share)
+{
+    uint32_t channel = share->start / r->pixels, pixel = share->start - channel * r->pixels;
+    for (uint32_t left = share->stop - share->start; left > 0u; channel++, pixel = 0u) {
+        const uint32_t n = least(r->pixels - pixel, left), end = (pixel + n) * r->channels + channel;
+        const int32_t multiplier = r->multiplier[channel];
+        const int64_t addend = r->addend[channel];
+        if (r->shift >= 32u) {
+            for (uint32_t i = pixel * r->channels + channel; i < end; i += r->channels) {
+                r->output[i] = match_gap9_wide_upper(r->sums[i], multiplier, addend, r->shift);
+            }
+        } else {
+            for (uint32_t i = pixel * r->channels + channel; i < end; i += r->channels) {
+                r->output[i] = match_gap9_wide_lower(r->sums[i], multiplier, addend, r->shift);
+            }
+        }
+        left -= n;
+    }
+}
+
+/* The same of a band of few pixels, counted pixel after pixel. */
+static void by_pixels(const requant_t *r, const match_gap9_share_t *share)
+{
+    uint32_t channel = share->start % r->channels;
+    for (uint32_t i = share->start; i < share->stop; i++) {
+        r->output[i] = match_gap9_wide_requant(r->sums[i], r->multiplier[channel], r->addend[channel], r->shift);
+        channel = (channel + 1u < r->channels) ? channel + 1u : 0u;
+    }
+}
+
 static void requant(const bands_t *b, uint32_t band, uint8_t *output)
 {
     const match_gap9_ne16_tile_t *const t = b->tile;
-    const uint32_t row = t->ox * t->k, shift = t->shift, elements = rows_of(b, band) * row;
-    const int32_t *const sums = (const int32_t *)t->output + band * b->rows * row;
-    uint8_t *const out = output + band * b->rows * row;
-    const match_gap9_share_t share = match_gap9_wide_share(elements);
-    MATCH_GAP9_CHARGE_WIDE_REQUANT(elements, shift);
-    for (uint32_t i = share.start, k = share.start % t->k; i < share.stop; k = 0u) {
-        const uint32_t n = least(t->k - k, share.stop - i);
-        const int32_t *const multiplier = (const int32_t *)t->multiplier + k;
-        const int64_t *const addend = (const int64_t *)t->addend + k;
-        if (shift >= 32u) {
-            for (uint32_t j = 0u; j < n; j++) {
-                out[i + j] = match_gap9_wide_upper(sums[i + j], multiplier[j], addend[j], shift);
-            }
-        } else {
-            for (uint32_t j = 0u; j < n; j++) {
-                out[i + j] = match_gap9_wide_lower(sums[i + j], multiplier[j], addend[j], shift);
-            }
-        }
-        i += n;
+    const uint32_t before = band * b->rows * t->ox * t->k;
+    const requant_t r = {
+        .sums = (const int32_t *)t->output + before, .multiplier = t->multiplier, .addend = t->addend,
+        .output = output + before, .pixels = rows_of(b, band) * t->ox, .channels = t->k, .shift = t->shift,
+    };
+    const match_gap9_share_t share = match_gap9_wide_share(r.pixels * r.channels);
+    MATCH_GAP9_CHARGE_WIDE_REQUANT(r.pixels, r.channels, r.shift);
+    if (r.pixels < FEW_PIXELS) {
+        by_pixels(&r, &share);
+    } else {
+        by_channels(&r, &share);
     }
 }
 

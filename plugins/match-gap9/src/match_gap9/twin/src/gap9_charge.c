@@ -26,8 +26,8 @@ void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channe
                           gap9_cost_own_pool(&shape, requant != 0));
 }
 
-void match_gap9_twin_charge_wide_requant(uint32_t elements, uint32_t shift) {
-  (void)gap9_enter_kernel("match_gap9_wide_requant", gap9_cost_wide_requant(elements, shift));
+void match_gap9_twin_charge_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift) {
+  (void)gap9_enter_kernel("match_gap9_wide_requant", gap9_cost_wide_requant(pixels, channels, shift));
 }
 
 void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift) {

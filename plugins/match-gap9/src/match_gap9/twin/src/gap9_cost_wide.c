@@ -15,8 +15,14 @@ static uint64_t touched(uint64_t rows, uint64_t size, uint64_t items) {
   return count < rows ? count : rows;
 }
 
-uint64_t gap9_cost_wide_requant(uint32_t elements, uint32_t shift) {
-  return ceil_div(elements, MATCH_GAP9_CORE_COUNT) * per_output(shift);
+uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift) {
+  const uint64_t outputs = ceil_div((uint64_t)pixels * channels, MATCH_GAP9_CORE_COUNT);
+  if (pixels < MATCH_GAP9_WIDE_REQUANT_FEW_PIXELS) {
+    return MATCH_GAP9_WIDE_REQUANT_CALL_CYCLES + outputs * per_output(shift);
+  }
+  return MATCH_GAP9_WIDE_REQUANT_CALL_CYCLES +
+         touched(channels, pixels, outputs) * MATCH_GAP9_WIDE_REQUANT_CHANNEL_CYCLES +
+         outputs * (per_output(shift) - MATCH_GAP9_WIDE_REQUANT_KEPT_LOADS);
 }
 
 uint64_t gap9_cost_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift) {
