@@ -288,3 +288,62 @@ def test_a_working_set_beyond_its_memory(good):
     schedule = replace(task.assignment.schedule, memory="l1", working_bytes=(("l1", 5),))
     tiled = with_task(program, 0, assignment=replace(task.assignment, schedule=schedule))
     assert "needs 5 bytes of l1" in "; ".join(program_faults(model.graph, tiled))
+
+
+# --- streamed constants ----------------------------------------------------------------------------------------------
+
+
+def weights(size):
+    from match_core.schedule.workload import Axis, Operand, Workload
+
+    return Workload("test", (), (Operand("w", "constant", (Axis("k", size),)),), 0)
+
+
+def streaming(lab, size=900, staging=64, store_bytes=4096):
+    """A chain of three tasks; the second streams ``size`` bytes through ``staging`` of them."""
+    from match_core.hardware import Memory
+    from match_core.schedule.loops import Placement
+
+    model = lab.model_of({"a": ["in"], "b": ["a"], "c": ["b"]}, {"a": 100, "b": 60})
+    mapping, soc = lab.mapping_of(model), lab.soc_of(1000)
+    soc = replace(soc, memories=(*soc.memories, Memory("l3", 3, store_bytes)), store="l3")
+    second = mapping.assignments[1]
+    placements = (Placement("w", "l2", 0, 0, staging), Placement("w", "l1", 0, 0, 16))
+    working = (("l1", 16), ("l2", staging))
+    schedule = replace(second.schedule, memory="l1", placements=placements, working_bytes=working)
+    candidate = replace(second.candidate, workload=weights(size))
+    changed = replace(second, candidate=candidate, schedule=schedule)
+    mapping = replace(mapping, assignments=(mapping.assignments[0], changed, mapping.assignments[2]))
+    return model, plan(model, mapping, soc, (), {1: staging}, (("w", size),))
+
+
+def test_what_is_streamed_lies_in_the_store(lab):
+    model, program = streaming(lab)
+    assert program_faults(model.graph, program) == ()
+    use = {use.memory: use for use in program.memory}
+    assert (use["l3"].constant_bytes, use["l2"].constant_bytes) == (900, 0)
+    assert use["l2"].arena_bytes == 100 + 60 + 64, "the staging area lives beside both tensors of its task"
+    assert use["l2"].caller_bytes == 32
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda p: with_buffer(p, "scratch_1", size_bytes=63), "stages 64 bytes in l2, which it does not own"),
+        (lambda p: with_buffer(p, "scratch_1", first_task=0, last_task=0), "which it does not own"),
+        (lambda p: replace(p, memory=(*p.memory[:2], replace(p.memory[2], constant_bytes=899))), "constant has 900"),
+        (lambda p: replace(p, memory=(p.memory[0], replace(p.memory[1], caller_bytes=8), p.memory[2])), "32 bytes, 8"),
+        (lambda p: with_task(p, 1, assignment=p.tasks[0].assignment), "900 bytes in the store"),
+    ],
+)
+def test_faults_of_streaming_are_found(lab, change, fault):
+    model, program = streaming(lab)
+    assert fault in "; ".join(program_faults(model.graph, change(program)))
+
+
+def test_a_store_that_is_too_small(lab):
+    with pytest.raises(InfeasibleError) as caught:
+        streaming(lab, store_bytes=800)
+    error = caught.value
+    assert error.what == "the program does not fit memory l3: 100 bytes too much"
+    assert error.why == "needs 900 bytes of 800 for streamed constants; largest constants: 'w' 900"
