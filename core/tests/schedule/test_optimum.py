@@ -29,7 +29,7 @@ from core.tests.schedule.random_layers import assemble, axes, chip, workloads
 from core.tests.schedule.simulation import Simulation
 from core.tests.schedule.test_timeline import sharp_models
 
-MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def whole_bytes(workload: Workload) -> int:
@@ -105,7 +105,7 @@ def test_schedules_are_legal_and_cost_what_their_events_say(data: st.DataObject,
     assert schedule(request) == answer
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), workload=workloads())
 def test_bounds_are_never_above_the_cost(data: st.DataObject, workload: Workload) -> None:
     request = data.draw(requests(workload))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from core.tests.schedule.random_layers import RandomModel, axes, chip, hand_made, workloads
 from core.tests.schedule.simulation import Simulation
 
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @dataclass(frozen=True)
