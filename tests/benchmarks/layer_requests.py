@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from match_core.frontend.load import load_model
@@ -52,11 +52,12 @@ def requests_of(name: str, path: Path, preset: str, precision: Precision, plugin
 
 
 def distinct(found: Iterable[Named]) -> list[Named]:
-    """Each workload once per unit, pattern and preset."""
+    """Each layer once per unit, pattern and preset; what is requantised by other values is the same layer."""
     known: dict[tuple[object, ...], Named] = {}
     for named in found:
         request = named.request
-        key = (request.soc.preset, request.unit.name, request.pattern, request.workload)
+        shape = tuple((name, value) for name, value in request.workload.geometry if name.startswith("stride"))
+        key = (request.soc.preset, request.unit.name, request.pattern, replace(request.workload, geometry=shape))
         known.setdefault(key, named)
     return list(known.values())
 

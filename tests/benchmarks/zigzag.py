@@ -1,9 +1,9 @@
 """The engine against ZigZag's LOMA on the same layers and the same hierarchy.
 
 LOMA's best mapping is converted into a schedule of ours (zigzag_convert.py), checked by the validator, and priced by
-our evaluator. LOMA runs once for single and once for double buffers, between which it does not choose itself; the better
-result counts, and the time of both runs. Neither side cuts reductions: ZigZag gets them unrolled in space. Layers
-without weights have no form in ZigZag.
+our evaluator. LOMA runs once for single and once for double buffers, between which it does not choose itself: the
+better result counts, and the time of both runs. Neither side cuts reductions: ZigZag gets them unrolled in space.
+Layers without weights have no form in ZigZag.
 
 ``make bench-zigzag`` installs ZigZag into an environment of its own. Exit code 1 where ours is above ZigZag's, less
 than 50 times faster, or a converted schedule is refused.
