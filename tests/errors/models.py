@@ -79,6 +79,14 @@ def foreign(path: Path) -> Path:
     return save(path, [node], (1, 8), (1, 8), domains=("com.acme",))
 
 
+def wide_requantisation(path: Path) -> Path:
+    """QuantLib's requantisation to 16 bits."""
+    constants = [numpy_helper.from_array(np.float32(value), name) for name, value in (("mul", 3), ("add", 0))]
+    attributes = {"div": 256, "n_levels": 65536, "signed": 1}
+    node = helper.make_node("RequantShift", ["x", "mul", "add"], ["y"], name="layer/requant", **attributes)
+    return save(path, [node], (1, 8), (1, 8), constants)
+
+
 def conditional(path: Path) -> Path:
     """An If, whose branches are graphs."""
     branches = []

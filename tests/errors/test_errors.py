@@ -84,6 +84,7 @@ CASES = {
     "control_flow": Case("MATCH-F007", 1, _compile(models.conditional)),
     "strings": Case("MATCH-F008", 1, _compile(models.words)),
     "foreign_operator": Case("MATCH-F009", 1, _compile(models.foreign)),
+    "integer_operator": Case("MATCH-F017", 1, _compile(models.wide_requantisation)),
     "dynamic_shape": Case("MATCH-F013", 1, _compile(_dynamic)),
     "dynamic_batch": Case("MATCH-F013", 1, _compile(_dynamic_batch)),
     "data_dependent_shape": Case("MATCH-F014", 1, _compile(models.data_dependent)),

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.errors import UsageError
 from match_core.io.arrays import Arrays, TensorSpec, as_samples, read_arrays, read_samples, write_arrays
+from numpy.typing import NDArray
 
 IMAGE = TensorSpec("image", (1, 3, 4), "int8")
 SCALE = TensorSpec("scale", (), "float32")
@@ -79,6 +80,63 @@ def test_another_type(dtype: str) -> None:
     error = _refused({"image": np.zeros((1, 3, 4), dtype)})
     assert error.code == "MATCH-U043"
     assert error.why == f"the model wants int8, the array holds {dtype}"
+
+
+@pytest.mark.parametrize(
+    ("values", "model_type"),
+    [
+        (np.array([[-128, 127]], np.int64), "int8"),
+        (np.array([[0, 255]], np.int64), "float32"),
+        (np.array([[-3, 9]], np.int8), "int32"),
+        (np.array([[3, 9]], np.uint8), "int16"),
+    ],
+)
+def test_integers_whose_values_stay_are_converted(values: NDArray[np.generic], model_type: str) -> None:
+    got = as_samples({"x": values}, (TensorSpec("x", (2,), model_type),), "x.npz").arrays["x"]
+    assert got.dtype == np.dtype(model_type)
+    assert np.array_equal(got, values)
+
+
+@pytest.mark.parametrize(
+    ("values", "model_type"),
+    [
+        (np.array([[128, 0]], np.int64), "int8"),
+        (np.array([[-1, 0]], np.int64), "uint8"),
+        (np.array([[2**24 + 1, 0]], np.int64), "float32"),
+        (np.array([[1, 0]], np.int8), "float32"),
+        (np.array([[1.0, 0.0]], np.float64), "int8"),
+    ],
+)
+def test_other_conversions_are_the_users(values: NDArray[np.generic], model_type: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        as_samples({"x": values}, (TensorSpec("x", (2,), model_type),), "x.npz")
+    assert caught.value.code == "MATCH-U043"
+
+
+def _two(*names: str) -> Arrays:
+    return {name: np.full((1, 3, 4), i, np.int8) for i, name in enumerate(names)}
+
+
+PAIR = (TensorSpec("left", (1, 3, 4), "int8"), TensorSpec("right", (1, 3, 4), "int8"))
+
+
+@pytest.mark.parametrize("names", [("arr_0", "arr_1"), ("input_1", "input_0"), ("x_00", "x_01")])
+def test_numbered_arrays_pair_by_their_numbers(names: tuple[str, str]) -> None:
+    arrays = _two(*names)
+    got = as_samples(arrays, PAIR, "x.npz").arrays
+    assert [got[name].tobytes() for name in ("left", "right")] == [arrays[n].tobytes() for n in sorted(names)]
+
+
+@pytest.mark.parametrize("names", [("arr_1", "arr_2"), ("a_0", "b_1"), ("arr_0", "left"), ("arr_0", "arr_1", "arr_2")])
+def test_other_names_do_not_pair(names: tuple[str, ...]) -> None:
+    assert _refused(_two(*names), *PAIR).code == "MATCH-U041"
+
+
+def test_names_come_before_numbers() -> None:
+    specs = (TensorSpec("arr_1", (1, 3, 4), "int8"), TensorSpec("arr_0", (1, 3, 4), "int8"))
+    arrays = _two("arr_0", "arr_1")
+    got = as_samples(arrays, specs, "x.npz").arrays
+    assert {name: int(array.max()) for name, array in got.items()} == {"arr_1": 1, "arr_0": 0}
 
 
 @pytest.mark.parametrize(
