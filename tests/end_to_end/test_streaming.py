@@ -5,23 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.end_to_end.residual import resnet18
 
-#: Of the narrow network: less than half of its 0.7 MB of weights, more than the 48 KiB of its largest activations.
-SMALL_L2_BYTES = 300_000
+#: Less than half of the 185 kB of the small network's constants, more than the 12 KiB of its activations.
+SMALL_L2_BYTES = 80_000
+SMALL_L2 = (("l2", SMALL_L2_BYTES),)
 
 
 @pytest.fixture(scope="module")
-def narrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return resnet18(tmp_path_factory.mktemp("models") / "resnet18_w16.onnx", width=16)
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return resnet18(tmp_path_factory.mktemp("models") / "small.onnx", width=16, stages=3, size=16)
 
 
 def verify(model: Path, plugins: Plugins, samples: int = 1, **options: object) -> VerifyResult:
-    shape = (samples, 1, 3, 32, 32)
+    size = onnx.load(model).graph.input[0].type.tensor_type.shape.dim[-1].dim_value
+    shape = (samples, 1, 3, size, size)
     pictures = np.clip(np.rint(np.random.default_rng(1).standard_normal(shape) * 127 / 3), -128, 127).astype(np.int8)
     request = VerifyRequest(model, "gap9", arrays={"input": pictures}, **options)  # type: ignore[arg-type]
     return verify_model(request, plugins)
@@ -37,8 +40,8 @@ def assert_streamed(result: VerifyResult) -> None:
         assert np.ptp(values.astype(int)) > 128
 
 
-def test_the_narrow_network_fits_l2(narrow: Path, plugins: Plugins) -> None:
-    result = verify(narrow, plugins)
+def test_the_small_network_fits_l2(small: Path, plugins: Plugins) -> None:
+    result = verify(small, plugins)
     assert result.bit_exact
     use = {entry.memory: entry for entry in result.compilation.program.memory}
     assert use["l2"].constant_bytes > SMALL_L2_BYTES
@@ -46,9 +49,9 @@ def test_the_narrow_network_fits_l2(narrow: Path, plugins: Plugins) -> None:
 
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])
-def test_weights_beyond_a_small_l2_are_streamed(precision: str, narrow: Path, plugins: Plugins) -> None:
-    resident = verify(narrow, plugins, precision=precision)
-    streamed = verify(narrow, plugins, precision=precision, memory=(("l2", SMALL_L2_BYTES),))
+def test_weights_beyond_a_small_l2_are_streamed(precision: str, small: Path, plugins: Plugins) -> None:
+    resident = verify(small, plugins, precision=precision)
+    streamed = verify(small, plugins, precision=precision, memory=SMALL_L2)
     assert_streamed(streamed)
     assert streamed.run.cycles_total >= resident.run.cycles_total
     for name, values in resident.run.outputs.items():
@@ -56,15 +59,15 @@ def test_weights_beyond_a_small_l2_are_streamed(precision: str, narrow: Path, pl
 
 
 @pytest.mark.parametrize("mode", ["eager", "lazy"])
-def test_streaming_under_sanitizers(mode: str, narrow: Path, plugins: Plugins) -> None:
+def test_streaming_under_sanitizers(mode: str, small: Path, plugins: Plugins) -> None:
     """Two inferences in a row: the second finds the staging buffers used."""
-    small = (("l2", SMALL_L2_BYTES),)
-    assert_streamed(verify(narrow, plugins, samples=2, memory=small, sanitize=True, mode=mode))
+    options = {"memory": SMALL_L2, "sanitize": True, "mode": mode}
+    assert_streamed(verify(small, plugins, samples=2, **options))
 
 
 @pytest.mark.parametrize("without", ["ne16", "cluster"])
-def test_every_unit_streams(without: str, narrow: Path, plugins: Plugins) -> None:
-    assert_streamed(verify(narrow, plugins, memory=(("l2", SMALL_L2_BYTES),), without_units=(without,)))
+def test_every_unit_streams(without: str, small: Path, plugins: Plugins) -> None:
+    assert_streamed(verify(small, plugins, memory=SMALL_L2, without_units=(without,)))
 
 
 @pytest.mark.slow
