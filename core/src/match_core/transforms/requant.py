@@ -103,13 +103,32 @@ class Requant:
     expected_mismatch: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What of a target does not depend on the shift: channels with one reachable result (``fixed``) and that ``value``;
+    sample points of the others' accumulators with their probabilities, and the ``pivot`` in their middle."""
+
+    fixed: NDArray[np.bool_]
+    value: Reals
+    grid: Reals
+    weight: Reals
+    pivot: Ints
+
+
+def _expected(target: Target) -> _Expected:
+    fixed, value = _constant_channels(target)
+    grid, weight = _expected_accumulators(target)
+    return _Expected(fixed, value, grid, weight, np.where(fixed, 0, _median(grid, weight)))
+
+
 def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mismatch: float) -> Requant:
     """The most precise M, B, S within the first of ``choices`` whose result is within 1 of the real-valued rounding
     for every reachable accumulator and whose expected share of differences is tolerated (the best of all where no
     choice is)."""
     valid: list[Requant] = []
+    expected = _expected(target)
     for limits in choices:
-        best = _within(target, limits)
+        best = _within(target, expected, limits)
         if best is not None and best.expected_mismatch <= tolerated_mismatch:
             return best
         if best is not None:
@@ -119,19 +138,19 @@ def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mism
     return min(valid, key=lambda requant: requant.expected_mismatch)
 
 
-def _within(target: Target, limits: Arithmetic) -> Requant | None:
+def _within(target: Target, expected: _Expected, limits: Arithmetic) -> Requant | None:
     """The best choice within ``limits``, None where nothing is within 1 everywhere."""
     for shift in range(limits.shift_max, limits.shift_min - 1, -1):
-        candidate = _at_shift(target, limits, shift)
+        candidate = _at_shift(target, expected, limits, shift)
         if candidate is not None:  # smaller shifts are less precise
             return candidate if candidate.max_error <= 1 else None
     return None
 
 
-def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
+def _at_shift(target: Target, expected: _Expected, limits: Arithmetic, shift: int) -> Requant | None:
     """The best choice with this shift, or None where something overflows."""
     step = float(1 << shift)
-    fixed, value = _constant_channels(target)
+    fixed, grid, weight, pivot = expected.fixed, expected.grid, expected.weight, expected.pivot
     scaled = np.where(fixed, 0.0, target.multiplier * step)
     if scaled.size and float(scaled.max()) > limits.multiplier_max + 0.5:
         return None
@@ -141,9 +160,7 @@ def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
     unbiased = multiplier + (~fixed & (multiplier == scaled) & (scaled >= _TIE_MULTIPLIER))
     if int(unbiased.max(initial=0)) <= limits.multiplier_max:
         multiplier = unbiased
-    grid, weight = _expected_accumulators(target)
-    pivot = np.where(fixed, 0, _median(grid, weight))
-    exact = np.where(fixed, value, target.multiplier * pivot + target.offset + 0.5) * step
+    exact = np.where(fixed, expected.value, target.multiplier * pivot + target.offset + 0.5) * step
     if np.any(np.abs(exact) >= 2.0**62):
         return None
     addend = np.rint(exact).astype(np.int64) - multiplier * pivot
@@ -163,8 +180,8 @@ def _at_shift(target: Target, limits: Arithmetic, shift: int) -> Requant | None:
     slope = multiplier / step - target.multiplier
     off = np.minimum(np.abs(slope[:, None] * (grid - pivot[:, None])), 1.0)
     mismatch = np.where(fixed, 0.0, np.sum(off * weight, axis=1))
-    expected = float(mismatch.mean()) if mismatch.size else 0.0
-    return Requant(multiplier, addend, shift, limits, error, expected)
+    share = float(mismatch.mean()) if mismatch.size else 0.0
+    return Requant(multiplier, addend, shift, limits, error, share)
 
 
 def _constant_channels(target: Target) -> tuple[NDArray[np.bool_], Reals]:
