@@ -50,7 +50,7 @@ def test_every_wait_is_needed(asynchronous: bool, tmp_path: Path) -> None:
     text = lp.layer_text("layer_0", case)
     assert outcome(tmp_path, case, text) == ""
     waits = list(without(text, r"\w+_wait\(\);"))
-    assert len(waits) == (4 if asynchronous else 3)  # store, copies before the kernel, kernel, copies at the end
+    assert len(waits) == (5 if asynchronous else 4)  # of the store twice, of copies before a kernel and at the end
     for line, changed in waits:
         assert outcome(tmp_path, case, changed), f"nobody misses {line}"
 

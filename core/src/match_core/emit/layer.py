@@ -17,6 +17,7 @@ class LayerWriter:
         self.copies = CopyWriter(self.layer)
         self.ahead = [moved for moved in self.layer.loads if moved.double]
         self.in_place = [moved for moved in self.layer.loads if moved.near.depth > 0 and not moved.double]
+        self.stages = (self.copies.stages(self.ahead), self.copies.stages(self.in_place))
         self.stored = [moved for moved in self.layer.stores if moved.near.depth > 0]
 
     def write(self, heading: str = "") -> str:
@@ -44,12 +45,13 @@ class LayerWriter:
     def _functions(self) -> tuple[Function, ...]:
         """All functions but the layer's own, in order of definition."""
         found: list[Function] = [self.contexts.next()]
-        waited = 0
+        ahead, in_place = self.stages
+        found += [*ahead.values(), *in_place.values()]
         if self.ahead:
-            found += self.copies.loads("load_ahead", "Loads what a later step needs.", self.ahead, 0)
-            waited = max((moved.stage.depth for moved in self.ahead if moved.stage is not None), default=0)
+            found.append(self.copies.loads("load_ahead", "Loads what the next step needs.", self.ahead, ahead, 0))
         if self.in_place:
-            found += self.copies.loads("load", "Loads what a step needs.", self.in_place, waited)
+            waited = max(ahead, default=0)
+            found.append(self.copies.loads("load", "Loads what a step needs.", self.in_place, in_place, waited))
         if self.stored:
             found.append(self.copies.stores(self.stored))
         return tuple(found)
@@ -64,24 +66,25 @@ class LayerWriter:
         with block.braces(f"const {self.layer.context} tile ="):
             self.contexts.initial(block)
         block.lines[-1] += ";"
-        self._load_once(block)
+        self.copies.first_loads(block)
         self._copy_wait(block)
         self._run(block, "&tile")
         self._store_once(block)
 
     def _loop(self, block: Block, calls: dict[str, Function]) -> None:
         """Single buffers: load, run and store, one after the other."""
+        steps = self.layer.schedule.steps
         self._first_step(block, f"{self.layer.step} step =", "")
-        self._load_once(block)
-        with block.braces(f"for (uint32_t n = 0u; n < {self.layer.schedule.steps}u; n++)"):
-            with block.braces("if (n > 0u)"):
-                block.line(calls["next"].call("&step"))
-            if self.in_place:
-                block.line(calls["load"].call("&step"))
+        self._first_loads(block, "&step")
+        with block.braces(f"for (uint32_t n = 0u; n < {steps}u; n++)"):
             self._copy_wait(block)
             self._run(block, "&step.tile")
             if self.stored:
                 block.line(calls["store"].call("&step"))
+            with block.braces(f"if (n + 1u < {steps}u)"):
+                block.line(calls["next"].call("&step"))
+                if self.in_place:
+                    block.line(calls["load"].call("&step"))
         self._store_once(block)
 
     def _pipeline(self, block: Block, calls: dict[str, Function]) -> None:
@@ -93,8 +96,7 @@ class LayerWriter:
         block.line(f"{self.layer.step} *next = &steps[1];")
         if behind:
             block.line(f"{self.layer.step} *before = &steps[2];")
-        self._load_once(block)
-        block.extend([calls[name].call("now") for name in ("load_ahead", "load") if name in calls])
+        self._first_loads(block, "now")
         with block.braces(f"for (uint32_t n = 0u; n < {steps}u; n++)"):
             self._copy_wait(block)
             if self.layer.kernel.wait:
@@ -151,12 +153,11 @@ class LayerWriter:
             block.lines[-1] += ","
         block.lines[-1] += f"{tail};"
 
-    def _load_once(self, block: Block) -> None:
-        """What is loaded once per layer, and the first part of what is streamed."""
-        self.copies.first_stage(block)
-        for moved in self.layer.loads:
-            if moved.near.depth == 0:
-                self.copies.load(block, moved, self.copies.first)
+    def _first_loads(self, block: Block, step: str) -> None:
+        """The loads of the first step, and the start of the second staging copies."""
+        self.copies.first_loads(block)
+        for stages in self.stages:
+            block.extend([stage.call(step) for stage in stages.values()])
 
     def _store_once(self, block: Block) -> None:
         """What is stored once per layer, and the wait for the last copies."""

@@ -20,12 +20,14 @@ class CopyWriter:
         self.first = FirstTile(layer.workload, layer.schedule)
         self.staged = tuple(moved for moved in layer.moved if moved.stage is not None)
 
-    def first_stage(self, block: Block) -> None:
-        """The staging copies that the first step needs; those of whole operands are waited for."""
+    def first_loads(self, block: Block) -> None:
+        """The loads of the first step in the order of the operands, behind the staging copies that they need."""
         for moved in self.staged:
             self._stage_copy(block, moved, self.first)
-        if any(moved.stage is not None and moved.stage.depth == 0 for moved in self.staged):
+        if self.staged:
             self._store_wait(block, "")
+        for moved in self.layer.loads:
+            self.load(block, moved, self.first)
 
     def load(self, block: Block, moved: Moved, text: TileText) -> None:
         """The copies that fill an operand's buffer."""
@@ -43,11 +45,20 @@ class CopyWriter:
         copy = copy_of(text, moved.operand, None, moved.near.depth)
         write_copy(block, self.layer.request.memory, "out", near, far, copy)
 
-    def loads(self, suffix: str, words: str, group: list[Moved], waited_depth: int) -> tuple[Function, ...]:
-        """The function with the loads of a step for some operands, and those it calls. ``waited_depth``: staging
-        copies up to this depth have been waited for at an earlier load for the same step."""
-        block, functions = Block(), []
+    def stages(self, group: list[Moved]) -> dict[int, Function]:
+        """By depth: the function that starts the staging copies behind those of a step."""
         depths = sorted({moved.stage.depth for moved in group if moved.stage is not None and moved.stage.depth > 0})
+        return {
+            depth: self._stage(depth, [m for m in group if m.stage is not None and m.stage.depth == depth])
+            for depth in depths
+        }
+
+    def loads(
+        self, suffix: str, words: str, group: list[Moved], stages: dict[int, Function], waited_depth: int
+    ) -> Function:
+        """The function with the loads of a step for some operands. ``waited_depth``: staging copies up to this depth
+        have been waited for at an earlier load for the same step."""
+        block, depths = Block(), list(stages)
         if depths and depths[-1] > waited_depth:
             self._store_wait(block, self.layer.changed(depths[-1]))
         for depth, members in groupby(group, key=lambda moved: moved.near.depth):
@@ -55,13 +66,11 @@ class CopyWriter:
             with block.braces(f"if ({condition})" if condition else ""):
                 for moved in members:
                     self.load(block, moved, self.text)
-        for depth in depths:
-            stage = self._stage(suffix, depth, [m for m in group if m.stage is not None and m.stage.depth == depth])
-            functions.append(stage)
+        for depth, stage in stages.items():
             condition = self.layer.changed(depth)
             with block.braces(f"if ({condition})" if condition else ""):
                 block.line(stage.call("step"))
-        return (*functions, self.layer.function(suffix, words, block))
+        return self.layer.function(suffix, words, block)
 
     def stores(self, group: list[Moved]) -> Function:
         """The function that stores the result of a step."""
@@ -75,7 +84,7 @@ class CopyWriter:
         with block.braces(f"if ({condition})" if condition else ""):
             block.line(f"{self.layer.request.store.wait}();")
 
-    def _stage(self, suffix: str, depth: int, group: list[Moved]) -> Function:
+    def _stage(self, depth: int, group: list[Moved]) -> Function:
         text = TileText(self.layer.workload, self.layer.schedule, "ahead.")
         block = Block()
         block.line(f"{self.layer.step} ahead = *step;")
@@ -84,7 +93,7 @@ class CopyWriter:
             self._stage_copy(block, moved, text)
         names = ", ".join(moved.operand.name for moved in group)
         words = f"Starts to bring the next part of {names} from the store, while the one of this step is in use."
-        return self.layer.function(f"{suffix.replace('load', 'stage')}_{depth}", words, block)
+        return self.layer.function(f"stage_{'_'.join(moved.operand.name for moved in group)}", words, block)
 
     def _stage_copy(self, block: Block, moved: Moved, text: TileText) -> None:
         assert self.layer.request.store is not None and moved.stage is not None

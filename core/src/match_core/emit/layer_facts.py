@@ -83,7 +83,8 @@ class Layer:
         for placement in self.schedule.placements:
             chains.setdefault(placement.operand, []).append(placement)
         moved = []
-        for name, chain in chains.items():
+        for name in (operand.name for operand in self.workload.operands):
+            chain = chains[name]
             stage = chain[0] if chain[0].memory == self.request.home else None
             if len(chain) != (1 if stage is None else 2):
                 raise ValueError(f"operand {name}: a way through {[p.memory for p in chain]} is not supported")

@@ -64,7 +64,6 @@ def manifest(
                 "arena_bytes": use.arena_bytes,
                 "constant_bytes": use.constant_bytes,
                 "caller_bytes": use.caller_bytes,
-                "caller_bytes": use.caller_bytes,
             }
             for use in program.memory
         },
