@@ -79,3 +79,10 @@ def test_the_controller_is_busy_only_while_it_launches() -> None:
     for pattern, expected in (("conv1x1", words), ("conv1x1_wide", formulas.team_launch(timing))):
         assert cost_model("ne16", pattern).launch_cycles(None, tile) == expected  # type: ignore[arg-type]
     assert cost_model("cluster", "conv2d").launch_cycles(None, tile) == formulas.team_launch(timing)  # type: ignore[arg-type]
+
+
+def test_the_version_follows_the_figures() -> None:
+    """Schedules that are kept on disk must not outlive the figures that they were chosen by."""
+    model = cost_model("cluster", "conv2d")
+    assert model.version == cost_model("ne16", "conv3x3").version
+    assert model.version != cost_model("cluster", "conv2d", "engine").version

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from match_gap9.formula_types import Direction, Sizes, Timing, as_array, ceil_div, is_engine
 from match_gap9.formulas_dma import dma_commands, dma_copy, dma_issue, dma_transfer, dma_wait, l3_copy
-from match_gap9.formulas_ne16 import (
-    Ne16Quant,
-    Operation,
-    ne16_conv1x1,
-    ne16_conv3x3,
-    ne16_depthwise3x3,
-    ne16_job,
-)
+from match_gap9.formulas_ne16 import Ne16Quant, Operation, ne16_job, ne16_layer
 from match_gap9.formulas_wide import ne16_wide, wide_conv, wide_depthwise, wide_requant
 
 __all__ = [
@@ -44,10 +37,8 @@ __all__ = [
     "l3_copy",
     "linear",
     "maxpool",
-    "ne16_conv1x1",
-    "ne16_conv3x3",
-    "ne16_depthwise3x3",
     "ne16_job",
+    "ne16_layer",
     "ne16_wide",
     "own_add",
     "own_pool",

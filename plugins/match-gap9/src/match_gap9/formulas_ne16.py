@@ -149,23 +149,41 @@ def _elapsed(timing: Timing, jobs: NDArray[np.int64], job: NDArray[np.int64], pr
     return programming + (jobs - 1) * np.maximum(programming, job) + job
 
 
-def _layer(
+def ne16_layer(
     timing: Timing,
     operation: Operation,
-    quant: Ne16Quant,
-    stride: int,
-    program: bool,
-    sizes: dict[str, Sizes],
+    *,
+    out_y: Sizes,
+    out_x: Sizes,
+    k_out: Sizes,
+    k_in: Sizes,
+    stride: int = 1,
     in_y: Sizes = 5,
     pad_top: Sizes = 0,
+    pad_bottom: Sizes = 0,
+    pad_right: Sizes = 0,
+    program: bool = True,
+    quant: Ne16Quant = Ne16Quant(),
 ) -> NDArray[np.int64]:
-    """Elapsed cycles of a layer. With stride 2 one job computes 2x2 outputs as the corners of a subtile."""
+    """Elapsed cycles of the jobs of a tile; ``program`` includes their programming. With stride 2 one job computes 2x2
+    outputs as the corners of a subtile; ``in_y`` and ``pad_top`` matter there only. ``pad_bottom``, ``pad_right``:
+    rows and columns that the counters leave out."""
     if stride == 1:
-        job = ne16_job(timing, operation, quant=quant, **sizes)
+        job = ne16_job(
+            timing,
+            operation,
+            out_y=out_y,
+            out_x=out_x,
+            k_out=k_out,
+            k_in=k_in,
+            pad_bottom=pad_bottom,
+            pad_right=pad_right,
+            quant=quant,
+        )
         return _elapsed(timing, np.ones_like(job), job, program)
     if stride != 2:
         raise ValueError(f"NE16 has strides 1 and 2, not {stride}")
-    height, width = as_array(sizes["out_y"]), as_array(sizes["out_x"])
+    height, width = as_array(out_y), as_array(out_x)
     side = timing["ne16_tile_pixels"]
     # pulp-nnx leaves padded rows out of the counters only where the whole input is smaller than a subtile.
     small = as_array(in_y) + as_array(pad_top) < side + 2
@@ -174,68 +192,9 @@ def _layer(
         operation,
         out_y=np.where(height > 1, side, 1),
         out_x=np.where(width > 1, side, 1),
-        k_out=sizes["k_out"],
-        k_in=sizes["k_in"],
-        pad_bottom=np.where(small, as_array(sizes["pad_bottom"]), 0),
+        k_out=k_out,
+        k_in=k_in,
+        pad_bottom=np.where(small, as_array(pad_bottom), 0),
         quant=quant,
     )
     return _elapsed(timing, ceil_div(height, 2) * ceil_div(width, 2), job, program)
-
-
-def ne16_conv3x3(
-    timing: Timing,
-    *,
-    out_y: Sizes,
-    out_x: Sizes,
-    k_out: Sizes,
-    k_in: Sizes,
-    stride: int = 1,
-    in_y: Sizes = 5,
-    pad_top: Sizes = 0,
-    pad_bottom: Sizes = 0,
-    pad_right: Sizes = 0,
-    program: bool = True,
-    quant: Ne16Quant = Ne16Quant(),
-) -> NDArray[np.int64]:
-    """Elapsed cycles of a 3x3 convolution; ``program`` includes the programming of its jobs. ``in_y`` and
-    ``pad_top`` matter with stride 2 only."""
-    sizes: dict[str, Sizes] = {"out_y": out_y, "out_x": out_x, "k_out": k_out, "k_in": k_in}
-    sizes |= {"pad_bottom": pad_bottom, "pad_right": pad_right}
-    return _layer(timing, "conv3x3", quant, stride, program, sizes, in_y, pad_top)
-
-
-def ne16_conv1x1(
-    timing: Timing,
-    *,
-    out_y: Sizes,
-    out_x: Sizes,
-    k_out: Sizes,
-    k_in: Sizes,
-    stride: int = 1,
-    program: bool = True,
-    quant: Ne16Quant = Ne16Quant(),
-) -> NDArray[np.int64]:
-    """Elapsed cycles of a 1x1 convolution (no padding); ``program`` includes the programming of its jobs."""
-    sizes: dict[str, Sizes] = {"out_y": out_y, "out_x": out_x, "k_out": k_out, "k_in": k_in}
-    sizes |= {"pad_bottom": 0, "pad_right": 0}
-    return _layer(timing, "conv1x1", quant, stride, program, sizes)
-
-
-def ne16_depthwise3x3(
-    timing: Timing,
-    *,
-    out_y: Sizes,
-    out_x: Sizes,
-    channels: Sizes,
-    stride: int = 1,
-    in_y: Sizes = 5,
-    pad_top: Sizes = 0,
-    pad_bottom: Sizes = 0,
-    pad_right: Sizes = 0,
-    program: bool = True,
-    quant: Ne16Quant = Ne16Quant(),
-) -> NDArray[np.int64]:
-    """Elapsed cycles of a 3x3 depthwise convolution; ``program`` includes the programming of its jobs."""
-    sizes: dict[str, Sizes] = {"out_y": out_y, "out_x": out_x, "k_out": channels, "k_in": 1}
-    sizes |= {"pad_bottom": pad_bottom, "pad_right": pad_right}
-    return _layer(timing, "depthwise3x3", quant, stride, program, sizes, in_y, pad_top)

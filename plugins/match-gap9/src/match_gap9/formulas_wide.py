@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_gap9.formula_types import Sizes, Timing, as_array, ceil_div
-from match_gap9.formulas_ne16 import Ne16Quant, Operation, ne16_conv3x3, ne16_depthwise3x3, ne16_job
+from match_gap9.formulas_ne16 import Ne16Quant, Operation, ne16_job, ne16_layer
 
 #: How runtime/match_gap9_ne16_wide.c cuts a tile into bands.
 _BAND_ELEMENTS = 1024
@@ -119,6 +119,8 @@ def ne16_wide(
     stride: int,
     weight_bits: int,
     shift: int,
+    pad_bottom: Sizes = 0,
+    pad_right: Sizes = 0,
 ) -> NDArray[np.int64]:
     """Elapsed cycles of a tile on the team: core 0 fills the words and issues jobs with 32-bit outputs, all cores
     requantise band after band. With stride 1 they work on a band while NE16 works on the next two (its contexts)."""
@@ -126,20 +128,18 @@ def ne16_wide(
     y, x, k, c = np.broadcast_arrays(as_array(out_y), as_array(out_x), as_array(k_out), as_array(k_in))
     barrier, begin = timing["team_barrier_cycles"], timing["team_start_cycles"] + timing["ne16_words_cycles"]
     if stride != 1:
-        if operation == "depthwise3x3":
-            layer = ne16_depthwise3x3(timing, out_y=y, out_x=x, channels=k, stride=stride, quant=quant)
-        else:
-            layer = ne16_conv3x3(timing, out_y=y, out_x=x, k_out=k, k_in=c, stride=stride, quant=quant)
+        layer = ne16_layer(timing, operation, out_y=y, out_x=x, k_out=k, k_in=c, stride=stride, quant=quant)
         return begin + layer + 2 * barrier + wide_requant(timing, pixels=y * x, channels=k, shift=shift)
 
     bands, height = _bands(timing, y, y * x * k)
     last = y - (bands - 1) * height
 
-    def job(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        return ne16_job(timing, operation, out_y=rows, out_x=x, k_out=k, k_in=c, quant=quant)
+    def job(rows: NDArray[np.int64], below: Sizes) -> NDArray[np.int64]:
+        sizes = {"out_y": rows, "out_x": x, "k_out": k, "k_in": c, "pad_bottom": below, "pad_right": pad_right}
+        return ne16_job(timing, operation, quant=quant, **sizes)
 
     # Of all bands but the last, and of the last.
-    jobs = (job(height), job(last))
+    jobs = (job(height, 0), job(last, pad_bottom))
     epilogues = tuple(
         barrier + wide_requant(timing, pixels=rows * x, channels=k, shift=shift) for rows in (height, last)
     )

@@ -107,8 +107,8 @@ def test_formulas_are_vectorised_and_integral():
     assert many.dtype == np.int64
     assert many.tolist() == one
     for preset in PRESETS:
-        jobs = formulas.ne16_conv3x3(
-            values(preset), out_y=out_y, out_x=out_y, k_out=33, k_in=17, stride=2, in_y=2 * out_y
+        jobs = formulas.ne16_layer(
+            values(preset), "conv3x3", out_y=out_y, out_x=out_y, k_out=33, k_in=17, stride=2, in_y=2 * out_y
         )
         assert jobs.dtype == np.int64
         assert jobs.shape == out_y.shape

@@ -30,12 +30,8 @@ def test_elapsed_cycles_of_layers(build, new_script, preset):
         rows, columns, _ = layer.out_shape
         sizes = {"out_y": rows, "out_x": columns, "stride": layer.stride, "quant": layer.quant()}
         pads = {"in_y": layer.in_y, "pad_top": layer.pads[0], "pad_bottom": layer.pads[1], "pad_right": layer.pads[3]}
-        if layer.kernel == 1:
-            expected = formulas.ne16_conv1x1(timing, k_out=layer.k_out, k_in=layer.k_in, **sizes)
-        elif layer.depthwise:
-            expected = formulas.ne16_depthwise3x3(timing, channels=layer.k_out, **sizes, **pads)
-        else:
-            expected = formulas.ne16_conv3x3(timing, k_out=layer.k_out, k_in=layer.k_in, **sizes, **pads)
+        name = "conv1x1" if layer.kernel == 1 else "depthwise3x3" if layer.depthwise else "conv3x3"
+        expected = formulas.ne16_layer(timing, name, k_out=layer.k_out, k_in=layer.k_in, **sizes, **pads)
         setters = 6 if layer.scale_bits else 4
         build_cycles = setters * timing["ne16_build_setter_cycles"] + timing["ne16_build_dims_cycles"]
         assert clocks[2 * index + 1] - clocks[2 * index] == int(expected) + build_cycles, layer.command()

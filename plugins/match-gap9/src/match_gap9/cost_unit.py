@@ -1,0 +1,60 @@
+"""What the cost models of both units share: copies, and the hand-over of a layer to the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
+from numpy.typing import NDArray
+
+from match_gap9 import formulas
+from match_gap9.constants import DEFAULT_PRESET, values
+
+if TYPE_CHECKING:
+    from match_core.cost import Bound
+
+#: Raised when a formula changes.
+FORMULAS = 3
+
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class UnitCost:
+    """What both units share: transfers through the cluster DMA and the hand-over of a layer to the cluster."""
+
+    pattern: str
+    preset: str = DEFAULT_PRESET
+    bound: Bound = "fitted"
+    overlap: Overlap = "all"
+    energy: EnergyModel | None = None
+    timing: Mapping[str, int] = field(default_factory=lambda: values(DEFAULT_PRESET))
+
+    @property
+    def version(self) -> str:
+        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
+        figures = ",".join(f"{name}={value}" for name, value in sorted(self.timing.items()))
+        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+
+    @property
+    def name(self) -> str:
+        """Names the formulas and the preset; appears in every report."""
+        return f"gap9-{self.pattern}-{self.preset}"
+
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
+        """Copies between L2 and L1 by the cluster DMA (sheet 3.1 or 3.5), or requests to the external RAM."""
+        t, timing = transfer, self.timing
+        if "l3" in (t.far, t.near):
+            return TransferCycles(*formulas.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
+        return TransferCycles(
+            *formulas.dma_copy(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
+        )
+
+    def layer_cycles(self, workload: Workload) -> int:
+        """Fabric controller to cluster controller and back."""
+        return self.timing["cluster_offload_cycles"]
