@@ -169,6 +169,17 @@ def test_functions_of_wider_integers_are_computed(model_of: ModelOf, accelerated
     assert found["IntegerGelu"] + found["IntegerHardswish"] == 1
 
 
+def test_tables_behind_an_operator_that_stays_signed(model_of: ModelOf, accelerated: PassContext) -> None:
+    text = f"""g (float[1,4,16] x) => (float[1,4,16] y) {{ a = MatMul (x, w) r = {rq("a")}
+        n = iLayerNorm <D = 1024, n_levels = 256> (r, g, h) y = {rq("n", m="m2")} }}"""
+    constants = {
+        "w": whole(-60, 60, 16, 16), "g": whole(9000, 60000, 16), "h": whole(-5000, 5000, 16),
+        "m": np.float32(9), "m2": np.float32(700), "b": np.float32(0),
+    }  # fmt: skip
+    found = ops(narrowed(model_of(text, constants), accelerated))
+    assert (found["LayerNormI8"], found["LutI8"]) == (1, 1)
+
+
 def test_what_requantises_to_itself_goes(model_of: ModelOf, accelerated: PassContext) -> None:
     text = f"""g (float[1,64] x) => (float[1,64] y) {{ a = MatMul (x, w) r = {rq("a")}
         s = {rq("r", m="same", b="z")} y = {rq("s", m="same", b="z")} }}"""
@@ -314,6 +325,29 @@ def test_elementwise_and_moves(model_of: ModelOf, accelerated: PassContext, host
         result = narrowed(model_of(MOVES.format(move=move), constants), context)
         floats = [n.op for n in result.graph.nodes if np.dtype(n.outputs[0].dtype).kind == "f"]
         assert floats == ["Cast"]
+
+
+def test_every_source_node_is_named_by_what_replaces_it(model_of: ModelOf, accelerated: PassContext) -> None:
+    model = model_of(
+        """g (float[1,16] x) => (float[1,16] y) {
+        [product] a = MatMul (x, w) [bias] c = Add (a, d) [scale] e = Mul (c, k) [left] l = """
+        + rq("e")
+        + " [right] r = "
+        + rq("a")
+        + " [sum] s = Add (l, r) [last] y = "
+        + rq("s")
+        + " }",
+        {
+            "w": whole(-30, 30, 16, 16),
+            "d": whole(-9, 9, 16),
+            "k": whole(1, 4, 16),
+            "m": np.float32(9),
+            "b": np.float32(0),
+        },
+    )
+    result = narrowed(model, accelerated)
+    names = {name for origin in result.provenance.values() for name in origin}
+    assert names == {"product", "bias", "scale", "left", "right", "sum", "last"}
 
 
 def test_the_whole_pipeline_keeps_every_bit(model_of: ModelOf, accelerated: PassContext) -> None:

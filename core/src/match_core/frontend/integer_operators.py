@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.frontend.integer_rules import MEAN, RULES, Call, axes_of
+from match_core.frontend.integer_call import Call
+from match_core.frontend.integer_rules import MEAN, RULES, axes_of
 from match_core.ir.functions import ARITH, VERSION, function_protos
 
 if TYPE_CHECKING:

@@ -31,6 +31,8 @@ _REQUANT = frozenset(("RequantU8", "RequantI8"))
 
 def run(model: Model, context: PassContext) -> Model:
     """Narrow everything that ends in an integer operator."""
+    if not any(node.op == "Floor" or _is_ours(node) for node in model.graph.nodes):
+        return model
     editor = Editor(model)
     sort_nodes(editor.graph)
     holders = Holders(editor.graph)
