@@ -5,8 +5,8 @@ of the convolution alone: the programs also change the layout of the graph's inp
 
 "cluster" is a program without NE16, "NE16" one without the cluster as a unit of its own; the host is in both, and the
 column "runs on" tells which unit took the layer. With precision exact, NE16 leaves 32-bit sums and the cluster's cores
-requantise them in 64 bits (patterns named wide), so those rows measure both. 128x128 with 64 channels needs 2 MiB for
-input and output: its L2 is enlarged for that.
+requantise them in 64 bits (patterns named wide), so those rows measure both. The layer of 128x128x64
+needs 4 MiB for input and output in both layouts: its L2 is enlarged to 8 MiB.
 
 Exit code 1 if anything is not bit exact.
 """
@@ -35,7 +35,7 @@ COMMAND = "tests.benchmarks.micro_grid"
 UNITS = ("cluster", "NE16")
 #: The precision of the tables in docs/benchmarks.md: the one whose kernels the paper measured.
 PAGE_PRECISION: Precision = "fast"
-ENLARGED_L2_BYTES = 4 * 1024 * 1024
+ENLARGED_L2_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
