@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from match_core.schedule.bounds import OrderBounds
+from match_core.schedule.choice_bounds import ChoiceBounds
 from match_core.schedule.engine import schedule, view_schedule
-from match_core.schedule.groups import GroupBounds
 from match_core.schedule.infeasible import ScheduleInfeasible
 from match_core.schedule.loops import LoopSchedule, Objective, ScheduleRequest, TileLoop
+from match_core.schedule.needs import budgets_of
 from match_core.schedule.objective import EnergyUnknownError, score
-from match_core.schedule.optimum import Nodes, Search, budgets_of
+from match_core.schedule.optimum import Nodes, Search
 from match_core.schedule.order_sums import OrderSums
 from match_core.schedule.space import TILINGS_MAX, cuts_of
 from match_core.schedule.tables import Tables
@@ -130,7 +131,7 @@ def test_bounds_are_never_above_the_cost(data: st.DataObject, workload: Workload
             assert lower[row] <= search.best.rank[0] * (1 + 1e-9)
             assert bounds.cycles()[tuple(index[0] for index in tiling)] + 50 <= cost.total_cycles
             if request.objective != "latency":
-                energy = float(GroupBounds(sums).energy(rows)[row])
+                energy = float(ChoiceBounds(sums).energy(rows)[row])
                 assert energy == pytest.approx(cost.energy_pj)
                 assert bounds.energy()[tuple(index[0] for index in tiling)] <= energy * (1 + 1e-9)
 

@@ -1,9 +1,10 @@
 """The search for the best schedule: branch and bound over loop orders, tile sizes, depths and buffers.
 
 Nodes are (loop order, tiling) pairs with the bound of ``bounds``; the best are opened first. Opening a node lists the
-choices of depth and buffers that fit, bounds each (``groups``), and replays them in the order of their bounds until no
-bound is below the best cost known. So the result is the optimum of the space (see docs/scheduling.md), whatever the
-order of the search; ties go to fewer kernel calls, then to fewer bytes moved, then to what was found first.
+choices of depth and buffers that fit, bounds each (``choice_bounds``), and replays them in the order of their bounds
+until no bound is below the best cost known. So the result is the optimum of the space (see docs/scheduling.md),
+whatever the order of the search; ties go to fewer kernel calls, then to fewer bytes moved, then to what was found
+first.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.schedule.bounds import HUGE, OrderBounds, bytes_in
-from match_core.schedule.groups import GroupBounds, Rows
-from match_core.schedule.infeasible import ScheduleInfeasible
+from match_core.schedule.choice_bounds import ChoiceBounds, Rows
 from match_core.schedule.layout import working_bytes_of
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.schedule.needs import budgets_of, fitting, shortage, smallest_needs
 from match_core.schedule.objective import check_objective, score
 from match_core.schedule.order_sums import OrderSums
 from match_core.schedule.space import cuts_of
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from match_core.cost import Cost
+    from match_core.schedule.infeasible import ScheduleInfeasible
 
     Array = NDArray[np.int64]
     Flags = NDArray[np.bool_]
@@ -49,60 +51,7 @@ def best_schedule(request: ScheduleRequest, memory: str) -> LoopSchedule | Sched
     tables = Tables(request, cuts_of(request.workload))
     budgets = budgets_of(request, memory)
     found = Search(tables, memory, budgets).run()
-    return found or _shortage(tables, memory, smallest_needs(tables, memory, budgets), budgets)
-
-
-def budgets_of(request: ScheduleRequest, memory: str) -> dict[str, int]:
-    """Bytes that the layer may use: of every memory that kernels read or write, and of the home memory for staging."""
-    budgets = {memory: min(request.memory_bytes, request.soc.memory(memory).size_bytes)}
-    for operand in request.workload.operands:
-        name = request.unit.memory_of(operand.name, operand.role)
-        if name is not None and name not in budgets:
-            budgets[name] = request.soc.memory(name).size_bytes
-    if request.streamed:
-        budgets[request.soc.home] = request.staging_bytes
-    return budgets
-
-
-def smallest_needs(tables: Tables, memory: str, budgets: Mapping[str, int]) -> dict[str, Array]:
-    """What each tiling needs of every memory with a budget, whatever its loops: every operand's smallest buffer."""
-    request = tables.request
-    needs: dict[str, Array] = {}
-    for name in budgets:
-        alignment = request.soc.memory(name).alignment_bytes
-        need = -(-tables.scratch // alignment) * alignment if name == memory else 0 * tables.scratch
-        for operand, size in zip(request.workload.operands, tables.sizes, strict=True):
-            aligned = -(-size // alignment) * alignment
-            if request.unit.memory_of(operand.name, operand.role) == name:
-                need = need + aligned
-            if name == request.soc.home and operand.name in request.streamed:
-                whole = aligned.reshape(-1)[0]  # staged once, or in two buffers
-                need = need + np.minimum(2 * aligned, whole)
-        needs[name] = np.broadcast_to(need, tables.shape)
-    return needs
-
-
-def _shortage(
-    tables: Tables, memory: str, needs: Mapping[str, Array], budgets: Mapping[str, int]
-) -> ScheduleInfeasible:
-    """What the smallest working set lacks."""
-    scarce = [name for name, need in needs.items() if int(need.min()) > budgets[name]]
-    name = scarce[0] if scarce else memory
-    # Where each memory would do alone: the least need of the unit's memory among tilings that fit the others.
-    others = _fitting({other: need for other, need in needs.items() if other != name and not scarce}, budgets, tables)
-    need = np.where(others, needs[name], HUGE)
-    place = np.unravel_index(int(need.argmin()), tables.shape)
-    tile = {cut.dim.name: cut.tiles[int(index)] for cut, index in zip(tables.cuts, place, strict=False)}
-    sizes = tuple((dim.name, tile.get(dim.name, dim.size)) for dim in tables.request.workload.dims)
-    return ScheduleInfeasible(name, int(need[place]), budgets[name], sizes)
-
-
-def _fitting(needs: Mapping[str, Array], budgets: Mapping[str, int], tables: Tables) -> Flags:
-    """The tilings whose needs are within the budgets."""
-    fits: Flags = np.ones(tables.shape, dtype=np.bool_)
-    for name, need in needs.items():
-        fits = fits & (need <= budgets[name])
-    return fits
+    return found or shortage(tables, memory, smallest_needs(tables, memory, budgets), budgets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +88,7 @@ class Search:
         self.layer_cycles = self.request.cost_model.layer_cycles(self.request.workload)
         self.replay = Replay(self.request)
         self.best: Best | None = None
-        self.fits = _fitting(smallest_needs(tables, memory, budgets), budgets, tables)
+        self.fits = fitting(smallest_needs(tables, memory, budgets), budgets, tables)
 
     def run(self) -> LoopSchedule | None:
         """Search the whole space; None where nothing fits."""
@@ -208,7 +157,7 @@ class Search:
 
     def choices(self, nodes: Nodes) -> Iterator[tuple[OrderSums, Rows, NDArray[np.float64]]]:
         """Options of all operands that fit, for some nodes of an order, with their bounds."""
-        order, groups = nodes.order, GroupBounds(nodes.order.sums)
+        order, groups = nodes.order, ChoiceBounds(nodes.order.sums)
         counts = [len(choices) for choices in order.choices]
         options = np.indices(counts).reshape(len(counts), -1)
         share = max(1, ROWS_MAX // options.shape[1])

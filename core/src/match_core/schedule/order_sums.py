@@ -17,7 +17,8 @@ from match_core.schedule.tile_kinds import Part
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from match_core.schedule.tables import Quantity, Tables
+    from match_core.schedule.sums import Quantity
+    from match_core.schedule.tables import Tables
 
     Array = NDArray[np.int64]
 
