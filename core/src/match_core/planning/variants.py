@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,12 @@ from match_core.schedule.loops import LoopSchedule
 if TYPE_CHECKING:
     from match_core.hardware import Soc
     from match_core.mapping.objective import Weighting
+    from match_core.mapping.result import Candidate
     from match_core.mapping.result import Mapping as UnitMapping
     from match_core.schedule.candidates import Scheduler
 
-#: Staging areas to ask schedules for, as parts of the home memory.
-STAGING_PARTS = (32, 8, 2)
+#: Staging areas to ask schedules for, as parts of the home memory, the largest first.
+STAGING_PARTS = (2, 8, 32)
 
 
 def resident_bytes(assignment: Assignment, soc: Soc) -> int:
@@ -57,28 +58,36 @@ def variants_of(
     """Every task as it is, and streamed on each unit that offers its nodes and can copy from the Soc's store.
     Streaming changes what a layer costs, so the unit is chosen again among those."""
     soc = scheduler.soc
-    rivals: dict[frozenset[str], list[Assignment]] = {}
+    rivals: dict[frozenset[str], list[Candidate]] = {}
     for assignment in offered:
-        rivals.setdefault(frozenset(assignment.candidate.node_names), []).append(assignment)
+        if scheduler.can_stream(assignment.candidate):
+            rivals.setdefault(frozenset(assignment.candidate.node_names), []).append(assignment.candidate)
     asked = [
-        (number, rival.candidate, staging)
+        (number, candidate)
         for number, assignment in enumerate(mapping.assignments)
-        for rival in rivals.get(frozenset(assignment.candidate.node_names), ())
-        if scheduler.can_stream(rival.candidate)
-        for staging in _staging_budgets(soc)
+        for candidate in rivals.get(frozenset(assignment.candidate.node_names), ())
     ]
-    requests = [scheduler.streamed_request(candidate, staging) for _, candidate, staging in asked]
     found: list[list[Assignment]] = [[assignment] for assignment in mapping.assignments]
-    for (number, candidate, _), answer in zip(asked, scheduler.answers(requests), strict=True):
-        if isinstance(answer, LoopSchedule):
-            found[number].append(Assignment(candidate, answer))
+    for number, assignment in _streamed(asked, scheduler):
+        found[number].append(assignment)
     kept = tuple(_undominated(task, soc, weighting) for task in found)
     return Variants(kept, tuple(tuple(_variant(a, soc, weighting) for a in task) for task in kept))
 
 
-def _staging_budgets(soc: Soc) -> tuple[int, ...]:
-    home = soc.memory(soc.home)
-    return tuple(home.size_bytes // part // home.alignment_bytes * home.alignment_bytes for part in STAGING_PARTS)
+def _streamed(asked: Sequence[tuple[int, Candidate]], scheduler: Scheduler) -> Iterator[tuple[int, Assignment]]:
+    """The schedules of candidates with large staging areas first, then with smaller ones where that is less than what
+    was used: where it is not, the answer would be the same."""
+    home = scheduler.soc.memory(scheduler.soc.home)
+    budgets = [home.size_bytes // part // home.alignment_bytes * home.alignment_bytes for part in STAGING_PARTS]
+    for budget, following in zip(budgets, (*budgets[1:], home.size_bytes), strict=True):
+        requests = [scheduler.streamed_request(candidate, budget) for _, candidate in asked]
+        smaller = []
+        for (number, candidate), answer in zip(asked, scheduler.answers(requests), strict=True):
+            if isinstance(answer, LoopSchedule):
+                yield number, Assignment(candidate, answer)
+                if answer.bytes_in(home.name) > following:
+                    smaller.append((number, candidate))
+        asked = smaller
 
 
 def _variant(assignment: Assignment, soc: Soc, weighting: Weighting) -> Variant:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
@@ -71,10 +72,15 @@ class Scheduler:
 
     def can_stream(self, candidate: Candidate) -> bool:
         """Whether the candidate's unit copies from the Soc's store and there is something worth it."""
-        unit = next(unit for unit in self.units if unit.name == candidate.unit)
-        if self.soc.store is None or unit.memory is None or not _streamable(candidate):
-            return False
-        return self.plugins.emit_api(self.soc, unit).store is not None
+        return candidate.unit in self._storing and bool(_streamable(candidate))
+
+    @cached_property
+    def _storing(self) -> frozenset[str]:
+        """The units that copy from the Soc's store."""
+        if self.soc.store is None:
+            return frozenset()
+        tiling = [unit for unit in self.units if unit.memory is not None]
+        return frozenset(unit.name for unit in tiling if self.plugins.emit_api(self.soc, unit).store is not None)
 
     def validate(self, assignments: Iterable[Assignment]) -> None:
         """InvalidScheduleError where a schedule breaks its contract, whoever made it or kept it."""
