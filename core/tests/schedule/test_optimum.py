@@ -251,3 +251,35 @@ def test_a_view_costs_nothing(lab: SimpleNamespace) -> None:
     answer = view_schedule(workload)
     assert answer.cost.total_cycles == 0
     assert answer.loops == ()
+
+
+def test_reductions_are_cut_where_kernels_accumulate(lab: SimpleNamespace) -> None:
+    workload = replace(lab.linear(k=10, c=64), accumulates=True)
+    assert [cut.dim.name for cut in cuts_of(workload)] == ["K", "C"]
+    request = lab.request_for(workload, 20)
+    assert isinstance(schedule(replace(request, workload=lab.linear(k=10, c=64))), ScheduleInfeasible)
+    answer = schedule(request)
+    assert isinstance(answer, LoopSchedule)
+    assert "C" in {loop.dim for loop in answer.loops}
+
+
+def test_divisors_are_left_out_last(lab: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("match_core.schedule.space.TILINGS_MAX", 100)
+    tiles = [cut.tiles for cut in cuts_of(lab.add(c=96, y=7, x=1))]
+    assert np.prod([len(sizes) for sizes in tiles]) <= 100
+    assert {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 96} <= set(tiles[-1])
+
+
+def test_constants_are_streamed_through_the_home_memory(lab: SimpleNamespace) -> None:
+    workload = lab.linear(k=64, c=64)
+    soc, unit = chip(False, True)
+    request = ScheduleRequest(soc, unit, "p", workload, lab.model(), 1 << 16, "latency", ("w",), 1 << 16)
+    answer = schedule(request)
+    assert isinstance(answer, LoopSchedule)
+    assert answer.streamed("home") == ("w",)
+    assert answer.bytes_in("home") >= 64
+    tight = schedule(replace(request, staging_bytes=200))
+    assert isinstance(tight, LoopSchedule)
+    assert tight.bytes_in("home") <= 200
+    none = schedule(replace(request, staging_bytes=100))
+    assert none == ScheduleInfeasible("home", 128, 100, (("K", 1), ("C", 64)))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-#: Nodes that are opened together.
+#: Nodes that are opened together at first; twice as many each time, for then their bounds do not tell enough.
 BATCH = 48
 #: Choices that are bounded together; limits the memory that a search needs.
 ROWS_MAX = 1 << 18
@@ -87,6 +87,7 @@ class Search:
         self.budgets = budgets
         self.layer_cycles = self.request.cost_model.layer_cycles(self.request.workload)
         self.replay = Replay(self.request)
+        self.batch = BATCH
         self.best: Best | None = None
         self.fits = fitting(smallest_needs(tables, memory, budgets), budgets, tables)
 
@@ -101,6 +102,7 @@ class Search:
                     waiting += [self._nodes(order) for order in permutations(chosen)]
             waiting = self._open_best(waiting)
         while waiting:
+            self.batch *= 2
             waiting = self._open_best(waiting)
         return None if self.best is None else self._answer(self.best)
 
@@ -137,7 +139,7 @@ class Search:
         if not kept:
             return []
         every = np.concatenate([nodes.bounds for nodes in kept])
-        last = np.partition(every, BATCH - 1)[BATCH - 1] if every.size > BATCH else every.max()
+        last = np.partition(every, self.batch - 1)[self.batch - 1] if every.size > self.batch else every.max()
         self._open([nodes.where(nodes.bounds <= last) for nodes in kept])
         return [nodes.where(nodes.bounds > last) for nodes in kept]
 

@@ -14,7 +14,7 @@ from match_core.schedule.geometry import axis_tile, far_strides, round_up
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
 
 #: Most tilings (products of tile sizes) that one search looks at; keeps a search within milliseconds.
-TILINGS_MAX = 8192
+TILINGS_MAX = 32768
 #: Sizes are also tried rounded up to these multiples, which kernels with several cores or lanes prefer.
 PREFERRED_MULTIPLES = (2, 4, 8, 16, 32)
 
