@@ -6,8 +6,8 @@
 
 static alignas(GOLDEN_L1_ALIGN) uint8_t l1[GOLDEN_L1_BYTES];
 static alignas(GOLDEN_L2_ALIGN) uint8_t l2[GOLDEN_L2_BYTES];
-static int8_t input[59536]; /* input: int8 1x16x61x61 */
-static int8_t q7[363]; /* q7: int8 1x3x11x11 */
+static int8_t input[59536];
+static int8_t q7[363];
 
 int main(void)
 {

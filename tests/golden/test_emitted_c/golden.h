@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* golden: compiled by match 0.1.0 for gap9 from golden.onnx (sha256 25030fef937030a5).
- *
- * The caller owns all memory. Fill in the arenas of golden_t, call golden_init once, then golden_run per inference.
- * Two instances may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
+ * The caller owns all memory. Fill in golden_t, call golden_init once, then golden_run per inference. Two instances
+ * may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
@@ -13,7 +12,7 @@ extern "C" {
 #endif
 
 /* l1: working memory of the units */
-#define GOLDEN_L1_BYTES 119072u
+#define GOLDEN_L1_BYTES 104896u
 #define GOLDEN_L1_ALIGN 16u
 /* l2: activations between layers */
 #define GOLDEN_L2_BYTES 238144u
@@ -27,16 +26,18 @@ enum {
 };
 
 typedef struct {
-    uint8_t *l1; /* GOLDEN_L1_BYTES */
-    uint8_t *l2; /* GOLDEN_L2_BYTES */
+    uint8_t *l1;
+    uint8_t *l2;
 } golden_t;
 
 typedef struct {
-    const int8_t *input; /* input: int8 1x16x61x61 */
+    /* input: int8 1x16x61x61 */
+    const int8_t *input;
 } golden_inputs_t;
 
 typedef struct {
-    int8_t *q7; /* q7: int8 1x3x11x11 */
+    /* q7: int8 1x3x11x11 */
+    int8_t *q7;
 } golden_outputs_t;
 
 /* Checks the arenas and starts the units. */

@@ -1,13 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* golden: layers on unit ne16, one function each: loops over tiles, copies, kernel launch and wait. */
+/* golden: layers on unit ne16, one function each: steps over tiles, copies, kernel launch and wait. */
 #include <stdint.h>
 #include "match_gap9_api.h"
 #include "match_gap9_wide.h"
 #include "match_runtime.h"
 #include "golden_tasks.h"
 
+/* A step of golden_ne16_01: one kernel call. */
+typedef struct {
+    uint32_t oy; /* where the tile begins, by loop */
+    uint32_t oy_turn; /* which of two buffers is in use */
+    match_span_t input_y;
+    match_conv2d_t tile;
+} golden_ne16_01_step_t;
+
+/* Goes on to the next tile. */
+static void golden_ne16_01_next(const match_task_t *task, golden_ne16_01_step_t *step)
+{
+    uint8_t *const near = task->near;
+    match_conv2d_t *const tile = &step->tile;
+    step->oy += 12u;
+    step->oy_turn ^= 1u;
+    tile->oy = match_min_u32(12u, 61u - step->oy);
+    step->input_y = match_span(step->oy, 1u, tile->oy + 2u, 61u);
+    tile->input_y = step->input_y.size;
+    tile->input_y_pad_before = step->input_y.before;
+    tile->input_y_pad_after = step->input_y.after;
+    tile->input = near + step->oy_turn * 13664u;
+    tile->output = near + 34624u + step->oy_turn * 35136u;
+}
+
+/* Loads what the next step needs. */
+static void golden_ne16_01_load_ahead(const match_task_t *task, const golden_ne16_01_step_t *step)
+{
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    match_gap9_copy_in_1d(near + step->oy_turn * 13664u, input + step->input_y.first * 976u, step->input_y.size * 976u);
+}
+
+/* Copies the result of a step home. */
+static void golden_ne16_01_store(const match_task_t *task, const golden_ne16_01_step_t *step)
+{
+    uint8_t *const near = task->near;
+    uint8_t *const output = task->out[0];
+    const match_conv2d_t *const tile = &step->tile;
+    match_gap9_copy_out_1d(output + step->oy * 2928u, near + 34624u + step->oy_turn * 35136u, tile->oy * 2928u);
+}
+
 /* conv0, conv0_relu on ne16 (conv3x3)
- * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:3x21; 305741 cycles (modelled) */
+ * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:6x12; two buffers for input, output; 268328 cycles (modelled) */
 void golden_ne16_01(void *argument)
 {
     const match_task_t *const task = argument;
@@ -16,37 +57,92 @@ void golden_ne16_01(void *argument)
     const uint8_t *const weight = (const uint8_t *)golden_01_weight;
     const uint8_t *const multiplier = (const uint8_t *)golden_01_multiplier;
     const uint8_t *const addend = (const uint8_t *)golden_01_addend;
-    uint8_t *const output = task->out[0];
-    match_conv2d_t tile = {
-        .input = near + 0u,
-        .weight = near + 22448u,
-        .multiplier = near + 29360u,
-        .addend = near + 29552u,
-        .output = near + 29744u,
-        .k = 48u, .c = 16u, .oy = 21u, .ox = 61u, .fy = 3u, .fx = 3u,
-        .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
-        .stride_y = 1, .stride_x = 1, .shift = 20, .pad_value = 0, .weight_bits = 8,
-    };
-    match_gap9_copy_in_1d(near + 22448u, weight, 6912u);
-    match_gap9_copy_in_1d(near + 29360u, multiplier, 192u);
-    match_gap9_copy_in_1d(near + 29552u, addend, 192u);
-    for (uint32_t oy = 0u; oy < 61u; oy += 21u) {
-        tile.oy = match_min_u32(21u, 61u - oy);
-        const match_span_t input_y = match_span(oy, 1u, tile.oy + 2u, 61u);
-        tile.input_y = input_y.size;
-        tile.input_y_pad_before = input_y.before;
-        tile.input_y_pad_after = input_y.after;
-        match_gap9_copy_in_1d(near + 0u, input + input_y.first * 976u, input_y.size * 976u);
+    golden_ne16_01_step_t steps[3] = {[0] = {
+        .input_y = {0u, 13u, 1u, 0u},
+        .tile = {
+            .input = near,
+            .weight = near + 27328u,
+            .multiplier = near + 34240u,
+            .addend = near + 34432u,
+            .output = near + 34624u,
+            .k = 48u, .c = 16u, .oy = 12u, .ox = 61u, .fy = 3u, .fx = 3u,
+            .input_y = 13u, .input_y_pad_before = 1u,
+            .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
+            .stride_y = 1, .stride_x = 1, .shift = 20, .pad_value = 0, .weight_bits = 8,
+        },
+    }};
+    golden_ne16_01_step_t *now = &steps[0];
+    golden_ne16_01_step_t *next = &steps[1];
+    golden_ne16_01_step_t *before = &steps[2];
+    match_gap9_copy_in_1d(near, input, 12688u);
+    match_gap9_copy_in_1d(near + 27328u, weight, 6912u);
+    match_gap9_copy_in_1d(near + 34240u, multiplier, 192u);
+    match_gap9_copy_in_1d(near + 34432u, addend, 192u);
+    for (uint32_t n = 0u; n < 6u; n++) {
         match_gap9_copy_wait();
-        match_gap9_ne16_conv3x3(&tile);
+        match_gap9_ne16_conv3x3(&now->tile);
+        if (n + 1u < 6u) {
+            *next = *now;
+            golden_ne16_01_next(task, next);
+            golden_ne16_01_load_ahead(task, next);
+        }
+        if (n > 0u) {
+            golden_ne16_01_store(task, before);
+        }
         match_gap9_ne16_wait();
-        match_gap9_copy_out_1d(output + oy * 2928u, near + 29744u, tile.oy * 2928u);
-        match_gap9_copy_wait();
+        golden_ne16_01_step_t *const free = before;
+        before = now;
+        now = next;
+        next = free;
     }
+    golden_ne16_01_store(task, before);
+    match_gap9_copy_wait();
+}
+
+/* A step of golden_ne16_02: one kernel call. */
+typedef struct {
+    uint32_t oy; /* where the tile begins, by loop */
+    uint32_t oy_turn; /* which of two buffers is in use */
+    match_span_t input_y;
+    match_depthwise2d_t tile;
+} golden_ne16_02_step_t;
+
+/* Goes on to the next tile. */
+static void golden_ne16_02_next(const match_task_t *task, golden_ne16_02_step_t *step)
+{
+    uint8_t *const near = task->near;
+    match_depthwise2d_t *const tile = &step->tile;
+    step->oy += 6u;
+    step->oy_turn ^= 1u;
+    tile->oy = match_min_u32(6u, 31u - step->oy);
+    step->input_y = match_span(step->oy * 2u, 1u, tile->oy * 2u + 1u, 61u);
+    tile->input_y = step->input_y.size;
+    tile->input_y_pad_before = step->input_y.before;
+    tile->input_y_pad_after = step->input_y.after;
+    tile->input = near + step->oy_turn * 38064u;
+    tile->output = near + 76944u + step->oy_turn * 8928u;
+}
+
+/* Loads what the next step needs. */
+static void golden_ne16_02_load_ahead(const match_task_t *task, const golden_ne16_02_step_t *step)
+{
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    match_gap9_copy_in_1d(near + step->oy_turn * 38064u, input + step->input_y.first * 2928u,
+                          step->input_y.size * 2928u);
+}
+
+/* Copies the result of a step home. */
+static void golden_ne16_02_store(const match_task_t *task, const golden_ne16_02_step_t *step)
+{
+    uint8_t *const near = task->near;
+    uint8_t *const output = task->out[0];
+    const match_depthwise2d_t *const tile = &step->tile;
+    match_gap9_copy_out_1d(output + step->oy * 1488u, near + 76944u + step->oy_turn * 8928u, tile->oy * 1488u);
 }
 
 /* conv2, conv2_relu on ne16 (depthwise3x3)
- * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:2x16; 222006 cycles (modelled) */
+ * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:6x6; two buffers for input, output; 193166 cycles (modelled) */
 void golden_ne16_02(void *argument)
 {
     const match_task_t *const task = argument;
@@ -55,31 +151,77 @@ void golden_ne16_02(void *argument)
     const uint8_t *const weight = (const uint8_t *)golden_02_weight;
     const uint8_t *const multiplier = (const uint8_t *)golden_02_multiplier;
     const uint8_t *const addend = (const uint8_t *)golden_02_addend;
-    uint8_t *const output = task->out[0];
-    match_depthwise2d_t tile = {
-        .input = near + 0u,
-        .weight = near + 93696u,
-        .multiplier = near + 94128u,
-        .addend = near + 94320u,
-        .output = near + 94512u,
-        .k = 48u, .oy = 16u, .ox = 31u, .fy = 3u, .fx = 3u,
-        .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
-        .stride_y = 2, .stride_x = 2, .shift = 18, .pad_value = 0, .weight_bits = 8,
-    };
-    match_gap9_copy_in_1d(near + 93696u, weight, 432u);
-    match_gap9_copy_in_1d(near + 94128u, multiplier, 192u);
-    match_gap9_copy_in_1d(near + 94320u, addend, 192u);
-    for (uint32_t oy = 0u; oy < 31u; oy += 16u) {
-        tile.oy = match_min_u32(16u, 31u - oy);
-        const match_span_t input_y = match_span(oy * 2u, 1u, (tile.oy - 1u) * 2u + 3u, 61u);
-        tile.input_y = input_y.size;
-        tile.input_y_pad_before = input_y.before;
-        tile.input_y_pad_after = input_y.after;
-        match_gap9_copy_in_1d(near + 0u, input + input_y.first * 2928u, input_y.size * 2928u);
+    golden_ne16_02_step_t steps[3] = {[0] = {
+        .input_y = {0u, 12u, 1u, 0u},
+        .tile = {
+            .input = near,
+            .weight = near + 76128u,
+            .multiplier = near + 76560u,
+            .addend = near + 76752u,
+            .output = near + 76944u,
+            .k = 48u, .oy = 6u, .ox = 31u, .fy = 3u, .fx = 3u,
+            .input_y = 12u, .input_y_pad_before = 1u,
+            .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
+            .stride_y = 2, .stride_x = 2, .shift = 18, .pad_value = 0, .weight_bits = 8,
+        },
+    }};
+    golden_ne16_02_step_t *now = &steps[0];
+    golden_ne16_02_step_t *next = &steps[1];
+    golden_ne16_02_step_t *before = &steps[2];
+    match_gap9_copy_in_1d(near, input, 35136u);
+    match_gap9_copy_in_1d(near + 76128u, weight, 432u);
+    match_gap9_copy_in_1d(near + 76560u, multiplier, 192u);
+    match_gap9_copy_in_1d(near + 76752u, addend, 192u);
+    for (uint32_t n = 0u; n < 6u; n++) {
         match_gap9_copy_wait();
-        match_gap9_ne16_depthwise(&tile);
+        match_gap9_ne16_depthwise(&now->tile);
+        if (n + 1u < 6u) {
+            *next = *now;
+            golden_ne16_02_next(task, next);
+            golden_ne16_02_load_ahead(task, next);
+        }
+        if (n > 0u) {
+            golden_ne16_02_store(task, before);
+        }
         match_gap9_ne16_wait();
-        match_gap9_copy_out_1d(output + oy * 1488u, near + 94512u, tile.oy * 1488u);
-        match_gap9_copy_wait();
+        golden_ne16_02_step_t *const free = before;
+        before = now;
+        now = next;
+        next = free;
     }
+    golden_ne16_02_store(task, before);
+    match_gap9_copy_wait();
+}
+
+/* conv6 on ne16 (conv1x1)
+ * K=3 C=8 OY=11 OX=11 FY=1 FX=1; 7273 cycles (modelled) */
+void golden_ne16_04(void *argument)
+{
+    const match_task_t *const task = argument;
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    const uint8_t *const weight = (const uint8_t *)golden_04_weight;
+    const uint8_t *const multiplier = (const uint8_t *)golden_04_multiplier;
+    const uint8_t *const addend = (const uint8_t *)golden_04_addend;
+    uint8_t *const output = task->out[0];
+    const match_conv2d_t tile = {
+        .input = near,
+        .weight = near + 976u,
+        .multiplier = near + 1024u,
+        .addend = near + 1040u,
+        .output = near + 1056u,
+        .k = 3u, .c = 8u, .oy = 11u, .ox = 11u, .fy = 1u, .fx = 1u,
+        .input_y = 11u,
+        .input_x = 11u,
+        .stride_y = 1, .stride_x = 1, .shift = 17, .pad_value = 0, .weight_bits = 8,
+    };
+    match_gap9_copy_in_1d(near, input, 968u);
+    match_gap9_copy_in_1d(near + 976u, weight, 48u);
+    match_gap9_copy_in_1d(near + 1024u, multiplier, 12u);
+    match_gap9_copy_in_1d(near + 1040u, addend, 12u);
+    match_gap9_copy_wait();
+    match_gap9_ne16_conv1x1(&tile);
+    match_gap9_ne16_wait();
+    match_gap9_copy_out_1d(output, near + 1056u, 363u);
+    match_gap9_copy_wait();
 }

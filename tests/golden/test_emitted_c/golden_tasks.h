@@ -9,7 +9,7 @@ void golden_cluster_00(void *argument);
 void golden_ne16_01(void *argument);
 void golden_ne16_02(void *argument);
 void golden_cluster_03(void *argument);
-void golden_cluster_04(void *argument);
+void golden_ne16_04(void *argument);
 void golden_cluster_05(void *argument);
 
 extern const uint8_t golden_01_weight[6912];
@@ -21,7 +21,7 @@ extern const int32_t golden_02_addend[48];
 extern const int8_t golden_03_weight[9600];
 extern const int32_t golden_03_multiplier[8];
 extern const int64_t golden_03_addend[8];
-extern const int8_t golden_04_weight[24];
+extern const uint8_t golden_04_weight[48];
 extern const int32_t golden_04_multiplier[3];
 extern const int32_t golden_04_addend[3];
 

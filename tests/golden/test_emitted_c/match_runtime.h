@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 
-/* One step of the program. near: the unit's own memory; in, out: tensors in home memory, in the operands' order. */
+/* One task of the program. */
 typedef struct {
-    uint8_t *near;
-    const void *const *in;
+    uint8_t *near;                /* the unit's memory */
+    uint8_t *const *private_near; /* memories of single operands */
+    const void *const *in;        /* tensors in home memory, in the operands' order */
     void *const *out;
-    void *scratch;
+    void *scratch;                /* home memory for the task's own use */
+    uint32_t store;               /* address of the program's constants in the memory behind */
 } match_task_t;
 
 /* The part of an axis that a tile reads, and how much of its window lies before and after the tensor (padding). */

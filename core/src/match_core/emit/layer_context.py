@@ -26,13 +26,11 @@ class ContextWriter:
         if schedule.scratch_bytes:
             block.line(f".scratch = near + {schedule.scratch_offset_bytes}u,")
         _pairs(block, [f".{dim.name.lower()} = {tile[dim.name]}u" for dim in self.layer.workload.dims])
-        windows = []
         for operand, axis in self._windows():
             part, name = self.first.part(axis, self.layer.depth), f".{operand.name}_{axis.name}"
-            windows += [f"{name} = {part.extent}u"]
-            windows += [f"{name}_pad_before = {part.pad_before}u"] if part.pad_before else []
-            windows += [f"{name}_pad_after = {part.pad_after}u"] if part.pad_after else []
-        _pairs(block, windows, per_line=3)
+            padding = (("before", part.pad_before), ("after", part.pad_after))
+            pads = [f"{name}_pad_{side} = {pad}u" for side, pad in padding if pad]
+            _pairs(block, [f"{name} = {part.extent}u", *pads])
         geometry = self.layer.workload.parameters
         _pairs(block, [f".{name} = {geometry[name]}" for name in self.layer.kernel.interface.geometry])
         if self.layer.kernel.interface.accumulates:
@@ -49,7 +47,7 @@ class ContextWriter:
     def fields(self) -> list[str]:
         """The fields of a step besides the context."""
         indices = ", ".join(self.text.index(loop) for loop in range(self.layer.depth))
-        lines = [f"uint32_t {indices}; /* first indices of the tile */"]
+        lines = [f"uint32_t {indices}; /* where the tile begins, by loop */"]
         if self._asks_changed():
             lines.append("uint32_t changed; /* the outermost loop that went on */")
         if self.layer.turns:

@@ -11,18 +11,35 @@ WIDTH = 120
 
 
 def broken(text: str, indent: int) -> list[str]:
-    """A statement as lines that fit, broken after a comma or before an operator of its arguments."""
+    """A statement as lines that fit, broken between the arguments of its outermost call, or where an argument alone is
+    too long before one of its operators."""
     lines, rest, hang = [], " " * indent + text, indent + 4
     opening = rest.find("(") + 1
     if 0 < opening < WIDTH // 2:
         hang = opening
     while len(rest) > WIDTH:
-        cut = max(rest.rfind(", ", hang, WIDTH) + 1, rest.rfind(" + ", hang, WIDTH), rest.rfind(" - ", hang, WIDTH))
-        if cut <= hang:
+        cuts = list(_cuts(rest[:WIDTH], hang))
+        if not cuts:
             break
-        lines.append(rest[:cut])
+        _, cut = min(cuts, key=lambda place: (place[0], -place[1]))
+        lines.append(rest[:cut].rstrip())
         rest = " " * hang + rest[cut:].lstrip()
     return [*lines, rest]
+
+
+def _cuts(line: str, first: int) -> Iterator[tuple[int, int]]:
+    """(how deep in brackets, position) of every place behind ``first`` where a line may be broken: after a comma, or
+    before an operator as if it were one bracket deeper."""
+    depth = 0
+    for position, character in enumerate(line):
+        if character in "({":
+            depth += 1
+        elif character in ")}":
+            depth -= 1
+        elif position > first and character == ",":
+            yield depth, position + 1
+        elif position > first and line[position : position + 3] in (" + ", " - ", " * "):
+            yield depth + 1, position
 
 
 def comment(*paragraphs: str, indent: int = 0) -> str:

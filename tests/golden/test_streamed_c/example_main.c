@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* streamed: the smallest application. Arenas are static here; a platform may place them elsewhere. */
+#include <stdalign.h>
+#include <stdint.h>
+#include "streamed.h"
+
+static alignas(STREAMED_L1_ALIGN) uint8_t l1[STREAMED_L1_BYTES];
+static alignas(STREAMED_L2_ALIGN) uint8_t l2[STREAMED_L2_BYTES];
+static int8_t input[2592];
+static int8_t q5[1944];
+
+/* Supplied by the platform: brings streamed_l3.bin into l3, from flash for example, and gives its address there, a
+ * multiple of STREAMED_L3_ALIGN. */
+uint32_t load_l3(void);
+
+int main(void)
+{
+    const streamed_t ctx = {.l1 = l1, .l2 = l2, .l3 = load_l3()};
+    const streamed_inputs_t in = {.input = input};
+    const streamed_outputs_t out = {.q5 = q5};
+    int status = streamed_init(&ctx);
+    if (status == STREAMED_OK) {
+        status = streamed_run(&ctx, &in, &out);
+        streamed_stop(&ctx);
+    }
+    return status;
+}
