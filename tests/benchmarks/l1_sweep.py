@@ -158,18 +158,19 @@ def page_table(preset: str, points: Sequence[Point]) -> Table:
 def main(arguments: Sequence[str]) -> int:
     """Print the tables, write CSV and SVG."""
     options = parse(__doc__, arguments, {"network": NETWORKS})
+    precisions = (PAGE_PRECISION,) if options.update else options.precision
     plugins = Plugins.load()
     points: list[Point] = []
     for preset in options.preset:
-        for precision in options.precision:
+        for precision in precisions:
             points += measure(options.network, preset, precision, plugins)
             chart(preset, precision, points)
     sweep_table("l1", points).write_csv()
     for preset in options.preset:
-        for precision in options.precision:
+        for precision in precisions:
             table = page_table(preset, [point for point in points if point.setting.precision == precision])
             sys.stdout.write(f"{table.markdown()}\n\n")
-            if options.update and precision == PAGE_PRECISION:
+            if options.update:
                 table.put()
     failed = [point for point in points if not point.bit_exact]
     for point in failed:
