@@ -344,9 +344,17 @@ def test_charges_equal_the_formulas(preset: str, tmp_path: Path) -> None:
 
     for pixels, k, shift in itertools.product(sizes, sizes, (0, 31, 32, 62)):
         equal("wide_requant", formulas.wide_requant, (pixels, k, shift), pixels=pixels, channels=k, shift=shift)
-        for taps, rows in ((1, 0), (27, 3), (64, 0), (147, 7)):
-            arguments = {"pixels": pixels, "k_out": k, "taps": taps, "rows": rows, "shift": shift}
-            equal("wide_conv", formulas.wide_conv, (pixels, k, taps, rows, shift), **arguments)
+        for c, y, x, direct in (
+            (1, 1, 1, True),
+            (3, 3, 3, False),
+            (8, 3, 3, False),
+            (64, 1, 1, True),
+            (9, 1, 5, False),
+        ):
+            shape = Shape(out_y=pixels, out_x=1, k_out=k, c_in=c, kernel_y=y, kernel_x=x)
+            arguments = {"pixels": pixels, "k_out": k, "c_in": c, "kernel_y": y, "kernel_x": x}
+            arguments |= {"direct": direct, "shift": shift}
+            equal("wide_conv", formulas.wide_conv, (ctypes.byref(shape), int(direct), shift), **arguments)
         for y, x, stride, out_x in ((3, 3, 1, 5), (3, 3, 2, 1), (3, 3, 3, 8), (3, 1, 1, 4), (8, 8, 2, 3)):
             shape = Shape(out_y=pixels, out_x=out_x, k_out=k, kernel_y=y, kernel_x=x)
             arguments = {"out_y": pixels, "out_x": out_x, "channels": k, "kernel_y": y, "kernel_x": x}

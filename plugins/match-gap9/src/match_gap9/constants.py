@@ -23,7 +23,7 @@ _GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp)
 _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
 _PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
 _WIDE = (
-    "instructions executed in runtime/match_gap9_wide*.c (gcc 12 -O2, rv32imac, counted with qemu on 15 shapes), less "
+    "instructions executed in runtime/match_gap9_wide*.c (gcc 12 -O2, rv32imac, counted with qemu on 26 shapes), less "
     "what XpulpV2's hardware loops, post-increment loads and clip save; mulh takes 5 cycles, a division up to 35 "
     "(CV32E40P manual)"
 )
@@ -126,8 +126,11 @@ _CLUSTER = (
     ),
     _cycles("wide_pixel_cycles", 40, _WIDE, estimate=True),
     _cycles("wide_gather_byte_cycles", 1, "im2col of the published convolution model (sheet 3.2)", estimate=True),
-    _cycles("wide_gather_row_cycles", 32, _WIDE + ": loop and a call of memcpy", estimate=True),
-    _cycles("wide_gather_pixel_cycles", 85, _WIDE + ": windows, call, zeros behind", estimate=True),
+    _cycles("wide_gather_step_cycles", 2, _WIDE + ": a load and a store, of a byte or a word", estimate=True),
+    Constant("wide_gather_short_bytes", 24, "bytes", "SHORT_BYTES in runtime/match_gap9_wide.c"),
+    _cycles("wide_gather_call_cycles", 20, _WIDE + ": a call of memcpy", estimate=True),
+    _cycles("wide_gather_row_cycles", 8, _WIDE, estimate=True),
+    _cycles("wide_gather_pixel_cycles", 45, _WIDE, estimate=True),
     # Depthwise, 3x3: per output without requantisation, whose 4 loads a row does once.
     _cycles("wide_row_stride1_cycles", 12, _WIDE + ": 3 loads, 4 to pack, 3 products", estimate=True),
     _cycles("wide_row_stride2_cycles", 27, _WIDE + ": 6 loads, 8 to pack, 3 products, bounds", estimate=True),

@@ -78,9 +78,11 @@ class ClusterCost(UnitCost):
 
     def _wide_cycles(self, workload: Workload, t: Tile) -> Cycles:
         """Kernels with 64-bit requantisation. Convolutions need scratch where they gather their inputs."""
-        timing, shift, gathers = self.timing, workload.parameters["shift"], bool(workload.scratch)
+        timing, shift, direct = self.timing, workload.parameters["shift"], not workload.scratch
         if self.pattern == "linear_wide":
-            return formulas.wide_conv(timing, pixels=t["N"], k_out=t["K"], taps=t["C"], rows=int(gathers), shift=shift)
+            return formulas.wide_conv(
+                timing, pixels=t["N"], k_out=t["K"], c_in=t["C"], kernel_y=1, kernel_x=1, direct=direct, shift=shift
+            )
         if self.pattern == "depthwise_wide":
             return formulas.wide_depthwise(
                 timing,
@@ -92,8 +94,16 @@ class ClusterCost(UnitCost):
                 stride_x=workload.parameters["stride_x"],
                 shift=shift,
             )
-        pixels, taps, rows = t["OY"] * t["OX"], t["FY"] * t["FX"] * t["C"], t["FY"] * int(gathers)
-        return formulas.wide_conv(timing, pixels=pixels, k_out=t["K"], taps=taps, rows=rows, shift=shift)
+        return formulas.wide_conv(
+            timing,
+            pixels=t["OY"] * t["OX"],
+            k_out=t["K"],
+            c_in=t["C"],
+            kernel_y=t["FY"],
+            kernel_x=t["FX"],
+            direct=direct,
+            shift=shift,
+        )
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Offload to the team, and join."""

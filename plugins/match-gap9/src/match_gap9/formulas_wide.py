@@ -41,13 +41,30 @@ def wide_requant(timing: Timing, *, pixels: Sizes, channels: Sizes, shift: int) 
     return cycles
 
 
+def _gather(timing: Timing, c_in: NDArray[np.int64], y: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Cycles of copying a pixel's window: rows of whole words, short ones, or calls of memcpy."""
+    size, step = x * c_in, timing["wide_gather_step_cycles"]
+    copied = timing["wide_gather_call_cycles"] + size * timing["wide_gather_byte_cycles"]
+    copied = np.where(size < timing["wide_gather_short_bytes"], size * step, copied)
+    copied = np.where(c_in % timing["simd_values"] == 0, size // timing["simd_values"] * step, copied)
+    cycles: NDArray[np.int64] = timing["wide_gather_pixel_cycles"] + y * (timing["wide_gather_row_cycles"] + copied)
+    return cycles
+
+
 def wide_conv(
-    timing: Timing, *, pixels: Sizes, k_out: Sizes, taps: Sizes, rows: Sizes, shift: int
+    timing: Timing,
+    *,
+    pixels: Sizes,
+    k_out: Sizes,
+    c_in: Sizes,
+    kernel_y: Sizes,
+    kernel_x: Sizes,
+    direct: bool,
+    shift: int,
 ) -> NDArray[np.int64]:
     """Cycles of ``match_gap9_wide_conv2d`` and ``match_gap9_wide_linear``: blocks of one or two pixels by four
-    channels. ``taps`` inputs per output, gathered in ``rows`` copies per pixel and core, or (0) read where they are;
-    estimate."""
-    spots, length, copies = as_array(pixels), as_array(taps), as_array(rows)
+    channels. ``direct``: inputs are read where they are, else gathered once per pixel and core; estimate."""
+    spots, c, fy, fx = as_array(pixels), as_array(c_in), as_array(kernel_y), as_array(kernel_x)
     quads = ceil_div(k_out, timing["conv_channels"])
     ones = ceil_div(spots * quads, timing["core_count"])
     twos = ceil_div(ceil_div(spots, timing["conv_pixels"]) * quads, timing["core_count"])
@@ -58,12 +75,10 @@ def wide_conv(
         timing["conv_block_loads"] + timing["conv_block_macs"],
         timing["wide_single_loads"] + timing["wide_single_macs"],
     )
-    block = timing["wide_block_cycles"] + step * ceil_div(length, timing["simd_values"])
+    block = timing["wide_block_cycles"] + step * ceil_div(c * fy * fx, timing["simd_values"])
     block = block + side * timing["conv_channels"] * _per_output(timing, shift)
-    gather = timing["wide_gather_pixel_cycles"] + copies * timing["wide_gather_row_cycles"]
-    gather = np.where(copies == 0, 0, gather + length * timing["wide_gather_byte_cycles"])
-    groups = _touched(-(-spots // side), quads, blocks)
-    cycles: NDArray[np.int64] = groups * side * (timing["wide_pixel_cycles"] + gather) + blocks * block
+    pixel = timing["wide_pixel_cycles"] + (0 if direct else _gather(timing, c, fy, fx))
+    cycles: NDArray[np.int64] = _touched(-(-spots // side), quads, blocks) * side * pixel + blocks * block
     return cycles + timing["wide_call_cycles"]
 
 

@@ -19,6 +19,9 @@
 #define BLOCK_PIXELS 2u
 #define BLOCK_CHANNELS 4u
 #define WORD_BYTES 4u
+#define SHORT_BYTES 24u /* from here on the library's copy is faster than a loop over bytes */
+
+typedef uint32_t word_t __attribute__((may_alias));
 
 static uint32_t words_of(uint32_t bytes)
 {
@@ -34,47 +37,13 @@ static uint32_t least(uint32_t a, uint32_t b)
 static inline int32_t dot(const uint8_t *x, const int8_t *weight, int32_t sum)
 {
 #ifdef MATCH_GAP9_XPULP
-    typedef uint32_t word __attribute__((may_alias));
-    return match_gap9_wide_dot(*(const word *)(const void *)x, *(const word *)(const void *)weight, sum);
+    return match_gap9_wide_dot(*(const word_t *)(const void *)x, *(const word_t *)(const void *)weight, sum);
 #else
     return sum + x[0] * weight[0] + x[1] * weight[1] + x[2] * weight[2] + x[3] * weight[3];
 #endif
 }
 
 /* ---- inputs -------------------------------------------------------------------------------------------------- */
-
-/* Copies the window of a pixel, padding included, to `column`, and zeros up to a whole word. */
-static void gather(const match_conv2d_t *t, uint32_t oy, uint32_t ox, uint8_t *column)
-{
-    const uint8_t *const input = t->input;
-    const match_gap9_window_t y =
-        match_gap9_window(oy, (uint32_t)t->stride_y, t->input_y_pad_before, t->fy, t->input_y);
-    const match_gap9_window_t x =
-        match_gap9_window(ox, (uint32_t)t->stride_x, t->input_x_pad_before, t->fx, t->input_x);
-    const uint32_t row_bytes = t->fx * t->c, before = x.start * t->c, inside = (x.stop - x.start) * t->c;
-    for (uint32_t ky = 0u; ky < t->fy; ky++) {
-        uint8_t *const row = column + ky * row_bytes;
-        const int has_rows = (ky >= y.start) && (ky < y.stop);
-        if (!has_rows || (inside == 0u)) {
-            memset(row, t->pad_value, row_bytes);
-            continue;
-        }
-        memcpy(row + before, input + ((y.first + ky - y.start) * t->input_x + x.first) * t->c, inside);
-        if (inside < row_bytes) {
-            memset(row, t->pad_value, before);
-            memset(row + before + inside, t->pad_value, row_bytes - before - inside);
-        }
-    }
-    const uint32_t taps = t->fy * row_bytes;
-    memset(column + taps, 0, WORD_BYTES * words_of(taps) - taps);
-}
-
-/* Whether a pixel's inputs can be read where they are: one tap, whole words, no padding. */
-static int is_direct(const match_conv2d_t *t)
-{
-    return (t->fy == 1u) && (t->fx == 1u) && (t->c % WORD_BYTES == 0u) && (t->input_y_pad_before == 0u) &&
-           (t->input_y_pad_after == 0u) && (t->input_x_pad_before == 0u) && (t->input_x_pad_after == 0u);
-}
 
 /* A pixel of the output. */
 typedef struct {
@@ -90,11 +59,72 @@ static void go_on(spot_t *spot, uint32_t row)
     }
 }
 
+/* Rows of windows are short: a call for each would cost more than copying them here. Both begin at a pixel, so that
+ * pixels of whole words can be copied as words. */
+static inline void copy(uint8_t *to, const uint8_t *from, uint32_t bytes, int whole_words)
+{
+    if (whole_words) {
+        for (uint32_t i = 0u; i < bytes; i += WORD_BYTES) {
+            *(word_t *)(void *)(to + i) = *(const word_t *)(const void *)(from + i);
+        }
+    } else if (bytes < SHORT_BYTES) {
+        for (uint32_t i = 0u; i < bytes; i++) {
+            to[i] = from[i];
+        }
+    } else {
+        memcpy(to, from, bytes);
+    }
+}
+
+/* Copies the window of a pixel, part of it padding, to `column`. */
+static void gather_border(const match_conv2d_t *t, spot_t spot, uint8_t *column)
+{
+    const uint8_t *const input = t->input;
+    const match_gap9_window_t y =
+        match_gap9_window(spot.y, (uint32_t)t->stride_y, t->input_y_pad_before, t->fy, t->input_y);
+    const match_gap9_window_t x =
+        match_gap9_window(spot.x, (uint32_t)t->stride_x, t->input_x_pad_before, t->fx, t->input_x);
+    const uint32_t row_bytes = t->fx * t->c, before = x.start * t->c, inside = (x.stop - x.start) * t->c;
+    const uint32_t words = words_of(t->fy * row_bytes), padding = (uint8_t)t->pad_value * 0x01010101u;
+    for (uint32_t i = 0u; i < words; i++) {
+        ((word_t *)(void *)column)[i] = padding;
+    }
+    for (uint32_t ky = y.start; ky < y.stop; ky++) {
+        const uint8_t *const from = input + ((y.first + ky - y.start) * t->input_x + x.first) * t->c;
+        copy(column + ky * row_bytes + before, from, inside, t->c % WORD_BYTES == 0u);
+    }
+}
+
+/* Copies the window of a pixel to `column`. What stands behind it, up to a whole word, meets weights of zero. */
+static void gather(const match_conv2d_t *t, spot_t spot, uint8_t *column)
+{
+    const uint32_t row_bytes = t->fx * t->c, line_bytes = t->input_x * t->c;
+    const uint32_t y = spot.y * (uint32_t)t->stride_y, x = spot.x * (uint32_t)t->stride_x; /* padding counted */
+    const int whole_y = (y >= t->input_y_pad_before) && (y + t->fy <= t->input_y_pad_before + t->input_y);
+    const int whole_x = (x >= t->input_x_pad_before) && (x + t->fx <= t->input_x_pad_before + t->input_x);
+    if (!whole_y || !whole_x) {
+        gather_border(t, spot, column);
+        return;
+    }
+    const uint8_t *from =
+        (const uint8_t *)t->input + (y - t->input_y_pad_before) * line_bytes + (x - t->input_x_pad_before) * t->c;
+    for (uint32_t ky = 0u; ky < t->fy; ky++, column += row_bytes, from += line_bytes) {
+        copy(column, from, row_bytes, t->c % WORD_BYTES == 0u);
+    }
+}
+
+/* Whether a pixel's inputs can be read where they are: one tap, whole words, no padding. */
+static int is_direct(const match_conv2d_t *t)
+{
+    return (t->fy == 1u) && (t->fx == 1u) && (t->c % WORD_BYTES == 0u) && (t->input_y_pad_before == 0u) &&
+           (t->input_y_pad_after == 0u) && (t->input_x_pad_before == 0u) && (t->input_x_pad_after == 0u);
+}
+
 /* A pixel's inputs as one row of bytes: where they are, or (column != NULL) copied there. */
 static const uint8_t *inputs_of(const match_conv2d_t *t, spot_t spot, uint8_t *column)
 {
     if (column != NULL) {
-        gather(t, spot.y, spot.x, column);
+        gather(t, spot, column);
         return column;
     }
     const uint8_t *const input = t->input;
@@ -212,7 +242,7 @@ static void conv2d_share(const match_conv2d_t *t)
     uint8_t *const column =
         is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * BLOCK_PIXELS * column_bytes;
     const match_gap9_share_t share = match_gap9_wide_share((pixels + side - 1u) / side * quads);
-    MATCH_GAP9_CHARGE_WIDE_CONV(pixels, t->k, taps, (column == NULL) ? 0u : t->fy, layer.shift);
+    MATCH_GAP9_CHARGE_WIDE_CONV(pixels, t->k, t->c, t->fy, t->fx, column == NULL, layer.shift);
     const uint32_t group = share.start / quads;
     uint32_t pixel = group * side, quad = share.start - group * quads;
     spot_t spot = {.y = pixel / t->ox};

@@ -14,7 +14,7 @@
 /* Cycle hooks of the twin; empty on silicon. */
 #ifndef MATCH_GAP9_CHARGE_WIDE_REQUANT
 #define MATCH_GAP9_CHARGE_WIDE_REQUANT(pixels, channels, shift) ((void)0)
-#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, channels, taps, rows, shift) ((void)0)
+#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, channels, inputs, kernel_y, kernel_x, direct, shift) ((void)0)
 #define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(out_y, out_x, channels, kernel_y, kernel_x, stride_x, shift) ((void)0)
 #endif
 

@@ -12,7 +12,8 @@ void match_gap9_twin_charge_transpose(uint32_t pixels, uint32_t channels);
 void match_gap9_twin_charge_pool(uint32_t out_y, uint32_t out_x, uint32_t channels, uint32_t kernel_y,
                                  uint32_t kernel_x, int requant);
 void match_gap9_twin_charge_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift);
-void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift);
+void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t c, uint32_t kernel_y, uint32_t kernel_x,
+                                      int direct, uint32_t shift);
 void match_gap9_twin_charge_wide_depthwise(uint32_t out_y, uint32_t out_x, uint32_t k, uint32_t kernel_y,
                                            uint32_t kernel_x, uint32_t stride_x, uint32_t shift);
 void match_gap9_twin_charge_ne16_words(void);
@@ -26,8 +27,8 @@ void match_gap9_twin_charge_ne16_rows(void);
   match_gap9_twin_charge_pool(out_y, out_x, channels, kernel_y, kernel_x, requant)
 #define MATCH_GAP9_CHARGE_WIDE_REQUANT(pixels, channels, shift) \
   match_gap9_twin_charge_wide_requant(pixels, channels, shift)
-#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, k, taps, rows, shift) \
-  match_gap9_twin_charge_wide_conv(pixels, k, taps, rows, shift)
+#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, k, c, kernel_y, kernel_x, direct, shift) \
+  match_gap9_twin_charge_wide_conv(pixels, k, c, kernel_y, kernel_x, direct, shift)
 #define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(out_y, out_x, k, kernel_y, kernel_x, stride_x, shift) \
   match_gap9_twin_charge_wide_depthwise(out_y, out_x, k, kernel_y, kernel_x, stride_x, shift)
 #define MATCH_GAP9_CHARGE_NE16_WORDS() match_gap9_twin_charge_ne16_words()

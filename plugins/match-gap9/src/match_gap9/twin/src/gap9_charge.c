@@ -30,8 +30,11 @@ void match_gap9_twin_charge_wide_requant(uint32_t pixels, uint32_t channels, uin
   (void)gap9_enter_kernel("match_gap9_wide_requant", gap9_cost_wide_requant(pixels, channels, shift));
 }
 
-void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift) {
-  (void)gap9_enter_kernel("match_gap9_wide_conv", gap9_cost_wide_conv(pixels, k, taps, rows, shift));
+void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t c, uint32_t kernel_y, uint32_t kernel_x,
+                                      int direct, uint32_t shift) {
+  const gap9_conv_shape_t shape = {
+      .out_y = pixels, .out_x = 1u, .k_out = k, .c_in = c, .kernel_y = kernel_y, .kernel_x = kernel_x};
+  (void)gap9_enter_kernel("match_gap9_wide_conv", gap9_cost_wide_conv(&shape, direct != 0, shift));
 }
 
 void match_gap9_twin_charge_wide_depthwise(uint32_t out_y, uint32_t out_x, uint32_t k, uint32_t kernel_y,

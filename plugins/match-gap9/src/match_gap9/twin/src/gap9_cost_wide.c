@@ -25,8 +25,21 @@ uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shi
          outputs * (per_output(shift) - MATCH_GAP9_WIDE_REQUANT_KEPT_LOADS);
 }
 
-uint64_t gap9_cost_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_t rows, uint32_t shift) {
-  const uint64_t quads = ceil_div(k, MATCH_GAP9_CONV_CHANNELS);
+/* Copying a pixel's window. */
+static uint64_t gather(const gap9_conv_shape_t *s) {
+  const uint64_t bytes = (uint64_t)s->kernel_x * s->c_in;
+  uint64_t row = MATCH_GAP9_WIDE_GATHER_CALL_CYCLES + bytes * MATCH_GAP9_WIDE_GATHER_BYTE_CYCLES;
+  if (s->c_in % MATCH_GAP9_SIMD_VALUES == 0u) {
+    row = bytes / MATCH_GAP9_SIMD_VALUES * MATCH_GAP9_WIDE_GATHER_STEP_CYCLES;
+  } else if (bytes < MATCH_GAP9_WIDE_GATHER_SHORT_BYTES) {
+    row = bytes * MATCH_GAP9_WIDE_GATHER_STEP_CYCLES;
+  }
+  return MATCH_GAP9_WIDE_GATHER_PIXEL_CYCLES + s->kernel_y * (MATCH_GAP9_WIDE_GATHER_ROW_CYCLES + row);
+}
+
+uint64_t gap9_cost_wide_conv(const gap9_conv_shape_t *s, bool direct, uint32_t shift) {
+  const uint64_t pixels = (uint64_t)s->out_y * s->out_x, taps = (uint64_t)s->kernel_y * s->kernel_x * s->c_in;
+  const uint64_t quads = ceil_div(s->k_out, MATCH_GAP9_CONV_CHANNELS);
   const uint64_t ones = ceil_div(pixels * quads, MATCH_GAP9_CORE_COUNT);
   const uint64_t twos = ceil_div(ceil_div(pixels, MATCH_GAP9_CONV_PIXELS) * quads, MATCH_GAP9_CORE_COUNT);
   const bool paired = 3u * twos < 2u * ones;
@@ -35,9 +48,7 @@ uint64_t gap9_cost_wide_conv(uint32_t pixels, uint32_t k, uint32_t taps, uint32_
                                : MATCH_GAP9_WIDE_SINGLE_LOADS + MATCH_GAP9_WIDE_SINGLE_MACS;
   const uint64_t block = MATCH_GAP9_WIDE_BLOCK_CYCLES + step * ceil_div(taps, MATCH_GAP9_SIMD_VALUES) +
                          side * MATCH_GAP9_CONV_CHANNELS * per_output(shift);
-  const uint64_t copies = MATCH_GAP9_WIDE_GATHER_PIXEL_CYCLES + (uint64_t)rows * MATCH_GAP9_WIDE_GATHER_ROW_CYCLES +
-                          (uint64_t)taps * MATCH_GAP9_WIDE_GATHER_BYTE_CYCLES;
-  const uint64_t pixel = MATCH_GAP9_WIDE_PIXEL_CYCLES + (rows == 0u ? 0u : copies);
+  const uint64_t pixel = MATCH_GAP9_WIDE_PIXEL_CYCLES + (direct ? 0u : gather(s));
   return MATCH_GAP9_WIDE_CALL_CYCLES + touched(ceil_div(pixels, side), quads, blocks) * side * pixel + blocks * block;
 }
 
