@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from match_core.emit.layer_context import ContextWriter
 from match_core.emit.layer_copies import CopyWriter
-from match_core.emit.layer_facts import Function, Layer, Moved
+from match_core.emit.layer_facts import Function, Layer
 from match_core.emit.text import Block, comment
 
 
@@ -18,7 +18,8 @@ class LayerWriter:
         self.ahead = [moved for moved in self.layer.loads if moved.double]
         self.in_place = [moved for moved in self.layer.loads if moved.near.depth > 0 and not moved.double]
         self.stages = (self.copies.stages(self.ahead), self.copies.stages(self.in_place))
-        self.stored = [moved for moved in self.layer.stores if moved.near.depth > 0]
+        self.store_depth = self.layer.output.near.depth
+        self.behind = self.layer.output.double
 
     def write(self, heading: str = "") -> str:
         """The text; ``heading`` is a comment that stands above the function itself."""
@@ -40,7 +41,7 @@ class LayerWriter:
 
     def _pipelined(self) -> bool:
         """Whether a step's record is needed while the next one is made: for loads ahead and for stores behind."""
-        return bool(self.ahead) or any(moved.double or moved.near.depth < self.layer.depth for moved in self.stored)
+        return bool(self.ahead) or self.behind or 0 < self.store_depth < self.layer.depth
 
     def _functions(self) -> tuple[Function, ...]:
         """All functions but the layer's own, in order of definition."""
@@ -52,8 +53,8 @@ class LayerWriter:
         if self.in_place:
             waited = max(ahead, default=0)
             found.append(self.copies.loads("load", "Loads what a step needs.", self.in_place, in_place, waited))
-        if self.stored:
-            found.append(self.copies.stores(self.stored))
+        if self.store_depth:
+            found.append(self.copies.store_function())
         return tuple(found)
 
     def _step_type(self) -> str:
@@ -79,7 +80,7 @@ class LayerWriter:
         with block.braces(f"for (uint32_t n = 0u; n < {steps}u; n++)"):
             self._copy_wait(block)
             self._run(block, "&step.tile")
-            if self.stored:
+            if self.store_depth:
                 block.line(calls["store"].call("&step"))
             with block.braces(f"if (n + 1u < {steps}u)"):
                 block.line(calls["next"].call("&step"))
@@ -90,47 +91,46 @@ class LayerWriter:
     def _pipeline(self, block: Block, calls: dict[str, Function]) -> None:
         """Loads for the next step and the store of the last one run beside a kernel, where there are two buffers."""
         steps = self.layer.schedule.steps
-        behind = [moved for moved in self.stored if moved.double]
-        self._first_step(block, f"{self.layer.step} steps[{3 if behind else 2}] = {{[0] =", "}")
+        self._first_step(block, f"{self.layer.step} steps[{3 if self.behind else 2}] = {{[0] =", "}")
         block.line(f"{self.layer.step} *now = &steps[0];")
         block.line(f"{self.layer.step} *next = &steps[1];")
-        if behind:
+        if self.behind:
             block.line(f"{self.layer.step} *before = &steps[2];")
         self._first_loads(block, "now")
         with block.braces(f"for (uint32_t n = 0u; n < {steps}u; n++)"):
             self._copy_wait(block)
             if self.layer.kernel.wait:
                 block.line(f"{self.layer.kernel.launch}(&now->tile);")
-            self._beside(block, calls, behind)
+            self._beside(block, calls)
             if self.layer.kernel.wait:
                 block.line(f"{self.layer.kernel.wait}();")
             else:
                 block.line(f"{self.layer.kernel.launch}(&now->tile);")
-            self._after(block, calls, behind)
-        if behind:
+            self._after(block, calls)
+        if self.behind:
             block.line(calls["store"].call("before"))
         self._store_once(block)
 
-    def _beside(self, block: Block, calls: dict[str, Function], behind: list[Moved]) -> None:
+    def _beside(self, block: Block, calls: dict[str, Function]) -> None:
         """What is issued while a kernel works: the next step is made, its loads, the store of the last step."""
         with block.braces(f"if (n + 1u < {self.layer.schedule.steps}u)"):
             block.line("*next = *now;")
             block.line(calls["next"].call("next"))
             if self.ahead:
                 block.line(calls["load_ahead"].call("next"))
-        if behind:
-            changed = self._changed("now", behind[0].near.depth)
+        if self.behind:
+            changed = self._changed("now")
             with block.braces(f"if ((n > 0u) && {changed})" if changed else "if (n > 0u)"):
                 block.line(calls["store"].call("before"))
 
-    def _after(self, block: Block, calls: dict[str, Function], behind: list[Moved]) -> None:
+    def _after(self, block: Block, calls: dict[str, Function]) -> None:
         """What waits for the kernel: the store of its step from a single buffer, loads into single buffers."""
         steps = self.layer.schedule.steps
-        if self.stored and not behind:
-            changed = self._changed("next", self.stored[0].near.depth)
+        if self.store_depth and not self.behind:
+            changed = self._changed("next")
             with block.braces(f"if ((n + 1u == {steps}u) || {changed})" if changed else ""):
                 block.line(calls["store"].call("now"))
-        if behind:
+        if self.behind:
             block.line(f"{self.layer.step} *const free = before;")
             block.extend(["before = now;", "now = next;", "next = free;"])
         else:
@@ -140,8 +140,9 @@ class LayerWriter:
             with block.braces(f"if (n + 1u < {steps}u)"):
                 block.line(calls["load"].call("now"))
 
-    def _changed(self, step: str, depth: int) -> str:
-        return "" if depth == self.layer.depth else f"({step}->changed < {depth}u)"
+    def _changed(self, step: str) -> str:
+        """The condition that the output's buffer changes at a step; empty where it always does."""
+        return "" if self.store_depth == self.layer.depth else f"({step}->changed < {self.store_depth}u)"
 
     def _first_step(self, block: Block, head: str, tail: str) -> None:
         """The record of the first step as an initialiser."""
@@ -161,9 +162,8 @@ class LayerWriter:
 
     def _store_once(self, block: Block) -> None:
         """What is stored once per layer, and the wait for the last copies."""
-        for moved in self.layer.stores:
-            if moved.near.depth == 0:
-                self.copies.store(block, moved, self.copies.first)
+        if self.store_depth == 0:
+            self.copies.store(block, self.copies.first)
         self._copy_wait(block)
 
     def _run(self, block: Block, context: str) -> None:

@@ -114,7 +114,7 @@ class ContextWriter:
         """Dimensions with loops that the output does not have, where kernels accumulate."""
         if not self.layer.kernel.interface.accumulates:
             return []
-        kept = {dim for moved in self.layer.stores for axis in moved.operand.axes for dim, _ in axis.terms}
+        kept = {dim for axis in self.layer.output.operand.axes for dim, _ in axis.terms}
         looped = dict.fromkeys(loop.dim for loop in self.layer.schedule.loops)
         return [dim for dim in looped if dim not in kept]
 

@@ -39,10 +39,11 @@ class CopyWriter:
         copy = copy_of(text, moved.operand, outer, moved.near.depth)
         write_copy(block, self.layer.request.memory, "in", near, far, copy)
 
-    def store(self, block: Block, moved: Moved, text: TileText) -> None:
-        """The copies that take an output's buffer home."""
-        near, far = self.layer.near_address(moved, text.record), self.layer.home_address(moved)
-        copy = copy_of(text, moved.operand, None, moved.near.depth)
+    def store(self, block: Block, text: TileText) -> None:
+        """The copies that take the output's buffer home."""
+        output = self.layer.output
+        near, far = self.layer.near_address(output, text.record), self.layer.home_address(output)
+        copy = copy_of(text, output.operand, None, output.near.depth)
         write_copy(block, self.layer.request.memory, "out", near, far, copy)
 
     def stages(self, group: list[Moved]) -> dict[int, Function]:
@@ -72,11 +73,10 @@ class CopyWriter:
                 block.line(stage.call("step"))
         return self.layer.function(suffix, words, block)
 
-    def stores(self, group: list[Moved]) -> Function:
+    def store_function(self) -> Function:
         """The function that stores the result of a step."""
         block = Block()
-        for moved in group:
-            self.store(block, moved, self.text)
+        self.store(block, self.text)
         return self.layer.function("store", "Copies the result of a step home.", block)
 
     def _store_wait(self, block: Block, condition: str) -> None:

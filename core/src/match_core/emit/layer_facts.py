@@ -16,6 +16,11 @@ from match_core.ir.naming import c_identifier
 from match_core.schedule.loops import LoopSchedule, Placement
 from match_core.schedule.workload import Operand, Workload
 
+#: Names that the functions of a layer give to their own variables and parameters.
+_LOCALS = frozenset(
+    ["ahead", "before", "done", "free", "n", "near", "next", "now", "stage", "step", "steps", "task", "tile"]
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Moved:
@@ -73,12 +78,12 @@ class Layer:
         self.step = f"{request.name}_step_t"
         self.moved = self._moved()
         self.loads = tuple(moved for moved in self.moved if moved.operand.role != "output")
-        self.stores = tuple(moved for moved in self.moved if moved.operand.role == "output")
-        if len(self.stores) != 1:
-            raise ValueError(f"{request.workload.kind}: a layer on a unit has one output, not {len(self.stores)}")
+        (self.output,) = (moved for moved in self.moved if moved.operand.role == "output")
         self._memories = self._memory_names()
 
     def _moved(self) -> tuple[Moved, ...]:
+        if clash := _LOCALS & {operand.name for operand in self.workload.operands}:
+            raise ValueError(f"{self.workload.kind}: operands named {sorted(clash)}, which layers use themselves")
         chains: dict[str, list[Placement]] = {}
         for placement in self.schedule.placements:
             chains.setdefault(placement.operand, []).append(placement)
