@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pytest
+from match_core.emit.api import Kernel
+from match_core.emit.layer_facts import Layer, LayerRequest
+from match_core.schedule.loops import LoopSchedule
+from match_core.schedule.workload import Workload
 
 from core.tests.emit import layer_program as lp
 from core.tests.emit.hand_schedules import Where, faults, hand_schedule
-from core.tests.emit.workloads import Problem, Window, conv2d_of, permute_of, sum2d_of
+from core.tests.emit.workloads import INTERFACES, Problem, Window, conv2d_of, permute_of, sum2d_of
 
 
 def case(
@@ -185,3 +191,22 @@ def test_rests_strides_and_padding_in_every_dimension(tmp_path: Path) -> None:
             cases.append(case(problem, [("OY", tile), ("OX", 2), ("K", 2)], near))
     assert len(cases) >= 16
     lp.check(tmp_path, cases)
+
+
+def request_of(schedule: LoopSchedule, workload: Workload) -> LayerRequest:
+    kernel = Kernel(INTERFACES["conv2d"], "conv2d_launch", "kernel_wait", pack=lambda match, workload: {})
+    return LayerRequest("layer", workload, schedule, kernel, lp.MEMORY, "home", {})
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    workload = conv().workload
+    good = hand_schedule(workload, [("K", 3)], {}, {"weight": (1, 2)})
+    others = tuple(p for p in good.placements if p.operand != "weight")
+    staged, near = (p for p in good.placements if p.operand == "weight")
+    with pytest.raises(ValueError, match="needs two buffers"):
+        Layer(request_of(replace(good, placements=(*others, replace(staged, buffers=1), near)), workload))
+    with pytest.raises(ValueError, match="a way through"):
+        Layer(request_of(replace(good, placements=(*others, replace(staged, memory="own"), near)), workload))
+    operands = tuple(replace(o, name="tile") if o.name == "addend" else o for o in workload.operands)
+    with pytest.raises(ValueError, match="operands named"):
+        Layer(request_of(good, replace(workload, operands=operands)))
