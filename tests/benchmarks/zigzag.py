@@ -5,8 +5,8 @@ our evaluator. LOMA runs once for single and once for double buffers, between wh
 better result counts, and the time of both runs. Neither side cuts reductions: ZigZag gets them unrolled in space.
 Layers without weights have no form in ZigZag.
 
-``make bench-zigzag`` installs ZigZag into an environment of its own. Exit code 1 where ours is above ZigZag's, less
-than 50 times faster, or a converted schedule is refused.
+``make bench-zigzag`` installs ZigZag into an environment of its own. Exit code 1 where ours is above ZigZag's, a
+converted schedule is refused, or our searches are less than 50 times faster than ZigZag's in all.
 """
 
 from __future__ import annotations
@@ -118,9 +118,13 @@ def compare(named: Named, python: Path) -> Compared:
     faults += schedule_faults(request.workload, schedule_of(request, point), request.unit, request.soc)
     if ours is None or ours > theirs:
         faults.append(f"ours {ours}, ZigZag's {theirs} with {point}")
-    if seconds < SPEEDUP_MIN * min(times):
-        faults.append(f"only {seconds / min(times):.0f} times faster")
     return Compared(named, ours, theirs, min(times), seconds, note, "; ".join(faults))
+
+
+def speedup_in_all(results: Sequence[Compared]) -> float:
+    """Time of all of ZigZag's searches over that of ours."""
+    some = [r for r in results if r.speedup is not None]
+    return sum(r.their_seconds for r in some) / sum(r.our_seconds for r in some) if some else 0.0
 
 
 def table_of(results: Sequence[Compared]) -> Table:
@@ -164,7 +168,8 @@ def summary(results: Sequence[Compared]) -> Table:
         speedups = sorted(r.speedup for r in some if r.speedup is not None)
         if ratios and speedups:
             middle = len(ratios) // 2
-            rows.append((preset, len(ratios), ratios[0], ratios[middle], ratios[-1], speedups[0], speedups[middle]))
+            figures = (*(ratios[n] for n in (0, middle, -1)), speedups[0], speedups[middle], speedup_in_all(some))
+            rows.append((preset, len(ratios), *figures))
     columns = (
         Column("preset"),
         Column("layers", "d"),
@@ -173,6 +178,7 @@ def summary(results: Sequence[Compared]) -> Table:
         Column("largest", ".3f"),
         Column("times faster, least", ",.0f"),
         Column("median", ",.0f"),
+        Column("in all", ",.0f"),
     )
     told_how = f"{about(COMMAND, [r.named for r in results])}, zigzag-dse 3.9.1, LPF limit {LPF_LIMIT}"
     return Table("zigzag-summary", told_how, columns, tuple(rows))
@@ -197,7 +203,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(f"{table.markdown()}\n\n")
     if options.update:
         tables[0].put()
-    return 1 if any(r.fault for r in results) else 0
+    return 1 if any(r.fault for r in results) or speedup_in_all(results) < SPEEDUP_MIN else 0
 
 
 def _line(r: Compared) -> str:
