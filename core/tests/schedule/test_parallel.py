@@ -55,6 +55,14 @@ def test_what_another_process_cannot_search_is_left() -> None:
     assert found == (schedule(request(300)), None, None)
 
 
+def test_without_processes_everything_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError("no semaphores here")
+
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refused)
+    assert search_in_processes([request(300), request(400)], 2) == (None, None)
+
+
 def test_left_requests_are_searched_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "SEARCHES_MIN", 1)
     requests = [request(300), request(400, Local()), request(500)]

@@ -34,13 +34,22 @@ def processes_for(searches: int, jobs: int | None) -> int:
 
 def search_in_processes(requests: Sequence[ScheduleRequest], processes: int) -> tuple[Answer | None, ...]:
     """One answer per request in their order; None for one that the caller has to search."""
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     copies = [_pickled(request) for request in requests]
     sent = [copy for copy in copies if copy is not None]
-    with ProcessPoolExecutor(processes, mp_context=_context()) as pool:
-        found = iter(pool.map(_search, sent, chunksize=1))
-        return tuple(next(found) if copy is not None else None for copy in copies)
+    try:
+        with ProcessPoolExecutor(processes, _context(), _leave_interrupts_to_the_caller) as pool:
+            found = iter(pool.map(_search, sent, chunksize=1))
+            return tuple(next(found) if copy is not None else None for copy in copies)
+    except (OSError, BrokenExecutor):  # no processes to be had here, or one was killed
+        return (None,) * len(copies)
+
+
+def _leave_interrupts_to_the_caller() -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _search(copy: bytes) -> Answer | None:
