@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from match_core.hardware import Memory, RequantSpec, Soc, Unit
 from match_core.ir.model import Model
 from match_core.transforms.base import PassContext
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests are imported by path
 
 SHARED_MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
 #: Limits as a cluster and an accelerator have them that work in 32 bits, or slower in 64.

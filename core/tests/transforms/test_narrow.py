@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from integer_chains import random_network
+from match_core.frontend.load import model_from_proto
 from match_core.ir.model import Model, qualified_op
 from match_core.ir.reference import ReferenceRunner
 from match_core.transforms.base import PassContext
@@ -231,6 +233,24 @@ def test_the_idiom_of_elementary_operators(
     assert [int(node.inputs[i].values) - offset for i in (4, 5)] == [lo, hi]
 
 
+def test_pooling_of_a_graph_input_stays_in_floats(model_of: ModelOf, accelerated: PassContext) -> None:
+    text = f"""g (float[1,4,6,6] x) => (float[1,8,3,3] y) {{
+        p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x)
+        a = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (p, w) y = {rq("a")} }}"""
+    constants = {"w": whole(-50, 50, 8, 4, 3, 3), "m": np.float32(7), "b": np.float32(-300)}
+    found = ops(narrowed(model_of(text, constants), accelerated))
+    assert (found["MaxPool"], found["ConvInteger"], found["QuantizeLinear"]) == (1, 1, 2)
+
+
+def test_sums_that_need_more_than_32_bits_stay_in_floats(model_of: ModelOf, accelerated: PassContext) -> None:
+    """A product of two tensors of int32 range: the reader gets a Cast instead of known integers."""
+    text = f"""g (float[1,16] x) => (float[1,16] y) {{
+        a = MatMul (x, w) c = Mul (a, a) e = Mul (c, c) f = Mul (e, e) h = Mul (f, f) y = {rq("h", m="m")} }}"""
+    constants = {"w": np.zeros((16, 16), np.float32) + 1, "m": np.float32(1), "b": np.float32(0)}
+    found = ops(narrowed(model_of(text, constants), accelerated, 0, 4))
+    assert found["MatMulInteger"] == 1
+
+
 @pytest.mark.parametrize(
     "changed", [{"w": np.float32(0.5)}, {"lambda": np.float32(0.25)}, {"D": np.float32(2.5)}, {"lo": np.float32(-0.5)}]
 )
@@ -311,6 +331,8 @@ MOVES = f"""g (float[1,4,8] x) => (float[1,4,8] y) {{{{
         "n = Mul (r, s) t = Clip (n, floor, top)",
         "n = Sub (two, r) t = Add (n, s)",
         "n = Add (r, s) q = Add (n, r) t = Identity (q)",
+        "n = Clip (s, below, floor) t = Add (n, r)",
+        "n = Neg (s) o = Sub (n, two) p = Relu (o) t = Add (p, r)",
         "n = Gather <axis = 1> (r, index) t = Add (n, s)",
         "n = ReduceSum <keepdims = 1> (r, axes) t = Add (n, s)",
     ],
@@ -319,7 +341,7 @@ def test_elementwise_and_moves(model_of: ModelOf, accelerated: PassContext, host
     constants = {
         "w": whole(-50, 50, 8, 8), "m": np.float32(9), "b": np.float32(70), "two": np.float32(2),
         "from": np.array([2]), "to": np.array([6]), "axes": np.array([1]), "index": np.array([3, 1, 0, 2]),
-        "floor": np.float32(-5000), "top": np.float32(3000),
+        "floor": np.float32(-5000), "top": np.float32(3000), "below": np.float32(-6000),
     }  # fmt: skip
     for context in (accelerated, host_only):
         result = narrowed(model_of(MOVES.format(move=move), constants), context)
@@ -376,3 +398,12 @@ def test_common_factors_go_without_a_trace(factors: list[int], addend: int, divi
     reduced, _ = given_.reduced(multiplier)
     assert reduced.divisor <= divisor // 4
     assert np.array_equal(given_.of(np.array(x)), reduced.of(np.array(x)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_networks(seed: int, accelerated: PassContext, host_only: PassContext) -> None:
+    model = model_from_proto(random_network(seed), "net", "net.onnx")
+    for context in (accelerated, host_only):
+        result = narrowed(model, context)
+        assert integer_inputs(result) <= {"x"}
+        assert not {"Conv", "Gemm", "MatMul"} & set(ops(result))

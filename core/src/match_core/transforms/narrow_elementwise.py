@@ -10,7 +10,7 @@ import numpy as np
 from match_core.transforms.geometry import conv_geometry
 from match_core.transforms.integer_values import LIMIT, Integers, Ints, cast, smallest_type
 from match_core.transforms.narrow_linear import whole
-from match_core.transforms.narrowing import Narrowing, Rule
+from match_core.transforms.narrowing import INPUT_LIMIT, Narrowing, Rule
 from match_core.transforms.quant import clamp_bounds, constant, optional_input, shape_of
 
 if TYPE_CHECKING:
@@ -97,14 +97,17 @@ def limit(state: Narrowing, node: gs.Node) -> Integers | None:
     if bounds is None or x is None or any(np.isfinite(end) and end != int(end) for end in bounds):
         return None
     value = state.plain(x, node)
-    low, high = (int(np.clip(end, value.lo, value.hi)) for end in bounds)
+    low = max(int(bounds[0]), value.lo) if np.isfinite(bounds[0]) else value.lo
+    high = min(int(bounds[1]), value.hi) if np.isfinite(bounds[1]) else value.hi
     if (low, high) == (value.lo, value.hi):
         return value
-    name = node.name
-    ends = [state.editor.constant(f"{name}_{n}", np.array(v, value.dtype)) for n, v in (("lo", low), ("hi", high))]
-    tensor = state.editor.node(
-        "Clip", [value.tensor, *ends], value.dtype, value.shape, name=name, origin=state.origin(node, x)
-    )
+    if low > high:  # everything lies on one side: one of the bounds is the only result
+        low = high = int(bounds[0]) if low > value.hi else int(bounds[1])
+    dtype = np.promote_types(value.dtype, smallest_type(min(low, value.lo), max(high, value.hi)))
+    name, origin = node.name, state.origin(node, x)
+    source = cast(state.editor, value.tensor, dtype, f"{name}_wide", origin)
+    ends = [state.editor.constant(f"{name}_{n}", np.array(v, dtype)) for n, v in (("lo", low), ("hi", high))]
+    tensor = state.editor.node("Clip", [source, *ends], dtype, value.shape, name=name, origin=origin)
     return Integers(tensor, low, high)
 
 
@@ -127,10 +130,15 @@ def _moved(
 
 
 def max_pool(state: Narrowing, node: gs.Node) -> Integers | None:
-    """MaxPool of an 8-bit tensor."""
+    """MaxPool of an 8-bit tensor. One of a graph input stays in floats, and gives integers again."""
     x = state.lookup(node.inputs[0])
-    value = state.eight_bits(x, node) if x is not None and len(node.outputs) == 1 else None
-    if value is None or node.attrs.get("storage_order", 0):
+    if x is None or len(node.outputs) != 1 or node.attrs.get("storage_order", 0):
+        return None
+    value = state.eight_bits(x, node)
+    if value is None:
+        lo, hi = x.bounds()
+        if max(-lo, hi) <= INPUT_LIMIT:
+            state.alias(node.outputs[0], state.taken(node.outputs[0], lo, hi, state.origin(node, x)))
         return None
     attrs = conv_geometry(node).attributes()
     del attrs["group"]

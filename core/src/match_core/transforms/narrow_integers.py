@@ -46,6 +46,9 @@ def run(model: Model, context: PassContext) -> Model:
     for node in list(editor.graph.nodes):
         _narrow(state, node)
     state.connect()
+    for node in editor.graph.nodes:  # what reads them could not be narrowed
+        if _is_ours(node) and node.op == "AsInteger":
+            _become_cast(node)
     return editor.finish()
 
 
@@ -75,12 +78,16 @@ def _narrow(state: Narrowing, node: gs.Node) -> None:
 
 def _take(state: Narrowing, node: gs.Node) -> None:
     """Integers out of a float tensor: they are known, or a Cast makes them."""
-    import onnx
-
     value = state.lookup(node.inputs[0])
     if value is not None:
         state.alias(node.outputs[0], value)
-        return
+    else:
+        _become_cast(node)
+
+
+def _become_cast(node: gs.Node) -> None:
+    import onnx
+
     node.op, node.domain = "Cast", None
     node.attrs = {"to": int(onnx.TensorProto.INT64)}
 

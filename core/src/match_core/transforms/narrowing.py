@@ -57,7 +57,7 @@ class Narrowing:
         if known is not None:
             return known
         if id(tensor) in self._inputs:
-            known = self._graph_input(tensor)
+            known = self.taken(tensor, -INPUT_LIMIT, INPUT_LIMIT, self.editor.origin(*tensor.outputs))
         elif tensor.dtype is not None and np.dtype(tensor.dtype).kind in "iu" and constant(tensor) is None:
             limits = np.iinfo(np.dtype(tensor.dtype))
             known = Integers(tensor, int(limits.min), int(limits.max))
@@ -150,7 +150,7 @@ class Narrowing:
         return self._joined[key]
 
     def _quantised_part(self, value: Integers, side: str, step: int, origin: tuple[str, ...]) -> gs.Variable:
-        """Of a graph input: QuantizeLinear saturates at 0 and 255; with a step of -1 it counts downwards."""
+        """Of a float tensor: QuantizeLinear saturates at 0 and 255; with a step of -1 it counts downwards."""
         source, editor = self._floats[id(value.tensor)], self.editor
         name = f"{source.name}_{side}"
         scale = editor.constant(f"{name}_step", np.array(step, np.dtype(source.dtype)))
@@ -179,16 +179,16 @@ class Narrowing:
             whole = plain(self.editor, value, f"{node.name}_integers", origin)
             self.editor.replace(old, cast(self.editor, whole.tensor, old.dtype, f"{node.name}_float", origin))
 
-    def _graph_input(self, tensor: gs.Variable) -> Integers:
+    def taken(self, tensor: gs.Variable, lo: int, hi: int, origin: tuple[str, ...]) -> Integers:
+        """The integers in a float tensor that stays, limited to a range within +-255."""
         name, dtype = tensor.name, np.dtype(tensor.dtype)
-        origin = self.editor.origin(*tensor.outputs)
         bounds = [
             self.editor.constant(f"{name}_{end}", np.array(value, dtype))
-            for end, value in (("lowest", -INPUT_LIMIT), ("highest", INPUT_LIMIT))
+            for end, value in (("lowest", lo), ("highest", hi))
         ]
         limited = self.editor.node(
             "Clip", [tensor, *bounds], dtype, shape_of(tensor), name=f"{name}_limited", origin=origin
         )
         integers = cast(self.editor, limited, np.int32, f"{name}_integers", origin)
         self._floats[id(integers)] = tensor
-        return Integers(integers, -INPUT_LIMIT, INPUT_LIMIT)
+        return Integers(integers, lo, hi)
