@@ -54,7 +54,14 @@ def show(terminal: Terminal, result: VerifyResult, images: int) -> None:
     program = result.compilation.program
     total = ("total", "", f"{result.run.cycles_total:,}", f"{program.predicted_cycles:,}")
     cycles = ("cycles (twin)", "cycles (modelled)")
-    terminal.table(Table("layers of one inference", ("layer", "unit", *cycles), (*rows, total), frozenset(cycles)))
+    terminal.table(
+        Table(
+            f"layers of one inference (preset {program.soc.preset})",
+            ("layer", "unit", *cycles),
+            (*rows, total),
+            frozenset(cycles),
+        )
+    )
     memory = tuple((use.memory, f"{use.used_bytes:,}", f"{use.available_bytes:,}") for use in program.memory)
     sizes = ("used bytes", "available bytes")
     terminal.table(Table("memory", ("level", *sizes), memory, frozenset(sizes)))

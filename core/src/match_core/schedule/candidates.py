@@ -50,8 +50,7 @@ class Scheduler:
         """Every candidate that has a schedule, and a refusal for every one that does not fit. UsageError MATCH-U028
         where the objective needs energy figures that a unit does not publish."""
         requests = [self._first_request(candidate) for candidate in candidates.legal]
-        if self.objective != "latency":
-            self._check_energy(candidates, requests)
+        self._check_energy((c, r.cost_model.energy) for c, r in zip(candidates.legal, requests, strict=True))
         assignments: list[Assignment] = []
         refused: list[Refusal] = []
         for candidate, answer in zip(candidates.legal, self.answers(requests), strict=True):
@@ -59,6 +58,7 @@ class Scheduler:
                 assignments.append(Assignment(candidate, answer))
             else:
                 refused.append(answer.as_refusal(candidate.unit, candidate.pattern.name, candidate.node_names))
+        self._check_energy((a.candidate, a.schedule.cost.energy_pj) for a in assignments)
         return tuple(assignments), tuple(refused)
 
     def streamed_request(self, candidate: Candidate, staging_bytes: int) -> ScheduleRequest:
@@ -100,22 +100,20 @@ class Scheduler:
             return self.streamed_request(candidate, home.size_bytes // FORCED_STAGING_PART)
         return self.request(candidate)
 
-    def _check_energy(self, candidates: Candidates, requests: list[ScheduleRequest]) -> None:
-        pairs = zip(candidates.legal, requests, strict=True)
-        needed = {c.unit for c, request in pairs if request.cost_model.energy is None and not c.pattern.view}
+    def _check_energy(self, candidates: Iterable[tuple[Candidate, object]]) -> None:
+        """UsageError MATCH-U028 where something but a view comes with None for its energy."""
+        needed = {candidate.unit for candidate, energy in candidates if energy is None and not candidate.pattern.view}
         lacking = [unit.name for unit in self.units if unit.name in needed]
+        if self.objective == "latency" or not lacking:
+            return
         spared = len(lacking) < len(self.units)
-        if lacking:
-            raise UsageError(
-                code="MATCH-U028",
-                what=f"the objective {self.objective} cannot be minimised",
-                where=f"option --objective, target {self.soc.name}",
-                why=f"no energy figures are published for {', '.join(lacking)}",
-                help=(
-                    "use --objective latency",
-                    *(f"leave the unit out: --without-unit {n}" for n in lacking if spared),
-                ),
-            )
+        raise UsageError(
+            code="MATCH-U028",
+            what=f"the objective {self.objective} cannot be minimised",
+            where=f"option --objective, target {self.soc.name}",
+            why=f"no energy figures are published for {', '.join(lacking)}",
+            help=("use --objective latency", *(f"leave the unit out: --without-unit {n}" for n in lacking if spared)),
+        )
 
 
 def _streamable(candidate: Candidate) -> tuple[str, ...]:
