@@ -125,7 +125,7 @@ def compare(named: Named, points_max: int) -> Compared:
     return Compared(named, name, found.points, cycles, best, ours, brute, "; ".join(faults))
 
 
-def table_of(results: Sequence[Compared]) -> Table:
+def table_of(results: Sequence[Compared], arguments: Sequence[str]) -> Table:
     """One row per layer."""
     rows = tuple(
         (
@@ -154,10 +154,10 @@ def table_of(results: Sequence[Compared]) -> Table:
         Column("our ms", ".1f"),
         Column("brute force s", ".1f"),
     )
-    return Table("exhaustive", about(COMMAND, [r.named for r in results]), columns, rows)
+    return Table("exhaustive", about(COMMAND, arguments, [r.named for r in results]), columns, rows)
 
 
-def summary(results: Sequence[Compared]) -> Table:
+def summary(results: Sequence[Compared], arguments: Sequence[str]) -> Table:
     """One row per preset."""
     rows: list[tuple[Cell, ...]] = []
     for preset in dict.fromkeys(r.named.request.soc.preset for r in results):
@@ -188,7 +188,7 @@ def summary(results: Sequence[Compared]) -> Table:
         Column("our ms, median", ".1f"),
         Column("brute force s, all", ".0f"),
     )
-    return Table("exhaustive-summary", about(COMMAND, [r.named for r in results]), columns, tuple(rows))
+    return Table("exhaustive-summary", about(COMMAND, arguments, [r.named for r in results]), columns, tuple(rows))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -202,7 +202,7 @@ def main(arguments: Sequence[str]) -> int:
         told(_line(results[-1]))
     if not results:
         made.error("there are no layers")
-    tables = [summary(results), table_of(results)]
+    tables = [summary(results, arguments), table_of(results, arguments)]
     for table in tables:
         table.write_csv()
         sys.stdout.write(f"{table.markdown()}\n\n")

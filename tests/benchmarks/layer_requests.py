@@ -109,7 +109,8 @@ def chosen(
     return [found[n * len(found) // count] for n in range(count)]
 
 
-def about(command: str, named: Sequence[Named]) -> str:
-    """The line above a table."""
+def about(command: str, arguments: Sequence[str], named: Sequence[Named]) -> str:
+    """The line above a table: presets, number of layers, and the command that prints it."""
     presets = " and ".join(dict.fromkeys(entry.request.soc.preset for entry in named))
-    return f"*preset {presets}, {len(named)} layers, `python -m {command}`*"
+    words = [command, *(word for word in arguments if word != "--update")]
+    return f"*preset {presets}, {len(named)} layers, `python -m {' '.join(words)}`*"

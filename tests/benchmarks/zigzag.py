@@ -127,7 +127,7 @@ def speedup_in_all(results: Sequence[Compared]) -> float:
     return sum(r.their_seconds for r in some) / sum(r.our_seconds for r in some) if some else 0.0
 
 
-def table_of(results: Sequence[Compared]) -> Table:
+def table_of(results: Sequence[Compared], arguments: Sequence[str]) -> Table:
     """One row per layer."""
     rows = tuple(
         (
@@ -156,10 +156,10 @@ def table_of(results: Sequence[Compared]) -> Table:
         Column("times faster", ",.0f"),
         Column("note"),
     )
-    return Table("zigzag", about(COMMAND, [r.named for r in results]), columns, rows)
+    return Table("zigzag", about(COMMAND, arguments, [r.named for r in results]), columns, rows)
 
 
-def summary(results: Sequence[Compared]) -> Table:
+def summary(results: Sequence[Compared], arguments: Sequence[str]) -> Table:
     """One row per preset."""
     rows: list[tuple[Cell, ...]] = []
     for preset in dict.fromkeys(r.named.request.soc.preset for r in results):
@@ -180,7 +180,7 @@ def summary(results: Sequence[Compared]) -> Table:
         Column("median", ",.0f"),
         Column("in all", ",.0f"),
     )
-    told_how = f"{about(COMMAND, [r.named for r in results])}, zigzag-dse 3.9.1, LPF limit {LPF_LIMIT}"
+    told_how = f"{about(COMMAND, arguments, [r.named for r in results])}, zigzag-dse 3.9.1, LPF limit {LPF_LIMIT}"
     return Table("zigzag-summary", told_how, columns, tuple(rows))
 
 
@@ -197,7 +197,7 @@ def main(arguments: Sequence[str]) -> int:
         told(_line(results[-1]))
     if not results:
         made.error("there are no layers")
-    tables = [summary(results), table_of(results)]
+    tables = [summary(results, arguments), table_of(results, arguments)]
     for table in tables:
         table.write_csv()
         sys.stdout.write(f"{table.markdown()}\n\n")
