@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from match_core.schedule.engine import Answer
 
 
-#: Smaller constants are not streamed: what a channel needs besides its weights is not worth a copy of its own.
-STREAMED_MIN_BYTES = 4096
+#: Constants are streamed that have at least so many bytes, and at least this part of all that their layer has: what a
+#: channel needs besides its weights is not worth copies of its own.
+STREAMED_MIN_BYTES = 1024
+STREAMED_MIN_PART = 8
 #: The part of the home memory through which constants are streamed that exceed all of it.
 FORCED_STAGING_PART = 4
 
@@ -118,5 +120,6 @@ class Scheduler:
 
 def _streamable(candidate: Candidate) -> tuple[str, ...]:
     """The constant operands that are large enough to be streamed."""
-    operands = candidate.workload.operands
-    return tuple(o.name for o in operands if o.role == "constant" and far_bytes(o) >= STREAMED_MIN_BYTES)
+    sizes = {o.name: far_bytes(o) for o in candidate.workload.operands if o.role == "constant"}
+    least = max(STREAMED_MIN_BYTES, sum(sizes.values()) // STREAMED_MIN_PART)
+    return tuple(name for name, size in sizes.items() if size >= least)
