@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 MEAN = "IntegerMean"
 #: Values of graph inputs lie in [-255, 255]; so differences of two of them are below this.
 _DIFFERENCES = 511
-#: Bits of 1.0 in ITA's softmax.
-_ITA_UNIT = 256
+#: 1.0 in the softmax of powers of two.
+_SHIFT_UNIT = 256
 
 
 def _bounds(levels: int, signed: bool) -> tuple[int, int]:
@@ -79,12 +79,12 @@ def exponentials(a: int, b: int, c: int, log2: int) -> Ints:
 
 
 def _ita_max(call: Call) -> None:
-    _shift_softmax(call, call.shape[-1], (call.levels() - 1) * _ITA_UNIT)
+    _shift_softmax(call, call.shape[-1], (call.levels() - 1) * _SHIFT_UNIT)
 
 
 def _ita_partial_max(call: Call) -> None:
     # Half of the levels, as in the integer model of these networks' exporter.
-    _shift_softmax(call, call.attribute("group_width"), (call.levels() // 2 - 1) * _ITA_UNIT)
+    _shift_softmax(call, call.attribute("group_width"), (call.levels() // 2 - 1) * _SHIFT_UNIT)
 
 
 def _shift_softmax(call: Call, group: int, numerator: int) -> None:

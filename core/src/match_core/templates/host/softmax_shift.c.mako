@@ -1,4 +1,4 @@
-## ITA's softmax in powers of two: groups of columns one after the other, the sum moves down when the maximum rises.
+## Softmax in powers of two: groups of columns one after the other, the sum moves down when the maximum rises.
 ## A difference d of two values halves (d + 16) / 32 times; 256 is 1.
     for (int32_t i = 0; i < ${outer}; i++) {
         const ${source} *x = &in0[i * ${size}];
