@@ -1,8 +1,8 @@
 """Bodies of the integer operators of networks that hold integers in floats: softmax, normalisation, GELU, hardswish.
 
 Semantics: I-BERT (https://arxiv.org/abs/2101.01321) as pulp-platform/quantlib and pulp-platform/Deeploy write it; the
-softmax in powers of two is that of https://arxiv.org/abs/2307.03493. ONNX divides integers towards zero; subtracting Mod
-first makes it a floor.
+softmax in powers of two is that of https://arxiv.org/abs/2307.03493. ONNX divides integers towards zero; subtracting
+Mod first makes it a floor.
 """
 
 from __future__ import annotations
