@@ -3,8 +3,8 @@
 Nodes are (loop order, tiling) pairs with the bound of ``bounds``; the best are opened first. Opening a node lists the
 choices of depth and buffers that fit, bounds each (``choice_bounds``), and replays them in the order of their bounds
 until no bound is below the best cost known. So the result is the optimum of the space (see docs/scheduling.md),
-whatever the order of the search; ties go to fewer kernel calls, then to fewer bytes moved, then to what was found
-first.
+whatever the order of the search. Of choices of equal cost that are replayed, the one with fewer kernel calls is kept,
+then the one that moves fewer bytes, then the first; nests of fewer loops come first.
 """
 
 from __future__ import annotations
