@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core.emit.expression import Expression, number, symbol, total
 from match_core.emit.text import WIDTH, broken, comment
@@ -27,6 +27,7 @@ def value(expression: Expression) -> int:
     return int(eval(compile(ast.parse(text, mode="eval"), "", "eval"), {}, dict(VALUES)))
 
 
+@settings(deadline=None)
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_text_of_sums_and_products_computes_the_same(left: Expression, right: Expression) -> None:
     assert value(left + right) == value(left) + value(right)
@@ -34,6 +35,7 @@ def test_text_of_sums_and_products_computes_the_same(left: Expression, right: Ex
     assert value(total([left, right, left])) == 2 * value(left) + value(right)
 
 
+@settings(deadline=None)
 @given(EXPRESSIONS)
 def test_bits_become_bytes(bits: Expression) -> None:
     assert value(bits.bits_to_bytes()) == -(-value(bits) // 8)
@@ -49,6 +51,7 @@ def test_text_is_short() -> None:
     assert a.value is None
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["near", "step->k * 64u", "match_min_u32(4u, 7u - step->k)", "16u"]), min_size=1, max_size=30
@@ -64,6 +67,7 @@ def test_long_calls_are_broken_between_arguments(arguments: list[str]) -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="abc -;:.", max_size=400))
 def test_comments_fit(words: str) -> None:
     assert all(len(line) <= WIDTH for line in comment("title", words, indent=4).splitlines())
