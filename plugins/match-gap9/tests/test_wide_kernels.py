@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 PACKAGE = Path(formulas.__file__).resolve().parent
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 #: The cluster's kernels.
-SOURCES = ("match_gap9_wide", "match_gap9_wide_depthwise")
+SOURCES = ("match_gap9_wide", "match_gap9_wide_depthwise", "match_gap9_wide_depthwise_rows")
 TWIN_RUNTIME = ROOT / "core/src/match_core/twin/runtime"
 FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1", "-fPIC", "-shared")
 #: Undefined behaviour ends the process.

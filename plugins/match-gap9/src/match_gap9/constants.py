@@ -127,7 +127,7 @@ _CLUSTER = (
     _cycles("wide_pixel_cycles", 40, _WIDE, estimate=True),
     _cycles("wide_gather_byte_cycles", 1, "im2col of the published convolution model (sheet 3.2)", estimate=True),
     _cycles("wide_gather_step_cycles", 2, _WIDE + ": a load and a store, of a byte or a word", estimate=True),
-    Constant("wide_gather_short_bytes", 24, "bytes", "SHORT_BYTES in runtime/match_gap9_wide.c"),
+    Constant("wide_gather_short_bytes", 24, "bytes", "SHORT_BYTES in runtime/match_gap9_wide_gather.h"),
     _cycles("wide_gather_call_cycles", 20, _WIDE + ": a call of memcpy", estimate=True),
     _cycles("wide_gather_row_cycles", 8, _WIDE, estimate=True),
     _cycles("wide_gather_pixel_cycles", 45, _WIDE, estimate=True),

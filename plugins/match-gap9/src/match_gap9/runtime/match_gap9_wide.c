@@ -10,23 +10,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_wide.h"
 
-#include <string.h>
-
 #include "match_gap9_api.h"
 #include "match_gap9_wide_core.h"
-#include "match_gap9_wide_window.h"
+#include "match_gap9_wide_gather.h"
 
 #define BLOCK_PIXELS 2u
 #define BLOCK_CHANNELS 4u
-#define WORD_BYTES 4u
-#define SHORT_BYTES 24u /* from here on the library's copy is faster than a loop over bytes */
-
-typedef uint32_t word_t __attribute__((may_alias));
-
-static uint32_t words_of(uint32_t bytes)
-{
-    return (bytes + WORD_BYTES - 1u) / WORD_BYTES;
-}
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -37,98 +26,11 @@ static uint32_t least(uint32_t a, uint32_t b)
 static inline int32_t dot(const uint8_t *x, const int8_t *weight, int32_t sum)
 {
 #ifdef MATCH_GAP9_XPULP
-    return match_gap9_wide_dot(*(const word_t *)(const void *)x, *(const word_t *)(const void *)weight, sum);
+    const match_gap9_word_t *const inputs = (const void *)x, *const weights = (const void *)weight;
+    return match_gap9_wide_dot(*inputs, *weights, sum);
 #else
     return sum + x[0] * weight[0] + x[1] * weight[1] + x[2] * weight[2] + x[3] * weight[3];
 #endif
-}
-
-/* ---- inputs -------------------------------------------------------------------------------------------------- */
-
-/* A pixel of the output. */
-typedef struct {
-    uint32_t y, x;
-} spot_t;
-
-static void go_on(spot_t *spot, uint32_t row)
-{
-    spot->x++;
-    if (spot->x == row) {
-        spot->x = 0u;
-        spot->y++;
-    }
-}
-
-/* Rows of windows are short: a call for each would cost more than copying them here. Both begin at a pixel, so that
- * pixels of whole words can be copied as words. */
-static inline void copy(uint8_t *to, const uint8_t *from, uint32_t bytes, int whole_words)
-{
-    if (whole_words) {
-        for (uint32_t i = 0u; i < bytes; i += WORD_BYTES) {
-            *(word_t *)(void *)(to + i) = *(const word_t *)(const void *)(from + i);
-        }
-    } else if (bytes < SHORT_BYTES) {
-        for (uint32_t i = 0u; i < bytes; i++) {
-            to[i] = from[i];
-        }
-    } else {
-        memcpy(to, from, bytes);
-    }
-}
-
-/* Copies the window of a pixel, part of it padding, to `column`. */
-static void gather_border(const match_conv2d_t *t, spot_t spot, uint8_t *column)
-{
-    const uint8_t *const input = t->input;
-    const match_gap9_window_t y =
-        match_gap9_window(spot.y, (uint32_t)t->stride_y, t->input_y_pad_before, t->fy, t->input_y);
-    const match_gap9_window_t x =
-        match_gap9_window(spot.x, (uint32_t)t->stride_x, t->input_x_pad_before, t->fx, t->input_x);
-    const uint32_t row_bytes = t->fx * t->c, before = x.start * t->c, inside = (x.stop - x.start) * t->c;
-    const uint32_t words = words_of(t->fy * row_bytes), padding = (uint8_t)t->pad_value * 0x01010101u;
-    for (uint32_t i = 0u; i < words; i++) {
-        ((word_t *)(void *)column)[i] = padding;
-    }
-    for (uint32_t ky = y.start; ky < y.stop; ky++) {
-        const uint8_t *const from = input + ((y.first + ky - y.start) * t->input_x + x.first) * t->c;
-        copy(column + ky * row_bytes + before, from, inside, t->c % WORD_BYTES == 0u);
-    }
-}
-
-/* Copies the window of a pixel to `column`. What stands behind it, up to a whole word, meets weights of zero. */
-static void gather(const match_conv2d_t *t, spot_t spot, uint8_t *column)
-{
-    const uint32_t row_bytes = t->fx * t->c, line_bytes = t->input_x * t->c;
-    const uint32_t y = spot.y * (uint32_t)t->stride_y, x = spot.x * (uint32_t)t->stride_x; /* padding counted */
-    const int whole_y = (y >= t->input_y_pad_before) && (y + t->fy <= t->input_y_pad_before + t->input_y);
-    const int whole_x = (x >= t->input_x_pad_before) && (x + t->fx <= t->input_x_pad_before + t->input_x);
-    if (!whole_y || !whole_x) {
-        gather_border(t, spot, column);
-        return;
-    }
-    const uint8_t *from =
-        (const uint8_t *)t->input + (y - t->input_y_pad_before) * line_bytes + (x - t->input_x_pad_before) * t->c;
-    for (uint32_t ky = 0u; ky < t->fy; ky++, column += row_bytes, from += line_bytes) {
-        copy(column, from, row_bytes, t->c % WORD_BYTES == 0u);
-    }
-}
-
-/* Whether a pixel's inputs can be read where they are: one tap, whole words, no padding. */
-static int is_direct(const match_conv2d_t *t)
-{
-    return (t->fy == 1u) && (t->fx == 1u) && (t->c % WORD_BYTES == 0u) && (t->input_y_pad_before == 0u) &&
-           (t->input_y_pad_after == 0u) && (t->input_x_pad_before == 0u) && (t->input_x_pad_after == 0u);
-}
-
-/* A pixel's inputs as one row of bytes: where they are, or (column != NULL) copied there. */
-static const uint8_t *inputs_of(const match_conv2d_t *t, spot_t spot, uint8_t *column)
-{
-    if (column != NULL) {
-        gather(t, spot, column);
-        return column;
-    }
-    const uint8_t *const input = t->input;
-    return input + (spot.y * (uint32_t)t->stride_y * t->input_x + spot.x * (uint32_t)t->stride_x) * t->c;
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------------------- */
@@ -143,7 +45,7 @@ typedef struct {
 
 static inline const int8_t *weights_of(const layer_t *l, uint32_t k)
 {
-    return l->weight + least(k, l->channels - 1u) * WORD_BYTES * l->words;
+    return l->weight + least(k, l->channels - 1u) * MATCH_GAP9_WORD_BYTES * l->words;
 }
 
 /* The outputs of channel k for two pixels. */
@@ -173,12 +75,12 @@ static inline void block_of_two(const layer_t *l, uint32_t k, const uint8_t *xa,
         b2 = dot(xb, w2, b2);
         a3 = dot(xa, w3, a3);
         b3 = dot(xb, w3, b3);
-        xa += WORD_BYTES;
-        xb += WORD_BYTES;
-        w0 += WORD_BYTES;
-        w1 += WORD_BYTES;
-        w2 += WORD_BYTES;
-        w3 += WORD_BYTES;
+        xa += MATCH_GAP9_WORD_BYTES;
+        xb += MATCH_GAP9_WORD_BYTES;
+        w0 += MATCH_GAP9_WORD_BYTES;
+        w1 += MATCH_GAP9_WORD_BYTES;
+        w2 += MATCH_GAP9_WORD_BYTES;
+        w3 += MATCH_GAP9_WORD_BYTES;
     } while (--words > 0u);
     requantise(l, k, a0, b0, a, b);
     requantise(l, k + 1u, a1, b1, a, b);
@@ -204,11 +106,11 @@ static inline void block_of_one(const layer_t *l, uint32_t k, const uint8_t *x, 
         sum1 = dot(x, w1, sum1);
         sum2 = dot(x, w2, sum2);
         sum3 = dot(x, w3, sum3);
-        x += WORD_BYTES;
-        w0 += WORD_BYTES;
-        w1 += WORD_BYTES;
-        w2 += WORD_BYTES;
-        w3 += WORD_BYTES;
+        x += MATCH_GAP9_WORD_BYTES;
+        w0 += MATCH_GAP9_WORD_BYTES;
+        w1 += MATCH_GAP9_WORD_BYTES;
+        w2 += MATCH_GAP9_WORD_BYTES;
+        w3 += MATCH_GAP9_WORD_BYTES;
     } while (--words > 0u);
     requantise_one(l, k, sum0, output);
     requantise_one(l, k + 1u, sum1, output);
@@ -234,25 +136,25 @@ static void conv2d_share(const match_conv2d_t *t)
 {
     const uint32_t taps = t->fy * t->fx * t->c, pixels = t->oy * t->ox;
     const layer_t layer = {
-        .weight = t->weight, .multiplier = t->multiplier, .addend = t->addend, .words = words_of(taps),
+        .weight = t->weight, .multiplier = t->multiplier, .addend = t->addend, .words = match_gap9_words_of(taps),
         .channels = t->k, .shift = (uint32_t)t->shift,
     };
     const uint32_t quads = (t->k + BLOCK_CHANNELS - 1u) / BLOCK_CHANNELS, side = pixels_of_block(pixels, quads);
-    const uint32_t column_bytes = WORD_BYTES * layer.words;
+    const uint32_t column_bytes = MATCH_GAP9_WORD_BYTES * layer.words;
     uint8_t *const column =
-        is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * BLOCK_PIXELS * column_bytes;
+        match_gap9_is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * BLOCK_PIXELS * column_bytes;
     const match_gap9_share_t share = match_gap9_wide_share((pixels + side - 1u) / side * quads);
     MATCH_GAP9_CHARGE_WIDE_CONV(pixels, t->k, t->c, t->fy, t->fx, column == NULL, layer.shift);
     const uint32_t group = share.start / quads;
     uint32_t pixel = group * side, quad = share.start - group * quads;
-    spot_t spot = {.y = pixel / t->ox};
+    match_gap9_spot_t spot = {.y = pixel / t->ox};
     spot.x = pixel - spot.y * t->ox;
     for (uint32_t todo = share.stop - share.start; todo > 0u; pixel += side, quad = 0u) {
         const uint32_t stop = least(quads, quad + todo);
-        const uint8_t *const x = inputs_of(t, spot, column);
+        const uint8_t *const x = match_gap9_inputs_of(t, spot, column);
         uint8_t *const output = (uint8_t *)t->output + pixel * t->k;
         todo -= stop - quad;
-        go_on(&spot, t->ox);
+        match_gap9_next_spot(&spot, t->ox);
         if (side == 1u) {
             for (; quad < stop; quad++) {
                 block_of_one(&layer, BLOCK_CHANNELS * quad, x, output);
@@ -260,9 +162,10 @@ static void conv2d_share(const match_conv2d_t *t)
             continue;
         }
         const int last = pixel + 1u == pixels;
-        const uint8_t *const next = last ? x : inputs_of(t, spot, (column == NULL) ? NULL : column + column_bytes);
+        uint8_t *const next_column = (column == NULL) ? NULL : column + column_bytes;
+        const uint8_t *const next = last ? x : match_gap9_inputs_of(t, spot, next_column);
         uint8_t *const next_output = last ? output : output + t->k;
-        go_on(&spot, t->ox);
+        match_gap9_next_spot(&spot, t->ox);
         for (; quad < stop; quad++) {
             block_of_two(&layer, BLOCK_CHANNELS * quad, x, next, output, next_output);
         }

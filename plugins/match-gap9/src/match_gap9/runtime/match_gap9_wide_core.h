@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "match_depthwise2d.h"
 #include "pmsis.h"
 
 #ifndef NUM_CORES
@@ -66,5 +67,8 @@ static inline uint8_t match_gap9_wide_requant(int32_t sum, int32_t multiplier, i
     return (shift >= 32u) ? match_gap9_wide_upper(sum, multiplier, addend, shift)
                           : match_gap9_wide_lower(sum, multiplier, addend, shift);
 }
+
+/* This core's part of a depthwise convolution with a 3x3 kernel (match_gap9_wide_depthwise_rows.c). */
+void match_gap9_wide_depthwise_rows(const match_depthwise2d_t *tile);
 
 #endif
