@@ -46,7 +46,7 @@ def test_targets_text(match: Match, site: Site) -> None:
     assert headings.split() == ["name", "package", "units", "memories", "presets"]
     cells = ["example", "match-example 0.3.1", "host, relu_unit", "ram 256.0 KiB", "awake, asleep"]
     assert row.split("  ")[1:] == cells
-    assert estimates == "example: estimated, not published: elements_per_cycle, element_energy"
+    assert estimates == "example: estimated, because not published: elements_per_cycle, element_energy"
 
 
 def test_targets_are_sorted_by_name(match: Match, site: Site) -> None:

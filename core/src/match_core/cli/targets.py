@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from match_core.cli.options import JsonOption
@@ -12,6 +13,8 @@ from match_core.errors import PluginError
 if TYPE_CHECKING:
     from match_core.hardware import Soc
     from match_core.plugin.host import Plugins
+
+_WIDTH = 100
 
 
 def targets_command(json: JsonOption = False) -> int:
@@ -26,7 +29,8 @@ def targets_command(json: JsonOption = False) -> int:
         if rows:
             terminal.table(_table(rows))
             for row in rows:
-                terminal.line(_estimates_line(row))
+                for line in _estimate_lines(row):
+                    terminal.line(line)
         else:
             terminal.line("no target is installed (for example: pip install match-CHIP)")
     return 0
@@ -85,6 +89,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     return Table("targets", ("name", "package", "units", "memories", "presets"), shown)
 
 
-def _estimates_line(row: dict[str, Any]) -> str:
-    names = ", ".join(estimate["name"] for estimate in row["estimates"])
-    return f"{row['name']}: estimated, not published: {names or 'nothing'}"
+def _estimate_lines(row: dict[str, Any]) -> list[str]:
+    names = ", ".join(estimate["name"] for estimate in row["estimates"]) or "nothing"
+    text = f"{row['name']}: estimated, because not published: {names}"
+    return wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
