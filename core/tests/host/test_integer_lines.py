@@ -75,7 +75,10 @@ CASES: dict[str, tuple[Callable[[], Made], str]] = {
         lambda: shift_softmax(values("uint8", 0, 256, 4, 3, 24), 24),
         "host_shift_softmax_u8",
     ),
-    "shift softmax of a ramp": (lambda: shift_softmax(np.ascontiguousarray(RAMP[:, ::6][:, :20]), 4), "host_shift_softmax_u8"),
+    "shift softmax of a ramp": (
+        lambda: shift_softmax(np.ascontiguousarray(RAMP[:, ::6][:, :20]), 4),
+        "host_shift_softmax_u8",
+    ),
     "layer norm, 32 bits": (
         lambda: norm("LayerNormI8", values("int8", -128, 128, 6, 32), wide(0, 3000, 32), wide(-999, 999, 32), 64),
         "host_layer_norm_i8",
