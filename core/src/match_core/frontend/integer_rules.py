@@ -104,15 +104,28 @@ def _rms_norm(call: Call) -> None:
     _normalisation(call, "RmsNormI8", {"weight": call.integers(1, "weight")}, _bounds(256, signed=True))
 
 
+def _no_norm(call: Call) -> None:
+    """Weights and bias alone: ``clip(floor((x * w + b) * mul / D))``."""
+    weight, bias = call.integers(1, "weight"), call.integers(2, "bias")
+    factor, divisor = call.attribute("mul"), call.attribute("D")
+    _along_last_axis(call, {"weight": weight, "bias": bias})
+    addend = bias * factor - divisor // 2  # nothing is rounded
+    call.hold(call.requantised(call.source(), weight * factor, addend, divisor, _bounds(256, signed=True)))
+
+
 def _normalisation(call: Call, op: str, parameters: dict[str, Ints], bounds: tuple[int, int]) -> None:
     divisor = call.attribute("D")
     if divisor <= 0:
         raise call.refuse(f"it divides by {divisor}")
+    _along_last_axis(call, parameters)
+    constants = {**parameters, "divisor": divisor, "lo": bounds[0], "hi": bounds[1]}
+    call.hold(call.arith(op, call.source(), constants))
+
+
+def _along_last_axis(call: Call, parameters: Mapping[str, Ints]) -> None:
     for what, values in parameters.items():
         if values.shape not in ((), (1,), call.shape[-1:]):
             raise call.refuse(f"its {what} has shape {list(values.shape)}, the last axis {call.shape[-1]} elements")
-    constants = {**parameters, "divisor": divisor, "lo": bounds[0], "hi": bounds[1]}
-    call.hold(call.arith(op, call.source(), constants))
 
 
 def _mean(call: Call) -> None:
@@ -139,5 +152,6 @@ RULES: Mapping[str, Callable[[Call], None]] = {
     "ITAPartialMax": _ita_partial_max,
     "iLayerNorm": _layer_norm,
     "iRMSNorm": _rms_norm,
+    "iNoNorm": _no_norm,
     MEAN: _mean,
 }
