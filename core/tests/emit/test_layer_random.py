@@ -15,9 +15,9 @@ from core.tests.emit.workloads import MAKERS
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_any_legal_schedule_computes_the_layer(kind: str, tmp_path: Path) -> None:
     random = np.random.default_rng(sorted(MAKERS).index(kind))
-    found = [random_case(random, MAKERS[kind](random)) for _ in range(60)]
+    found = [random_case(random, MAKERS[kind](random)) for _ in range(40)]
     cases = [case for case in found if case is not None]
-    assert len(cases) >= 40
+    assert len(cases) >= 30
     placements = [placement for case in cases for placement in case.schedule.placements]
-    assert sum(placement.buffers == 2 and placement.memory == "near" for placement in placements) >= 20
+    assert sum(placement.buffers == 2 and placement.memory == "near" for placement in placements) >= 15
     lp.check(tmp_path, cases)
