@@ -32,22 +32,27 @@ class Allocation:
     solver: SolverStatus
 
 
-def allocate(blocks: Sequence[Block], alignment_bytes: int, capacity_bytes: int | None = None) -> Allocation:
+def allocate(
+    blocks: Sequence[Block], alignment_bytes: int, capacity_bytes: int | None = None, *, thorough: bool = True
+) -> Allocation:
     """Offsets that are multiples of the alignment (a power of two).
 
     ``capacity_bytes`` is what should suffice. The result may need more: the caller compares ``arena_bytes``,
-    and a ``solver.bound`` above the capacity says that no allocation fits. Deterministic.
+    and a ``solver.bound`` above the capacity says that no allocation fits. ``thorough`` False: without the effort
+    that it may take to fit. Deterministic.
     """
     packing = Packing(blocks, alignment_bytes)
     bound = max(live_bytes(blocks, alignment_bytes).values(), default=0)
     goal = bound if capacity_bytes is None else max(bound, capacity_bytes)
+    thorough = thorough and (capacity_bytes is None or bound <= capacity_bytes)
     name, order, offsets = _best_of_orders(packing, bound)
     if packing.span(offsets) > bound:
         fits = packing.span(offsets) <= goal
-        changed = _improve(packing, order, bound if fits else goal, EFFORT if fits else EFFORT_TO_FIT)
+        effort = EFFORT_TO_FIT if thorough and not fits else EFFORT
+        changed = _improve(packing, order, bound if fits else goal, effort)
         if packing.span(changed) < packing.span(offsets):
             name, offsets = "local changes", changed
-    if capacity_bytes is not None and bound <= capacity_bytes < packing.span(offsets):
+    if thorough and capacity_bytes is not None and capacity_bytes < packing.span(offsets):
         from match_core.planning.pack_exact import pack
 
         answer = pack(packing, alignment_bytes, capacity_bytes)

@@ -87,12 +87,13 @@ class Deployer:
         plugins, soc = self.scheduler.plugins, self.scheduler.soc
         return {unit.name: plugins.emit_api(soc, unit) for unit in self.scheduler.units if unit.name in mapping.units}
 
-    def _measure(self, mapping: UnitMapping) -> _Measured:
+    def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
         soc, pool = self.scheduler.soc, ConstantPool(self.model.name)
         lowered = lower(self.model.name, mapping.assignments, self._apis(mapping), pool, self.title, soc)
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
         constants = pool.sizes()
-        draft = draft_of(self.model, mapping, soc.memory(soc.home), sum(size for _, size in constants), scratch)
+        fixed = sum(size for _, size in constants)
+        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, thorough=thorough)
         return _Measured(constants, pool.stored_sizes(), scratch, draft)
 
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:
@@ -108,7 +109,7 @@ class Deployer:
             if found is None:
                 break
             chosen = self._with(mapping, variants.pick(found.chosen), found.solver.solver)
-            now = self._measure(chosen)
+            now = self._measure(chosen, thorough=False)  # gaps that search would close cost little to leave room for
             if now.over_bytes <= 0:
                 return chosen, now
             problem = replace(problem, capacity_bytes=problem.capacity_bytes - now.over_bytes)

@@ -57,15 +57,23 @@ class Draft:
 
 
 def draft_of(
-    model: Model, mapping: UnitMapping, home: Memory, constant_bytes: int, scratch_bytes: Mapping[int, int]
+    model: Model,
+    mapping: UnitMapping,
+    home: Memory,
+    constant_bytes: int,
+    scratch_bytes: Mapping[int, int],
+    *,
+    thorough: bool = True,
 ) -> Draft:
     """Of the mapping's order and one that keeps little alive, the order with the smaller arena (the first of equals).
-    ``scratch_bytes`` by position in ``mapping.assignments``."""
+    ``scratch_bytes`` by position in ``mapping.assignments``; ``thorough`` as for ``allocate``."""
     topology = Topology.of(model.graph)
     flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
     storages = storages_of(model, flows)
     orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
-    drafts = [_draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes) for order in orders]
+    drafts = [
+        _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough) for order in orders
+    ]
     return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
 
 
@@ -77,6 +85,7 @@ def _draft(
     scratch_bytes: Mapping[int, int],
     home: Memory,
     constant_bytes: int,
+    thorough: bool,
 ) -> Draft:
     ordered = tuple(flows[task] for task in order)
     alive = lives(ordered, storages)
@@ -98,4 +107,4 @@ def _draft(
         allocation=nothing,
     )
     capacity = home.size_bytes - draft.need_bytes(constant_bytes)
-    return replace(draft, allocation=allocate(blocks, home.alignment_bytes, capacity))
+    return replace(draft, allocation=allocate(blocks, home.alignment_bytes, capacity, thorough=thorough))
