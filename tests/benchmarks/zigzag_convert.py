@@ -18,7 +18,7 @@ from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, 
 
 from tests.benchmarks.pricing import Pricer
 from tests.benchmarks.schedule_space import Choice, Point, Space, dims_of
-from tests.benchmarks.zigzag_problem import OPERANDS, lanes_of
+from tests.benchmarks.zigzag_problem import lanes_of, operands_of
 
 #: Per operand and memory level, innermost first: loops as (dimension, size).
 Levels = Mapping[str, Sequence[Sequence[tuple[str, int]]]]
@@ -27,7 +27,7 @@ Levels = Mapping[str, Sequence[Sequence[tuple[str, int]]]]
 def best_point(request: ScheduleRequest, levels: Levels) -> Point | None:
     """The cheapest conversion by our evaluator; None where none fits."""
     order = [loop for level in levels["I"] for loop in level]
-    inside = {ours: len(levels[theirs][0]) for theirs, ours in OPERANDS.items()}
+    inside = {ours: len(levels[theirs][0]) for theirs, ours in operands_of(request.workload).items()}
     pricer = Pricer(request, Space(request, extra=False, splits=False))
     found = [_converted(pricer, order, inside, cut) for cut in range(min(inside.values()), -1, -1)]
     return min((point for point in found if point is not None), key=lambda point: point.cycles, default=None)

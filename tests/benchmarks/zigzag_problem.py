@@ -3,8 +3,8 @@
 The hierarchy is the request's: the home memory, the unit's memory, the array. Reductions are unrolled in space,
 because kernels finish their sums and neither side may cut them; the other dimensions have the lanes of the unit's
 spatial unrolling. So one cycle of ZigZag's array is all that the lanes do of a sum, and the link's width is given in
-that unit of time, as the kernel's cost model sees it for the whole layer. Requantisation parameters are no operands
-of ZigZag: the memory that they and the kernel's scratch take is kept from it.
+that unit of time, as the kernel's cost model sees it for the whole layer. Requantisation parameters that do not
+travel with the weights are no operands of ZigZag: the memory that they and the kernel's scratch take is kept from it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,13 @@ _KINDS = {
     "depthwise2d": (_DEPTHWISE, ("FY", "FX")),
     "linear": (_LINEAR, ("C",)),
 }
-#: ZigZag's operands and ours.
-OPERANDS = {"I": "input", "W": "weight", "O": "output"}
+
+
+def operands_of(workload: Workload) -> dict[str, str]:
+    """ZigZag's operands and ours: the weights are the largest constant, with the requantisation parameters if these
+    travel with them."""
+    weights = max((o for o in workload.operands if o.role == "constant"), key=_bytes)
+    return {"I": "input", "W": weights.name, "O": "output"}
 
 
 def has_problem(request: ScheduleRequest) -> bool:
@@ -95,7 +100,7 @@ def _layer(workload: Workload, sizes: Mapping[str, int]) -> dict[str, Any]:
         "dimension_relations": [],
         "loop_dims": names,
         "loop_sizes": [sizes.get(name, 1) for name in names],
-        "operand_precision": {name: _bits(workload, name, sums) for name in OPERANDS},
+        "operand_precision": {name: _bits(workload, name, sums) for name in "IWO"},
         "operand_source": {"I": 0, "W": 0},
     }
     layer["operand_precision"]["O_final"] = layer["operand_precision"]["O"]
@@ -118,7 +123,7 @@ def _padding(workload: Workload, before: int, name: str) -> list[int]:
 
 def _bits(workload: Workload, name: str, sums: tuple[str, ...]) -> int:
     """Bits per element; of weights those of the packed form, spread over the elements."""
-    operand = workload.operand(OPERANDS[name])
+    operand = workload.operand(operands_of(workload)[name])
     if name != "W":
         return operand.element_bits
     elements = workload.dim("K").size * prod(workload.dim(dim).size for dim in sums)
@@ -135,7 +140,7 @@ def kept_bytes(request: ScheduleRequest) -> int:
     tile, and alignment."""
     workload = request.workload
     alignment = request.soc.memory(request.unit.memory or "").alignment_bytes
-    others = sum(_bytes(o) for o in workload.operands if o.name not in OPERANDS.values())
+    others = sum(_bytes(o) for o in workload.operands if o.name not in operands_of(workload).values())
     lanes = lanes_of(workload)
     smallest = {dim.name: lanes.get(dim.name, dim.size) for dim in workload.dims}
     scratch = sum(c * prod(smallest[name] for name in names) for names, c in workload.scratch)
