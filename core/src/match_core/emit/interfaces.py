@@ -71,8 +71,9 @@ def check_workload(interface: KernelInterface, workload: Workload) -> None:
         for axis in operand.axes
         if axis.windowed
     )
+    fields = tuple((field, operand.role) for operand in workload.operands for field in operand.fields)
     pairs = (
-        ("operands", tuple((o.name, o.role) for o in workload.operands), interface.operands),
+        ("operands", _constants_sorted(fields), _constants_sorted(interface.operands)),
         ("dimensions", tuple(d.name for d in workload.dims), interface.dims),
         ("geometry", tuple(name for name, _ in workload.geometry), interface.geometry),
     )
@@ -81,6 +82,12 @@ def check_workload(interface: KernelInterface, workload: Workload) -> None:
             raise ValueError(f"workload {workload.kind}: {what} {found} differ from the interface's {declared}")
     if not set(windowed) <= set(interface.windowed):
         raise ValueError(f"workload {workload.kind}: windows {windowed} are not in {interface.windowed}")
+
+
+def _constants_sorted(operands: tuple[tuple[str, _Role], ...]) -> tuple[tuple[str, _Role], ...]:
+    """Inputs and outputs as they are, then the constants, whose order means nothing."""
+    constants = tuple(sorted(entry for entry in operands if entry[1] == "constant"))
+    return (*(entry for entry in operands if entry[1] != "constant"), *constants)
 
 
 def context_header(interface: KernelInterface) -> RuntimeFile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from match_core.emit.expression import ZERO, Expression
 from match_core.emit.layer_facts import Function, Layer
 from match_core.emit.text import Block
 from match_core.emit.tile_text import FirstTile, TileText
@@ -22,7 +23,8 @@ class ContextWriter:
         """The fields of the context at the first step, as lines of an initialiser."""
         schedule, tile = self.layer.schedule, dict(self.layer.schedule.tile)
         for moved in sorted(self.layer.moved, key=lambda m: m.near.offset_bytes):
-            block.line(f".{moved.operand.name} = {self.layer.near_address(moved, '')},")
+            for field, offset in self._fields(self.first, moved.operand):
+                block.line(f".{field} = {self.layer.near_address(moved, '') + offset},")
         if schedule.scratch_bytes:
             block.line(f".scratch = near + {schedule.scratch_offset_bytes}u,")
         _pairs(block, [f".{dim.name.lower()} = {tile[dim.name]}u" for dim in self.layer.workload.dims])
@@ -69,11 +71,23 @@ class ContextWriter:
             self._window(block, operand, axis)
         for moved in self.layer.moved:
             inside = self.text.offset(moved.operand, moved.near.depth, self.layer.depth)
-            if moved.double or inside.terms:
-                block.line(f"tile->{moved.operand.name} = {self.layer.near_address(moved, 'step->') + inside};")
+            for field, offset in self._fields(self.text, moved.operand):
+                if moved.double or inside.terms or offset.value is None:
+                    block.line(f"tile->{field} = {self.layer.near_address(moved, 'step->') + inside + offset};")
         if self._reductions():
             self._ends(block)
         return self.layer.function("next", "Goes on to the next tile.", block, qualifier="")
+
+    def _fields(self, text: TileText, operand: Operand) -> list[tuple[str, Expression]]:
+        """The context's pointers to an operand, and how far behind the start of its tile each points."""
+        if not operand.parts:
+            return [(operand.name, ZERO)]
+        length = text.span(operand, operand.axes[0], self.layer.depth).extent
+        found, before = [], 0
+        for part in operand.parts:
+            found.append((part.field, length * before))
+            before += part.bytes_per_index
+        return found
 
     def _asks_changed(self) -> bool:
         depths = [placement.depth for placement in self.layer.schedule.placements]

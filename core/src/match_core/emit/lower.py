@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import onnx_graphsurgeon as gs
 
 from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel, UnitApi
+from match_core.emit.bundle import bundle_bytes
 from match_core.emit.constants import ConstantPool
 from match_core.emit.interfaces import check_workload
 from match_core.hardware import Soc
@@ -68,20 +69,20 @@ def _lower_kernel(
 ) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
     check_workload(kernel.interface, workload)
-    packed = kernel.pack(candidate.match, workload)
+    packed = dict(kernel.pack(candidate.match, workload))
     streamed = assignment.schedule.streamed(soc.home)
     constants: dict[str, str] = {}
     stored: dict[str, int] = {}
     for operand in workload.operands:
         if operand.role != "constant":
             continue
-        array = packed[operand.name]
+        array = bundle_bytes(operand, packed, assignment.schedule.loops) if operand.parts else packed[operand.name]
         expected = far_bytes(operand)
         if array.nbytes != expected:
             raise ValueError(
                 f"{candidate.pattern.name}: constant {operand.name} has {array.nbytes} bytes, its axes say {expected}"
             )
-        words = f"{operand.name} of {title}"
+        words = f"{', '.join(operand.fields)} of {title}"
         if operand.name in streamed:
             stored[operand.name] = pool.add_stored(array, words, _store_alignment_bytes(soc))
         else:

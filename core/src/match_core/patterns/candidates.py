@@ -10,6 +10,7 @@ from match_core.mapping.result import Candidate, Candidates, Refusal
 from match_core.patterns.language import Match, Pattern
 from match_core.patterns.matcher import matches_at, result_operators
 from match_core.patterns.topology import Topology
+from match_core.schedule.bundle import bundled
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -35,7 +36,7 @@ def find_candidates(graph: gs.Graph, units_with_patterns: Sequence[tuple[Unit, S
             for alternatives in _places(graph, topology, operators, pattern):
                 match = _first_legal(unit.name, pattern, alternatives, refused)
                 if match is not None:
-                    workload = pattern.workload(match)
+                    workload = bundled(pattern.workload(match), unit)
                     legal.append(Candidate(len(legal), unit.name, pattern, match, workload))
     return Candidates(tuple(legal), tuple(refused))
 

@@ -48,14 +48,33 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
+class BundlePart:
+    """One of the arrays in a bundle: the context's field that gets its address, and its bytes per index of the bundle's
+    first axis."""
+
+    field: str
+    bytes_per_index: int
+
+
+@dataclass(frozen=True, slots=True)
 class Operand:
     """A tensor that the workload touches. ``element_bits`` of one element; ``name`` is also the field of the kernel
-    context that receives the address of its tile."""
+    context that receives the address of its tile.
+
+    ``parts``: the operand is a bundle of constants (schedule/bundle.py), whose arrays lie one behind the other in every
+    piece of the first axis; then the fields of the context are those of the parts.
+    """
 
     name: str
     role: Literal["input", "constant", "output"]
     axes: tuple[Axis, ...]
     element_bits: int = 8
+    parts: tuple[BundlePart, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of the kernel context that receive addresses."""
+        return tuple(part.field for part in self.parts) or (self.name,)
 
 
 @dataclass(frozen=True, slots=True)
