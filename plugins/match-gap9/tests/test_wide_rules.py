@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from match_core import Match
-from match_gap9.wide import WIDE_PRODUCT, WIDE_SHIFT
+from match_gap9.wide import WIDE_PRODUCT, WIDE_SHIFT, raised_by
 
 
 def _match(weight: list[int], multiplier: int, addend: int, divisor: int = 1 << 40) -> Match:
@@ -38,3 +40,31 @@ def test_shifts_are_powers_of_two_up_to_62() -> None:
     for shift in (0, 31, 32, 62):
         assert WIDE_SHIFT.check(_match([1], 1, 0, 1 << shift)) is None
     assert WIDE_SHIFT.check(_match([1], 1, 0, 3)) == "the divisor is 3"
+
+
+def test_shifts_are_raised_to_a_whole_word_where_that_fits() -> None:
+    assert raised_by(_match([127], 1000, 5, 1 << 14)) == 18
+    assert raised_by(_match([127], 1000, 5, 1 << 32)) == 0
+    assert raised_by(_match([127], 2**13, 5, 1 << 14)) == 0  # M would need 32 bits
+    assert raised_by(_match([127], 2**13 - 1, 5, 1 << 14)) == 18
+    assert raised_by(_match([1], 1, 2**44, 1 << 14)) == 0  # B would need 63 bits
+    assert raised_by(_match([1], 1, 2**44 - 256, 1 << 14)) == 18
+
+
+@settings(deadline=None)
+@given(
+    weight=st.lists(st.integers(-128, 127), min_size=1, max_size=20),
+    multiplier=st.integers(0, 2**31 - 1),
+    addend=st.integers(-(2**61), 2**61),
+    shift=st.integers(0, 62),
+)
+def test_raising_changes_no_result(weight: list[int], multiplier: int, addend: int, shift: int) -> None:
+    match = _match(weight, multiplier, addend, 1 << shift)
+    assume(WIDE_PRODUCT.check(match) is None)
+    bits = raised_by(match)
+    assert multiplier << bits < 2**31
+    for x in (0, 1, 255):
+        value = sum(w * x for w in weight)
+        raised = value * (multiplier << bits) + (addend << bits)
+        assert abs(raised) < 2**62
+        assert raised >> (shift + bits) == (value * multiplier + addend) >> shift

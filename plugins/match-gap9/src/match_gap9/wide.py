@@ -20,6 +20,7 @@ _INT32 = 2**31
 #: One bit of int64 to spare, so that no sum of two terms overflows.
 _LIMIT = 2**62
 _SHIFT_MAX = 62
+_UPPER_WORD = 32
 _SIMD_BYTES = 4
 #: Pixels that a core computes at once.
 COLUMNS = 2
@@ -36,7 +37,10 @@ def _shift_range(match: Match) -> str | None:
 WIDE_SHIFT = Constraint("shift", f"the requantisation divides by 2**S with S of 0 to {_SHIFT_MAX}", _shift_range)
 
 
-def _sum_bounds(match: Match) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+_Objects = NDArray[np.object_]
+
+
+def _sum_bounds(match: Match) -> tuple[_Objects, _Objects]:
     """Smallest and largest sum per output channel for uint8 inputs, as Python integers."""
     weight = match.const("weight").astype(np.int64)
     rows = (weight.T if match.has("dense") else weight).reshape(match.output.shape[-1], -1)
@@ -53,9 +57,24 @@ def _product_range(match: Match) -> str | None:
     least, most = int(multiplier.min()), int(multiplier.max())
     if least < 0 or most >= _INT32:
         return f"a multiplier is {least if least < 0 else most}"
-    products = [bound * multiplier for bound in sums]
-    worst = max(abs(int(value)) for terms in (*products, *(p + addend for p in products)) for value in terms)
+    worst = _worst(sums, multiplier, addend)
     return None if worst < _LIMIT else f"a product reaches {worst}"
+
+
+def _worst(sums: tuple[_Objects, ...], multiplier: _Objects, addend: _Objects) -> int:
+    """The largest magnitude of a product, and of a product and B."""
+    products = [bound * multiplier for bound in sums]
+    return max(abs(int(value)) for terms in (*products, *(p + addend for p in products)) for value in terms)
+
+
+def raised_by(match: Match) -> int:
+    """Bits by which M, B and S are raised, which changes no result: with S of 32 or more the cores shift and clip the
+    upper word of a product only. 0 where that needs none, or where M or a product would leave its range."""
+    bits = max(_UPPER_WORD - s.shift(match), 0)
+    multiplier, addend = (match.const(name).astype(object).reshape(-1) for name in ("multiplier", "addend"))
+    worst = _worst(_sum_bounds(match), multiplier, addend)
+    fits = int(multiplier.max()) << bits < _INT32 and worst << bits < _LIMIT
+    return bits if fits else 0
 
 
 WIDE_PRODUCT = Constraint(
@@ -78,13 +97,15 @@ _COMMON = (rules.ACTIVATIONS, rules.WEIGHTS, rules.SATURATION, WIDE_SHIFT, WIDE_
 # ---- workloads -------------------------------------------------------------------------------------------------
 
 
-def _wide_addend(workload: Workload) -> Workload:
-    """The same with a 64-bit addend per channel."""
+def _wide(workload: Workload, match: Match) -> Workload:
+    """The same with a 64-bit addend per channel, and the shift that the cores do best."""
 
     def widened(operand: Operand) -> Operand:
         return replace(operand, element_bits=64) if operand.name == "addend" else operand
 
-    return replace(workload, operands=tuple(map(widened, workload.operands)))
+    bits = raised_by(match)
+    geometry = tuple((name, value + bits if name == "shift" else value) for name, value in workload.geometry)
+    return replace(workload, operands=tuple(map(widened, workload.operands)), geometry=geometry)
 
 
 def column_bytes(taps: int) -> int:
@@ -102,24 +123,25 @@ def _cluster_conv(match: Match) -> Workload:
     taps = fy * fx * in_channels
     weight = (Axis("k", out_channels, (("K", 1),)), Axis("tap", column_bytes(taps)))
     direct = fy * fx == 1 and not any(s.pads(match))
-    return _wide_addend(s.conv_workload(match, weight, 1, 1, scratch=_columns(taps, direct)))
+    return _wide(s.conv_workload(match, weight, 1, 1, scratch=_columns(taps, direct)), match)
 
 
 def _cluster_depthwise(match: Match) -> Workload:
     channels, _, fy, fx = match.shape("weight")
-    return _wide_addend(s.depthwise_workload(match, (Axis("k", channels, (("K", 1),)), Axis("tap", fy * fx)), 1))
+    weight = (Axis("k", channels, (("K", 1),)), Axis("tap", fy * fx))
+    return _wide(s.depthwise_workload(match, weight, 1), match)
 
 
 def _cluster_dense(match: Match) -> Workload:
     in_features, out_features = match.shape("weight")
     weight = (Axis("k", out_features, (("K", 1),)), Axis("c", column_bytes(in_features)))
-    return replace(_wide_addend(s.dense_workload(match, weight, 1)), scratch=_columns(in_features, direct=True))
+    return replace(_wide(s.dense_workload(match, weight, 1), match), scratch=_columns(in_features, direct=True))
 
 
 def _raw_sums(narrow: str, *sizes: str) -> Callable[[Match], Workload]:
     """The workload of NE16's pattern ``narrow``, whose 32-bit sums of a tile of ``sizes`` go through scratch."""
     workload = next(pattern.workload for pattern in patterns.NE16_PATTERNS if pattern.name == narrow)
-    return lambda match: replace(_wide_addend(workload(match)), scratch=((sizes, 4),))
+    return lambda match: replace(_wide(workload(match), match), scratch=((sizes, 4),))
 
 
 # ---- patterns --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from match_gap9.ne16_weights import encode_weights
 from match_gap9.patterns import multiplier_array
-from match_gap9.wide import column_bytes
+from match_gap9.wide import column_bytes, raised_by
 
 Arrays = Mapping[str, NDArray[np.generic]]
 _Pack = Callable[[Match, Workload], Arrays]
@@ -21,8 +21,10 @@ HEADER = "match_gap9_wide.h"
 
 
 def _packed(match: Match, weight: NDArray[np.generic], channels: int) -> Arrays:
-    addend = np.broadcast_to(match.const("addend").reshape(-1), (channels,)).astype(np.int64)
-    return {"weight": weight, "multiplier": multiplier_array(match, channels), "addend": addend}
+    factor = 1 << raised_by(match)
+    addend = np.broadcast_to(match.const("addend").reshape(-1), (channels,)).astype(np.int64) * factor
+    multiplier = (multiplier_array(match, channels).astype(np.int64) * factor).astype(np.int32)
+    return {"weight": weight, "multiplier": multiplier, "addend": addend}
 
 
 def _rows(weight: NDArray[np.generic]) -> NDArray[np.generic]:
