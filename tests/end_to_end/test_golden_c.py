@@ -38,5 +38,5 @@ def test_streamed_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str
     model = QdqBuilder(31, 32, 9, 9).conv(96, 3).conv(96, 3).conv(24, 1).save(tmp_path / "streamed.onnx")
     request = CompileRequest(model, "gap9", precision="fast", memory=(("l2", 100_000),), cache=False)
     sources = compile_model(request, plugins).compilation.sources
-    for name in ("streamed.h", "streamed.c", "streamed_cluster.c", "example_main.c"):
+    for name in ("streamed.h", "streamed.c", "streamed_ne16.c", "example_main.c"):
         golden(name, sources.text(name))

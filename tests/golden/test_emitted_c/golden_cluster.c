@@ -113,7 +113,7 @@ static void golden_cluster_03_next(const match_task_t *task, golden_cluster_03_s
     tile->input_x_pad_before = step->input_x.before;
     tile->input_x_pad_after = step->input_x.after;
     tile->input = near + step->ox_turn * 20736u;
-    tile->output = near + 51168u + step->ox_turn * 384u;
+    tile->output = near + 51200u + step->ox_turn * 384u;
 }
 
 /* Loads what the next step needs. */
@@ -132,30 +132,28 @@ static void golden_cluster_03_store(const match_task_t *task, const golden_clust
     uint8_t *const near = task->near;
     uint8_t *const output = task->out[0];
     const match_conv2d_t *const tile = &step->tile;
-    match_gap9_copy_out_2d(output + step->oy * 88u + step->ox * 8u, near + 51168u + step->ox_turn * 384u, tile->oy,
+    match_gap9_copy_out_2d(output + step->oy * 88u + step->ox * 8u, near + 51200u + step->ox_turn * 384u, tile->oy,
                            tile->ox * 8u, 88u);
 }
 
 /* conv4, conv4_relu on cluster (conv2d_wide)
- * K=8 C=48 OY=11 OX=11 FY=5 FX=5; tiles OY:2x6 OX:2x8; two buffers for input, output; 90944 cycles (modelled) */
+ * K=8 C=48 OY=11 OX=11 FY=5 FX=5; tiles OY:2x6 OX:2x8; two buffers for input, output; 90948 cycles (modelled) */
 void golden_cluster_03(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
-    const uint8_t *const weight = (const uint8_t *)golden_03_weight;
-    const uint8_t *const multiplier = (const uint8_t *)golden_03_multiplier;
-    const uint8_t *const addend = (const uint8_t *)golden_03_addend;
+    const uint8_t *const constants = (const uint8_t *)golden_03_constants;
     golden_cluster_03_step_t steps[3] = {[0] = {
         .input_y = {0u, 18u, 2u, 0u},
         .input_x = {0u, 24u, 2u, 0u},
         .tile = {
             .input = near,
-            .weight = near + 41472u,
-            .multiplier = near + 51072u,
-            .addend = near + 51104u,
-            .output = near + 51168u,
-            .scratch = near + 51936u,
+            .addend = near + 41472u,
+            .multiplier = near + 41536u,
+            .weight = near + 41568u,
+            .output = near + 51200u,
+            .scratch = near + 51968u,
             .k = 8u, .c = 48u, .oy = 6u, .ox = 8u, .fy = 5u, .fx = 5u,
             .input_y = 18u, .input_y_pad_before = 2u,
             .input_x = 24u, .input_x_pad_before = 2u,
@@ -166,9 +164,7 @@ void golden_cluster_03(void *argument)
     golden_cluster_03_step_t *next = &steps[1];
     golden_cluster_03_step_t *before = &steps[2];
     match_gap9_copy_in_2d(near, input, 18u, 1152u, 1488u);
-    match_gap9_copy_in_1d(near + 41472u, weight, 9600u);
-    match_gap9_copy_in_1d(near + 51072u, multiplier, 32u);
-    match_gap9_copy_in_1d(near + 51104u, addend, 64u);
+    match_gap9_copy_in_1d(near + 41472u, constants, 9728u);
     for (uint32_t n = 0u; n < 4u; n++) {
         match_gap9_copy_wait();
         match_gap9_wide_conv2d(&now->tile);

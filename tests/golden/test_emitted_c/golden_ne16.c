@@ -48,22 +48,20 @@ static void golden_ne16_01_store(const match_task_t *task, const golden_ne16_01_
 }
 
 /* conv0, conv0_relu on ne16 (conv3x3)
- * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:6x12; two buffers for input, output; 268328 cycles (modelled) */
+ * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:6x12; two buffers for input, output; 268042 cycles (modelled) */
 void golden_ne16_01(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
-    const uint8_t *const weight = (const uint8_t *)golden_01_weight;
-    const uint8_t *const multiplier = (const uint8_t *)golden_01_multiplier;
-    const uint8_t *const addend = (const uint8_t *)golden_01_addend;
+    const uint8_t *const constants = (const uint8_t *)golden_01_constants;
     golden_ne16_01_step_t steps[3] = {[0] = {
         .input_y = {0u, 13u, 1u, 0u},
         .tile = {
             .input = near,
-            .weight = near + 27328u,
-            .multiplier = near + 34240u,
-            .addend = near + 34432u,
+            .multiplier = near + 27328u,
+            .addend = near + 27520u,
+            .weight = near + 27712u,
             .output = near + 34624u,
             .k = 48u, .c = 16u, .oy = 12u, .ox = 61u, .fy = 3u, .fx = 3u,
             .input_y = 13u, .input_y_pad_before = 1u,
@@ -75,9 +73,7 @@ void golden_ne16_01(void *argument)
     golden_ne16_01_step_t *next = &steps[1];
     golden_ne16_01_step_t *before = &steps[2];
     match_gap9_copy_in_1d(near, input, 12688u);
-    match_gap9_copy_in_1d(near + 27328u, weight, 6912u);
-    match_gap9_copy_in_1d(near + 34240u, multiplier, 192u);
-    match_gap9_copy_in_1d(near + 34432u, addend, 192u);
+    match_gap9_copy_in_1d(near + 27328u, constants, 7296u);
     for (uint32_t n = 0u; n < 6u; n++) {
         match_gap9_copy_wait();
         match_gap9_ne16_conv3x3(&now->tile);
@@ -120,7 +116,7 @@ static void golden_ne16_02_next(const match_task_t *task, golden_ne16_02_step_t 
     tile->input_y_pad_before = step->input_y.before;
     tile->input_y_pad_after = step->input_y.after;
     tile->input = near + step->oy_turn * 38064u;
-    tile->output = near + 76944u + step->oy_turn * 8928u;
+    tile->output = near + 77088u + step->oy_turn * 8928u;
 }
 
 /* Loads what the next step needs. */
@@ -138,27 +134,25 @@ static void golden_ne16_02_store(const match_task_t *task, const golden_ne16_02_
     uint8_t *const near = task->near;
     uint8_t *const output = task->out[0];
     const match_depthwise2d_t *const tile = &step->tile;
-    match_gap9_copy_out_1d(output + step->oy * 1488u, near + 76944u + step->oy_turn * 8928u, tile->oy * 1488u);
+    match_gap9_copy_out_1d(output + step->oy * 1488u, near + 77088u + step->oy_turn * 8928u, tile->oy * 1488u);
 }
 
 /* conv2, conv2_relu on ne16 (depthwise3x3)
- * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:6x6; two buffers for input, output; 193166 cycles (modelled) */
+ * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:6x6; two buffers for input, output; 193184 cycles (modelled) */
 void golden_ne16_02(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
-    const uint8_t *const weight = (const uint8_t *)golden_02_weight;
-    const uint8_t *const multiplier = (const uint8_t *)golden_02_multiplier;
-    const uint8_t *const addend = (const uint8_t *)golden_02_addend;
+    const uint8_t *const constants = (const uint8_t *)golden_02_constants;
     golden_ne16_02_step_t steps[3] = {[0] = {
         .input_y = {0u, 12u, 1u, 0u},
         .tile = {
             .input = near,
-            .weight = near + 76128u,
-            .multiplier = near + 76560u,
-            .addend = near + 76752u,
-            .output = near + 76944u,
+            .multiplier = near + 76128u,
+            .addend = near + 76320u,
+            .weight = near + 76512u,
+            .output = near + 77088u,
             .k = 48u, .oy = 6u, .ox = 31u, .fy = 3u, .fx = 3u,
             .input_y = 12u, .input_y_pad_before = 1u,
             .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
@@ -169,9 +163,7 @@ void golden_ne16_02(void *argument)
     golden_ne16_02_step_t *next = &steps[1];
     golden_ne16_02_step_t *before = &steps[2];
     match_gap9_copy_in_1d(near, input, 35136u);
-    match_gap9_copy_in_1d(near + 76128u, weight, 432u);
-    match_gap9_copy_in_1d(near + 76560u, multiplier, 192u);
-    match_gap9_copy_in_1d(near + 76752u, addend, 192u);
+    match_gap9_copy_in_1d(near + 76128u, constants, 960u);
     for (uint32_t n = 0u; n < 6u; n++) {
         match_gap9_copy_wait();
         match_gap9_ne16_depthwise(&now->tile);
@@ -194,21 +186,19 @@ void golden_ne16_02(void *argument)
 }
 
 /* conv6 on ne16 (conv1x1)
- * K=3 C=8 OY=11 OX=11 FY=1 FX=1; 7273 cycles (modelled) */
+ * K=3 C=8 OY=11 OX=11 FY=1 FX=1; 5440 cycles (modelled) */
 void golden_ne16_04(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
-    const uint8_t *const weight = (const uint8_t *)golden_04_weight;
-    const uint8_t *const multiplier = (const uint8_t *)golden_04_multiplier;
-    const uint8_t *const addend = (const uint8_t *)golden_04_addend;
+    const uint8_t *const constants = (const uint8_t *)golden_04_constants;
     uint8_t *const output = task->out[0];
     const match_conv2d_t tile = {
         .input = near,
-        .weight = near + 976u,
-        .multiplier = near + 1024u,
-        .addend = near + 1040u,
+        .multiplier = near + 976u,
+        .addend = near + 988u,
+        .weight = near + 1000u,
         .output = near + 1056u,
         .k = 3u, .c = 8u, .oy = 11u, .ox = 11u, .fy = 1u, .fx = 1u,
         .input_y = 11u,
@@ -216,9 +206,7 @@ void golden_ne16_04(void *argument)
         .stride_y = 1, .stride_x = 1, .shift = 17, .pad_value = 0, .weight_bits = 8,
     };
     match_gap9_copy_in_1d(near, input, 968u);
-    match_gap9_copy_in_1d(near + 976u, weight, 48u);
-    match_gap9_copy_in_1d(near + 1024u, multiplier, 12u);
-    match_gap9_copy_in_1d(near + 1040u, addend, 12u);
+    match_gap9_copy_in_1d(near + 976u, constants, 72u);
     match_gap9_copy_wait();
     match_gap9_ne16_conv1x1(&tile);
     match_gap9_ne16_wait();
