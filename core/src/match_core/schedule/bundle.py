@@ -24,13 +24,15 @@ NAME = "constants"
 def bundled(workload: Workload, unit: Unit) -> Workload:
     """The workload with one operand in place of the constants that can travel together; as it is, where there are
     fewer than two. The operand takes the place of the first of them."""
+    if unit.memory is None:
+        return workload
     groups: dict[tuple[str, str | None], list[Operand]] = {}
     for operand in workload.operands:
         if operand.role == "constant" and _cut_first_only(operand):
             key = (operand.axes[0].terms[0][0], unit.memory_of(operand.name, operand.role))
             groups.setdefault(key, []).append(operand)
     members = max(groups.values(), key=len, default=[])
-    if unit.memory is None or len(members) < 2:
+    if len(members) < 2:
         return workload
     bundle = _bundle(members)
     kept = (bundle if operand is members[0] else operand for operand in workload.operands)
@@ -38,6 +40,8 @@ def bundled(workload: Workload, unit: Unit) -> Workload:
 
 
 def _cut_first_only(operand: Operand) -> bool:
+    if not operand.axes:
+        return False
     first, *others = operand.axes
     plain = len(first.terms) == 1 and not first.windowed and not any(axis.terms for axis in others)
     return plain and _bits_per_index(operand) % 8 == 0
