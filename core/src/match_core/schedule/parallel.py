@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from match_core.schedule.loops import ScheduleRequest
 
 #: Searches that each process should have to do at least: at some 25 ms each, as long as the processes need to start.
-#: Measured in processor seconds, MobileNetV1 on GAP9: 55 searches take 1.31 s in one process; in two, 0.74 s each after
-#: a start of 0.21 s. Searches of streamed layers take longer, so that fewer would pay.
+#: Measured in processor seconds, 55 layers of MobileNetV1: the searches take 1.31 s in one process; in two, 0.74 s
+#: each after a start of 0.21 s. Searches of streamed layers take longer, so that fewer would pay.
 SEARCHES_MIN = 8
 
 

@@ -23,7 +23,7 @@ _GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp)
 _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
 _PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
 _WIDE = (
-    "instructions executed in runtime/match_gap9_wide*.c (gcc 12 -O2, rv32imac, counted with qemu on 26 shapes), less "
+    "instructions executed in runtime/match_gap9_wide*.c (gcc 12 -O2, rv32imac, counted with qemu on 19 shapes), less "
     "what XpulpV2's hardware loops, post-increment loads and clip save; mulh takes 5 cycles, a division up to 35 "
     "(CV32E40P manual)"
 )
