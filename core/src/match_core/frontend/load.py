@@ -46,8 +46,8 @@ def _checked_name(name: str) -> str:
         code="MATCH-U027",
         what=f"{name!r} cannot be the name of a program",
         where="option --name",
-        why="it is the prefix of C symbols and files: a C identifier of letters, digits and underscores that starts with "
-        "a letter, is no reserved word and does not begin with match_",
+        why="it is the prefix of C symbols and files: a C identifier of letters, digits and underscores that starts "
+        "with a letter, is no reserved word and does not begin with match_",
         help=(f"use --name {usable}", "leave the option out to take the name of the file"),
     )
 
