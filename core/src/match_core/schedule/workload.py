@@ -87,8 +87,8 @@ class Workload:
     sum(coefficient * product of tile sizes named)``.
     ``accumulates``: kernels can add to what an earlier call left in the output buffer, so reduction dimensions may be
     cut; the context's ``first`` and ``last`` say whether a call is the first and the last on its output tile. Partial
-    sums never leave the unit's memory, so loops over reductions are inside of the output's depth; where they need more
-    than the output's bits, the kernel keeps them in its scratch.
+    sums lie in the output's buffer, whose element has their width, and never leave the unit's memory: loops over
+    reductions are inside of the output's depth.
     ``unroll``: (dimension, lanes) pairs, the spatial unrolling that the unit gives the pattern (information for cost
     models and reports).
     """

@@ -61,7 +61,9 @@ _DMA = (
 _L3_RAM = "octal DDR RAM at 200 MHz, as APS256XXN of the GAP9 board files: 400 MB/s"
 _L3_REQUEST = "no public figure; a request passes the fabric controller, as the hand-over of a layer does"
 _L3 = (
-    Constant("l3_bytes", 8_000_000, "bytes", "dory GAP9/HW_description.json (sheet 1)"),
+    Constant(
+        "l3_bytes", 33_554_432, "bytes", "GreenWaves board header gap9_evk.h: APS25XXXN RAM of 1 << 25; dory takes 8 MB"
+    ),
     Constant(
         "l3_bytes_per_cycle",
         1,

@@ -54,7 +54,7 @@ def hardware() -> Hardware:
         memories=(
             Memory("l1", 1, L1_LAYER_BYTES, 16, "dory GAP9/HW_description.json: 120000 of 128 KiB"),
             Memory("l2", 2, L2_MODEL_BYTES, 16, "match/target/examples/gap9: 1408 KiB of 1.5 MB"),
-            Memory("l3", 3, int(_named("l3_bytes")), 16, "dory GAP9/HW_description.json: external RAM"),
+            Memory("l3", 3, int(_named("l3_bytes")), 16, "external RAM of the evaluation kit, gap9_evk.h"),
         ),
         links=(
             Link(
