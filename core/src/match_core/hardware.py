@@ -93,6 +93,8 @@ class Unit:
     ``exact_requant``: a wider one that the unit can do too, at more cycles.
     ``private``: (operand role or name, memory) pairs of operands that kernels read from a memory of their own instead
     of ``memory`` (weight memories of accelerators).
+    ``bundles``: the constants of a kernel may lie one behind the other, aligned to their elements only, so that one
+    copy brings them all (match_core/schedule/bundle.py).
     """
 
     name: str
@@ -103,6 +105,7 @@ class Unit:
     exact_requant: RequantSpec | None = None
     constants: tuple[Constant, ...] = ()
     private: tuple[tuple[str, str], ...] = ()
+    bundles: bool = False
 
     def memory_of(self, operand: str, role: str) -> str | None:
         """The memory from which kernels read the operand, or to which they write it."""

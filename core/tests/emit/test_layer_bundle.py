@@ -17,10 +17,12 @@ from core.tests.emit import layer_program as lp
 from core.tests.emit.hand_schedules import PRIVATE_UNIT, UNIT, random_case
 from core.tests.emit.workloads import Problem, conv2d, sum2d
 
+BUNDLING = replace(UNIT, bundles=True)
+
 
 def test_parameters_per_channel_join_the_weights() -> None:
     problem = conv2d(np.random.default_rng(3))
-    workload = bundled(problem.workload, UNIT)
+    workload = bundled(problem.workload, BUNDLING)
     assert [operand.name for operand in workload.operands] == ["input", NAME, "output"]
     taps = problem.workload.operand("weight").axes[1].size
     bundle = workload.operand(NAME)
@@ -31,9 +33,11 @@ def test_parameters_per_channel_join_the_weights() -> None:
 
 def test_what_another_dimension_cuts_or_lies_elsewhere_stays_apart() -> None:
     sums = sum2d(np.random.default_rng(1)).workload  # weights are cut along reductions too
-    assert bundled(sums, UNIT) is sums
-    names = [operand.name for operand in bundled(conv2d(np.random.default_rng(3)).workload, PRIVATE_UNIT).operands]
-    assert names == ["input", "weight", NAME, "output"]
+    assert bundled(sums, BUNDLING) is sums
+    workload = conv2d(np.random.default_rng(3)).workload
+    apart = bundled(workload, replace(PRIVATE_UNIT, bundles=True))
+    assert [operand.name for operand in apart.operands] == ["input", "weight", NAME, "output"]
+    assert bundled(workload, UNIT) is workload
 
 
 def test_pieces_of_nested_loops_with_rests() -> None:
@@ -44,14 +48,14 @@ def test_pieces_of_nested_loops_with_rests() -> None:
 
 def test_arrays_of_another_size_are_refused() -> None:
     problem = conv2d(np.random.default_rng(3))
-    bundle = bundled(problem.workload, UNIT).operand(NAME)
+    bundle = bundled(problem.workload, BUNDLING).operand(NAME)
     with pytest.raises(ValueError, match="constant addend has"):
         bundle_bytes(bundle, {**problem.operands, "addend": np.zeros(1, np.int8)}, ())
 
 
 def _case(random: np.random.Generator) -> lp.Case | None:
     problem = conv2d(random)
-    workload = bundled(problem.workload, UNIT)
+    workload = bundled(problem.workload, BUNDLING)
     found = random_case(random, Problem(workload, {**problem.operands, NAME: np.zeros(0)}, problem.expected))
     if found is None:
         return None

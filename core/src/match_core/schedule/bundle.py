@@ -23,8 +23,8 @@ NAME = "constants"
 
 def bundled(workload: Workload, unit: Unit) -> Workload:
     """The workload with one operand in place of the constants that can travel together; as it is, where there are
-    fewer than two. The operand takes the place of the first of them."""
-    if unit.memory is None:
+    fewer than two or the unit does not want that. The operand takes the place of the first of them."""
+    if unit.memory is None or not unit.bundles:
         return workload
     groups: dict[tuple[str, str | None], list[Operand]] = {}
     for operand in workload.operands:

@@ -26,6 +26,7 @@ CLUSTER = Unit(
     layout="NHWC",
     requant=CLUSTER_REQUANT,
     exact_requant=EXACT_REQUANT,
+    bundles=True,
     constants=tuple(c for c in constants() if not c.name.startswith("ne16_")),
 )
 NE16 = Unit(
@@ -35,6 +36,7 @@ NE16 = Unit(
     layout="NHWC",
     requant=NE16_REQUANT,
     exact_requant=EXACT_REQUANT,
+    bundles=True,
     constants=tuple(c for c in constants() if c.name.startswith("ne16_")),
 )
 
