@@ -37,7 +37,7 @@ def test_the_program_holds_no_raw_name(compiled: Path) -> None:
         text = path.read_text(encoding="ascii")
         code = _COMMENT.sub(" ", text)
         assert not re.search(r"\b(injected|passwd|reboot)\b|\$|(long){20}", code), path.name
-        assert "\\" not in text and "??" not in text and "\r" not in text
+        assert "\\" not in text.replace('\\n"', "") and "??" not in text and "\r" not in text  # ends of printed lines
         assert max(map(len, text.splitlines())) < 400, "a name of thousands of characters was cut"
 
 

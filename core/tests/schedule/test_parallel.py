@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,16 @@ UNIT = Unit("acc", "a unit", "l1")
 
 @dataclass(frozen=True)
 class Local(HostCostModel):
-    """A cost model of this module, which another process cannot import."""
+    """A cost model that another process cannot make."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_in, (os.getpid(),)
+
+
+def _made_in(process: int) -> Local:
+    if os.getpid() != process:
+        raise ImportError("this cost model is not known here")
+    return Local()
 
 
 @dataclass(frozen=True)
