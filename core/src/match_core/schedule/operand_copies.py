@@ -79,9 +79,9 @@ class OperandCopies:
         dimension."""
         used = [axis for axis in self.operand.axes if uses(axis, cut.dim)]
 
-        def features(tile: int, first: Array, size: Array) -> Sequence[Array]:
+        def features(tile: Array, first: Array, size: Array) -> Sequence[Array]:
             return [
-                np.full_like(first, tile),
+                tile,
                 *(_extent(axis, cut.dim.name, first, size, self.whole) for axis in used),
             ]
 

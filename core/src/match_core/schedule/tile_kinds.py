@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", np.int64, np.float64)
 
 
-class Part(Enum):
-    """Which tiles along a dimension."""
+class Part(IntEnum):
+    """Which tiles along a dimension. (An IntEnum, because it is hashed often.)"""
 
     ALL = auto()
     FIRST = auto()
@@ -57,32 +57,27 @@ class Kinds:
 
 
 #: (full tile size, first indices, sizes) of some tiles -> what distinguishes them, an array per feature.
-Features = Callable[[int, "Array", "Array"], Sequence["Array"]]
+Features = Callable[["Array", "Array", "Array"], Sequence["Array"]]
 
 
-def no_features(tile: int, first: Array, size: Array) -> Sequence[Array]:
+def no_features(tile: Array, first: Array, size: Array) -> Sequence[Array]:
     """Tiles differ by their size only."""
     return ()
 
 
 def kinds_of(cut: Cut, features: Features, *, windowed: bool) -> Kinds:
     """Group the tiles of every size tried. ``windowed``: features may depend on where a tile is."""
+    if not windowed:
+        return _kinds_by_size(cut, features)
     tables: list[Array] = []
     counts: dict[Part, list[Array]] = {part: [] for part in Part}
     for tile in cut.tiles:
-        if windowed:
-            first = np.arange(0, cut.dim.size, tile, dtype=np.int64)
-            size = np.minimum(tile, cut.dim.size - first)
-            table = np.stack([size, *features(tile, first, size)])
-            table, inverse = np.unique(table, axis=1, return_inverse=True)
-            places = inverse.reshape(-1)
-        else:
-            rest = cut.dim.size % tile
-            size = np.array([tile, rest] if rest else [tile], dtype=np.int64)
-            table = np.stack([size, *features(tile, np.zeros_like(size), size)])
-            places = None
+        first = np.arange(0, cut.dim.size, tile, dtype=np.int64)
+        size = np.minimum(tile, cut.dim.size - first)
+        table = np.stack([size, *features(np.full_like(first, tile), first, size)])
+        table, inverse = np.unique(table, axis=1, return_inverse=True)
         tables.append(table)
-        for part, number in _counts(cut.dim.size, tile, table.shape[1], places).items():
+        for part, number in _counts(table.shape[1], inverse.reshape(-1)).items():
             counts[part].append(number)
     starts = np.cumsum([0, *(table.shape[1] for table in tables[:-1])], dtype=np.int64)
     return Kinds(
@@ -90,27 +85,48 @@ def kinds_of(cut: Cut, features: Features, *, windowed: bool) -> Kinds:
     )
 
 
-def _counts(size: int, tile: int, kinds: int, places: Array | None) -> dict[Part, Array]:
-    """How many tiles of each part are of each kind. ``places``: the kind of every tile; None: the full ones are of
-    the first kind, a remainder of the second."""
-    if places is None:
-        every = np.array([size // tile, 1] if kinds > 1 else [size // tile], dtype=np.int64)
-        total = int(every.sum())
-        ends = [0, 0 if total > 2 or kinds == 1 else 1, 0, kinds - 1]  # first, second, penultimate, last
-    else:
-        every = np.bincount(places, minlength=kinds).astype(np.int64)
-        total = places.size
-        ends = [int(places[place]) for place in (0, min(1, total - 1), max(total - 2, 0), -1)]
+def _kinds_by_size(cut: Cut, features: Features) -> Kinds:
+    """Two kinds per tile size at most: the full tiles, and what remains."""
+    tried = np.array(cut.tiles, dtype=np.int64)
+    rests = cut.dim.size % tried
+    starts = np.cumsum(1 + (rests > 0)) - (1 + (rests > 0))
+    kinds = int(starts[-1]) + 1 + int(rests[-1] > 0)
+    number = np.repeat(np.arange(tried.size), np.diff(np.append(starts, kinds)))
+    full = np.isin(np.arange(kinds), starts)
+    tile, rest = tried[number], rests[number]
+    size = np.where(full, tile, rest)
+    every = np.where(full, cut.dim.size // tile, 1)
+    total = cut.dim.size // tile + (rest > 0)
+    first = full.astype(np.int64)
+    last = np.where(rest > 0, ~full, full).astype(np.int64)
+    second = np.where((rest == 0) | (total > 2), full, ~full) & (total > 1)
+    counts = _by_part(every, first, last, second.astype(np.int64), (full & (total > 1)).astype(np.int64))
+    counts[Part.MIDDLE] = np.where(total > 1, counts[Part.MIDDLE], 0)
+    return Kinds(np.stack([size, *features(tile, np.zeros_like(size), size)]), counts, starts.astype(np.int64))
+
+
+def _counts(kinds: int, places: Array) -> dict[Part, Array]:
+    """How many tiles of each part are of each kind. ``places``: the kind of every tile."""
+    every = np.bincount(places, minlength=kinds).astype(np.int64)
+    total = places.size
+    ends = [int(places[place]) for place in (0, min(1, total - 1), max(total - 2, 0), -1)]
     first, second, penultimate, last = (np.eye(1, kinds, end, dtype=np.int64)[0] for end in ends)
     if total == 1:
         second = penultimate = np.zeros_like(every)
+    counts = _by_part(every, first, last, second, penultimate)
+    if total == 1:
+        counts[Part.MIDDLE] = np.zeros_like(every)
+    return counts
+
+
+def _by_part(every: Array, first: Array, last: Array, second: Array, penultimate: Array) -> dict[Part, Array]:
     return {
         Part.ALL: every,
         Part.FIRST: first,
         Part.REST: every - first,
         Part.LAST: last,
         Part.LEAD: every - last,
-        Part.MIDDLE: every - first - last if total > 1 else np.zeros_like(every),
+        Part.MIDDLE: every - first - last,
         Part.SECOND: second,
         Part.PENULTIMATE: penultimate,
     }
