@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml
 
-.PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-exhaustive bench-zigzag wheels clean
+.PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,9 @@ bench-grid: $(STAMP)
 
 bench-l1: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.l1_sweep
+
+bench-prediction: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.prediction
 
 bench-exhaustive: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.exhaustive
