@@ -65,14 +65,19 @@ def price(request: ScheduleRequest, point: Point) -> int:
     return cost_of(request, point.loops, tile, placements_of(request, point)).total_cycles
 
 
-def chosen_space(request: ScheduleRequest, points_max: int) -> tuple[str, Space]:
-    """The largest space within the limit; the smallest one if none is."""
-    spaces = [
+def spaces(request: ScheduleRequest) -> list[tuple[str, Space]]:
+    """All spaces of a layer, with their names, the largest first."""
+    return [
         ("all sizes, split loops", Space(request, extra=True, splits=True)),
         ("all sizes", Space(request, extra=True, splits=False)),
         ("divisors", Space(request, extra=False, splits=False)),
     ]
-    return next((entry for entry in spaces if entry[1].points() <= points_max), spaces[-1])
+
+
+def chosen_space(request: ScheduleRequest, points_max: int) -> tuple[str, Space]:
+    """The largest space within the limit; the smallest one if none is."""
+    found = spaces(request)
+    return next((entry for entry in found if entry[1].points() <= points_max), found[-1])
 
 
 def needless_points(request: ScheduleRequest, space: Space, count: int, seed: int) -> list[Point]:
@@ -195,9 +200,10 @@ def main(arguments: Sequence[str]) -> int:
     """Print the tables and write CSV."""
     made = parser(__doc__)
     made.add_argument("--points", type=int, default=POINTS_MAX, help=f"largest space that is searched: {POINTS_MAX:,}")
+    made.add_argument("--above", type=int, default=0, help="only layers whose smallest space has more points")
     options = made.parse_args(arguments)
     results: list[Compared] = []
-    for named in chosen(options):
+    for named in chosen(options, lambda request: spaces(request)[-1][1].points() > options.above):
         results.append(compare(named, options.points))
         told(_line(results[-1]))
     if not results:
