@@ -11,7 +11,7 @@ from match_core.emit.bundle import bundle_bytes
 from match_core.emit.interfaces import CONV2D, check_workload
 from match_core.schedule.bundle import NAME, bundled, pieces
 from match_core.schedule.loops import TileLoop
-from match_core.schedule.workload import BundlePart
+from match_core.schedule.workload import Axis, BundlePart, Dim, Operand, Workload
 
 from core.tests.emit import layer_program as lp
 from core.tests.emit.hand_schedules import PRIVATE_UNIT, UNIT, random_case
@@ -26,7 +26,7 @@ def test_parameters_per_channel_join_the_weights() -> None:
     assert [operand.name for operand in workload.operands] == ["input", NAME, "output"]
     taps = problem.workload.operand("weight").axes[1].size
     bundle = workload.operand(NAME)
-    assert bundle.parts == (BundlePart("multiplier", 4), BundlePart("addend", 4), BundlePart("weight", taps))
+    assert bundle.parts == (BundlePart("multiplier", 32), BundlePart("addend", 32), BundlePart("weight", 8 * taps))
     assert bundle.axes[1].size == -(-(taps + 8) // 4) * 4
     check_workload(CONV2D, workload)
 
@@ -44,6 +44,22 @@ def test_pieces_of_nested_loops_with_rests() -> None:
     loops = (TileLoop("K", 10, 6), TileLoop("OY", 5, 2), TileLoop("K", 6, 4))
     assert pieces("K", 10, loops) == ((0, 4), (4, 2), (6, 4))
     assert pieces("OX", 7, loops) == ((0, 7),)
+
+
+def test_elements_of_few_bits_stay_dense() -> None:
+    """50 channels of 7 bits, stored as 64: pieces of 32 have 28 bytes of weights and a gap of 4."""
+    axis = Axis("k", 50, (("K", 1),), round_up=16)
+    weight, scale = Operand("weight", "constant", (axis,), 7), Operand("scale", "constant", (axis,), 32)
+    workload = bundled(Workload("packed", (Dim("K", 50, granularity=16),), (weight, scale), 0), BUNDLING)
+    weights = np.arange(1, 57, dtype=np.uint8)
+    made = bundle_bytes(
+        workload.operand(NAME),
+        {"weight": weights, "scale": np.zeros(50, np.int32)},
+        (TileLoop("K", 50, 32),),
+    )
+    pieces_made = made.reshape(2, 32 * 8)
+    assert np.array_equal(pieces_made[:, 128:156].reshape(-1), weights)
+    assert not pieces_made[:, 156:].any()
 
 
 def test_arrays_of_another_size_are_refused() -> None:

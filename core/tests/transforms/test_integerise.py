@@ -86,7 +86,7 @@ def test_convolution(model_of, accelerated, per_channel, group, clamp, x_type, x
 def test_convolution_on_a_host_alone_stays_int8_and_nchw(model_of, host_only):
     constants = {
         **parameters("x", 0.03, 3, np.int8),
-        **parameters("y", 0.05, -7, np.int8),
+        **parameters("y", 0.0513, -7, np.int8),  # the ratio of scales is 1/171: no sum is a tie, which float32 may lose
         "w": RANDOM.integers(-127, 128, (8, 4, 3, 3)).astype(np.int8),
         **parameters("w", 0.01, 0, np.int8),
     }
@@ -96,7 +96,7 @@ def test_convolution_on_a_host_alone_stays_int8_and_nchw(model_of, host_only):
     model = model_of(text, constants)
     lowered = lower(model, host_only)
     assert ops(lowered) == {"Pad", "ConvInteger", "match.arith::RequantI8"}
-    compare(model, lowered, INT8, (1, 4, 9, 8), share=1e-3)
+    compare(model, lowered, INT8, (1, 4, 9, 8), share=1e-4)
 
 
 def test_unsigned_weights_around_128_become_signed(model_of, accelerated):

@@ -13,7 +13,7 @@ from match_core.schedule.geometry import round_up
 
 if TYPE_CHECKING:
     from match_core.schedule.loops import TileLoop
-    from match_core.schedule.workload import Operand
+    from match_core.schedule.workload import BundlePart, Operand
 
 
 def bundle_bytes(
@@ -23,19 +23,23 @@ def bundle_bytes(
     index. ``packed``: the arrays by field. ValueError where one has not the bytes that the bundle says."""
     axis, width = operand.axes[0], operand.axes[1].size
     stored = round_up(axis.size, axis.round_up)
-    rows = [_rows(packed[part.field], part.field, part.bytes_per_index, axis.size, stored) for part in operand.parts]
-    rows.append(np.zeros((stored, width - sum(row.shape[1] for row in rows)), dtype=np.uint8))
+    contents = [(part, _content(packed[part.field], part, axis.size, stored)) for part in operand.parts]
+    unused = width - sum(part.bytes_per_index for part in operand.parts)
     made = []
     for first, length in pieces(axis.terms[0][0], axis.size, loops):
-        end = first + round_up(length, axis.round_up)
-        made += [row[first:end].reshape(-1) for row in rows]
+        indices = round_up(length, axis.round_up)
+        for part, content in contents:
+            begin, end = (index * part.bits_per_index // 8 for index in (first, first + indices))
+            piece = content[begin:end]
+            made += [piece, np.zeros(indices * part.bytes_per_index - piece.size, dtype=np.uint8)]
+        made.append(np.zeros(indices * unused, dtype=np.uint8))
     return np.concatenate(made)
 
 
-def _rows(array: NDArray[np.generic], field: str, width: int, size: int, stored: int) -> NDArray[np.uint8]:
-    """The array's bytes, a row per index, zeros behind the last one up to ``stored``."""
+def _content(array: NDArray[np.generic], part: BundlePart, size: int, stored: int) -> NDArray[np.uint8]:
+    """The bytes of ``stored`` indices: those of the array, which has ``size`` or more, and zeros behind them."""
     content = np.frombuffer(np.ascontiguousarray(array).tobytes(), dtype=np.uint8)
-    given, rest = divmod(content.size, width)
-    if rest or not size <= given <= stored:
-        raise ValueError(f"constant {field} has {content.size} bytes, its axes say {size} times {width}")
-    return np.concatenate([content.reshape(given, width), np.zeros((stored - given, width), dtype=np.uint8)])
+    least, most = (-(-indices * part.bits_per_index // 8) for indices in (size, stored))
+    if not least <= content.size <= most:
+        raise ValueError(f"constant {part.field} has {content.size} bytes, its axes say {least} to {most}")
+    return np.concatenate([content, np.zeros(most - content.size, dtype=np.uint8)])

@@ -44,7 +44,7 @@ def _cut_first_only(operand: Operand) -> bool:
         return False
     first, *others = operand.axes
     plain = len(first.terms) == 1 and not first.windowed and not any(axis.terms for axis in others)
-    return plain and _bits_per_index(operand) % 8 == 0
+    return plain and _bits_per_index(operand) * first.round_up % 8 == 0
 
 
 def _bits_per_index(operand: Operand) -> int:
@@ -57,7 +57,7 @@ def _bits_per_index(operand: Operand) -> int:
 def _bundle(members: list[Operand]) -> Operand:
     """Wide elements come first, and a piece's bytes per index are a multiple of the widest, so all stay aligned."""
     ordered = sorted(members, key=lambda operand: -operand.element_bits)
-    parts = tuple(BundlePart(operand.name, _bits_per_index(operand) // 8) for operand in ordered)
+    parts = tuple(BundlePart(operand.name, _bits_per_index(operand)) for operand in ordered)
     used = sum(part.bytes_per_index for part in parts)
     first = members[0].axes[0]
     axis = replace(first, round_up=lcm(*(operand.axes[0].round_up for operand in members)))

@@ -49,11 +49,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class BundlePart:
-    """One of the arrays in a bundle: the context's field that gets its address, and its bytes per index of the bundle's
-    first axis."""
+    """One of the arrays in a bundle: the context's field that gets its address, and its bits per index of the bundle's
+    first axis. Where these are no whole bytes the elements stay dense, and leave a gap behind them in each piece."""
 
     field: str
-    bytes_per_index: int
+    bits_per_index: int
+
+    @property
+    def bytes_per_index(self) -> int:
+        """What the bundle keeps for each index."""
+        return -(-self.bits_per_index // 8)
 
 
 @dataclass(frozen=True, slots=True)
