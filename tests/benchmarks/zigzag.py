@@ -6,7 +6,7 @@ better result counts, and the time of both runs. Neither side cuts reductions: Z
 Layers without weights have no form in ZigZag.
 
 ``make bench-zigzag`` installs ZigZag into an environment of its own. Exit code 1 where ours is above ZigZag's, a
-converted schedule is refused, or our searches are less than 50 times faster than ZigZag's in all.
+converted schedule is refused, or our search is less than 50 times faster than ZigZag's for any layer.
 """
 
 from __future__ import annotations
@@ -127,6 +127,11 @@ def speedup_in_all(results: Sequence[Compared]) -> float:
     return sum(r.their_seconds for r in some) / sum(r.our_seconds for r in some) if some else 0.0
 
 
+def slow_layers(results: Sequence[Compared]) -> list[Compared]:
+    """The layers on which ours is not so much faster as it should be."""
+    return [r for r in results if r.speedup is not None and r.speedup < SPEEDUP_MIN]
+
+
 def table_of(results: Sequence[Compared], arguments: Sequence[str]) -> Table:
     """One row per layer."""
     rows = tuple(
@@ -203,7 +208,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(f"{table.markdown()}\n\n")
     if options.update:
         tables[0].put()
-    return 1 if any(r.fault for r in results) or speedup_in_all(results) < SPEEDUP_MIN else 0
+    return 1 if any(r.fault for r in results) or slow_layers(results) else 0
 
 
 def _line(r: Compared) -> str:
