@@ -114,6 +114,32 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class Signalling:
+    """How the host and the units of a Soc tell each other about tasks while they run side by side. All in cycles.
+
+    ``kind``: both sides look at counters ("poll"), or a doorbell wakes the one that sleeps ("event").
+    ``post_cycles``: the host finds that a task may run and posts it. ``wake_cycles``: from there until a unit that was
+    waiting begins. ``notify_cycles``: from the end of a task until the host knows. ``task_cycles``: between two tasks of
+    a unit whose second one was posted in time.
+    """
+
+    kind: Literal["poll", "event"]
+    post_cycles: int
+    wake_cycles: int
+    notify_cycles: int
+    task_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPart:
+    """The part of its memory that a unit has for itself while units run side by side."""
+
+    unit: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Soc:
     """A system on chip: the host unit's name, all units (host included), memories, links.
 
@@ -121,6 +147,9 @@ class Soc:
     ``presets`` are the named sets of cost figures that the target offers, the default first; ``preset`` is the chosen
     one (empty where there are none). ``store``: the memory behind ``home`` from which constants that do not fit there
     are streamed; None where there is none.
+    ``signalling``: how units that run side by side are told what to do; None where they cannot. ``mode`` is the kind of
+    program that is being compiled: one task after another, or units side by side; packages look at it in their hooks.
+    ``parts``: in concurrent programs, the parts of memories that several units share.
     """
 
     name: str
@@ -135,6 +164,9 @@ class Soc:
     presets: tuple[str, ...] = ()
     preset: str = ""
     store: str | None = None
+    signalling: Signalling | None = None
+    mode: Literal["sequential", "concurrent"] = "sequential"
+    parts: tuple[MemoryPart, ...] = ()
 
     def __post_init__(self) -> None:
         names = [m.name for m in self.memories]
@@ -158,6 +190,15 @@ class Soc:
             if memory.name == name:
                 return memory
         raise KeyError(name)
+
+    def part_of(self, unit: Unit) -> tuple[int, int]:
+        """(offset, bytes) of the unit's memory that it may use; (0, 0) for a unit that works in place."""
+        if unit.memory is None:
+            return (0, 0)
+        for part in self.parts:
+            if self.mode == "concurrent" and part.unit == unit.name:
+                return (part.offset_bytes, part.size_bytes)
+        return (0, self.memory(unit.memory).size_bytes)
 
     def link_between(self, near: str, far: str) -> Link | None:
         """The first link that joins the two memories, in either order."""

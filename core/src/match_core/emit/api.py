@@ -109,6 +109,38 @@ class PlatformApi:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueApi:
+    """How a unit runs a dispatch loop of its own beside the host (docs/programs.md).
+
+    ``launch``: ``int launch(void (*loop)(void *), void *argument)`` starts the loop on the unit and returns at once, 0 on
+    success; ``join``: ``int join(void)`` returns 0 once the loop has returned, which it is about to do.
+    ``signal``: ``void signal(void)``, called by the host behind each change of ``posted``; ``wait``:
+    ``int wait(const match_queue_t *queue, uint32_t count)``, called by the unit, returns 0 when ``posted`` has reached
+    ``count``, another number when the session was cancelled; ``notify``: ``void notify(void)``, called by the unit
+    behind each change of ``done``. ``signal``, ``notify`` and ``join`` may be empty.
+    """
+
+    launch: str
+    wait: str
+    join: str = ""
+    signal: str = ""
+    notify: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SwapApi:
+    """Asynchronous copies between home memory and store, started by the host, one at a time.
+
+    ``copy_out(uint32_t store, const void *home, uint32_t bytes)``, ``copy_in(void *home, uint32_t store, uint32_t
+    bytes)``; ``busy``: ``int busy(void)`` is 0 when the last one has ended.
+    """
+
+    copy_out: str
+    copy_in: str
+    busy: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryApi:
     """Copies between home memory (far, strided) and the unit's memory (near, dense); all may be asynchronous.
 
@@ -196,7 +228,7 @@ class UnitApi:
     """How a unit is called in C. ``kernels`` by pattern name; ``headers`` to include (``"pmsis.h"`` style names);
     ``runtime``: files that ship with every program using the unit; ``clock``: the twin clock of the unit's kernels;
     ``store``: copies from the Soc's store, where it has one; ``build``: files for the SDK's build, where programs need
-    any."""
+    any; ``queue``: where the unit can run beside others; ``swap``: where its package copies buffers to the store."""
 
     platform: PlatformApi
     memory: MemoryApi | None
@@ -207,3 +239,5 @@ class UnitApi:
     clock: str = ""
     store: StoreApi | None = None
     build: BuildFiles | None = None
+    queue: QueueApi | None = None
+    swap: SwapApi | None = None

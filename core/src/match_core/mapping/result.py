@@ -11,15 +11,27 @@ if TYPE_CHECKING:
     from match_core.schedule.workload import Workload
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The part of an operator that one task computes: indices [first, first + size) of a dimension of ``whole``."""
+
+    dim: str
+    first: int
+    size: int
+    whole: Workload
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """A legal way to run some nodes: pattern, unit, match, workload."""
+    """A legal way to run some nodes: pattern, unit, match, workload. With a ``share``, the workload is that part of the
+    operator; its operands are views of the whole tensors, its constants are slices."""
 
     index: int
     unit: str
     pattern: Pattern
     match: Match
     workload: Workload
+    share: Share | None = None
 
     @property
     def node_names(self) -> tuple[str, ...]:
@@ -71,14 +83,32 @@ class Assignment:
     schedule: LoopSchedule
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What no program of this model on this Soc can be faster than, in modelled cycles. ``work``: all work shared ideally
+    among the units that can do it; ``path``: the longest chain of operators, each shared ideally."""
+
+    work_cycles: int
+    path_cycles: int
+
+    @property
+    def cycles(self) -> int:
+        """The higher one."""
+        return max(self.work_cycles, self.path_cycles)
+
+
 @dataclass(frozen=True)
 class Mapping:
-    """The chosen cover: every node exactly once, topological order."""
+    """The chosen cover: every node exactly once, topological order; an operator that is shared has one assignment for
+    each share. ``starts``: the mapper's start times in cycles, parallel to ``assignments``, where units run side by
+    side (empty: one task after another)."""
 
     assignments: tuple[Assignment, ...]
     solver: SolverStatus
     refused: tuple[Refusal, ...] = ()
     objective: Objective = "latency"
+    starts: tuple[int, ...] = ()
+    bounds: Bounds | None = None
 
     @property
     def units(self) -> frozenset[str]:

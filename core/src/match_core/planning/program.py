@@ -25,9 +25,37 @@ class Buffer:
     kind: Literal["activation", "input", "output", "scratch"] = "activation"
 
 
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A copy of a whole buffer between the home memory and the store, by the link's queue; ``source`` and ``target`` are
+    names of buffers, the rest is as in ``Task``."""
+
+    index: int
+    source: str
+    target: str
+    size_bytes: int
+    start_cycles: int
+    cycles: int
+    needs: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What runs tasks one after another, in the order of ``tasks`` (indices): the host, a unit with a dispatch loop of its
+    own, or the link between home memory and store, whose indices are those of ``Program.swaps`` (docs/programs.md)."""
+
+    name: str
+    kind: Literal["host", "unit", "link"]
+    tasks: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Task:
-    """One step of the program: a chosen candidate. ``buffers_in`` and ``buffers_out`` are buffer names."""
+    """One step of the program: a chosen candidate. ``buffers_in`` and ``buffers_out`` are buffer names.
+
+    In a concurrent program ``queue`` runs it, for modelled ``cycles``, once of every queue in ``needs`` so many tasks
+    are done.
+    """
 
     index: int
     assignment: Assignment
@@ -35,6 +63,9 @@ class Task:
     buffers_out: tuple[str, ...]
     depends: tuple[int, ...]
     start_cycles: int
+    queue: str = ""
+    cycles: int = 0
+    needs: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +96,5 @@ class Program:
     memory: tuple[MemoryUse, ...]
     allocation: SolverStatus
     predicted_cycles: int
+    queues: tuple[Queue, ...] = ()
+    swaps: tuple[Swap, ...] = ()

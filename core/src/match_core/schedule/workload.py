@@ -33,6 +33,7 @@ class Axis:
     ``terms``: (dimension name, coefficient) pairs; ``offset`` is subtracted (top or left padding), so index =
     sum(coefficient * loop index) - offset, valid in [0, size); indices outside are padding.
     ``round_up``: the extent is padded up to this multiple (packed weights). No terms: the axis is always whole.
+    ``pitch``: where the operand is a view, how many indices the axis has in the tensor that it is a view of; 0: ``size``.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Axis:
     terms: tuple[tuple[str, int], ...] = ()
     offset: int = 0
     round_up: int = 1
+    pitch: int = 0
 
     @property
     def windowed(self) -> bool:
@@ -68,6 +70,7 @@ class Operand:
 
     ``parts``: the operand is a bundle of constants (schedule/bundle.py), whose arrays lie one behind the other in every
     piece of the first axis; then the fields of the context are those of the parts.
+    ``base``: where the operand is a view, elements from the start of the tensor to the first element of the view.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Operand:
     axes: tuple[Axis, ...]
     element_bits: int = 8
     parts: tuple[BundlePart, ...] = ()
+    base: int = 0
 
     @property
     def fields(self) -> tuple[str, ...]:
