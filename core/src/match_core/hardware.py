@@ -119,8 +119,8 @@ class Signalling:
 
     ``kind``: both sides look at counters ("poll"), or a doorbell wakes the one that sleeps ("event").
     ``post_cycles``: the host finds that a task may run and posts it. ``wake_cycles``: from there until a unit that was
-    waiting begins. ``notify_cycles``: from the end of a task until the host knows. ``task_cycles``: between two tasks of
-    a unit whose second one was posted in time.
+    waiting begins. ``notify_cycles``: from the end of a task until the host knows. ``task_cycles``: between two tasks
+    of a unit whose second one was posted in time.
     """
 
     kind: Literal["poll", "event"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from match_core.emit.expression import Expression, number, symbol, total
-from match_core.schedule.geometry import AxisTile, axis_tile, far_sizes, round_up
+from match_core.schedule.geometry import AxisTile, axis_tile, far_pitches, round_up
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Axis, Operand, Workload
 
@@ -115,7 +115,7 @@ class TileText:
     def offset(self, operand: Operand, outer: int | None, inner: int) -> Expression:
         """Bytes from the start of the box at depth ``outer`` (None: the whole operand) to that at depth ``inner``."""
         parts, stride = [], number(operand.element_bits)
-        for axis, size in reversed(list(zip(operand.axes, far_sizes(operand), strict=True))):
+        for axis, size in reversed(list(zip(operand.axes, far_pitches(operand), strict=True))):
             if outer is None:
                 parts.append(self.span(operand, axis, inner).first * stride)
                 stride *= size

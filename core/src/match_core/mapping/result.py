@@ -85,8 +85,8 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What no program of this model on this Soc can be faster than, in modelled cycles. ``work``: all work shared ideally
-    among the units that can do it; ``path``: the longest chain of operators, each shared ideally."""
+    """What no program of this model on this Soc can be faster than, in modelled cycles. ``work_cycles``: all work shared
+    ideally among the units that can do it; ``path_cycles``: the longest chain of operators, each shared ideally."""
 
     work_cycles: int
     path_cycles: int

@@ -27,8 +27,8 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A copy of a whole buffer between the home memory and the store, by the link's queue; ``source`` and ``target`` are
-    names of buffers, the rest is as in ``Task``."""
+    """A copy of a whole buffer between the home memory and the store, by the link's queue; ``source`` and ``target``
+    are names of buffers, the rest is as in ``Task``."""
 
     index: int
     source: str
@@ -41,8 +41,8 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What runs tasks one after another, in the order of ``tasks`` (indices): the host, a unit with a dispatch loop of its
-    own, or the link between home memory and store, whose indices are those of ``Program.swaps`` (docs/programs.md)."""
+    """What runs tasks one after another, in the order of ``tasks`` (indices): the host, a unit with a dispatch loop of
+    its own, or the link between home memory and store, whose indices are those of ``Program.swaps`` (docs/programs.md)."""
 
     name: str
     kind: Literal["host", "unit", "link"]

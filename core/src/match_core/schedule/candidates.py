@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from match_core.plugin.host import Plugins
     from match_core.schedule.cache import ScheduleCache
     from match_core.schedule.engine import Answer
+    from match_core.schedule.workload import Workload
 
 
 #: Constants are streamed that have at least so many bytes, and at least this part of all that their layer has: what a
@@ -43,9 +44,9 @@ class Scheduler:
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         """The request for a candidate; ``streamed`` operands lie in the Soc's store."""
         unit = next(unit for unit in self.units if unit.name == candidate.unit)
-        budget = self.soc.memory(unit.memory).size_bytes if unit.memory else 0
+        _, budget = self.soc.part_of(unit)
         cost = self.plugins.cost(self.soc, unit, candidate.pattern)
-        name, workload = candidate.pattern.name, candidate.workload
+        name, workload = candidate.pattern.name, _anywhere(candidate.workload)
         return ScheduleRequest(self.soc, unit, name, workload, cost, budget, self.objective, streamed, staging_bytes)
 
     def schedule_all(self, candidates: Candidates) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
@@ -116,6 +117,12 @@ class Scheduler:
             why=f"no energy figures are published for {', '.join(lacking)}",
             help=("use --objective latency", *(f"leave the unit out: --without-unit {n}" for n in lacking if spared)),
         )
+
+
+def _anywhere(workload: Workload) -> Workload:
+    """The workload without the places of its views, which change nothing in a schedule: shares that only lie elsewhere
+    are searched once."""
+    return replace(workload, operands=tuple(replace(operand, base=0) for operand in workload.operands))
 
 
 def _streamable(candidate: Candidate) -> tuple[str, ...]:

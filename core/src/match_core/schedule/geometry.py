@@ -78,13 +78,18 @@ def far_sizes(operand: Operand) -> tuple[int, ...]:
     return tuple(round_up(axis.size, axis.round_up) for axis in operand.axes)
 
 
+def far_pitches(operand: Operand) -> tuple[int, ...]:
+    """How many indices each axis has in home memory: those of the tensor that the operand is a view of."""
+    return tuple(axis.pitch or round_up(axis.size, axis.round_up) for axis in operand.axes)
+
+
 def far_strides(operand: Operand) -> tuple[int, ...]:
     """Elements from one index to the next of each axis in home memory."""
     strides: list[int] = []
     stride = 1
-    for size in reversed(far_sizes(operand)):
+    for pitch in reversed(far_pitches(operand)):
         strides.append(stride)
-        stride *= size
+        stride *= pitch
     return tuple(reversed(strides))
 
 
@@ -102,10 +107,15 @@ def tile_extents(operand: Operand, starts: Mapping[str, int], sizes: Mapping[str
 
 
 def tile_far_offset(operand: Operand, starts: Mapping[str, int], sizes: Mapping[str, int]) -> int:
-    """Bytes from the start of the whole operand to the first byte of the tile."""
+    """Bytes from the start of the operand (the view, where it is one) to the first byte of the tile."""
     firsts = (axis_tile(axis, starts, sizes).first for axis in operand.axes)
     elements = sum(first * stride for first, stride in zip(firsts, far_strides(operand), strict=True))
     return elements * operand.element_bits // 8
+
+
+def has_gap(axis: Axis) -> bool:
+    """Whether the axis is part of a longer one, so that what lies outside of it begins behind a gap."""
+    return axis.pitch > round_up(axis.size, axis.round_up)
 
 
 def is_cut(axis: Axis, tile: Mapping[str, int], sizes: Mapping[str, int]) -> bool:
@@ -136,7 +146,7 @@ def axis_levels(operand: Operand, tile: Mapping[str, int], sizes: Mapping[str, i
         if closed:
             levels.append([])
         levels[-1].append(number)
-        closed = is_cut(axis, tile, sizes)
+        closed = is_cut(axis, tile, sizes) or has_gap(axis)
     return tuple(tuple(level) for level in levels)
 
 

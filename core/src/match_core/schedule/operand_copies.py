@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from match_core.cost import TransferShape
-from match_core.schedule.geometry import round_up
+from match_core.schedule.geometry import has_gap, round_up
 from match_core.schedule.space import Cut, operand_cuts, uses
 from match_core.schedule.sums import Quantity, Sums
 from match_core.schedule.tile_kinds import Kinds, along, kinds_of
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _AxisTiles:
-    """One axis over all kinds of tiles: stored extent, whether it is cut, whether every tile has one
-    index."""
+    """One axis over all kinds of tiles: stored extent, whether what lies outside begins behind a gap, whether every
+    tile has one index."""
 
     extent: Array
     cut: Flags
@@ -96,7 +96,7 @@ class OperandCopies:
             zero = np.zeros(1, dtype=np.int64)
             extent = np.broadcast_to(_extent(axis, "", zero, zero, self.whole), (count,))
             one = np.full(count, round_up(axis.size, axis.round_up) == 1)
-            return _AxisTiles(extent, np.zeros(count, dtype=np.bool_), one)
+            return _AxisTiles(extent, np.full(count, has_gap(axis)), one)
         dim, table = self.dims[position], self.kinds[position].features
         row = 2 + sum(uses(other, dim) for other in self.operand.axes[:number])
 
@@ -130,7 +130,7 @@ def _axis_tiles(axis: Axis, tile: Array, source: int, extent: Array) -> _AxisTil
     cut = tile < source
     alone = not axis.windowed and axis.round_up == 1
     whole = round_up(axis.size, axis.round_up) == 1
-    return _AxisTiles(extent, cut, np.where(cut & (axis.round_up == 1), alone & (tile == 1), whole))
+    return _AxisTiles(extent, cut | has_gap(axis), np.where(cut & (axis.round_up == 1), alone & (tile == 1), whole))
 
 
 def _extent(axis: Axis, dim: str, first: Array, size: Array, whole: Mapping[str, int]) -> Array:

@@ -33,7 +33,8 @@ class Axis:
     ``terms``: (dimension name, coefficient) pairs; ``offset`` is subtracted (top or left padding), so index =
     sum(coefficient * loop index) - offset, valid in [0, size); indices outside are padding.
     ``round_up``: the extent is padded up to this multiple (packed weights). No terms: the axis is always whole.
-    ``pitch``: where the operand is a view, how many indices the axis has in the tensor that it is a view of; 0: ``size``.
+    ``pitch``: where the operand is a view, how many indices the axis has in the tensor that it is a view of (0:
+    ``size``).
     """
 
     name: str

@@ -1,0 +1,111 @@
+"""Which part of a tensor an assignment reads or writes, and whether two parts have bytes in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.planning.dataflow import tensor_bytes
+from match_core.schedule.geometry import far_pitches, far_strides
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.mapping.result import Assignment
+    from match_core.schedule.workload import Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A box in a dense row-major tensor: ``sizes`` of its axes, indices [first, end) of each, elements of
+    ``element_bits``. A whole tensor has one axis of bytes."""
+
+    sizes: tuple[int, ...]
+    first: tuple[int, ...]
+    end: tuple[int, ...]
+    element_bits: int = 8
+
+    @property
+    def hull(self) -> tuple[int, int]:
+        """The bytes from the first to behind the last one of the box."""
+        low = high = 0
+        stride = 1
+        for size, first, end in zip(reversed(self.sizes), reversed(self.first), reversed(self.end), strict=True):
+            low, high = low + first * stride, high + (end - 1) * stride
+            stride *= size
+        return low * self.element_bits // 8, -(-(high + 1) * self.element_bits // 8)
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The box as ranges [first, end) of bytes, ascending, neighbours joined."""
+        whole = len(self.sizes)
+        while whole > 1 and (self.first[whole - 1], self.end[whole - 1]) == (0, self.sizes[whole - 1]):
+            whole -= 1
+        inner = 1
+        for size in self.sizes[whole:]:
+            inner *= size
+        starts, stride = [0], inner
+        last = whole - 1
+        row = (self.end[last] - self.first[last]) * inner
+        begin = self.first[last] * inner
+        for axis in reversed(range(last)):
+            stride *= self.sizes[axis + 1]
+            starts = [i * stride + s for i in range(self.first[axis], self.end[axis]) for s in starts]
+        bits = self.element_bits
+        return tuple(((s + begin) * bits // 8, -(-(s + begin + row) * bits // 8)) for s in starts)
+
+
+def overlap(one: Region, other: Region) -> bool:
+    """Whether the boxes have a byte in common."""
+    if (one.sizes, one.element_bits) == (other.sizes, other.element_bits):
+        pairs = zip(one.first, one.end, other.first, other.end, strict=True)
+        return all(first < stop and start < end for first, end, start, stop in pairs)
+    (low, high), (start, stop) = one.hull, other.hull
+    if low >= stop or start >= high:
+        return False
+    mine, theirs = one.ranges, other.ranges
+    i = j = 0
+    while i < len(mine) and j < len(theirs):
+        if mine[i][0] < theirs[j][1] and theirs[j][0] < mine[i][1]:
+            return True
+        i, j = (i + 1, j) if mine[i][1] <= theirs[j][1] else (i, j + 1)
+    return False
+
+
+def whole(tensor: gs.Tensor) -> Region:
+    """All bytes of a tensor."""
+    size = tensor_bytes(tensor)
+    return Region((size,), (0,), (size,))
+
+
+def reads(assignment: Assignment, tensor: gs.Tensor) -> tuple[Region, ...]:
+    """The parts of a tensor that the assignment reads: those of its operands that are the tensor. All of it where the
+    assignment is a whole operator; nothing where it reads something else."""
+    return _regions(assignment, tensor, "input")
+
+
+def writes(assignment: Assignment, tensor: gs.Tensor) -> tuple[Region, ...]:
+    """The part of a tensor that the assignment makes; as for ``reads``."""
+    return _regions(assignment, tensor, "output")
+
+
+def _regions(assignment: Assignment, tensor: gs.Tensor, role: str) -> tuple[Region, ...]:
+    candidate = assignment.candidate
+    if candidate.share is None:
+        nodes = candidate.match.nodes
+        used = [t for node in nodes for t in (node.inputs if role == "input" else node.outputs)]
+        return (whole(tensor),) if any(t is tensor or t.name == tensor.name for t in used) else ()
+    operands = [operand for operand in candidate.workload.operands if operand.role == role]
+    if role == "output":
+        return tuple(view_region(o) for o in operands) if candidate.match.output.name == tensor.name else ()
+    return tuple(view_region(o) for o in operands if candidate.match.tensor(o.name).name == tensor.name)
+
+
+def view_region(operand: Operand) -> Region:
+    """The box of the whole tensor that an operand shows."""
+    first = []
+    pitches = far_pitches(operand)
+    for stride, pitch in zip(far_strides(operand), pitches, strict=True):
+        first.append(operand.base // stride % pitch)
+    end = tuple(start + axis.size for start, axis in zip(first, operand.axes, strict=True))
+    return Region(pitches, tuple(first), end, operand.element_bits)
