@@ -1,9 +1,9 @@
 """Kernel contexts of the binary16 kernels. Both clusters have kernels for the same contexts and give the same bits.
 
-Elements are binary16 unless said otherwise, stored as uint16_t; tiles are dense, the last axis innermost. Sums begin at +0
-and run in the order written, each step one fused multiply-add rounded to binary16 (ties to even). ``mul`` and ``add`` hold
-one number per output channel and are always there (ones, zeros where the graph has none; a fused multiply-add with a
-factor of 1 rounds as the addition does). ``relu``: 1 where negative results become +0.
+Elements are binary16 unless said otherwise, stored as uint16_t; tiles are dense, the last axis innermost. Sums begin
+at +0 and run in the order written, each step one fused multiply-add rounded to binary16 (ties to even). ``mul`` and
+``add`` hold one number per output channel and are always there: ones and zeros where the graph has none (a fused
+multiply-add with a factor of 1 rounds as the addition does). ``relu``: 1 where negative results become +0.
 """
 
 from __future__ import annotations
