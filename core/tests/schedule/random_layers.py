@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from match_core.cost import Bound, Cost, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.hardware import Link, Memory, Soc, Unit
 from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
+from match_core.schedule.share import divisible, restricted
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
 from numpy.typing import NDArray
 
@@ -96,9 +97,17 @@ def elementwise(draw: st.DrawFn) -> Workload:
     )
 
 
-def workloads() -> st.SearchStrategy[Workload]:
-    """Layers of every kind."""
-    return st.one_of(convolutions(), products(), elementwise())
+@st.composite
+def workloads(draw: st.DrawFn) -> Workload:
+    """Layers of every kind, some of them shares of a layer."""
+    workload = draw(st.one_of(convolutions(), products(), elementwise()))
+    kinds = divisible(workload)
+    if not kinds or draw(st.integers(0, 2)):
+        return workload
+    kind = draw(st.sampled_from(kinds))
+    first = draw(st.sampled_from(range(0, kind.size, kind.granularity)))
+    size = draw(st.integers(1, kind.size - first))
+    return restricted(workload, kind.dim, first, size)
 
 
 @dataclass(frozen=True)
