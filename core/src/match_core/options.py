@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.errors import UsageError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from match_core.schedule.loops import Objective
     from match_core.transforms.base import Precision
 
+Execution = Literal["auto", "sequential", "concurrent"]
+Parallel = Literal["whole", "tiles", "views", "pipeline"]
 _SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
 #: Decimal and binary multiples as IEC 80000-13 defines them.
 _MULTIPLES = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "kib": 1024, "mib": 1024**2}
@@ -29,7 +31,9 @@ class CompileOptions:
     the target's set of cost figures, None for its default. ``memory``: (name, bytes) of memories to shrink.
     ``objective``: what schedules and mapping minimise. ``name``: C prefix, None for one made from the file name.
     ``cache``: read and write the schedule cache on disk. ``jobs``: processes that search schedules, None for as many
-    as pay. A script that asks for more than one needs ``if __name__ == "__main__"``, as multiprocessing does.
+    as pay. ``execution``: units side by side where that is modelled to be faster ("auto"), one task after another, or
+    side by side in any case. ``parallel``: what units side by side may do: whole operators only; shares of operators
+    with copied parts ("tiles", costed only), as views; and begin on parts that are ready. A script that asks for more than one needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
 
     only_units: tuple[str, ...] = ()
@@ -41,6 +45,8 @@ class CompileOptions:
     name: str | None = None
     cache: bool = True
     jobs: int | None = 1
+    execution: Execution = "auto"
+    parallel: Parallel = "pipeline"
 
     def choices(self) -> dict[str, Any]:
         """These fields by name, without those that a subclass adds."""

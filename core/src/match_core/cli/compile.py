@@ -17,10 +17,13 @@ from match_core.cli.options import (
     Objective,
     ObjectiveOption,
     OnlyUnitOption,
+    Parallel,
+    ParallelOption,
     Precision,
     PrecisionOption,
     PresetOption,
     QuietOption,
+    SequentialOption,
     TargetOption,
     WithoutUnitOption,
 )
@@ -48,6 +51,8 @@ def compile_command(
     name: NameOption = None,
     no_cache: NoCacheOption = False,
     jobs: JobsOption = None,
+    sequential: SequentialOption = False,
+    parallel: ParallelOption = Parallel.PIPELINE,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -75,6 +80,8 @@ def compile_command(
                 name=name,
                 cache=not no_cache,
                 jobs=jobs,
+                execution="sequential" if sequential else "auto",
+                parallel=parallel.value,
             )
             compilation = compile_model(request, plugins, terminal).compilation
         document = _document(compilation, output)

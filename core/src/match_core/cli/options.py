@@ -82,6 +82,27 @@ PrecisionOption = Annotated[
         "fast: fewest cycles, a few values in a thousand 1 step off.",
     ),
 ]
+SequentialOption = Annotated[
+    bool, typer.Option("--sequential", help="One task after another, also where units could run side by side.")
+]
+
+
+class Parallel(str, Enum):
+    """Values of ``--parallel`` that can be emitted; the names are those of match_core.options.Parallel."""
+
+    WHOLE = "whole"
+    VIEWS = "views"
+    PIPELINE = "pipeline"
+
+
+ParallelOption = Annotated[
+    Parallel,
+    typer.Option(
+        "--parallel",
+        help="What units side by side may do: whole: run different operators; views: share an operator; "
+        "pipeline: also begin on the parts of a tensor that are ready.",
+    ),
+]
 SanitizeOption = Annotated[
     bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour checks (slower).")
 ]

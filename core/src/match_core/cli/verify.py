@@ -17,11 +17,14 @@ from match_core.cli.options import (
     Objective,
     ObjectiveOption,
     OnlyUnitOption,
+    Parallel,
+    ParallelOption,
     Precision,
     PrecisionOption,
     PresetOption,
     QuietOption,
     SanitizeOption,
+    SequentialOption,
     TargetOption,
     WithoutUnitOption,
 )
@@ -52,6 +55,8 @@ def verify_command(
     name: NameOption = None,
     no_cache: NoCacheOption = False,
     jobs: JobsOption = None,
+    sequential: SequentialOption = False,
+    parallel: ParallelOption = Parallel.PIPELINE,
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -82,6 +87,8 @@ def verify_command(
                 name=name,
                 cache=not no_cache,
                 jobs=jobs,
+                execution="sequential" if sequential else "auto",
+                parallel=parallel.value,
                 sanitize=sanitize,
             )
             document = verify_model(request, plugins, terminal).as_json()
