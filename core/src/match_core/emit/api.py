@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFile:
-    """A file to be written beside the emitted program (``name`` has no directory part)."""
+    """A file to be written beside the emitted program (``name`` has no directory part). ``image``: where units are built
+    as separate images, whether a C file belongs to the host's, to those of the units that name it, or to all."""
 
     name: str
     text: str
+    image: Literal["all", "host", "unit"] = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,8 @@ class QueueApi:
     """How a unit runs a dispatch loop of its own beside the host (docs/programs.md).
 
     ``launch``: ``int launch(void (*loop)(void *), void *argument)`` starts the loop on the unit and returns at once, 0
-    on success; ``join``: ``int join(void)`` returns 0 once the loop has returned, which it is about to do.
+    on success, another number while the unit runs another loop; ``join``: ``int join(void)`` returns 0 once the loop
+    has returned, which it is about to do, and another number when that takes longer than a bound.
     ``signal``: ``void signal(void)``, called by the host behind each change of ``posted``; ``wait``:
     ``int wait(const match_queue_t *queue, uint32_t count)``, called by the unit, returns 0 when ``posted`` has reached
     ``count``, another number when the session was cancelled; ``notify``: ``void notify(void)``, called by the unit
@@ -199,9 +202,19 @@ class BuildNode:
 
 
 @dataclass(frozen=True, slots=True)
+class BuildImage:
+    """What is linked together where the units of a concurrent program are separate images: the name of a queue, and names
+    of C files. All constants are in the host's image; units reach them by address."""
+
+    name: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BuildRequest:
     """What build files and applications need to know of a program. ``guard``: prefix of its macros; ``sources``: the C
-    files of its library by name, in order, as text."""
+    files of its library by name, in order, as text; ``images``: in concurrent programs which of them each side needs,
+    the host's first."""
 
     name: str
     guard: str
@@ -211,6 +224,7 @@ class BuildRequest:
     inputs: tuple[TensorView, ...]
     outputs: tuple[TensorView, ...]
     nodes: tuple[BuildNode, ...]
+    images: tuple[BuildImage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
