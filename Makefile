@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml
+PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml
 
 .PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag wheels clean
 
@@ -11,7 +11,7 @@ $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e core -e plugins/match-gap9
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e core -e plugins/match-gap9 -e plugins/match-carfield
 	touch $@
 
 demo: $(STAMP)
@@ -26,7 +26,7 @@ test-slow: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy core/src plugins/match-gap9/src
+	$(BIN)/mypy core/src plugins/match-gap9/src plugins/match-carfield/src
 
 bench: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.networks
@@ -57,6 +57,7 @@ wheels: $(STAMP)
 	rm -rf dist
 	$(BIN)/python -m build --wheel --outdir dist core
 	$(BIN)/python -m build --wheel --outdir dist plugins/match-gap9
+	$(BIN)/python -m build --wheel --outdir dist plugins/match-carfield
 
 clean:
 	rm -rf $(VENV) dist

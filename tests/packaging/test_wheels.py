@@ -17,7 +17,11 @@ import pytest
 
 from tests.conftest import ROOT
 
-PROJECTS = {"match_core": ROOT / "core", "match_gap9": ROOT / "plugins" / "match-gap9"}
+PROJECTS = {
+    "match_core": ROOT / "core",
+    "match_gap9": ROOT / "plugins" / "match-gap9",
+    "match_carfield": ROOT / "plugins" / "match-carfield",
+}
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,3 @@
+"""Carfield target for match."""
+
+__version__ = "0.1.0"

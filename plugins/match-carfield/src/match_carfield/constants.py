@@ -1,0 +1,138 @@
+"""Every Carfield figure of the platform: one table, each figure with its public source.
+
+``sheet`` in a source is the public hardware summary of Carfield kept with the project's hardware notes; the repository or
+paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is public. Figures of
+kernels stand in ``kernel_constants``.
+
+There are two tables, which differ in how units and host tell each other about tasks: ``event`` by mailboxes and
+interrupts, ``poll`` by looking at counters. All units run at one clock, as far as anything is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from match_core import Constant, Soc
+
+from match_carfield.kernel_constants import KERNEL_CONSTANTS
+
+_MATCHA = "MATCHA, arXiv 2604.09124 (sheet 1)"
+_MATCH_DMA = "match:match/cost_model/examples/pulp_cluster.py as used for Carfield (sheet 4)"
+_LINKER = "MATCHA's linker scripts (sheet 2)"
+_MAP = "carfield:docs/um/arch.md (sheet 2)"
+_MCHAN = "pulp_cluster MCHAN configuration, 64-bit AXI (sheet 2)"
+_SNITCH = "spatz_cluster.carfield.l2.hjson: 64-bit DMA (sheet 2)"
+_REGISTER = "no public figure: a load or store of the CVA6 that leaves for the peripheral bus"
+
+
+def _cycles(name: str, value: int, source: str, *, estimate: bool = False) -> Constant:
+    return Constant(name, value, "cycles", source, estimate)
+
+
+_CHIP = (
+    Constant("clock_hz", 50_000_000, "Hz", _MATCHA),
+    Constant("pulp_cores", 8, "cores", _MATCHA),
+    Constant("spatz_cores", 2, "cores", _MATCHA),
+    Constant("spatz_vlen_bits", 512, "bits", _MATCHA),
+    Constant("l2_bytes", 1_048_576, "bytes", _MAP),
+    Constant("l2_data_bytes", 832 * 1024, "bytes", _LINKER),
+    Constant("pulp_l1_bytes", 262_144, "bytes", _MAP),
+    Constant("spatz_l1_bytes", 131_072, "bytes", _MAP),
+    Constant("pulp_l1_data_bytes", 128 * 1024, "bytes", _LINKER),
+    Constant("spatz_l1_data_bytes", 64 * 1024, "bytes", _LINKER),
+    Constant("l3_bytes", 63 * 1024 * 1024, "bytes", _LINKER + ": 64 MiB of DRAM, the first of them for the host's program"),
+)
+
+# Copies. MCHAN's commands are those of the same DMA on GAP9.
+_DMA = (
+    Constant("dma_max_bytes", 131_071, "bytes", "MCHAN command word, 17-bit length (sheet 2)"),
+    Constant("dma_stride_max_bytes", 65_535, "bytes", "pulp-runtime include/hal/dma/mchan_v7.h: 16-bit stride and length"),
+    Constant("dma_counters", 16, "ids", "pulp-runtime include/hal/dma/mchan_v7.h: status of 16 transfers"),
+    Constant("pulp_dma_bytes_per_cycle", 8, "bytes/cycle", _MCHAN),
+    Constant("dma_burst_bytes", 256, "bytes", _MCHAN),
+    _cycles("dma_burst_cycles", 1, "gvsoc-pulp mchan_v7.py, the same DMA on GAP9"),
+    _cycles("pulp_dma_setup_cycles", 370, _MATCH_DMA + ": 370 of 370 + 550 per operand"),
+    _cycles("pulp_dma_api_cycles", 550, _MATCH_DMA + ": 550 of 370 + 550 per operand"),
+    _cycles("pulp_dma_row_cycles", 1, _MATCH_DMA),
+    _cycles("pulp_dma_plane_cycles", 10, _MATCH_DMA),
+    _cycles("pulp_dma_wait_cycles", 15, "GVSoC's MCHAN with event wait, measured for GAP9", estimate=True),
+    Constant("spatz_dma_bytes_per_cycle", 8, "bytes/cycle", _SNITCH),
+    _cycles(
+        "spatz_dma_issue_cycles",
+        25,
+        "instructions of snrt_dma_start_2d, its call and its arguments; MATCH takes the PULP cluster's 920 here too",
+        estimate=True,
+    ),
+    _cycles("spatz_dma_row_cycles", 1, _MATCH_DMA),
+    _cycles("spatz_dma_wait_cycles", 10, "no public figure: the loop in snrt_dma_wait_all sees the end", estimate=True),
+    Constant(
+        "sysdma_bytes_per_cycle",
+        4,
+        "bytes/cycle",
+        "no public figure of the DRAM path; half of the 64-bit AXI, for refresh and the way through the LLC",
+        estimate=True,
+    ),
+    _cycles("sysdma_issue_cycles", 100, _REGISTER + ": four stores and a load, 20 each", estimate=True),
+    _cycles("sysdma_setup_cycles", 200, "no public figure: first word through AXI, LLC and DRAM", estimate=True),
+    _cycles("sysdma_poll_cycles", 20, _REGISTER, estimate=True),
+)
+
+# Hand-over of tasks.
+_HOST = (
+    _cycles("boot_cycles", 20_000, "no public figure: runtime's start, stacks and tables cleared", estimate=True),
+    _cycles("mailbox_send_cycles", 100, _REGISTER + ": two letters, SET and EN, with fences, 20 each", estimate=True),
+    _cycles("mailbox_receive_cycles", 80, _REGISTER + ": two letters, CLR and EN, 20 each", estimate=True),
+    _cycles("irq_entry_cycles", 100, "no public figure: wake-up, trap, registers saved, claim, complete", estimate=True),
+    _cycles("unit_wake_cycles", 60, "no public figure: event to clock, pipeline filled, call", estimate=True),
+    _cycles("l2_access_cycles", 20, _REGISTER + ", to L2 through two crossbars and a clock crossing", estimate=True),
+)
+
+# A team is two barriers: one that hands over the kernel, one behind it.
+_TEAMS = (
+    _cycles(
+        "pulp_barrier_cycles",
+        30,
+        "hardware barrier of the PULP cluster, 11 cycles (Glaser et al. DATE 2019), and reading entry and argument, the call",
+        estimate=True,
+    ),
+    _cycles(
+        "spatz_barrier_cycles",
+        30,
+        "no public figure: a load from the barrier register, reading entry and argument, the call",
+        estimate=True,
+    ),
+)
+
+_COMMON = _CHIP + _DMA + _HOST + _TEAMS + KERNEL_CONSTANTS
+
+_EVENT = (
+    _cycles("post_cycles", 170, "50 for the search of tasks that may run, 20 for the counter, a mailbox", estimate=True),
+    _cycles("wake_cycles", 160, "wake-up, mailbox received, the counter read", estimate=True),
+    _cycles("notify_cycles", 300, "mailbox sent, interrupt taken, letters read", estimate=True),
+    _cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),
+)
+_POLL = (
+    _cycles("post_cycles", 70, "50 for the search of tasks that may run, 20 for the counter", estimate=True),
+    _cycles("wake_cycles", 40, "two reads of the counter", estimate=True),
+    _cycles("notify_cycles", 60, "the counter written and read", estimate=True),
+    _cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),
+)
+
+SIGNALLINGS: Mapping[str, tuple[Constant, ...]] = MappingProxyType({"event": _COMMON + _EVENT, "poll": _COMMON + _POLL})
+DEFAULT = "event"
+
+
+def signalling_of(soc: Soc) -> str:
+    """The name of a Soc's table: ``event`` or ``poll``."""
+    return soc.signalling.kind if soc.signalling is not None else DEFAULT
+
+
+def constants(signalling: str = DEFAULT) -> tuple[Constant, ...]:
+    """The table in its fixed order. Raises KeyError for an unknown name."""
+    return SIGNALLINGS[signalling]
+
+
+def values(signalling: str = DEFAULT) -> Mapping[str, int]:
+    """Name to value; every figure is an integer."""
+    return MappingProxyType({constant.name: int(constant.value) for constant in SIGNALLINGS[signalling]})

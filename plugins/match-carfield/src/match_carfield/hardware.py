@@ -1,0 +1,99 @@
+"""Carfield as data: memories, links, units, and two Socs that differ in signalling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from match_core import Hardware, Link, Memory, Signalling, Soc, Unit
+
+from match_carfield.constants import constants, values
+
+_SPATZ_PREFIXES = ("spatz_",)
+_PULP_PREFIXES = ("pulp_", "dma_", "redmule_")
+
+PULP = Unit(
+    name="pulp",
+    description="8 RISC-V cores with XpulpV2 and FP16, and the RedMulE matrix engine",
+    memory="l1_pulp",
+    layout="NHWC",
+    constants=tuple(c for c in constants() if c.name.startswith(_PULP_PREFIXES)),
+)
+SPATZ = Unit(
+    name="spatz",
+    description="2 RISC-V cores with vector units of 512 bits",
+    memory="l1_spatz",
+    layout="NHWC",
+    constants=tuple(c for c in constants() if c.name.startswith(_SPATZ_PREFIXES)),
+)
+
+
+def hardware() -> Hardware:
+    """The two units and the Socs ``carfield`` and ``carfield_poll``; the host unit is the core's."""
+    return Hardware(units=(PULP, SPATZ), socs=(_soc("carfield", "event"), _soc("carfield_poll", "poll")))
+
+
+def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
+    figures = values(kind)
+    how = {"event": "mailboxes", "poll": "counters that both sides look at"}[kind]
+    return Soc(
+        name=name,
+        description=f"Carfield: RV64 host, PULP cluster with RedMulE, Spatz cluster; tasks are told by {how}",
+        host="host",
+        units=("host", "pulp", "spatz"),
+        memories=(
+            Memory("l1_pulp", 1, figures["pulp_l1_data_bytes"], 16, "MATCHA's linker scripts: 128 of 256 KiB"),
+            Memory("l1_spatz", 1, figures["spatz_l1_data_bytes"], 64, "MATCHA's linker scripts: 64 of 128 KiB"),
+            Memory("l2", 2, figures["l2_data_bytes"], 64, "MATCHA's linker scripts: 832 KiB of 1 MiB"),
+            Memory("l3", 3, figures["l3_bytes"], 64, "64 MiB of DRAM less the host's program"),
+        ),
+        links=_links(figures),
+        home="l2",
+        store="l3",
+        clock_hz=next(c for c in constants(kind) if c.name == "clock_hz"),
+        notes=(
+            "Mailbox, interrupt and boot latencies, the cost of teams and the DRAM's bandwidth are estimates.",
+            "Host and clusters are taken to run at one clock; only 50 MHz is published.",
+        ),
+        signalling=Signalling(
+            kind,
+            post_cycles=figures["post_cycles"],
+            wake_cycles=figures["wake_cycles"],
+            notify_cycles=figures["notify_cycles"],
+            task_cycles=figures["task_cycles"],
+        ),
+    )
+
+
+def _links(figures: Mapping[str, int]) -> tuple[Link, ...]:
+    return (
+        Link(
+            "mchan",
+            "l1_pulp",
+            "l2",
+            bytes_per_cycle=figures["pulp_dma_bytes_per_cycle"],
+            setup_cycles=figures["pulp_dma_setup_cycles"] + figures["pulp_dma_api_cycles"],
+            chunk_cycles=figures["pulp_dma_row_cycles"],
+            max_dims=2,
+            max_bytes=figures["dma_max_bytes"],
+            channels=2,
+        ),
+        Link(
+            "spatz_dma",
+            "l1_spatz",
+            "l2",
+            bytes_per_cycle=figures["spatz_dma_bytes_per_cycle"],
+            setup_cycles=figures["spatz_dma_issue_cycles"],
+            chunk_cycles=figures["spatz_dma_row_cycles"],
+            max_dims=2,
+            channels=2,
+        ),
+        Link(
+            "sysdma",
+            "l2",
+            "l3",
+            bytes_per_cycle=figures["sysdma_bytes_per_cycle"],
+            setup_cycles=figures["sysdma_issue_cycles"] + figures["sysdma_setup_cycles"],
+            max_dims=1,
+        ),
+    )

@@ -1,0 +1,63 @@
+"""Hook implementations of the Carfield package; each delegates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core import hookimpl
+
+if TYPE_CHECKING:
+    from match_core import CostModel, Hardware, Pass, Pattern, Soc, Unit, UnitApi
+
+match_contract = 1
+_SOCS = ("carfield", "carfield_poll")
+_UNITS = ("pulp", "spatz")
+
+
+@hookimpl
+def match_hardware() -> Hardware:
+    """The Socs, the PULP cluster and Spatz."""
+    from match_carfield.hardware import hardware
+
+    return hardware()
+
+
+@hookimpl
+def match_transforms(soc: Soc) -> tuple[Pass, ...]:
+    """What the graph needs before patterns are looked for."""
+    if soc.name not in _SOCS:
+        return ()
+    from match_carfield.transforms import TRANSFORMS
+
+    return TRANSFORMS
+
+
+@hookimpl
+def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
+    """Patterns of the two units."""
+    if unit.name not in _UNITS:
+        return ()
+    from match_carfield.patterns import PULP_PATTERNS, SPATZ_PATTERNS
+
+    return {"pulp": PULP_PATTERNS, "spatz": SPATZ_PATTERNS}[unit.name]
+
+
+@hookimpl
+def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
+    """Formulas of the kernels, published figures of the copies."""
+    if unit.name not in _UNITS:
+        return None
+    from match_carfield.constants import signalling_of
+    from match_carfield.cost import cost_model
+
+    return cost_model(unit.name, pattern.name, signalling_of(soc))
+
+
+@hookimpl
+def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
+    """Cheshire's host, pulp-runtime and snRuntime."""
+    if unit.name not in _UNITS:
+        return None
+    from match_carfield.emit import unit_api
+
+    return unit_api(unit.name, soc)
