@@ -1,0 +1,61 @@
+"""Constants in the order that the binary16 kernels read them: output channels innermost, so that SIMD words and vectors
+hold neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from match_core import Match, Workload
+from numpy.typing import NDArray
+
+from match_carfield.changes import halves
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+def _with_changes(match: Match, workload: Workload, weight: NDArray[np.generic]) -> Arrays:
+    mul, add = halves(match, int(match.output.shape[-1]))
+    return {"weight": np.ascontiguousarray(weight), "mul": mul, "add": add}
+
+
+def conv(match: Match, workload: Workload) -> Arrays:
+    """[FY][FX][C][K] of (K, C, FY, FX)."""
+    return _with_changes(match, workload, match.const("weight").transpose(2, 3, 1, 0))
+
+
+def depthwise(match: Match, workload: Workload) -> Arrays:
+    """[FY][FX][K] of (K, 1, FY, FX)."""
+    return _with_changes(match, workload, match.const("weight")[:, 0].transpose(1, 2, 0))
+
+
+def group(match: Match, workload: Workload) -> Arrays:
+    """[G][FY][FX][CG][KG] of (G * KG, CG, FY, FX)."""
+    weight = match.const("weight")
+    split = weight.reshape(workload.dim("G").size, -1, *weight.shape[1:])
+    return _with_changes(match, workload, split.transpose(0, 3, 4, 2, 1))
+
+
+def linear(match: Match, workload: Workload) -> Arrays:
+    """[C][K]; Gemm may have it the other way."""
+    weight = match.const("weight")
+    turned = bool(int(match.node("dense").attrs.get("transB", 0)))
+    return _with_changes(match, workload, weight.T if turned else weight)
+
+
+def layernorm(match: Match, workload: Workload) -> Arrays:
+    """Scale and bias of each column; ones and zeros where there are none."""
+    columns = match.shape("input")[-1]
+    scale = match.const("scale") if match.has("scale") else np.ones(1)
+    bias = match.const("bias") if match.has("bias") else np.zeros(1)
+    if match.has("norm") and len(match.node("norm").inputs) > 2 and not match.node("norm").inputs[2].is_empty():
+        bias = match.node("norm").inputs[2].values
+    return {
+        name: np.broadcast_to(values.reshape(-1), (columns,)).astype(np.float16)
+        for name, values in (("scale", scale), ("bias", bias))
+    }
+
+
+def nothing(match: Match, workload: Workload) -> Arrays:
+    """There are no constants."""
+    return {}

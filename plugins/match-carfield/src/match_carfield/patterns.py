@@ -1,0 +1,113 @@
+"""What the two clusters can run in binary16. Both have the same patterns; RedMulE, a part of the PULP cluster, adds
+variants of the products."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from match_core import OneOf, Pattern
+
+from match_carfield import rules
+from match_carfield import structures as s
+from match_carfield import workloads as w
+from match_carfield.normalisation import find_normalisations
+
+_CHANGED = (rules.BIAS, rules.PER_CHANNEL, rules.NO_RECIPROCAL, rules.RANGE)
+_CONV = (rules.HALF, rules.SIZES, rules.EXPLICIT, *_CHANGED)
+_DENSE = (rules.HALF, rules.SIZES, rules.MATRIX, rules.PLAIN_INPUT, *_CHANGED)
+_MATMUL = (rules.HALF, rules.SIZES, rules.READABLE, rules.FACTOR)
+
+
+#: Patterns of both units.
+HALF_PATTERNS = (
+    Pattern(
+        "conv2d",
+        "convolution with multiply-add per channel and ReLU",
+        s.CONV,
+        (*_CONV, rules.ONE_GROUP),
+        w.conv,
+    ),
+    Pattern(
+        "depthwise2d",
+        "depthwise convolution with multiply-add per channel and ReLU",
+        s.CONV,
+        (*_CONV, rules.DEPTHWISE),
+        w.depthwise,
+    ),
+    Pattern(
+        "group2d",
+        "grouped convolution with multiply-add per channel and ReLU",
+        s.CONV,
+        (*_CONV, rules.GROUPED),
+        w.group,
+    ),
+    Pattern(
+        "linear",
+        "dense layer with multiply-add per channel and ReLU",
+        s.DENSE,
+        _DENSE,
+        w.linear,
+    ),
+    Pattern(
+        "matmul",
+        "product of two computed tensors, with a factor and the permutations around it",
+        s.MATMUL,
+        _MATMUL,
+        w.matmul,
+    ),
+    Pattern("add", "element-wise sum and ReLU", s.ADD, (rules.HALF, rules.SAME_SHAPES), w.add),
+    Pattern(
+        "pool2d",
+        "mean or maximum of windows",
+        s.POOL,
+        (rules.HALF, rules.SIZES, rules.EXPLICIT, rules.POOL_WINDOW, rules.SAME_COUNT),
+        w.pool,
+    ),
+    Pattern("softmax", "softmax of rows", s.SOFTMAX, (rules.HALF, rules.LAST_AXIS), w.softmax),
+    Pattern(
+        "layernorm",
+        "layer normalisation of rows",
+        s.LAYERNORM,
+        (rules.HALF, rules.LAST_AXIS, rules.CONSTANT_BIAS, rules.ROW_PARAMETERS),
+        w.layernorm,
+    ),
+    Pattern(
+        "layernorm_written",
+        "layer normalisation of rows, written as single operators",
+        None,
+        (rules.HALF, rules.ROW_PARAMETERS),
+        w.layernorm,
+        search=find_normalisations,
+    ),
+    Pattern(
+        "gelu",
+        "GELU, as one operator or written with Erf",
+        OneOf((s.GELU, s.GELU_WRITTEN, s.GELU_HALF_FIRST)),
+        (rules.HALF, rules.IS_GELU),
+        w.gelu,
+    ),
+    Pattern(
+        "transpose",
+        "layout change between NCHW and NHWC",
+        s.TRANSPOSE,
+        (rules.HALF, rules.MOVES_BLOCK),
+        w.transpose,
+    ),
+)
+
+
+def _on_redmule(name: str, build: w.Builder) -> Pattern:
+    """A pattern of both units with its product on RedMulE."""
+    plain = next(pattern for pattern in HALF_PATTERNS if pattern.name == name)
+    description = f"{plain.description}; the product on RedMulE"
+    return replace(plain, name=f"redmule_{name}", description=description, workload=build)
+
+
+REDMULE_PATTERNS = (
+    _on_redmule("conv2d", w.conv),
+    _on_redmule("linear", w.linear),
+    _on_redmule("matmul", w.matmul),
+)
+
+PULP_PATTERNS = (*HALF_PATTERNS, *REDMULE_PATTERNS)
+SPATZ_PATTERNS = HALF_PATTERNS

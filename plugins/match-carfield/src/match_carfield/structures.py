@@ -1,0 +1,55 @@
+"""Graph structures that the binary16 kernels of both clusters implement. Activations of spatial operators are NHWC.
+
+Behind a convolution or a dense layer stand changes of each output channel (bias, folded batch normalisation, scales) in
+whatever order the exporter wrote them, then perhaps a ReLU; kernels do all of it as one multiply-add.
+"""
+
+from __future__ import annotations
+
+from match_core import Any, Const, Maybe, Op
+from match_core.patterns.language import Structure
+
+#: Changes of channels that one match takes in.
+CHANGES_MAX = 4
+
+
+def _changed(inner: Structure) -> Structure:
+    for number in range(CHANGES_MAX):
+        inner = Maybe(Op("Mul|Add|Sub|Div", f"change{number}", (inner, Const(f"change{number}_by")), commutative=True))
+    return inner
+
+
+def _rectified(inner: Structure) -> Structure:
+    return Maybe(Op("Relu", "relu", (inner,)))
+
+
+CONV = _rectified(_changed(Op("match.nhwc::Conv", "conv", (Any("input"), Const("weight")))))
+DENSE = _rectified(_changed(Op("MatMul|Gemm", "dense", (Any("input"), Const("weight")))))
+
+_PRODUCT = Op(
+    "MatMul",
+    "matmul",
+    (Maybe(Op("Transpose", "turn_a", (Any("a"),))), Maybe(Op("Transpose", "turn_b", (Any("b"),)))),
+)
+#: Product of two computed tensors, a factor, and the permutations around it.
+MATMUL = Maybe(
+    Op(
+        "Transpose",
+        "turn_output",
+        (Maybe(Op("Mul|Div", "scale", (_PRODUCT, Const("factor")), commutative=True)),),
+    )
+)
+ADD = _rectified(Op("Add", "sum", (Any("input_a"), Any("input_b"))))
+POOL = Op("match.nhwc::AveragePool|match.nhwc::GlobalAveragePool|match.nhwc::MaxPool", "pool", (Any("input"),))
+SOFTMAX = Op("Softmax", "softmax", (Any("input"),))
+TRANSPOSE = Op("Transpose", "transpose", (Any("input"),))
+LAYERNORM = Op("LayerNormalization", "norm", (Any("input"), Const("scale")))
+
+_ERF = Op("Erf", "erf", (Op("Div|Mul", "inner", (Any("input"), Const("root")), commutative=True),))
+_ONE_AND_ERF = Op("Add", "one_and_erf", (_ERF, Const("one")), commutative=True)
+_TIMES_INPUT = Op("Mul", "times_input", (_ONE_AND_ERF, Any("input")), commutative=True)
+_HALF_INPUT = Op("Mul|Div", "halved", (Any("input"), Const("half")), commutative=True)
+#: x * (1 + erf(x / sqrt(2))) / 2 as exporters write it, in either order of the two products.
+GELU_WRITTEN = Op("Mul|Div", "halved", (_TIMES_INPUT, Const("half")), commutative=True)
+GELU_HALF_FIRST = Op("Mul", "times_input", (_HALF_INPUT, _ONE_AND_ERF), commutative=True)
+GELU = Op("Gelu", "gelu", (Any("input"),))
