@@ -1,10 +1,10 @@
 /* match_twin.c - virtual clocks, event log and profile. SPDX-License-Identifier: Apache-2.0 */
-#include "match_twin.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "match_twin_inner.h"
 
 #define PROFILE_DEPTH 16u
 
@@ -12,13 +12,20 @@ typedef struct {
   uint64_t start, end;
   const char *kind;
   uint32_t clock, node;
+  const char *context;
 } event_t;
 
 typedef struct {
-  uint64_t cycles, begin, calls;
-  bool open;
+  uint64_t cycles, calls;
 } node_t;
 
+/* A node that was begun and has not ended. */
+typedef struct {
+  uint32_t node;
+  uint64_t begin;
+} open_t;
+
+/* In the timeline all of it belongs to the context that has the baton; in threads mode nobody writes it. */
 static struct {
   uint64_t now[MATCH_TWIN_MAX_CLOCKS];
   uint64_t busy[MATCH_TWIN_MAX_CLOCKS];
@@ -28,9 +35,9 @@ static struct {
   size_t event_count, event_room;
   node_t *nodes;
   size_t node_room;
-  /* Nodes begun and not ended, latest last: units may work on different nodes at once. */
-  uint32_t open[PROFILE_DEPTH];
-  uint32_t open_count;
+  /* Open nodes of each context, latest last: a controller may work on several at once. */
+  open_t open[MATCH_TWIN_MAX_CONTEXTS][PROFILE_DEPTH];
+  uint32_t open_count[MATCH_TWIN_MAX_CONTEXTS];
   bool log_off;
   /* Cycles of nodes whose kernels have no twin of their own, charged when the node ends. */
   const uint64_t *charge;
@@ -41,7 +48,9 @@ static struct {
 /* ---- faults ---------------------------------------------------------------------------------------------- */
 
 static uint32_t current_node(void) {
-  return twin.open_count > 0u ? twin.open[twin.open_count - 1u] : MATCH_TWIN_NO_NODE;
+  const uint32_t context = match_twin_context();
+  const uint32_t count = twin.open_count[context];
+  return count > 0u ? twin.open[context][count - 1u].node : MATCH_TWIN_NO_NODE;
 }
 
 _Noreturn void match_twin_fault(const char *message) { match_twin_faultf("%s", message); }
@@ -85,7 +94,8 @@ static void record(unsigned clock, const char *kind, uint64_t start, uint64_t en
     return;
   }
   twin.events = grow(twin.events, &twin.event_room, sizeof(event_t), twin.event_count + 1u);
-  twin.events[twin.event_count] = (event_t){start, end, kind, clock, current_node()};
+  twin.events[twin.event_count] = (event_t){start, end, kind, clock, current_node(),
+                                           match_twin_context_name(match_twin_context())};
   twin.event_count++;
 }
 
@@ -102,11 +112,15 @@ void match_twin_reset(void) {
   if (match_twin_deferred() != 0u) {
     match_twin_faultf("%zu asynchronous operations were never waited for", match_twin_deferred());
   }
+  if (match_twin_contexts() != 1u) {
+    match_twin_faultf("%u contexts still run beside the host's", (unsigned)match_twin_contexts() - 1u);
+  }
+  match_twin_forget_signals();
   memset(twin.now, 0, sizeof twin.now);
   memset(twin.busy, 0, sizeof twin.busy);
   memset(twin.used, 0, sizeof twin.used);
   twin.event_count = 0u;
-  twin.open_count = 0u;
+  memset(twin.open_count, 0, sizeof twin.open_count);
   if (twin.node_room > 0u) {
     memset(twin.nodes, 0, twin.node_room * sizeof(node_t));
   }
@@ -119,6 +133,9 @@ void match_twin_name_clock(unsigned clock, const char *name) {
 }
 
 uint64_t match_twin_now(unsigned clock) {
+  if (match_twin_threads()) {
+    return 0u;
+  }
   check_clock(clock);
   return twin.now[clock];
 }
@@ -141,6 +158,9 @@ uint64_t match_twin_busy(unsigned clock) {
 void match_twin_spend(unsigned clock, uint64_t cycles) { match_twin_spend_kind(clock, cycles, "work"); }
 
 void match_twin_spend_kind(unsigned clock, uint64_t cycles, const char *kind) {
+  if (match_twin_threads()) {
+    return;
+  }
   check_clock(clock);
   record(clock, kind, twin.now[clock], twin.now[clock] + cycles);
   twin.now[clock] += cycles;
@@ -152,11 +172,15 @@ uint64_t match_twin_issue(unsigned issuer, unsigned resource, uint64_t cycles) {
 }
 
 uint64_t match_twin_issue_kind(unsigned issuer, unsigned resource, uint64_t cycles, const char *kind) {
+  if (match_twin_threads()) {
+    return 0u;
+  }
   check_clock(issuer);
   check_clock(resource);
   if (issuer == resource) {
     match_twin_faultf("clock %u cannot issue work to itself", issuer);
   }
+  match_twin_yield_at(twin.now[issuer]);
   if (twin.now[resource] < twin.now[issuer]) {
     twin.now[resource] = twin.now[issuer];
   }
@@ -165,6 +189,9 @@ uint64_t match_twin_issue_kind(unsigned issuer, unsigned resource, uint64_t cycl
 }
 
 void match_twin_wait_until(unsigned clock, uint64_t time) {
+  if (match_twin_threads()) {
+    return;
+  }
   check_clock(clock);
   if (twin.now[clock] < time) {
     record(clock, "wait", twin.now[clock], time);
@@ -176,37 +203,56 @@ void match_twin_sync(unsigned to, unsigned from) { match_twin_wait_until(to, mat
 
 /* ---- profile --------------------------------------------------------------------------------------------- */
 
+static uint64_t profile_time(void) {
+  return match_twin_contexts() > 1u ? match_twin_now(match_twin_context_clock()) : match_twin_wall();
+}
+
+/* Where the context's open nodes hold this one; their count if they do not. */
+static uint32_t find_open(uint32_t context, unsigned node) {
+  uint32_t place = 0u;
+  while (place < twin.open_count[context] && twin.open[context][place].node != node) {
+    place++;
+  }
+  return place;
+}
+
 void match_profile_begin(unsigned node) {
+  const uint32_t context = match_twin_context();
+  match_twin_delay();
+  if (match_twin_threads()) {
+    return;
+  }
   if (node >= 1000000u) {
     match_twin_faultf("profile node %u is out of range", node);
   }
   twin.nodes = grow(twin.nodes, &twin.node_room, sizeof(node_t), (size_t)node + 1u);
-  if (twin.nodes[node].open || twin.open_count == PROFILE_DEPTH) {
+  const uint32_t count = twin.open_count[context];
+  if (find_open(context, node) != count || count == PROFILE_DEPTH) {
     match_twin_faultf("profile node %u begins twice, or more than %u nodes are open", node, PROFILE_DEPTH);
   }
-  twin.nodes[node].open = true;
-  twin.nodes[node].begin = match_twin_wall();
-  twin.open[twin.open_count] = node;
-  twin.open_count++;
+  twin.open[context][count] = (open_t){node, profile_time()};
+  twin.open_count[context]++;
 }
 
 void match_profile_end(unsigned node) {
-  uint32_t place = 0u;
-  while (place < twin.open_count && twin.open[place] != node) {
-    place++;
+  const uint32_t context = match_twin_context();
+  match_twin_delay();
+  if (match_twin_threads()) {
+    return;
   }
-  if (place == twin.open_count) {
+  uint32_t place = find_open(context, node);
+  if (place == twin.open_count[context]) {
     match_twin_faultf("profile node %u ends without a begin", node);
   }
-  for (twin.open_count--; place < twin.open_count; place++) {
-    twin.open[place] = twin.open[place + 1u];
-  }
+  const uint64_t begin = twin.open[context][place].begin;
   if (node < twin.charge_count && twin.charge[node] != 0u) {
     match_twin_spend_kind(twin.charge_clock, twin.charge[node], "modelled");
   }
-  twin.nodes[node].open = false;
+  for (twin.open_count[context]--; place < twin.open_count[context]; place++) {
+    twin.open[context][place] = twin.open[context][place + 1u];
+  }
   twin.nodes[node].calls++;
-  twin.nodes[node].cycles += match_twin_wall() - twin.nodes[node].begin;
+  twin.nodes[node].cycles += profile_time() - begin;
 }
 
 void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t count) {
@@ -230,8 +276,9 @@ void match_twin_write_events(FILE *file) {
     const int64_t node = event->node == MATCH_TWIN_NO_NODE ? -1 : (int64_t)event->node;
     (void)fprintf(file,
                   "{\"clock\": %" PRIu32 ", \"name\": \"%s\", \"kind\": \"%s\", \"start\": %" PRIu64
-                  ", \"end\": %" PRIu64 ", \"node\": %" PRId64 "}\n",
-                  event->clock, clock_name(event->clock), event->kind, event->start, event->end, node);
+                  ", \"end\": %" PRIu64 ", \"node\": %" PRId64
+                  ", \"context\": \"%s\"}\n",
+                  event->clock, clock_name(event->clock), event->kind, event->start, event->end, node, event->context);
   }
 }
 

@@ -27,8 +27,10 @@ _Noreturn void match_twin_faultf(const char *format, ...) __attribute__((format(
 
 /* ---- clocks (cycles since reset) ------------------------------------------------------------------------- */
 
+/* In threads mode (match_twin_context.h) there is no virtual time: all clocks stay 0, nothing is logged. */
+
 /* All clocks to zero, log and profile emptied. Mode, clock names and regions stay. Faults if operations are
- * still deferred. */
+ * still deferred or contexts beside the host's still run. */
 void match_twin_reset(void);
 /* Name used in the log; the string must outlive the run. */
 void match_twin_name_clock(unsigned clock, const char *name);
@@ -41,7 +43,7 @@ uint64_t match_twin_busy(unsigned clock);
 void match_twin_spend(unsigned clock, uint64_t cycles);
 void match_twin_spend_kind(unsigned clock, uint64_t cycles, const char *kind);
 /* Asynchronous work: occupies `resource` from max(now(issuer), now(resource)) for `cycles`; returns its end.
- * The issuer does not advance. */
+ * The issuer does not advance. Contexts that share a resource get it in the order of their issuers' times. */
 uint64_t match_twin_issue(unsigned issuer, unsigned resource, uint64_t cycles);
 uint64_t match_twin_issue_kind(unsigned issuer, unsigned resource, uint64_t cycles, const char *kind);
 /* `clock` idles until `time` (no effect if it is later already). */
@@ -51,7 +53,8 @@ void match_twin_sync(unsigned to, unsigned from);
 
 /* ---- profile: emitted code brackets each node with these when compiled with -DMATCH_PROFILE --------------- */
 
-/* Wall cycles between begin and end are added to the node; events in between carry its number. */
+/* Cycles between begin and end are added to the node; events of the context in between carry its number. The cycles are
+ * those of the context's own clock while contexts run side by side, else of the wall. */
 void match_profile_begin(unsigned node);
 void match_profile_end(unsigned node);
 /* Cycles summed over all begin/end pairs of the node since reset; 0 for an unknown node. */
@@ -65,7 +68,7 @@ void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t coun
 
 /* The log is on by default. */
 void match_twin_log_enable(bool on);
-/* One JSON object per line: clock, name, kind, start, end, node (-1 outside of nodes). */
+/* One JSON object per line: clock, name, kind, start, end, node (-1 outside of nodes), context (its queue's name). */
 void match_twin_write_events(FILE *file);
 /* One JSON object per line: for each used clock its name, now and busy; for each node its cycles and calls. */
 void match_twin_write_summary(FILE *file);
@@ -74,18 +77,19 @@ void match_twin_write_summary(FILE *file);
 
 typedef enum match_twin_mode_e {
   MATCH_TWIN_EAGER = 0, /* asynchronous operations take effect when they are issued */
-  MATCH_TWIN_LAZY = 1   /* they take effect when they are waited for; until then the destination is poison */
+  MATCH_TWIN_LAZY = 1,  /* they take effect when they are waited for; until then the destination is poison */
+  MATCH_TWIN_THREADS = 2 /* they take effect at a random time before that, in another thread */
 } match_twin_mode_t;
 
 match_twin_mode_t match_twin_mode(void);
 /* Set it before the program starts; faults if operations are deferred. */
 void match_twin_set_mode(match_twin_mode_t mode);
-/* Eager: runs action(copy of argument) now. Lazy: keeps it. Returns a ticket, never 0. */
+/* Eager: runs action(copy of argument) now. Lazy: keeps it. Returns a ticket, never 0, of the calling thread. */
 typedef void (*match_twin_action_t)(void *argument);
 uint64_t match_twin_defer(match_twin_action_t action, const void *argument, size_t argument_size);
 /* Runs the kept action if it has not run yet. */
 void match_twin_complete(uint64_t ticket);
-/* Operations deferred and not yet completed; a program that ends with any has forgotten a wait. */
+/* Operations that the thread deferred and has not completed; a context that ends with any has forgotten a wait. */
 size_t match_twin_deferred(void);
 
 /* ---- memory regions: 32-bit target addresses back to host pointers ---------------------------------------- */

@@ -32,6 +32,8 @@ uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *
 bool match_twin_ended(uint32_t context);
 /* Returns when it has ended. Every context is joined once, unless it hangs. */
 void match_twin_join(uint32_t context);
+/* The same for a bounded time: 0 when it has ended, 1 when the time is over. */
+int match_twin_join_bounded(uint32_t context);
 /* Number and clock of the running context. */
 uint32_t match_twin_context(void);
 unsigned match_twin_context_clock(void);
@@ -55,10 +57,10 @@ void match_twin_ring(unsigned bell);
 bool match_twin_rung(unsigned bell);
 /* Sleeps until the bell rings. Where nobody is left who could ring: a fault. */
 void match_twin_sleep(unsigned bell);
-/* The same for a bounded time, for match_port_wait: 0 after a ring, 1 when the time is over, which in the timeline is
- * when no other context can go on. */
+/* The same for a bounded time, for match_port_wait: 0 after a ring, 1 when the time is over. In the timeline the time of
+ * a bounded wait is over when no other context can go on; in threads after some seconds. */
 int match_twin_sleep_bounded(unsigned bell);
-/* match_port_wait of a port that polls: as match_twin_relax, but bounded. */
+/* match_port_wait of a port that polls: as match_twin_relax, but bounded in the timeline. */
 int match_twin_relax_bounded(void);
 
 /* ---- signalling ----------------------------------------------------------------------------------------------- */
@@ -74,6 +76,9 @@ uint32_t match_twin_load(const _Atomic uint32_t *counter);
 void match_twin_store(_Atomic uint32_t *counter, uint32_t value);
 
 /* ---- for the harness -------------------------------------------------------------------------------------------- */
+
+/* The clock of context 0; clock 0 until it is called. */
+void match_twin_host_clock(unsigned clock);
 
 /* eager, lazy, lazy:QUEUE, hang:QUEUE (as lazy, and the queue's context never goes on once it has begun), threads or
  * threads:SEED. Faults for others, and for threads in a program that was not built for them. */

@@ -5,12 +5,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "match_twin.h"
-
 #include <string.h>
 #if defined(__linux__)
 #include <link.h>
 #endif
+
+#include "match_twin_inner.h"
 
 #define MAX_REGIONS 64u
 
@@ -78,13 +78,17 @@ void match_twin_remove_region(const void *base) {
   match_twin_fault("the region to remove was never added");
 }
 
-void *match_twin_host_pointer(uint32_t address, size_t size_bytes, bool write) {
+void match_twin_know_image(void) {
 #if defined(__linux__)
   if (!known.image_known) {
     known.image_known = true;
     (void)dl_iterate_phdr(visit_object, NULL);
   }
 #endif
+}
+
+void *match_twin_host_pointer(uint32_t address, size_t size_bytes, bool write) {
+  match_twin_know_image();
   uintptr_t found = 0u;
   for (size_t i = 0u; i < known.count; i++) {
     const region_t *region = &known.region[i];
