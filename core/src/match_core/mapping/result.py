@@ -85,8 +85,9 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What no program of this model on this Soc can be faster than, in modelled cycles. ``work_cycles``: all work shared
-    ideally among the units that can do it; ``path_cycles``: the longest chain of operators, each shared ideally."""
+    """What no program of this model on this Soc can be faster than, in modelled cycles. ``work_cycles``: all work
+    shared ideally among the units that can do it; ``path_cycles``: the longest chain of operators, each shared ideally.
+    """
 
     work_cycles: int
     path_cycles: int
@@ -101,7 +102,7 @@ class Bounds:
 class Mapping:
     """The chosen cover: every node exactly once, topological order; an operator that is shared has one assignment for
     each share. ``starts``: the mapper's start times in cycles, parallel to ``assignments``, where units run side by
-    side (empty: one task after another)."""
+    side (empty: one task after another); ``finish_cycles``: when the host then knows that all is done."""
 
     assignments: tuple[Assignment, ...]
     solver: SolverStatus
@@ -109,6 +110,7 @@ class Mapping:
     objective: Objective = "latency"
     starts: tuple[int, ...] = ()
     bounds: Bounds | None = None
+    finish_cycles: int = 0
 
     @property
     def units(self) -> frozenset[str]:
@@ -117,8 +119,8 @@ class Mapping:
 
     @property
     def predicted_cycles(self) -> int:
-        """Modelled cycles of the sequential program."""
-        return sum(a.schedule.cost.total_cycles for a in self.assignments)
+        """Modelled cycles of the program."""
+        return self.finish_cycles if self.starts else sum(a.schedule.cost.total_cycles for a in self.assignments)
 
     @property
     def energy_pj(self) -> int:

@@ -1,0 +1,170 @@
+"""The mapping of a concurrent program: which units compute which parts of every operator, and when.
+
+Heuristic starts that are always valid, local changes on the exact time line, CP-SAT on windows of operators, and local
+changes again; then the schedules of the chosen parts are asked for, and the search goes on with what they really cost
+until it chooses what it knows (docs/mapping.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from match_core.cost import Cost
+from match_core.mapping.concurrent.bounds import bounds_of
+from match_core.mapping.concurrent.costs import ShareCosts
+from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
+from match_core.mapping.concurrent.exact import solve_windows
+from match_core.mapping.concurrent.improve import Menu, improve, starts
+from match_core.mapping.concurrent.menu import entries, samples
+from match_core.mapping.concurrent.network import Network, Queues
+from match_core.mapping.concurrent.options import ConcurrentOptions
+from match_core.mapping.concurrent.parts import Part
+from match_core.mapping.mapper import choose
+from match_core.mapping.result import Assignment, Bounds, Mapping, SolverStatus
+
+if TYPE_CHECKING:
+    from match_core.ir.model import Model
+    from match_core.schedule.candidates import Scheduler
+
+
+def choose_concurrent(
+    model: Model,
+    offered: Sequence[Assignment],
+    scheduler: Scheduler,
+    sequential: Mapping,
+    options: ConcurrentOptions | None = None,
+) -> Mapping:
+    """The mapping with the least modelled makespan, or with the least energy (or product) within the latency limit.
+
+    ``offered``: whole operators with schedules, from the scheduler of the Soc in concurrent mode; ``sequential``: a
+    mapping of the same model, whose cover is a start; it is never slower than that one's operators in their order on
+    the queues. ValueError where the Soc has no ``signalling``. Deterministic.
+    """
+    options = options or ConcurrentOptions()
+    if scheduler.soc.signalling is None:
+        raise ValueError(f"soc {scheduler.soc.name}: units cannot run side by side")
+    costs = ShareCosts(offered, scheduler)
+    queues = Queues.of(scheduler)
+    evaluators = []
+    for cover in _covers(model, offered, scheduler, sequential):
+        network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
+        evaluators.append(Evaluator(network, costs, queues, scheduler.soc.signalling, options, scheduler.objective))
+    found = [_search(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
+    best, evaluator = min(zip(found, evaluators, strict=True), key=lambda pair: pair[0].value)
+    return _mapping(best, evaluator, bounds_of(evaluators), sequential)
+
+
+def _covers(
+    model: Model, offered: Sequence[Assignment], scheduler: Scheduler, sequential: Mapping
+) -> Iterator[tuple[Assignment, ...]]:
+    """The sequential cover, where all of it is on offer, else the cheapest one that is; and the one that would be the
+    cheapest if all units that can run the same nodes shared them ideally, where that is another one."""
+    known = {(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names): a for a in offered}
+    keys = [(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names) for a in sequential.assignments]
+    if all(key in known for key in keys):
+        first = tuple(known[key] for key in keys)
+    else:
+        first = choose(model, offered, objective=scheduler.objective).assignments
+    yield first
+    shared = choose(model, _as_if_shared(offered)).assignments
+    by_index = {assignment.candidate.index: assignment for assignment in offered}
+    second = tuple(by_index[assignment.candidate.index] for assignment in shared)
+    if {_group(a) for a in first} != {_group(a) for a in second}:
+        yield second
+
+
+def _group(assignment: Assignment) -> tuple[tuple[str, ...], bool]:
+    return assignment.candidate.node_names, assignment.candidate.pattern.view
+
+
+def _as_if_shared(offered: Sequence[Assignment]) -> tuple[Assignment, ...]:
+    """The candidates at the cost of all units together that can run the same nodes: no energy, no signals."""
+    rates: dict[tuple[tuple[str, ...], bool], dict[str, float]] = {}
+    for assignment in offered:
+        by_unit = rates.setdefault(_group(assignment), {})
+        rate = 1 / max(1, assignment.schedule.cost.total_cycles)
+        by_unit[assignment.candidate.unit] = max(rate, by_unit.get(assignment.candidate.unit, 0.0))
+    made = []
+    for assignment in offered:
+        if not assignment.candidate.pattern.view:
+            cycles = round(1 / sum(rates[_group(assignment)].values()))
+            assignment = replace(assignment, schedule=replace(assignment.schedule, cost=Cost(compute_cycles=cycles)))
+        made.append(assignment)
+    return tuple(made)
+
+
+def _search(evaluator: Evaluator, spend: int) -> Evaluation:
+    """Rounds of optimising with what is known of the costs and asking what the choice really costs."""
+    network, costs, options = evaluator.network, evaluator.costs, evaluator.options
+    along = [network.along(operator) for operator in network.operators]
+    if options.parallel != "whole":
+        costs.confirm(part for axes in along for part in samples(axes))
+    best = evaluator.evaluate(_whole(evaluator))
+    for number in range(options.rounds_max):
+        menus = [
+            Menu(axes, entries(operator, axes, evaluator))
+            for operator, axes in zip(network.operators, along, strict=True)
+        ]
+        found = _optimised(best, menus, evaluator, spend // options.rounds_max, first=number == 0)
+        unknown = costs.confirm(part for division in found.choice for part in division)
+        actual = evaluator.evaluate(found.choice, found.starts)
+        best = min(best, actual, key=lambda evaluation: evaluation.value)
+        if not unknown:
+            break
+    return best
+
+
+def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:
+    """Every operator where the cover has it: the sequential program on queues."""
+    network = evaluator.network
+    index = {id(assignment): number for number, assignment in enumerate(network.offered)}
+    return tuple((Part(index[id(network.cover[operator.place])]),) for operator in network.operators)
+
+
+def _optimised(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int, *, first: bool) -> Evaluation:
+    """The best choice under the costs as they are known now."""
+    for choice in starts(menus, evaluator):
+        best = min(best, evaluator.evaluate(choice), key=lambda evaluation: evaluation.value)
+    best = improve(best, menus, evaluator, spend // 2)
+    if first and len(menus) > 1:
+        best = solve_windows(best, menus, evaluator, evaluator.options.solver_seconds)
+    return improve(best, menus, evaluator, spend // 2)
+
+
+def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential: Mapping) -> Mapping:
+    """Operators in topological order, their parts in the order of their indices."""
+    value = best.value[1]
+    bound = min(value, bounds.cycles) if evaluator.objective == "latency" else 0
+    status = "optimal" if bound == value else "feasible"
+    tasks = list(_tasks(best, evaluator))
+    return Mapping(
+        assignments=tuple(assignment for assignment, _ in tasks),
+        solver=SolverStatus("shares: local search + cp-sat", status, value, bound),
+        refused=sequential.refused,
+        objective=evaluator.objective,
+        starts=tuple(start for _, start in tasks),
+        bounds=bounds,
+        finish_cycles=best.finish,
+    )
+
+
+def _tasks(best: Evaluation, evaluator: Evaluator) -> Iterator[tuple[Assignment, int]]:
+    """Assignments with their starts. A view is there as soon as the first task of what it shows is done."""
+    network = evaluator.network
+    operator_at = {operator.place: number for number, operator in enumerate(network.operators)}
+    done: list[int] = []
+    for place, assignment in enumerate(network.cover):
+        if place not in operator_at:
+            yield assignment, max((done[maker] for maker in network.views[place]), default=0)
+            continue
+        number = operator_at[place]
+        tasks = []
+        for part, start in zip(best.choice[number], best.starts[number], strict=True):
+            chosen = evaluator.costs.assignment(part)
+            if chosen is None:
+                raise ValueError(f"{part} has no schedule")
+            tasks.append((chosen, start))
+        done.append(min(start + chosen.schedule.cost.total_cycles for chosen, start in tasks))
+        yield from tasks

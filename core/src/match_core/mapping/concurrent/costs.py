@@ -1,0 +1,152 @@
+"""What parts of operators cost: the scheduling engine's answer for each, and estimates between answers."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from match_core.mapping.concurrent.parts import Part
+from match_core.mapping.result import Assignment
+from match_core.schedule.candidates import FORCED_STAGING_PART
+from match_core.schedule.loops import LoopSchedule
+from match_core.schedule.share import share_of
+
+if TYPE_CHECKING:
+    from match_core.mapping.result import Candidate
+    from match_core.schedule.candidates import Scheduler
+    from match_core.schedule.loops import ScheduleRequest
+
+#: Cycles of a part that has no schedule: more than any program, and small enough that sums stay in 64 bits.
+IMPOSSIBLE = 1 << 44
+
+
+@dataclass
+class ShareCosts:
+    """Costs of parts: exact for those that were asked for (``confirm``); between the sizes that were, on a line.
+
+    A cost grows about linearly with the size, in small steps where cores or lanes are not all busy. Outside of the
+    known sizes the line through the two nearest goes on, but not below the proportional part of the nearest."""
+
+    offered: Sequence[Assignment]
+    scheduler: Scheduler
+    _confirmed: dict[Part, Assignment | None] = field(default_factory=dict)
+    _tables: dict[tuple[int, str], dict[int, tuple[int, float]]] = field(default_factory=dict)
+    _sorted: dict[tuple[int, str], list[int]] = field(default_factory=dict)
+    _estimates: dict[Part, tuple[int, float]] = field(default_factory=dict)
+
+    def confirm(self, parts: Iterable[Part]) -> bool:
+        """Ask the scheduling engine for these parts; whether any of them was not known."""
+        new = [part for part in dict.fromkeys(parts) if part.dim and part not in self._confirmed]
+        candidates = [self._candidate(part) for part in new]
+        requests = [self._request(part, candidate) for part, candidate in zip(new, candidates, strict=True)]
+        for part, candidate, answer in zip(new, candidates, self.scheduler.answers(requests), strict=True):
+            fits = isinstance(answer, LoopSchedule)
+            self._confirmed[part] = Assignment(candidate, answer) if isinstance(answer, LoopSchedule) else None
+            if fits:
+                self._keep(part)
+        self._estimates.clear()
+        return bool(new)
+
+    def assignment(self, part: Part) -> Assignment | None:
+        """The part with its schedule; None where it has none. KeyError where it was not confirmed."""
+        return self._confirmed[part] if part.dim else self.offered[part.offer]
+
+    def cycles(self, part: Part) -> int:
+        """Modelled cycles of the part."""
+        return self.of(part)[0]
+
+    def of(self, part: Part) -> tuple[int, float]:
+        """(cycles, energy in pJ) of the part; no energy where the unit publishes none."""
+        known = self._estimates.get(part)
+        if known is None:
+            known = self._estimates[part] = self._found(part)
+        return known
+
+    def least_rate(self, offer: int) -> float:
+        """The least cycles for each whole operator's worth of work, over all known sizes: no part is cheaper for its
+        size, as a line between two known costs has its least ratio at one of its ends."""
+        rates = [float(_cost(self.offered[offer])[0])]
+        for (owner, dim), table in sorted(self._tables.items()):
+            if owner == offer:
+                size = self._size(offer, dim)
+                rates += [cycles * size / part for part, (cycles, _) in table.items()]
+        return min(rates)
+
+    def least_cycles(self, offer: int) -> int:
+        """What no part of the operator falls below on the candidate's unit."""
+        costs = [_cost(self.offered[offer])[0]]
+        for (owner, dim), sizes in sorted(self._sorted.items()):
+            if owner == offer:
+                costs.append(self._between(owner, dim, min(self._granularity(owner, dim), sizes[0]))[0])
+                costs += [cycles for cycles, _ in self._tables[owner, dim].values()]
+        return min(costs)
+
+    def _granularity(self, offer: int, dim: str) -> int:
+        return max(1, self.offered[offer].candidate.workload.dim(dim).granularity)
+
+    def _found(self, part: Part) -> tuple[int, float]:
+        if not part.dim:
+            return _cost(self.offered[part.offer])
+        if part in self._confirmed:
+            assignment = self._confirmed[part]
+            return (IMPOSSIBLE, 0.0) if assignment is None else _cost(assignment)
+        return self._between(part.offer, part.dim, part.size)
+
+    def _between(self, offer: int, dim: str, size: int) -> tuple[int, float]:
+        table = self._table(offer, dim)
+        sizes = self._sorted[offer, dim]
+        place = bisect_left(sizes, size)
+        if place < len(sizes) and sizes[place] == size:
+            return table[size]
+        if place == 0 or place == len(sizes):  # outside: the line through the two nearest
+            near = sizes[0] if place == 0 else sizes[-1]
+            proportional = tuple(value * size / near for value in table[near])
+            if len(sizes) == 1:
+                return round(proportional[0]), proportional[1]
+            low, high = sizes[:2] if place == 0 else sizes[-2:]
+            cycles, energy = _line(low, table[low], high, table[high], size)
+            return round(max(cycles, proportional[0])), max(energy, proportional[1])
+        low, high = sizes[place - 1], sizes[place]
+        cycles, energy = _line(low, table[low], high, table[high], size)
+        return round(cycles), energy
+
+    def _keep(self, part: Part) -> None:
+        """A size's cost is the least of those at different places (borders have padding)."""
+        assignment = self._confirmed[part]
+        if assignment is not None:
+            table, found = self._table(part.offer, part.dim), _cost(assignment)
+            table[part.size] = min(table.get(part.size, found), found)
+            self._sorted[part.offer, part.dim] = sorted(table)
+
+    def _table(self, offer: int, dim: str) -> dict[int, tuple[int, float]]:
+        if (offer, dim) not in self._tables:
+            size = self._size(offer, dim)
+            self._tables[offer, dim] = {size: _cost(self.offered[offer])}
+            self._sorted[offer, dim] = [size]
+        return self._tables[offer, dim]
+
+    def _size(self, offer: int, dim: str) -> int:
+        return self.offered[offer].candidate.workload.dim(dim).size
+
+    def _candidate(self, part: Part) -> Candidate:
+        return share_of(self.offered[part.offer].candidate, part.dim, part.first, part.size)
+
+    def _request(self, part: Part, candidate: Candidate) -> ScheduleRequest:
+        """Constants are streamed where those of the whole operator are."""
+        home = self.scheduler.soc.home
+        if not self.offered[part.offer].schedule.streamed(home):
+            return self.scheduler.request(candidate)
+        staging_bytes = self.scheduler.soc.memory(home).size_bytes // FORCED_STAGING_PART
+        return self.scheduler.streamed_request(candidate, staging_bytes)
+
+
+def _cost(assignment: Assignment) -> tuple[int, float]:
+    cost = assignment.schedule.cost
+    return cost.total_cycles, cost.energy_pj or 0.0
+
+
+def _line(low: int, first: tuple[int, float], high: int, last: tuple[int, float], size: int) -> tuple[float, float]:
+    part = (size - low) / (high - low)
+    return first[0] + part * (last[0] - first[0]), first[1] + part * (last[1] - first[1])

@@ -1,0 +1,185 @@
+"""CP-SAT over the divisions of operators, the starts of their parts, and the queues.
+
+The model of a window of operators: one division of each is chosen; a part that is present occupies its queue; it
+starts after the parts whose bytes it reads, plus what telling another queue takes. What the host does between its tasks
+is left out, so every answer is put on the exact time line before it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from match_core.mapping.concurrent.costs import IMPOSSIBLE
+from match_core.mapping.concurrent.improve import cycles_alone
+from match_core.mapping.concurrent.parts import Division
+from match_core.mapping.concurrent.timeline import HOST, ranks
+
+if TYPE_CHECKING:
+    from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
+    from match_core.mapping.concurrent.improve import Menu
+
+#: Operators whose divisions are chosen at once, and by how many the next window lies further on.
+WINDOW, STRIDE = 16, 8
+#: Divisions of each operator in a model: the fastest ones alone, and the present one.
+DIVISIONS_MAX = 8
+
+
+def solve_windows(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, seconds: float) -> Evaluation:
+    """Windows of operators one after another, the rest as it is; better answers are taken on. ``seconds``:
+    deterministic ones in all."""
+    firsts = range(0, max(1, len(menus) - WINDOW + STRIDE), STRIDE)
+    for first in firsts:
+        window = range(first, min(first + WINDOW, len(menus)))
+        found = _Window(best, menus, evaluator, window).solve(seconds / len(firsts))
+        if found is not None and found.value < best.value:
+            best = found
+    return best
+
+
+@dataclass
+class _Window:
+    """Operators before the window stay where they are; those behind it are seen as what is left to do after a part."""
+
+    best: Evaluation
+    menus: Sequence[Menu]
+    evaluator: Evaluator
+    window: range
+
+    def solve(self, seconds: float) -> Evaluation | None:
+        # Imported here because it takes a second, which programs without concurrency need not spend.
+        from ortools.sat.python import cp_model
+
+        self.model = cp_model.CpModel()
+        self.horizon = 2 * self.best.finish + 1
+        self.divisions = {number: self._divisions(number) for number in self.window}
+        self._variables()
+        self._queues()
+        self._needs()
+        self._objective()
+        self._hint()
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        solver.parameters.random_seed = 1
+        solver.parameters.max_deterministic_time = seconds
+        status = solver.solve(self.model)
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return None
+        return self._found(solver)
+
+    def _divisions(self, number: int) -> list[Division]:
+        present = self.best.choice[number]
+        others = [entry.division for entry in self.menus[number].entries if entry.division != present]
+        ranked = sorted((cycles_alone(d, self.evaluator), place) for place, d in enumerate(others))
+        fit = [others[place] for cycles, place in ranked if cycles < min(IMPOSSIBLE, self.horizon)]
+        return [present, *fit[: DIVISIONS_MAX - 1]]
+
+    def _variables(self) -> None:
+        """Whether a division is taken; starts of all parts."""
+        self.taken: dict[int, list[Any]] = {}
+        self.start: dict[tuple[int, int, int], Any] = {}
+        wake = self.evaluator.signalling.post_cycles + self.evaluator.signalling.wake_cycles
+        for number, divisions in self.divisions.items():
+            self.taken[number] = [self.model.new_bool_var(f"x{number}_{n}") for n in range(len(divisions))]
+            self.model.add_exactly_one(self.taken[number])
+            for n, division in enumerate(divisions):
+                for p, part in enumerate(division):
+                    least = 0 if self.evaluator.queue_of(part.offer) == HOST else wake
+                    self.start[number, n, p] = self.model.new_int_var(least, self.horizon, f"s{number}_{n}_{p}")
+
+    def _queues(self) -> None:
+        """Parts of one queue do not overlap, with each other or with what stays."""
+        gap = self.evaluator.signalling.task_cycles
+        lines: dict[int, list[Any]] = {}
+        for (number, n, p), start in self.start.items():
+            part = self.divisions[number][n][p]
+            size = self.evaluator.costs.cycles(part) + gap
+            interval = self.model.new_optional_fixed_size_interval_var(
+                start, size, self.taken[number][n], f"i{number}_{n}_{p}"
+            )
+            lines.setdefault(self.evaluator.queue_of(part.offer), []).append(interval)
+        for number in range(self.window.start):
+            for part, start in zip(self.best.choice[number], self.best.starts[number], strict=True):
+                size = self.evaluator.costs.cycles(part) + gap
+                line = lines.setdefault(self.evaluator.queue_of(part.offer), [])
+                line.append(self.model.new_fixed_size_interval_var(start, size, f"f{number}_{part}"))
+        for line in lines.values():
+            self.model.add_no_overlap(line)
+
+    def _needs(self) -> None:
+        for number in self.window:
+            for source in self.evaluator.network.operators[number].sources:
+                for n, division in enumerate(self.divisions[number]):
+                    for m, made in enumerate(self._made(source.operator)):
+                        for reader, maker in self.evaluator.waits(source, made, division):
+                            lag = self._lag(made[maker].offer, division[reader].offer)
+                            ready = self.evaluator.costs.cycles(made[maker]) + lag
+                            if source.operator in self.window:
+                                both = [self.taken[number][n], self.taken[source.operator][m]]
+                                begin = self.start[source.operator, m, maker]
+                            else:
+                                both = [self.taken[number][n]]
+                                begin = self.best.starts[source.operator][maker]
+                            self.model.add(self.start[number, n, reader] >= begin + ready).only_enforce_if(both)
+
+    def _made(self, number: int) -> list[Division]:
+        return self.divisions[number] if number in self.window else [self.best.choice[number]]
+
+    def _lag(self, maker: int, reader: int) -> int:
+        made, read = self.evaluator.queue_of(maker), self.evaluator.queue_of(reader)
+        signalling = self.evaluator.signalling
+        if made == read:
+            return signalling.task_cycles
+        told = 0 if made == HOST else signalling.notify_cycles
+        return told + (0 if read == HOST else signalling.post_cycles + signalling.wake_cycles)
+
+    def _objective(self) -> None:
+        finish = self.model.new_int_var(0, self.horizon, "finish")
+        after = self._after()
+        for (number, n, p), start in self.start.items():
+            part = self.divisions[number][n][p]
+            rest = self.evaluator.costs.cycles(part) + after.get(number, 0)
+            self.model.add(finish >= start + rest).only_enforce_if(self.taken[number][n])
+        limit = self.evaluator.options.latency_limit_cycles
+        if self.evaluator.objective != "energy":
+            self.model.minimize(finish)
+            return
+        if limit is not None:
+            self.model.add(finish <= max(limit, self.best.finish))
+        self.model.minimize(
+            sum(
+                round(sum(self.evaluator.costs.of(part)[1] for part in division)) * taken
+                for number, divisions in self.divisions.items()
+                for division, taken in zip(divisions, self.taken[number], strict=True)
+            )
+        )
+
+    def _after(self) -> dict[int, int]:
+        """For operators that others behind the window read, the cycles from their end to the program's."""
+        steps, places = self.evaluator.steps(self.best.choice)
+        left = ranks(steps, self.evaluator.signalling)
+        after: dict[int, int] = {}
+        for number in range(self.window.stop, len(self.menus)):
+            for source in self.evaluator.network.operators[number].sources:
+                rest = max(left[step] for step in places[number])
+                after[source.operator] = max(after.get(source.operator, 0), rest)
+        return after
+
+    def _hint(self) -> None:
+        for number, literals in self.taken.items():
+            for n, literal in enumerate(literals):
+                self.model.add_hint(literal, n == 0)
+            for p, start in enumerate(self.best.starts[number]):
+                self.model.add_hint(self.start[number, 0, p], start)
+
+    def _found(self, solver: Any) -> Evaluation:
+        choice, starts = list(self.best.choice), [list(line) for line in self.best.starts]
+        for number, literals in self.taken.items():
+            n = next(n for n, literal in enumerate(literals) if solver.boolean_value(literal))
+            choice[number] = self.divisions[number][n]
+            starts[number] = [solver.value(self.start[number, n, p]) for p in range(len(choice[number]))]
+        last = max((max(line) for number, line in enumerate(starts) if number < self.window.stop), default=0)
+        for number in range(self.window.stop, len(starts)):
+            starts[number] = [last + start for start in self.best.starts[number]]
+        return self.evaluator.evaluate(tuple(choice), starts)

@@ -1,0 +1,108 @@
+"""Ways to divide an operator that are worth a look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from match_core.mapping.concurrent.parts import (
+    Cuttable,
+    Division,
+    Part,
+    counts_that_end_together,
+    cut,
+    division_of,
+)
+
+if TYPE_CHECKING:
+    from match_core.mapping.concurrent.costs import ShareCosts
+    from match_core.mapping.concurrent.evaluate import Evaluator
+    from match_core.mapping.concurrent.network import Along, Operator
+
+#: Where a cost is looked up first, as parts of the dimension: eighths are found later where they matter.
+SAMPLES = (0.25, 0.5, 0.75)
+#: By how much of the dimension a balanced share is moved to either side.
+SHIFTS = (0.0, 0.125, -0.125, 0.25, -0.25)
+#: Into how many tasks a unit's part is cut.
+CUTS = (2, 4)
+#: More units than these do not get every subset a look, only pairs and all together.
+SUBSETS_MAX_UNITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A division; ``axis``: of the output, along which it is (-1: not divided); ``units``: whose candidates take part;
+    ``pieces``: tasks of each."""
+
+    division: Division
+    axis: int
+    units: tuple[int, ...]
+    pieces: int
+
+
+def samples(alongs: Sequence[Along]) -> Iterator[Part]:
+    """Parts whose costs the first estimates are made from."""
+    for along in alongs:
+        for fraction in SAMPLES:
+            size = max(1, round(along.tiles * fraction)) * along.step
+            if size < along.size:
+                yield from (Part(unit.offer, unit.dim, 0, size) for unit in along.units)
+
+
+def entries(operator: Operator, alongs: Sequence[Along], evaluator: Evaluator) -> tuple[Entry, ...]:
+    """Each operator whole on each unit; then, with shares, balanced ones of every set of queues, some moved to either
+    side; then, with pipelining, those and single units' cut into several tasks. Without repeats."""
+    found = [Entry((Part(offer),), -1, (offer,), 1) for offer in operator.offers]
+    if evaluator.options.parallel != "whole":
+        for along in alongs:
+            for units in _sets(along.units, evaluator):
+                found += _shared(along, units, evaluator.costs)
+    if evaluator.options.parallel == "pipeline":
+        found += [more for entry in tuple(found) for along in alongs for more in _cut(entry, along)]
+    return tuple({entry.division: entry for entry in reversed(found)}.values())[::-1]
+
+
+def _sets(units: Sequence[Cuttable], evaluator: Evaluator) -> Iterator[tuple[Cuttable, ...]]:
+    """Sets of two and more units in different queues."""
+    sizes = range(2, len(units) + 1) if len(units) <= SUBSETS_MAX_UNITS else (2, len(units))
+    for size in sizes:
+        for chosen in combinations(units, size):
+            if len({evaluator.queue_of(unit.offer) for unit in chosen}) == size:
+                yield chosen
+
+
+def _shared(along: Along, units: tuple[Cuttable, ...], costs: ShareCosts) -> Iterator[Entry]:
+    counts = counts_that_end_together([partial(_cost, costs, unit, along) for unit in units], along.tiles)
+    offers = tuple(unit.offer for unit in units)
+    for shift in SHIFTS:
+        moved = list(counts)
+        given = max(-moved[0], min(moved[1], round(shift * along.tiles)))
+        moved[0], moved[1] = moved[0] + given, moved[1] - given
+        if sum(1 for count in moved if count) == len(units):
+            yield Entry(division_of(units, moved, along.step, along.size), along.axis, offers, 1)
+
+
+def _cost(costs: ShareCosts, unit: Cuttable, along: Along, tiles: int) -> int:
+    size = min(tiles * along.step, along.size)
+    if size == 0:
+        return 0
+    return costs.cycles(Part(unit.offer) if size == along.size else Part(unit.offer, unit.dim, 0, size))
+
+
+def _cut(entry: Entry, along: Along) -> Iterator[Entry]:
+    """The same shares in several tasks each, along the axis that they are on, or any where there is one unit only."""
+    division = entry.division
+    if entry.axis == -1:
+        unit = next((unit for unit in along.units if unit.offer == division[0].offer), None)
+        if unit is None:
+            return
+        division = (Part(unit.offer, unit.dim, 0, along.size),)
+    elif entry.axis != along.axis:
+        return
+    for pieces in CUTS:
+        parts = tuple(piece for part in division for piece in cut(part, pieces, along.step))
+        if len(parts) > len(division):
+            yield Entry(parts, along.axis, entry.units, pieces)

@@ -1,0 +1,198 @@
+"""The graph as operators that run on queues: who can run each, and which parts wait for which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import lcm
+from typing import TYPE_CHECKING
+
+from match_core.mapping.concurrent.parts import Cuttable, Division, Part
+from match_core.mapping.concurrent.timeline import HOST
+from match_core.patterns.topology import Topology
+from match_core.planning.dataflow import flow_of, tensor_bytes, tensors_of
+from match_core.planning.regions import Region, overlap, reads, writes
+from match_core.schedule.share import divisible, share_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.ir.model import Model
+    from match_core.mapping.result import Assignment
+    from match_core.schedule.candidates import Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The operator reads bytes of ``made``, which another one makes, as the tensor ``read`` (another name where a view
+    lies between)."""
+
+    operator: int
+    made: str
+    read: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Nodes that run as one. ``offers``: for each unit that can run them its cheapest candidate, as positions in what
+    was offered; ``place``: position in the cover."""
+
+    place: int
+    offers: tuple[int, ...]
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """An axis of an operator's output along which candidates divide it, in tiles of ``step`` indices."""
+
+    axis: int
+    size: int
+    step: int
+    units: tuple[Cuttable, ...]
+
+    @property
+    def tiles(self) -> int:
+        """How many there are; the last one may be smaller."""
+        return -(-self.size // self.step)
+
+
+@dataclass(frozen=True)
+class Queues:
+    """Which queue a unit's tasks are in: that of the unit itself where it has a dispatch loop, else the host's (0)."""
+
+    names: tuple[str, ...]
+    by_unit: dict[str, int]
+
+    @classmethod
+    def of(cls, scheduler: Scheduler) -> Queues:
+        """The host's queue first, then those of units in the order of the Soc."""
+        names = [scheduler.soc.host]
+        by_unit: dict[str, int] = {}
+        for unit in scheduler.units:
+            own = unit.name != scheduler.soc.host and scheduler.plugins.emit_api(scheduler.soc, unit).queue is not None
+            by_unit[unit.name] = len(names) if own else HOST
+            names += [unit.name] if own else []
+        return cls(tuple(names), by_unit)
+
+
+@dataclass
+class Network:
+    """One cover of a model. Operators are in topological order; views are none, they only hand bytes on."""
+
+    model: Model
+    offered: Sequence[Assignment]
+    cover: tuple[Assignment, ...]
+    operators: tuple[Operator, ...]
+    #: Position of a view in the cover -> operators whose bytes it shows.
+    views: dict[int, tuple[int, ...]]
+    by_region: bool
+    _tensors: dict[str, gs.Tensor]
+    _candidates: dict[Part, Assignment] = field(default_factory=dict)
+    _regions: dict[tuple[Part, str, bool], tuple[Region, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, model: Model, offered: Sequence[Assignment], cover: Sequence[Assignment], *, by_region: bool
+    ) -> Network:
+        """``cover``: every node once, in topological order; ``by_region``: parts wait only for parts whose bytes they
+        read, else for whole operators."""
+        operators, views = _operators(model, offered, cover)
+        return cls(model, offered, tuple(cover), operators, views, by_region, tensors_of(model.graph))
+
+    def along(self, operator: Operator) -> tuple[Along, ...]:
+        """The axes along which two or more candidates, or one, divide the operator."""
+        units: dict[tuple[int, int], list[Cuttable]] = {}
+        for offer in operator.offers:
+            for kind in divisible(self.offered[offer].candidate.workload):
+                found = Cuttable(offer, kind.dim, kind.granularity)
+                units.setdefault((kind.axis, kind.size), []).append(found)
+        made = [
+            Along(axis, size, lcm(*(unit.granularity for unit in able)), tuple(able))
+            for (axis, size), able in sorted(units.items())
+        ]
+        return tuple(along for along in made if along.tiles > 1)
+
+    def part(self, part: Part) -> Assignment:
+        """The candidate of a part, with the schedule of the whole operator (its own is not known here)."""
+        if part not in self._candidates:
+            whole = self.offered[part.offer]
+            candidate = whole.candidate
+            if part.dim:
+                candidate = share_of(candidate, part.dim, part.first, part.size)
+            self._candidates[part] = replace(whole, candidate=candidate)
+        return self._candidates[part]
+
+    def waits(self, source: Source, made: Division, read: Division) -> tuple[tuple[int, int], ...]:
+        """(reader, maker) pairs of positions: the reader needs bytes of the maker."""
+        if not self.by_region or len(made) == 1:
+            return tuple((reader, maker) for reader in range(len(read)) for maker in range(len(made)))
+        written = [self._touched(part, source.made, made=True) for part in made]
+        wanted = [self._touched(part, source.read, made=False) for part in read]
+        return tuple(
+            (reader, maker)
+            for reader, boxes in enumerate(wanted)
+            for maker, others in enumerate(written)
+            if any(overlap(box, other) for box in boxes for other in others)
+        )
+
+    def reads_all(self, source: Source, parts: Sequence[Part]) -> bool:
+        """Whether the parts together read every byte of what the source makes."""
+        size = tensor_bytes(self._tensors[source.made])
+        boxes = [box for part in parts for box in self._touched(part, source.read, made=False)]
+        reached = 0
+        for first, end in sorted(piece for box in boxes for piece in box.ranges):
+            if first > reached:
+                break
+            reached = max(reached, end)
+        return reached >= size
+
+    def _touched(self, part: Part, tensor: str, *, made: bool) -> tuple[Region, ...]:
+        key = (part, tensor, made)
+        if key not in self._regions:
+            find = writes if made else reads
+            self._regions[key] = find(self.part(part), self._tensors[tensor])
+        return self._regions[key]
+
+
+def _operators(
+    model: Model, offered: Sequence[Assignment], cover: Sequence[Assignment]
+) -> tuple[tuple[Operator, ...], dict[int, tuple[int, ...]]]:
+    """Operators, and for each view those whose bytes it shows."""
+    topology = Topology.of(model.graph)
+    runners = _runners(topology, offered)
+    made_by: dict[str, list[tuple[int, str]]] = {}  # tensor -> (operator, tensor it made) whose bytes it has
+    operators: list[Operator] = []
+    views: dict[int, tuple[int, ...]] = {}
+    for place, assignment in enumerate(cover):
+        flow = flow_of(topology, assignment)
+        origins = [(maker, made, name) for name in flow.reads for maker, made in made_by.get(name, ())]
+        if flow.view:
+            made_by.update({name: [(maker, made) for maker, made, _ in origins] for name in flow.makes})
+            views[place] = tuple(dict.fromkeys(maker for maker, _, _ in origins))
+            continue
+        sources = tuple(Source(maker, made, name) for maker, made, name in origins)
+        made_by.update({name: [(len(operators), name)] for name in flow.makes})
+        operators.append(Operator(place, runners[_nodes(topology, assignment)], sources))
+    return tuple(operators), views
+
+
+def _nodes(topology: Topology, assignment: Assignment) -> tuple[int, ...]:
+    return tuple(sorted({topology.position(node) for node in assignment.candidate.match.nodes}))
+
+
+def _runners(topology: Topology, offered: Sequence[Assignment]) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """For each set of nodes the cheapest candidate of every unit, the first of equals, in the order offered."""
+    best: dict[tuple[int, ...], dict[str, int]] = {}
+    for index, assignment in enumerate(offered):
+        if assignment.candidate.pattern.view:
+            continue
+        of_unit = best.setdefault(_nodes(topology, assignment), {})
+        known = of_unit.get(assignment.candidate.unit)
+        if known is None or _cycles(assignment) < _cycles(offered[known]):
+            of_unit[assignment.candidate.unit] = index
+    return {nodes: tuple(sorted(of_unit.values())) for nodes, of_unit in best.items()}
+
+
+def _cycles(assignment: Assignment) -> int:
+    return assignment.schedule.cost.total_cycles
