@@ -40,14 +40,14 @@ HALF_GROUP2D = KernelInterface(
 )
 #: output[n][k] = relu(fma(sum over c of input[n][c] * weight[c][k], mul[k], add[k])).
 HALF_LINEAR = KernelInterface("half_linear", _WEIGHTED, ("N", "K", "C"), (), ("relu",))
-#: For each b: output[m][k] = (sum over c of a[m][c] * b[c][k]) * scale, the product rounded once more to binary16;
-#: ``scale_bits`` are the bits of a binary16 number, 0x3C00 (one) where there is no factor.
-#: Where b lies: a is [B][M][C] with ``a_between`` 0, [M][B][C] with 1; the output is [B][M][K] or [M][B][K] in the same
-#: way (``output_between``). b is [B][C][K] with ``b_between`` 0 and [C][B][K] with 1; with ``b_transposed`` it is
-#: [B][K][C] or [K][B][C].
+#: For each b: output[m][k] = (sum over c of left[m][c] * right[c][k]) * scale, the product rounded once more to
+#: binary16; ``scale_bits`` are the bits of a binary16 number, 0x3C00 (one) where there is no factor.
+#: Where the batch lies: left is [B][M][C] with ``a_between`` 0, [M][B][C] with 1; output is [B][M][K] or [M][B][K] in the
+#: same way (``output_between``); right is [B][C][K] with ``b_between`` 0, [C][B][K] with 1, and with ``b_transposed``
+#: [B][K][C] or [K][B][C]: then kernels turn it in scratch first.
 HALF_MATMUL = KernelInterface(
     "half_matmul",
-    (("a", "input"), ("b", "input"), ("output", "output")),
+    (("left", "input"), ("right", "input"), ("output", "output")),
     ("B", "M", "K", "C"),
     (),
     ("a_between", "b_between", "b_transposed", "output_between", "scale_bits"),

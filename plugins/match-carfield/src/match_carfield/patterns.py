@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from match_core import OneOf, Pattern
+from match_core import Constraint, OneOf, Pattern
 
 from match_carfield import rules
 from match_carfield import structures as s
@@ -96,17 +96,18 @@ HALF_PATTERNS = (
 )
 
 
-def _on_redmule(name: str, build: w.Builder) -> Pattern:
-    """A pattern of both units with its product on RedMulE."""
+def _on_redmule(name: str, *constraints: Constraint) -> Pattern:
+    """A pattern of both units with its product on RedMulE, the rest on the cores."""
     plain = next(pattern for pattern in HALF_PATTERNS if pattern.name == name)
     description = f"{plain.description}; the product on RedMulE"
-    return replace(plain, name=f"redmule_{name}", description=description, workload=build)
+    whole = (*plain.constraints, rules.WHOLE_COLUMNS, *constraints)
+    return replace(plain, name=f"redmule_{name}", description=description, constraints=whole)
 
 
 REDMULE_PATTERNS = (
-    _on_redmule("conv2d", w.conv),
-    _on_redmule("linear", w.linear),
-    _on_redmule("matmul", w.matmul),
+    _on_redmule("conv2d", rules.UNIT_COLUMNS),
+    _on_redmule("linear"),
+    _on_redmule("matmul", rules.DENSE_ROWS),
 )
 
 PULP_PATTERNS = (*HALF_PATTERNS, *REDMULE_PATTERNS)

@@ -39,8 +39,8 @@ def product_of(match: Match) -> Product | None:
         return None
     whole = (*left[:-1], right[-1])
     orders = (
-        _order("MC", left, _stored(match, "turn_a", len(left)), _A_ORDERS),
-        _order("CK", right, _stored(match, "turn_b", len(left)), _B_ORDERS),
+        _order("MC", left, _stored(match, "turn_left", len(left)), _A_ORDERS),
+        _order("CK", right, _stored(match, "turn_right", len(left)), _B_ORDERS),
         _order("MK", whole, _permutation(match, "turn_output", len(left)), _OUTPUT_ORDERS),
     )
     if orders[0] is None or orders[1] is None or orders[2] is None:

@@ -7,17 +7,19 @@ from match_core import Constraint, Match
 
 from match_carfield.changes import change_constants, change_nodes, halves
 from match_carfield.products import factor_bits, product_of
-from match_carfield.windows import groups, is_global, kernel, pads
+from match_carfield.windows import groups, is_global, kernel, pads, strides
 from match_carfield.workloads import epsilon_of, matrix
 
 #: Sizes that the kernels' counters hold.
 _SIZE_MAX = 65_535
+#: Rows of computing elements in RedMulE (sheet 3.1).
+_ARRAY_HEIGHT = 4
 #: How far a written constant may be from the number it stands for: rounding to binary16, and a bit more.
 _NEAR = 2e-3
 
 
 def _types(match: Match) -> str | None:
-    names = [name for name in ("input", "input_a", "input_b", "a", "b", "weight") if match.has(name)]
+    names = [name for name in ("input", "input_a", "input_b", "left", "right", "weight") if match.has(name)]
     found = {np.dtype(match.tensor(name).dtype).name for name in names} | {np.dtype(match.output.dtype).name}
     return None if found == {"float16"} else f"tensors are {', '.join(sorted(found))}"
 
@@ -26,7 +28,7 @@ HALF = Constraint("elements", "tensors and weights are float16", _types)
 
 
 def _sizes(match: Match) -> str | None:
-    names = [name for name in ("input", "input_a", "a", "b", "weight") if match.has(name)]
+    names = [name for name in ("input", "input_a", "left", "right", "weight") if match.has(name)]
     worst = max(size for name in names for size in (*match.shape(name), *match.output.shape))
     return None if worst <= _SIZE_MAX else f"the largest is {worst}"
 
@@ -161,6 +163,48 @@ def _one_factor(match: Match) -> str | None:
 
 
 FACTOR = Constraint("factor", "results have one factor, a binary16 number", _one_factor)
+
+
+# ---- RedMulE ---------------------------------------------------------------------------------------------------
+
+
+def _summed(match: Match) -> int:
+    """Length of the sums: input channels, input features, columns of the left side."""
+    if match.has("matmul"):
+        return int(match.node("matmul").inputs[0].shape[-1])
+    return int(match.shape("weight")[1]) if match.has("conv") else int(match.shape("input")[-1])
+
+
+def _whole_columns(match: Match) -> str | None:
+    return None if _summed(match) % _ARRAY_HEIGHT == 0 else f"there are {_summed(match)}"
+
+
+#: RedMulE would add zeros for those that are missing, which may make +0 of -0.
+WHOLE_COLUMNS = Constraint(
+    "columns",
+    f"numbers that are summed are a multiple of the array's height, {_ARRAY_HEIGHT}",
+    _whole_columns,
+)
+
+
+def _unit_columns(match: Match) -> str | None:
+    stride = strides(match)[1]
+    return None if stride == 1 else f"stride is {stride} in x"
+
+
+#: Its registers know no distance between rows of the left side.
+UNIT_COLUMNS = Constraint("stride", "stride is 1 in x", _unit_columns)
+
+
+def _dense_rows(match: Match) -> str | None:
+    product = product_of(match)
+    if product is None or product.b == 1:
+        return None
+    spread = [order for order in (product.a_order, product.b_order, product.output_order) if not order.startswith("B")]
+    return f"the batch lies between them ({', '.join(spread)})" if spread else None
+
+
+DENSE_ROWS = Constraint("rows", "rows of a product lie one behind the other", _dense_rows)
 
 
 # ---- element by element, pooling, rows -------------------------------------------------------------------------

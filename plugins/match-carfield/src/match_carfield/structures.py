@@ -29,7 +29,7 @@ DENSE = _rectified(_changed(Op("MatMul|Gemm", "dense", (Any("input"), Const("wei
 _PRODUCT = Op(
     "MatMul",
     "matmul",
-    (Maybe(Op("Transpose", "turn_a", (Any("a"),))), Maybe(Op("Transpose", "turn_b", (Any("b"),)))),
+    (Maybe(Op("Transpose", "turn_left", (Any("left"),))), Maybe(Op("Transpose", "turn_right", (Any("right"),)))),
 )
 #: Product of two computed tensors, a factor, and the permutations around it.
 MATMUL = Maybe(

@@ -79,7 +79,7 @@ def _macs(dims: tuple[Dim, ...]) -> int:
     return prod(dim.size for dim in dims)
 
 
-def conv(match: Match, scratch: Scratch = ()) -> Workload:
+def conv(match: Match) -> Workload:
     """A convolution with one group: OY, OX, K, C, FY, FX."""
     out_channels, in_channels, fy, fx = match.shape("weight")
     dims, operands = _spatial(
@@ -89,7 +89,7 @@ def conv(match: Match, scratch: Scratch = ()) -> Workload:
         (Axis("tap", fy * fx * in_channels), _axis("k", out_channels)),
         (_axis("k", out_channels),),
     )
-    return Workload("half_conv2d", dims, operands, _macs(dims), _geometry(match), scratch)
+    return Workload("half_conv2d", dims, operands, _macs(dims), _geometry(match))
 
 
 def depthwise(match: Match) -> Workload:
@@ -116,7 +116,7 @@ def group(match: Match) -> Workload:
     return Workload("half_group2d", dims, operands, _macs(dims), _geometry(match))
 
 
-def linear(match: Match, scratch: Scratch = ()) -> Workload:
+def linear(match: Match) -> Workload:
     """A dense layer: N rows of C inputs, K outputs each."""
     out_features, in_features = (int(match.output.shape[-1]), match.shape("input")[-1])
     rows = prod(match.shape("input")) // in_features
@@ -129,11 +129,11 @@ def linear(match: Match, scratch: Scratch = ()) -> Workload:
         Operand("add", "constant", (k,), HALF),
         Operand("output", "output", (n, k), HALF),
     )
-    return Workload("half_linear", dims, operands, _macs(dims), (("relu", int(match.has("relu"))),), scratch)
+    return Workload("half_linear", dims, operands, _macs(dims), (("relu", int(match.has("relu"))),))
 
 
-def matmul(match: Match, scratch: Scratch = ()) -> Workload:
-    """A product of two computed tensors: B, M, K, C."""
+def matmul(match: Match) -> Workload:
+    """A product of two computed tensors: B, M, K, C. Kernels turn a transposed right side in scratch first."""
     product = product_of(match)
     assert product is not None  # a rule says so
     axes = {
@@ -156,10 +156,11 @@ def matmul(match: Match, scratch: Scratch = ()) -> Workload:
         ("scale_bits", factor_bits(match)),
     )
     operands = (
-        Operand("a", "input", tuple(axes[dim] for dim in product.a_order), HALF),
-        Operand("b", "input", tuple(axes[dim] for dim in product.b_order), HALF),
+        Operand("left", "input", tuple(axes[dim] for dim in product.a_order), HALF),
+        Operand("right", "input", tuple(axes[dim] for dim in product.b_order), HALF),
         Operand("output", "output", tuple(axes[dim] for dim in product.output_order), HALF),
     )
+    scratch: Scratch = ((("B", "K", "C"), HALF // 8),) if dict(geometry)["b_transposed"] else ()
     return Workload("half_matmul", dims, operands, _macs(dims), geometry, scratch)
 
 
