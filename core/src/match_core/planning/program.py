@@ -42,7 +42,8 @@ class Swap:
 @dataclass(frozen=True, slots=True)
 class Queue:
     """What runs tasks one after another, in the order of ``tasks`` (indices): the host, a unit with a dispatch loop of
-    its own, or the link between home memory and store, whose indices are those of ``Program.swaps`` (docs/programs.md)."""
+    its own, or the link between home memory and store, whose indices are those of ``Program.swaps``
+    (docs/programs.md)."""
 
     name: str
     kind: Literal["host", "unit", "link"]
@@ -88,7 +89,7 @@ class MemoryUse:
 @dataclass(frozen=True)
 class Program:
     """Partially ordered tasks with addresses. Graph inputs and outputs are caller-owned buffers of kind "input" and
-    "output" (no bytes of the arena)."""
+    "output" (no bytes of the arena). ``timing``: how the order of a concurrent program was found, in cycles."""
 
     soc: Soc
     tasks: tuple[Task, ...]
@@ -98,3 +99,4 @@ class Program:
     predicted_cycles: int
     queues: tuple[Queue, ...] = ()
     swaps: tuple[Swap, ...] = ()
+    timing: SolverStatus | None = None

@@ -65,12 +65,12 @@ class Shortage:
         told = [
             f"needs {need} bytes of {have}: {arena} for activations, {fixed} for constants, "
             f"{draft.caller_bytes} for graph inputs and outputs",
-            f"alive at task {step}: {_largest(at_peak) or 'nothing'}",
+            f"alive at task {step}: {largest(at_peak) or 'nothing'}",
         ]
         if arena > peak:
             told.append(f"{arena - peak} bytes of the activations are gaps between tensors")
         if self.constants:
-            told.append(f"largest constants: {_largest(self.constants)}")
+            told.append(f"largest constants: {largest(self.constants)}")
         if self.store is not None:
             told.append(f"constants were streamed from {self.store} where a unit can and that helps")
         return "; ".join(told)
@@ -95,12 +95,13 @@ def store_shortage(model: Model, store: Memory, stored: Sequence[tuple[str, int]
         code="MATCH-M001",
         what=f"the program does not fit memory {store.name}: {need - store.size_bytes} bytes too much",
         where=model.source or model.name,
-        why=f"needs {need} bytes of {store.size_bytes} for streamed constants; largest constants: {_largest(stored)}",
+        why=f"needs {need} bytes of {store.size_bytes} for streamed constants; largest constants: {largest(stored)}",
         help=(f"make the constants {need - store.size_bytes} bytes smaller: fewer channels, or narrower weights",),
     )
 
 
-def _largest(sizes: Sequence[tuple[str, int]]) -> str:
+def largest(sizes: Sequence[tuple[str, int]]) -> str:
+    """The largest of (name, bytes) in words, and how many more there are."""
     ranked = sorted(sizes, key=lambda pair: (-pair[1], pair[0]))
     told = [f"{name!r} {size}" for name, size in ranked[:SHOWN_MAX]]
     rest = ranked[SHOWN_MAX:]

@@ -32,8 +32,8 @@ def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
     faults += _overlap_faults(program)
-    faults += _memory_faults(program)
-    faults += _streaming_faults(program)
+    faults += memory_faults(program)
+    faults += streaming_faults(program)
     return tuple(faults)
 
 
@@ -168,7 +168,8 @@ def _overlap_faults(program: Program) -> Iterator[str]:
                 yield f"{one.name} and {two.name} overlap"
 
 
-def _memory_faults(program: Program) -> Iterator[str]:
+def memory_faults(program: Program) -> Iterator[str]:
+    """What is wrong with the use of memories: bytes outside of an arena, not aligned, or more than there are."""
     uses = {use.memory: use for use in program.memory}
     if sorted(uses) != sorted(memory.name for memory in program.soc.memories):
         yield "memory use does not list the memories of the Soc"
@@ -192,7 +193,7 @@ def _memory_faults(program: Program) -> Iterator[str]:
         yield f"graph inputs and outputs have {kept} bytes, {uses[program.soc.home].caller_bytes} are counted"
 
 
-def _streaming_faults(program: Program) -> Iterator[str]:
+def streaming_faults(program: Program) -> Iterator[str]:
     """Every task that streams owns a staging area while it runs, and what it streams is in the store."""
     home, store = program.soc.home, program.soc.store
     stored = max((use.constant_bytes for use in program.memory if use.memory == store), default=0)

@@ -1,0 +1,1 @@
+"""Plans of programs whose units run side by side: docs/planning.md."""
