@@ -94,6 +94,7 @@ class Program:
         self.functions: list[str] = []
         self.helpers: dict[str, str] = {}
         self.includes: set[str] = set()
+        self.headers: dict[str, str] = {}
         self.blob: list[bytes] = []
         self.setup: list[str] = []
         self.calls: list[str] = []
@@ -134,6 +135,7 @@ class Program:
             code = kernel.render(InlineRequest(function, match.nodes, tensors, outputs))
             self.functions.append(code.definition)
             self.includes.update(code.includes)
+            self.headers.update({header.name: header.text for header in code.headers})
             for name, text in code.helpers:
                 assert self.helpers.setdefault(name, text) == text
             arguments = []
@@ -186,6 +188,7 @@ def build_and_run(
     """Outputs by name, for every sample of every case."""
     programs = [Program(number, case) for number, case in enumerate(cases)]
     includes = sorted({"stdio.h", "stdlib.h", "string.h", *(i for p in programs for i in p.includes)})
+    headers = {name: text for program in programs for name, text in program.headers.items()}
     helpers: dict[str, str] = {}
     for program in programs:
         for name, text in program.helpers.items():
@@ -193,6 +196,7 @@ def build_and_run(
     source = "\n".join(
         [
             *(f"#include <{name}>" for name in includes),
+            *(f'#include "{name}"' for name in sorted(headers)),
             MAIN,
             *helpers.values(),
             *(text for program in programs for text in program.functions),
@@ -203,7 +207,8 @@ def build_and_run(
             "    fclose(in);\n    return fclose(out);\n}",
         ]
     )
-    (folder / "cases.c").write_text(source)
+    for name, text in {"cases.c": source, **headers}.items():
+        (folder / name).write_text(text)
     (folder / "cases.in").write_bytes(b"".join(program.data for program in programs))
     command = ["gcc", *FLAGS, *options, "cases.c", "-o", "cases", "-lm"]
     built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -75,7 +75,7 @@ def test_another_shape_ends_a_region() -> None:
 def test_an_unsupported_type_stays_outside() -> None:
     nodes = [
         node("Neg", ["x"], ["n"]),
-        node("Cast", ["n"], ["h"], to=onnx.TensorProto.FLOAT16),
+        node("Cast", ["n"], ["h"], to=onnx.TensorProto.BFLOAT16),
         node("Abs", ["h"], ["y"]),
     ]
     assert regions(graph_of(nodes, X)) == []

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFile:
-    """A file to be written beside the emitted program (``name`` has no directory part). ``image``: where units are built
-    as separate images, whether a C file belongs to the host's, to those of the units that name it, or to all."""
+    """A file to be written beside the emitted program (``name`` has no directory part). ``image``: where units are
+    built as separate images, whether a C file belongs to the host's, to those of the units that name it, or to all."""
 
     name: str
     text: str
@@ -82,13 +82,15 @@ class InlineCode:
     """C of one function ``static void NAME(const T0 *restrict in0, ..., U0 *restrict out0, ..., void *scratch)``
     (the scratch argument only where ``scratch_bytes`` > 0). ``definition`` is the whole function; ``helpers`` are
     (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by packed arrays
-    (position of the input -> array) where the kernel wants another order."""
+    (position of the input -> array) where the kernel wants another order; ``headers`` ship with the program and are
+    included where the function is."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
     includes: tuple[str, ...] = ()
     scratch_bytes: int = 0
     constants: Mapping[int, NDArray[np.generic]] = field(default_factory=dict)
+    headers: tuple[RuntimeFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +205,8 @@ class BuildNode:
 
 @dataclass(frozen=True, slots=True)
 class BuildImage:
-    """What is linked together where the units of a concurrent program are separate images: the name of a queue, and names
-    of C files. All constants are in the host's image; units reach them by address."""
+    """What is linked together where the units of a concurrent program are separate images: the name of a queue, and
+    names of C files. All constants are in the host's image; units reach them by address."""
 
     name: str
     sources: tuple[str, ...]

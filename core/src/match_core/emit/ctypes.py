@@ -15,6 +15,7 @@ _C_TYPES = {
     "uint32": "uint32_t",
     "int64": "int64_t",
     "uint64": "uint64_t",
+    "float16": "uint16_t",  # the bits, see match_half.h
     "float32": "float",
     "float64": "double",
 }
@@ -55,6 +56,7 @@ def _float_literal(value: float, suffix: str) -> str:
 def array_definition(name: str, values: NDArray[np.generic], attributes: str = "") -> str:
     """``const T name[n] = {...};`` with the values in row-major order."""
     flat = np.ascontiguousarray(values).reshape(-1)
+    flat = flat.view(np.uint16) if flat.dtype == np.float16 else flat
     literals = _literals(flat) or ["0"]
     step = _PER_LINE[flat.dtype.itemsize]
     lines = ["    " + ", ".join(literals[i : i + step]) + "," for i in range(0, len(literals), step)]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from match_core.emit.api import RuntimeFile
 from match_core.emit.templates import CORE_TEMPLATES
 
 HALF_HEADER = "match_half.h"
 
 
+@lru_cache(maxsize=1)
 def half_header() -> RuntimeFile:
     """The header as a file that ships with a program; a package lists it in ``UnitApi.runtime`` of its units."""
     return RuntimeFile(HALF_HEADER, (CORE_TEMPLATES / HALF_HEADER).read_text(encoding="utf-8"))

@@ -35,6 +35,7 @@ OPERATION_CYCLES: tuple[Constant, ...] = (
     _cycles("floating", 2, "one FPU instruction with a dependent successor"),
     _cycles("floating_divide", 12, "iterative fdiv or fsqrt"),
     _cycles("special", 80, "library call: range reduction and a polynomial of degree 6 to 8"),
+    _cycles("half", 9, "shifts, masks and two selections on the bits, a move between register files"),
     _cycles("macs", 9, "lbu, lb, mul, add, two pointer increments, taken branch"),
     _cycles("floating_macs", 13, "flw, flw with wait cycles, fmul, fadd, two pointer increments, taken branch"),
     _cycles("steps", 4, "index increment and taken branch"),

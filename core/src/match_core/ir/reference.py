@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import ToolError
+from match_core.ir.half_reference import has_halves, rounded_halves
 from match_core.ir.model import Model
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ Arrays = dict[str, NDArray[np.generic]]
 
 class ReferenceRunner:
     """Runs ``model`` (a Model or an ONNX proto, which is not changed) on the CPU: no graph optimisations, one thread.
+    Operators on float16 compute in float32, every result is rounded.
 
     ``fetch``: names of further tensors to return besides the graph outputs.
     Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model.
@@ -39,6 +41,8 @@ class ReferenceRunner:
         name = model.name if isinstance(model, Model) else model.graph.name
         if fetch:
             proto = _with_outputs(proto, fetch)
+        if has_halves(proto):
+            proto = rounded_halves(proto)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = 1

@@ -12,20 +12,24 @@ import numpy as np
 
 from match_core.emit.api import InlineCode
 from match_core.emit.ctypes import c_type
+from match_core.emit.half import half_header
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
+    from match_core.emit.api import RuntimeFile
+
 LINE_LENGTH = 110
 
 
 def literal(value: float, dtype: np.dtype[np.generic]) -> str:
-    """The C literal of a value of this element type (shortest text that reads back to the same value)."""
+    """The C literal of a value of this element type (shortest text that reads back to the same value; float32's for
+    float16)."""
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind == "f":
-        return _float_literal(value, "f" if dtype.itemsize == 4 else "", dtype)
+        return _float_literal(value, "f" if dtype.itemsize <= 4 else "", dtype)
     number = int(value)
     if dtype.kind == "u":
         return f"UINT64_C({number})" if dtype.itemsize == 8 else f"{number}u" if dtype.itemsize == 4 else str(number)
@@ -114,10 +118,11 @@ class Code:
 
 @dataclass
 class Uses:
-    """What a body needs from outside: helper functions by name and headers."""
+    """What a body needs from outside: helper functions by name, headers, and headers that ship with the program."""
 
     helpers: dict[str, str] = field(default_factory=dict)
     includes: dict[str, None] = field(default_factory=lambda: {"stdint.h": None})
+    headers: dict[str, RuntimeFile] = field(default_factory=dict)
 
     def include(self, header: str) -> None:
         """Ask for a header."""
@@ -135,6 +140,8 @@ class Uses:
             self.include("stdbool.h")
         if any(word in text for word in ("INFINITY", "NAN", "isnan", "nearbyint")):
             self.include("math.h")
+        if "match_half_" in text:
+            self.headers["match_half"] = half_header()
 
 
 def signature(
@@ -174,4 +181,5 @@ def inline_code(
         helpers=tuple(uses.helpers.items()),
         includes=tuple(uses.includes),
         constants=packed,
+        headers=tuple(uses.headers.values()),
     )

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, input_at, integer, integers_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
-from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, statements
+from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import row_major
-from match_core.host.kernels.scalar import Value
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.window import Window, windows
 from match_core.host.kernels.work import Work
 from match_core.ir.model import qualified_op
@@ -107,6 +106,7 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str) -> Built:
     _write(conv, epilogue, len(own), extra, packed is not None, code, uses)
     outputs = nodes[-1].outputs[:1]
     work = Work(floating_macs=conv.macs) if conv.floating else Work(macs=conv.macs)
+    work += moved_halves(dtype_of(conv.source), 2 * conv.macs + elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
     work += per_output.times(elements(shape_of(outputs[0])))
     comment = _comment(conv, epilogue)
@@ -151,8 +151,8 @@ def _write(
         at = dict(zip((name for name, _ in order), names, strict=True))
         channel = ((at["g"], conv.outputs), (at["o"], 1))
         dtype = dtype_of(conv.result)
-        start = extra.get(2, literal(0, dtype)) if conv.floating else "0"
-        code.line(f"{c_type(dtype)} acc = {start.format(o=affine(channel))};")
+        start = loaded(extra[2], dtype) if conv.floating and 2 in extra else literal(0, dtype)
+        code.line(f"{scalar_type(dtype)} acc = {start.format(o=affine(channel))};")
         _taps(conv, at, channel, extra, packed, code)
         coordinates = _coordinates(conv, at, channel)
 
@@ -168,10 +168,10 @@ def _write(
 
         place = f"out0[{index(shape_of(conv.result))}]"
         if epilogue:
-            known = {conv.result.name: Value("acc", dtype)}
+            known = {conv.result.name: rounded_sum(dtype, code)}
             code.lines(statements(epilogue, uses, index, place, first, known))
         else:
-            code.line(f"{place} = acc;")
+            code.line(f"{place} = {stored('acc', dtype)};")
 
 
 def _coordinates(
@@ -234,8 +234,9 @@ def _taps(
             source += window.terms(step)
             offset += window.offset * step
         with code.loop("i", conv.inputs):
-            x = f"in0[{affine([*source, (inner, channel_step)], offset)}]"
+            x = loaded(f"in0[{affine([*source, (inner, channel_step)], offset)}]", dtype_of(conv.source))
+            weight_value = loaded(weight_place, dtype_of(conv.node.inputs[1]))
             if not conv.floating:
                 x = minus(x, extra.get(2, ""))
-                weight_place = minus(weight_place, extra.get(3, "").format(o=affine(channel)))
-            code.line(f"acc += {x} * {weight_place};")
+                weight_value = minus(weight_value, extra.get(3, "").format(o=affine(channel)))
+            code.line(f"acc += {x} * {weight_value};")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.ctypes import c_type
 from match_core.host.graph import (
     dtype_of,
     elements,
@@ -23,9 +22,9 @@ from match_core.host.graph import (
 )
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
-from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, statements
+from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import Nest, broadcast_strides, merge, row_major
-from match_core.host.kernels.scalar import Value, wide_unsigned
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored, wide_unsigned
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -103,6 +102,7 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str) -> Built:
     outputs = nodes[-1].outputs[:1]
     macs = elements(product.shape) * product.depth
     work = Work(macs=macs) if product.integer else Work(floating_macs=macs)
+    work += moved_halves(dtype_of(product.result), 2 * macs + elements(product.shape))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=1)
     work += per_output.times(elements(product.shape))
     sizes = "x".join(str(size) for size in (*product.shape[:-1], product.depth, product.shape[-1]))
@@ -163,17 +163,18 @@ def _write(
             position += 1
     dtype = dtype_of(product.result)
     with code.loops(nest.variables):
-        code.line(f"{c_type(dtype)} acc = {literal(0, dtype)};")
+        code.line(f"{scalar_type(dtype)} acc = {literal(0, dtype)};")
         with code.loop("d", product.depth) as step:
             a = f"in0[{affine((*nest.terms(product.a_strides), (step, product.a_step)))}]"
             b = f"in1[{affine((*nest.terms(product.b_strides), (step, product.b_step)))}]"
+            a, b = (loaded(text, dtype_of(t)) for text, t in ((a, product.node.inputs[0]), (b, product.node.inputs[1])))
             if product.integer:
                 a, b = minus(a, names.get(2, "")), minus(b, names.get(3, ""))
             if product.integer or dtype.kind == "f":
                 code.line(f"acc += {a} * {b};")
             else:  # whole numbers of any size wrap around
                 wide = wide_unsigned(dtype)
-                code.line(f"acc = ({c_type(dtype)})(({wide})acc + ({wide}){a} * ({wide}){b});")
+                code.line(f"acc = ({scalar_type(dtype)})(({wide})acc + ({wide}){a} * ({wide}){b});")
         if not product.integer:
             _finish_gemm(product.node, dtype, names.get(2, ""), code)
         place = f"out0[{nest.index(row_major(product.shape))}]"
@@ -182,10 +183,10 @@ def _write(
             def index_of(seen: tuple[int, ...]) -> str:
                 return nest.index(_aligned(seen, product, rank))
 
-            known = {product.result.name: Value("acc", dtype)}
+            known = {product.result.name: rounded_sum(dtype, code)}
             code.lines(statements(epilogue, uses, index_of, place, first, known))
         else:
-            code.line(f"{place} = acc;")
+            code.line(f"{place} = {stored('acc', dtype)};")
 
 
 def _extra_strides(product: _Product, index: int, tensor: gs.Tensor) -> tuple[int, ...]:
@@ -205,6 +206,7 @@ def _finish_gemm(node: gs.Node, dtype: np.dtype[np.generic], addend: str, code: 
     beta = number(node, "beta", 1.0) if node.op == "Gemm" else 1.0
     scaled = "acc" if alpha == 1.0 else f"acc * {literal(alpha, dtype)}"
     if addend:
+        addend = loaded(addend, dtype)
         term = addend if beta == 1.0 else f"{literal(beta, dtype)} * {addend}"
         code.line(f"acc = {scaled} + {term};")
     elif scaled != "acc":

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.host.graph import dtype_of, elements, is_constant, shape_of, values_of
-from match_core.host.kernels.code import Uses, literal
-from match_core.host.kernels.scalar import ScalarOp, Site, Value, scalar_type
+from match_core.host.kernels.code import Code, Uses, literal
+from match_core.host.kernels.scalar import (
+    ScalarOp,
+    Site,
+    Value,
+    arithmetic,
+    loaded,
+    moved_halves,
+    rounded,
+    scalar_type,
+    stored,
+)
 from match_core.host.kernels.scalar_table import SCALAR_OPS
 from match_core.host.kernels.work import Work
 from match_core.ir.model import qualified_op
@@ -19,6 +29,9 @@ from match_core.ir.model import qualified_op
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
+
+#: Operators whose result is one of their arguments, up to the sign.
+_EXACT_OPS = frozenset(("Relu", "Max", "Min", "Neg", "Abs", "Where", "Expand"))
 
 #: Index text of an input element, given the input's shape as seen from the result.
 Index = Callable[[tuple[int, ...]], str]
@@ -48,9 +61,13 @@ class Body:
     def work(self) -> Work:
         """Operations for one element of the result, loads included."""
         total = Work(memory=sum(argument.shape is not None for argument in self.arguments))
+        for argument in self.arguments:
+            total += moved_halves(dtype_of(argument.tensor))
         for node in self.nodes:
             op = SCALAR_OPS[qualified_op(node)]
             total += _node_work(node, op)
+            if op.name not in _EXACT_OPS:
+                total += moved_halves(dtype_of(node.outputs[0]), 1 if node is self.nodes[-1] else 2)
         return total
 
 
@@ -78,26 +95,37 @@ def statements(
     target: str,
     first: int = 0,
     given: Mapping[str, Value] | None = None,
+    in_memory: bool = True,
 ) -> tuple[str, ...]:
     """The C statements for one element. Arguments are ``in<first>``, ``in<first + 1>``, ...; the result is assigned
-    to ``target``."""
+    to ``target``, a place in memory or else a variable."""
     writer = _Writer(group, index, first, dict(given or {}))
     lines: list[str] = []
     for number, node in enumerate(group.nodes):
         op = SCALAR_OPS[qualified_op(node)]
-        site = Site(node, writer.values(node, op, lines), dtype_of(node.outputs[0]), uses, writer.array(node))
+        dtype = dtype_of(node.outputs[0])
+        site = Site(node, writer.values(node, op, lines), arithmetic(dtype), uses, writer.array(node))
         expression = op.render(site)
-        if number == len(group.nodes) - 1:
-            lines.append(f"{target} = {_stored(expression, site.result)};")
-        else:
-            name = f"t{number}"
-            lines.append(f"const {scalar_type(site.result)} {name} = {expression};")
-            writer.known[node.outputs[0].name] = Value(name, site.result)
+        last = number == len(group.nodes) - 1
+        if last and in_memory:
+            lines.append(f"{target} = {stored(expression, dtype)};")
+            continue
+        name = target if last else f"t{number}"
+        lines.append(f"const {scalar_type(dtype)} {name} = {_kept(op, expression, dtype)};")
+        writer.known[node.outputs[0].name] = Value(name, site.result)
     return tuple(lines)
 
 
-def _stored(expression: str, dtype: np.dtype[np.generic]) -> str:
-    return f"(uint8_t)({expression})" if dtype.kind == "b" else expression
+def _kept(op: ScalarOp, expression: str, dtype: np.dtype[np.generic]) -> str:
+    """The expression as the result of an operator; those that only choose or negate have nothing to round."""
+    return expression if op.name in _EXACT_OPS else rounded(expression, dtype)
+
+
+def rounded_sum(dtype: np.dtype[np.generic], code: Code) -> Value:
+    """The variable ``acc`` as the result of its operator, for what is fused behind it."""
+    if rounded("acc", dtype) != "acc":
+        code.line(f"acc = {rounded('acc', dtype)};")
+    return Value("acc", arithmetic(dtype))
 
 
 class _Writer:
@@ -118,7 +146,7 @@ class _Writer:
             elif tensor.name in self.known:
                 result.append(self.known[tensor.name])
             elif (uniform := _uniform(tensor)) is not None:
-                dtype = dtype_of(tensor)
+                dtype = arithmetic(dtype_of(tensor))
                 result.append(Value(literal(uniform, dtype), dtype, uniform))
             else:
                 seen = _seen_shape(node, op, index, len(self.group.shape))
@@ -139,13 +167,12 @@ class _Writer:
             argument = self.group.arguments[position]
             dtype = dtype_of(argument.tensor)
             name, place = f"x{self.first + position}", f"in{self.first + position}[{self.index(argument.shape or ())}]"
-            text = f"{place} != 0" if dtype.kind == "b" else place
-            lines.append(f"const {scalar_type(dtype)} {name} = {text};")
+            lines.append(f"const {scalar_type(dtype)} {name} = {loaded(place, dtype)};")
             low = high = None
             if is_constant(argument.tensor) and dtype.kind in "iuf":
                 values = values_of(argument.tensor)
                 low, high = float(values.min()), float(values.max())
-            self.loaded[position] = Value(name, dtype, None, low, high)
+            self.loaded[position] = Value(name, arithmetic(dtype), None, low, high)
         return self.loaded[position]
 
 

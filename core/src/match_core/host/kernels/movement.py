@@ -24,6 +24,7 @@ from match_core.host.graph import (
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
 from match_core.host.kernels.nest import merge, row_major
+from match_core.host.kernels.scalar import stored
 from match_core.host.kernels.work import Work
 from match_core.ir.model import qualified_op
 
@@ -225,8 +226,9 @@ def _fill(node: gs.Node, code: Code, uses: Uses) -> Work:
         byte = int(np.array(number).astype(dtype).view(np.uint8))
         code.line(f"memset(out0, {byte}, {count});")
         return Work(memory=-(-count // 4), steps=-(-count // 4))
+    text = stored(literal(number, dtype), dtype)
     with code.loop("i", count) as i:
-        code.line(f"out0[{i or 0}] = {literal(number, dtype)};")
+        code.line(f"out0[{i or 0}] = {text};")
     return Work(memory=count, steps=count)
 
 

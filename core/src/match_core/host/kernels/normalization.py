@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, input_at, number, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, inline_code, literal
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
 
@@ -24,13 +26,16 @@ def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
     instance = node.op == "InstanceNormalization"
     axis = 2 if instance else axis_of(node, -1, len(shape))
     size = elements(shape[axis:])
-    suffix = "f" if dtype.itemsize == 4 else ""
+    suffix = "f" if dtype.itemsize <= 4 else ""
     bias = input_at(node, 2)
     text = render_body(
         "normalization",
         outer=elements(shape[:axis]),
         size=size,
-        type=c_type(dtype),
+        memory=c_type(dtype),
+        type=scalar_type(dtype),
+        load=partial(loaded, dtype=dtype),
+        store=partial(stored, dtype=dtype),
         zero=literal(0, dtype),
         count=literal(size, dtype),
         epsilon=literal(number(node, "epsilon", 1e-5), dtype),
@@ -43,13 +48,14 @@ def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
     comment = f"{node.op}: {'x'.join(map(str, shape))} from axis {axis}"
     code = inline_code(function, comment, arguments, node.outputs[:1], text, uses)
     lines = elements(shape) // size
-    work = Work(memory=6, floating=7, steps=3).times(elements(shape)) + Work(floating_divide=3).times(lines)
+    per_element = Work(memory=6, floating=7, steps=3) + moved_halves(dtype, 6)
+    work = per_element.times(elements(shape)) + Work(floating_divide=3).times(lines)
     return Built(arguments, code, work)
 
 
 def _parameter(node: gs.Node, index: int, instance: bool) -> str:
     """C text of scale or bias for element k of line i."""
     shape, full = shape_of(node.inputs[index]), shape_of(node.inputs[0])
-    if instance:
-        return f"in{index}[{'i % ' + str(full[1]) if full[0] > 1 else 'i'}]"
-    return f"in{index}[{'0' if elements(shape) == 1 else 'k'}]"
+    shared = "0" if elements(shape) == 1 else "k"
+    place = (f"i % {full[1]}" if full[0] > 1 else "i") if instance else shared
+    return loaded(f"in{index}[{place}]", dtype_of(node.inputs[index]))

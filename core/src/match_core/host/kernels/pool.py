@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, integer, integers, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
 from match_core.host.kernels.nest import row_major
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.window import SPATIAL, Window, windows
 from match_core.host.kernels.work import Work
 
@@ -57,7 +57,7 @@ def build_pool(nodes: tuple[gs.Node, ...], function: str) -> Built:
         at = dict(zip((name for name, _ in order), names, strict=True))
         plane = [(at["n"], steps[0]), (at["c"], 1)] if last else [(at["c"], steps[1])]
         space_steps = steps[1:-1] if last else steps[2:]
-        code.line(f"{c_type(dtype)} acc = {literal(0, dtype) if average else lowest(dtype)};")
+        code.line(f"{scalar_type(dtype)} acc = {literal(0, dtype) if average else lowest(dtype)};")
         counted = average and _counts(node, found)
         if counted:
             code.line("int32_t count = 0;")
@@ -66,10 +66,11 @@ def build_pool(nodes: tuple[gs.Node, ...], function: str) -> Built:
         out_steps = target[1:-1] if last else target[2:]
         result += [(at[window.name], step) for window, step in zip(found, out_steps, strict=True)]
         taps = literal(elements(tuple(window.kernel for window in found)), dtype)
-        divided = f" / {f'({c_type(dtype)})count' if counted else taps}" if average else ""
-        code.line(f"out0[{affine(result)}] = acc{divided};")
+        divided = f" / {f'({scalar_type(dtype)})count' if counted else taps}" if average else ""
+        code.line(f"out0[{affine(result)}] = {stored(f'acc{divided}', dtype)};")
     taps_total = elements(out) * elements(tuple(window.kernel for window in found))
     per_tap = Work(memory=1, steps=1, floating=1) if dtype.kind == "f" else Work(memory=1, steps=1, integer=2)
+    per_tap += moved_halves(dtype)
     work = per_tap.times(taps_total) + Work(memory=1, steps=1).times(elements(out))
     kernel = "x".join(str(window.kernel) for window in found)
     comment = f"{node.op}: {'x'.join(map(str, shape))}, kernel {kernel}"
@@ -124,7 +125,7 @@ def _taps(
         for window, step in zip(found, steps, strict=True):
             source += window.terms(step)
             offset += window.offset * step
-        value = f"in0[{affine(source, offset)}]"
+        value = loaded(f"in0[{affine(source, offset)}]", dtype)
         if average:
             code.line(f"acc += {value};")
             if counted and not with_pads:

@@ -16,7 +16,7 @@ from match_core.host.kernels.code import Code, Uses, affine, inline_code, litera
 from match_core.host.kernels.elementwise import body, describe, packed_constants, statements
 from match_core.host.kernels.nest import VARIABLES, Nest, broadcast_strides, merge, row_major
 from match_core.host.kernels.pool import highest, lowest
-from match_core.host.kernels.scalar import scalar_type, simple, wide_unsigned
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, simple, stored, wide_unsigned
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -111,20 +111,21 @@ def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
     with code.loops(outer):
         code.line(f"{ctype} acc = {_start(node, dtype)};")
         with code.loops(inner):
-            value = f"in0[{loops.index(shape)}]"
+            value = loaded(f"in0[{loops.index(shape)}]", dtype)
             if group:
                 value = "value"
-                code.lines(statements(group, uses, loops.index, f"const {scalar_type(dtype)} value"))
+                code.lines(statements(group, uses, loops.index, value, in_memory=False))
             code.line(f"acc = {_step(node, dtype, value)};")
         count = elements(tuple(shape[axis] for axis in loops.axes))
-        code.line(f"out0[{loops.target}] = {_finish(node, dtype, count)};")
+        code.line(f"out0[{loops.target}] = {stored(_finish(node, dtype, count), dtype)};")
     if dtype.kind == "f":
         uses.include("math.h")
     arguments = tuple(a.tensor for a in group.arguments) if group else (node.inputs[0],)
     prologue = f"{describe(group)}, " if group else ""
     axes = ", ".join(map(str, loops.axes)) or "none"
     comment = f"{prologue}{node.op}: {'x'.join(map(str, shape))} over axes {axes}"
-    work = (simple(dtype) + Work(steps=1) + (group.work if group else Work(memory=1))).times(elements(shape))
+    read = group.work if group else Work(memory=1) + moved_halves(dtype)
+    work = (simple(dtype) + Work(steps=1) + read).times(elements(shape))
     work += Work(memory=1, steps=1).times(elements(shape_of(node.outputs[0])))
     constants = packed_constants(group, 0) if group else {}
     return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses, constants), work)
@@ -136,7 +137,7 @@ def _wraps(node: gs.Node, dtype: np.dtype[np.generic]) -> bool:
 
 def _accumulator(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
     """C type of the accumulator: unsigned where integers may wrap around."""
-    return wide_unsigned(dtype) if _wraps(node, dtype) else c_type(dtype)
+    return wide_unsigned(dtype) if _wraps(node, dtype) else scalar_type(dtype)
 
 
 def _start(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
@@ -163,4 +164,4 @@ def _finish(node: gs.Node, dtype: np.dtype[np.generic], count: int) -> str:
 
 
 def _call(name: str, dtype: np.dtype[np.generic]) -> str:
-    return f"{name}f" if dtype.itemsize == 4 else name
+    return f"{name}f" if dtype.itemsize <= 4 else name

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTEGERS = SIGNED + UNSIGNED
-FLOATS = ("float32", "float64")
+FLOATS = ("float16", "float32", "float64")
 NUMBERS = INTEGERS + FLOATS
 ALL_TYPES = (*NUMBERS, "bool")
 
@@ -95,9 +95,39 @@ def suffix(dtype: np.dtype[np.generic]) -> str:
     return f"{dtype.kind}{8 * dtype.itemsize}"
 
 
+def arithmetic(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The type in which values of this type are computed: float16 is for memory only."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
 def scalar_type(dtype: np.dtype[np.generic]) -> str:
-    """C type of a scalar variable (truth values are bytes in memory and ``bool`` in variables)."""
-    return "bool" if dtype.kind == "b" else c_type(dtype)
+    """C type of a scalar variable (truth values are bytes in memory and ``bool`` in variables, float16 values are
+    ``float``)."""
+    return "bool" if dtype.kind == "b" else c_type(arithmetic(dtype))
+
+
+def loaded(place: str, dtype: np.dtype[np.generic]) -> str:
+    """The value at a place in memory."""
+    if dtype == np.float16:
+        return f"match_half_to_float({place})"
+    return f"{place} != 0" if dtype.kind == "b" else place
+
+
+def stored(expression: str, dtype: np.dtype[np.generic]) -> str:
+    """What is written to memory for a value of this type."""
+    if dtype == np.float16:
+        return f"match_half_from_float({expression})"
+    return f"(uint8_t)({expression})" if dtype.kind == "b" else expression
+
+
+def rounded(expression: str, dtype: np.dtype[np.generic]) -> str:
+    """An operator's result that stays in a variable: what a tensor of the type would hold."""
+    return f"match_half_round({expression})" if dtype == np.float16 else expression
+
+
+def moved_halves(dtype: np.dtype[np.generic], count: int = 1) -> Work:
+    """The conversions between float16 in memory and float32 in variables."""
+    return Work(half=count) if dtype == np.float16 else Work()
 
 
 def wide_unsigned(dtype: np.dtype[np.generic]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, integer, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, inline_code
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type
 from match_core.host.kernels.softmax import axis_view
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
@@ -24,11 +26,18 @@ def build_arg_extreme(nodes: tuple[gs.Node, ...], function: str) -> Built:
     better = ">" if node.op == "ArgMax" else "<"
     if integer(node, "select_last_index", 0):
         better += "="
-    text = render_body("arg_extreme", **axis_view(shape, axis), type=c_type(dtype), better=better)
+    text = render_body(
+        "arg_extreme",
+        **axis_view(shape, axis),
+        type=scalar_type(dtype),
+        load=partial(loaded, dtype=dtype),
+        better=better,
+    )
     arguments = (node.inputs[0],)
     comment = f"{node.op}: {'x'.join(map(str, shape))} over axis {axis}"
     code = inline_code(function, comment, arguments, node.outputs, text, Uses())
-    return Built(arguments, code, Work(memory=1, integer=2, steps=1).times(elements(shape)))
+    work = Work(memory=1, integer=2, steps=1) + moved_halves(dtype)
+    return Built(arguments, code, work.times(elements(shape)))
 
 
 def build_gather(nodes: tuple[gs.Node, ...], function: str) -> Built:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, integers_at, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, affine, inline_code, literal
+from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
 
@@ -32,11 +34,14 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,), uses = nodes, Uses()
     uses.include("math.h")
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
-    suffix = "f" if dtype.itemsize == 4 else ""
+    suffix = "f" if dtype.itemsize <= 4 else ""
     text = render_body(
         "softmax",
         **axis_view(shape, axis_of(node, -1, len(shape))),
-        type=c_type(dtype),
+        type=scalar_type(dtype),
+        load=partial(loaded, dtype=dtype),
+        store=partial(stored, dtype=dtype),
+        keeps=dtype != np.float16,
         zero=literal(0, dtype),
         exp=f"exp{suffix}",
         log=f"log{suffix}" if node.op == "LogSoftmax" else "",
@@ -44,7 +49,9 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     arguments, count = (node.inputs[0],), elements(shape)
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
     code = inline_code(function, comment, arguments, node.outputs, text, uses)
-    return Built(arguments, code, Work(memory=6, floating=3, special=1, floating_divide=1, steps=3).times(count))
+    special = 1 if node.op == "LogSoftmax" or dtype != np.float16 else 2
+    work = Work(memory=6, floating=3, special=special, floating_divide=1, steps=3) + moved_halves(dtype, 4)
+    return Built(arguments, code, work.times(count))
 
 
 def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:

@@ -10,8 +10,8 @@ class Work:
     """Operations per element, per layer, ...: ``memory`` loads and stores, ``integer`` 32-bit ALU operations, ``wide``
     64-bit additions, shifts and comparisons, ``wide_multiply``, ``divide`` 32 bit, ``wide_divide`` 64 bit,
     ``floating`` additions, multiplications and conversions, ``floating_divide`` also square roots, ``special``
-    calls such as expf, ``macs`` integer multiply-accumulates of an inner loop (loads and loop overhead included),
-    ``floating_macs`` likewise, ``steps`` iterations of other loops."""
+    calls such as expf, ``half`` conversions between float16 and float32, ``macs`` integer multiply-accumulates of an
+    inner loop (loads and loop overhead included), ``floating_macs`` likewise, ``steps`` iterations of other loops."""
 
     memory: int = 0
     integer: int = 0
@@ -22,6 +22,7 @@ class Work:
     floating: int = 0
     floating_divide: int = 0
     special: int = 0
+    half: int = 0
     macs: int = 0
     floating_macs: int = 0
     steps: int = 0

@@ -50,6 +50,12 @@ static inline match_half_t match_half_from_float(float value)
     return (match_half_t)(sign | (size >= 0x47800000u ? special : finite));
 }
 
+/* The binary16 number nearest to a value, as float. */
+static inline float match_half_round(float value)
+{
+    return match_half_to_float(match_half_from_float(value));
+}
+
 static inline match_half_t match_half_from_double(double value)
 {
     const match_half_double_t given = {.value = value};
