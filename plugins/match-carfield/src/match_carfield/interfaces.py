@@ -42,9 +42,9 @@ HALF_GROUP2D = KernelInterface(
 HALF_LINEAR = KernelInterface("half_linear", _WEIGHTED, ("N", "K", "C"), (), ("relu",))
 #: For each b: output[m][k] = (sum over c of left[m][c] * right[c][k]) * scale, the product rounded once more to
 #: binary16; ``scale_bits`` are the bits of a binary16 number, 0x3C00 (one) where there is no factor.
-#: Where the batch lies: left is [B][M][C] with ``a_between`` 0, [M][B][C] with 1; output is [B][M][K] or [M][B][K] in the
-#: same way (``output_between``); right is [B][C][K] with ``b_between`` 0, [C][B][K] with 1, and with ``b_transposed``
-#: [B][K][C] or [K][B][C]: then kernels turn it in scratch first.
+#: Where the batch lies: left is [B][M][C] with ``a_between`` 0, [M][B][C] with 1; output is [B][M][K] or [M][B][K] in
+#: the same way (``output_between``); right is [B][C][K] with ``b_between`` 0, [C][B][K] with 1, and with
+#: ``b_transposed`` [B][K][C] or [K][B][C]: then kernels turn it in scratch first.
 HALF_MATMUL = KernelInterface(
     "half_matmul",
     (("left", "input"), ("right", "input"), ("output", "output")),
