@@ -6,12 +6,13 @@
 
 static alignas(GOLDEN_L1_ALIGN) uint8_t l1[GOLDEN_L1_BYTES];
 static alignas(GOLDEN_L2_ALIGN) uint8_t l2[GOLDEN_L2_BYTES];
+static golden_state_t state;
 static int8_t input[59536];
 static int8_t q7[363];
 
 int main(void)
 {
-    const golden_t ctx = {.l1 = l1, .l2 = l2};
+    const golden_t ctx = {.l1 = l1, .l2 = l2, .state = &state};
     const golden_inputs_t in = {.input = input};
     const golden_outputs_t out = {.q7 = q7};
     int status = golden_init(&ctx);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every emitted program shares: how a task is handed to a unit, and the arithmetic of tiles. */
+/* What every emitted program shares: how a task is handed to a unit, the counters of units that run side by side, and
+ * the arithmetic of tiles. */
 #ifndef MATCH_RUNTIME_H
 #define MATCH_RUNTIME_H
 
 #include <stdint.h>
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* One task of the program. */
 typedef struct {
@@ -14,6 +17,112 @@ typedef struct {
     void *scratch;                /* home memory for the task's own use */
     uint32_t store;               /* address of the program's constants in the memory behind */
 } match_task_t;
+
+/* ---- units side by side ------------------------------------------------------------------------------------------ */
+
+/* MATCH_SYNC_HEADER names a header that may define MATCH_COUNTER, MATCH_LOAD, MATCH_STORE and MATCH_RELAX. */
+#ifdef MATCH_SYNC_HEADER
+#include MATCH_SYNC_HEADER
+#endif
+#ifndef __cplusplus
+#if !defined(MATCH_COUNTER) || !defined(MATCH_LOAD) || !defined(MATCH_STORE)
+#include <stdatomic.h>
+#endif
+#ifndef MATCH_COUNTER
+#define MATCH_COUNTER _Atomic uint32_t
+#endif
+#ifndef MATCH_LOAD
+#define MATCH_LOAD(counter) atomic_load_explicit((counter), memory_order_acquire)
+#endif
+#ifndef MATCH_STORE
+#define MATCH_STORE(counter, value) atomic_store_explicit((counter), (value), memory_order_release)
+#endif
+typedef MATCH_COUNTER match_counter_t;
+#define MATCH_ALIGN _Alignas(64)
+#else /* C++ sees sizes only */
+typedef uint32_t match_counter_t;
+#define MATCH_ALIGN alignas(64)
+#endif
+
+/* Called in every turn of a loop that waits. */
+#ifndef MATCH_RELAX
+#define MATCH_RELAX() ((void)0)
+#endif
+
+/* An address as the host and all units see it, in as many bytes on both sides. */
+#ifndef MATCH_ADDRESS
+#define MATCH_ADDRESS uintptr_t
+#endif
+typedef MATCH_ADDRESS match_address_t;
+
+/* Written to posted to end a session early. */
+#define MATCH_CANCEL UINT32_MAX
+
+/* How far a queue of tasks is. Both counters begin at 0 and only grow. */
+typedef struct {
+    MATCH_ALIGN match_counter_t posted; /* so many tasks may run; written by the host only */
+    MATCH_ALIGN match_counter_t done;   /* so many are done; written by the queue's unit only */
+} match_queue_t;
+
+/* A place: bytes behind one of the session's addresses, of which number 0 is NULL. */
+typedef struct {
+    uint32_t base;
+    uint32_t offset;
+} match_place_t;
+
+/* A row of a unit's table of tasks. */
+typedef struct {
+    void (*run)(void *task);
+    const match_place_t *in;
+    const match_place_t *out;
+    const match_place_t *private_near;
+    match_place_t near;
+    match_place_t scratch;
+    uint32_t inputs; /* how many places in, out and private_near have */
+    uint32_t outputs;
+    uint32_t privates;
+    uint32_t node; /* number of the node, for the profiling hooks */
+} match_row_t;
+
+#ifndef __cplusplus
+
+/* What was written before a store is seen by the one who loads the stored value. */
+static inline uint32_t match_load(const match_counter_t *counter)
+{
+    return MATCH_LOAD(counter);
+}
+
+static inline void match_store(match_counter_t *counter, uint32_t value)
+{
+    MATCH_STORE(counter, value);
+}
+
+/* For units that poll: 0 when count tasks are posted, 1 when the session is cancelled. */
+static inline int match_spin(const match_queue_t *queue, uint32_t count)
+{
+    uint32_t posted = match_load(&queue->posted);
+    while (posted < count) {
+        MATCH_RELAX();
+        posted = match_load(&queue->posted);
+    }
+    return (posted == MATCH_CANCEL) ? 1 : 0;
+}
+
+static inline void *match_at(const match_address_t *base, match_place_t place)
+{
+    return (void *)(uintptr_t)(base[place.base] + place.offset);
+}
+
+#endif
+
+/* Supplied by the port, called by the host when it can do nothing: returns 0 after a notification, another number when
+ * none came within a bounded time. */
+#ifdef __cplusplus
+extern "C"
+#endif
+int match_port_wait(void);
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* The part of an axis that a tile reads, and how much of its window lies before and after the tensor (padding). */
 typedef struct {

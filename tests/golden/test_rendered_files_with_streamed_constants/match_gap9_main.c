@@ -30,6 +30,7 @@ PI_L2 static alignas(NET_L2_ALIGN) uint8_t arena_l2[NET_L2_BYTES];
 PI_L2 static uint8_t io_x[3];
 PI_L2 static float io_f[4];
 PI_L2 static int8_t io_y[10];
+PI_L2 static net_state_t state;
 
 /* Nodes that have code. */
 static const struct {
@@ -170,6 +171,7 @@ int main(void)
         .l1 = aligned(block_of_l1),
         .l2 = arena_l2,
         .l3 = store_l3,
+        .state = &state,
     };
     const int status = run(&ctx);
     MATCH_GAP9_PRINT("status %d\n", status);

@@ -6,6 +6,7 @@
 
 static alignas(STREAMED_L1_ALIGN) uint8_t l1[STREAMED_L1_BYTES];
 static alignas(STREAMED_L2_ALIGN) uint8_t l2[STREAMED_L2_BYTES];
+static streamed_state_t state;
 static int8_t input[2592];
 static int8_t q5[1944];
 
@@ -15,7 +16,7 @@ uint32_t load_l3(void);
 
 int main(void)
 {
-    const streamed_t ctx = {.l1 = l1, .l2 = l2, .l3 = load_l3()};
+    const streamed_t ctx = {.l1 = l1, .l2 = l2, .l3 = load_l3(), .state = &state};
     const streamed_inputs_t in = {.input = input};
     const streamed_outputs_t out = {.q5 = q5};
     int status = streamed_init(&ctx);

@@ -11,6 +11,9 @@
 
 int streamed_init(const streamed_t *ctx)
 {
+    if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(streamed_state_t)) != 0u)) {
+        return STREAMED_ERROR_ARENA;
+    }
     if ((ctx->l1 == NULL) || (((uintptr_t)ctx->l1 % STREAMED_L1_ALIGN) != 0u)) {
         return STREAMED_ERROR_ARENA;
     }
@@ -20,6 +23,7 @@ int streamed_init(const streamed_t *ctx)
     if ((ctx->l3 % STREAMED_L3_ALIGN) != 0u) {
         return STREAMED_ERROR_ARENA;
     }
+    ctx->state->status = STREAMED_OK;
     if (match_gap9_start() != 0) {
         return STREAMED_ERROR_UNIT;
     }
@@ -29,81 +33,127 @@ int streamed_init(const streamed_t *ctx)
     return STREAMED_OK;
 }
 
-int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
+int streamed_start(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
 {
+    streamed_state_t *const state = ctx->state;
+    if (state->status == STREAMED_BUSY) {
+        return STREAMED_ERROR_UNIT;
+    }
+    state->inputs = *inputs;
+    state->outputs = *outputs;
+    state->next = 0u;
+    state->status = STREAMED_BUSY;
+    return STREAMED_OK;
+}
+
+/* Runs the next task. */
+int streamed_poll(const streamed_t *ctx)
+{
+    streamed_state_t *const state = ctx->state;
     uint8_t *const l2 = ctx->l2;
+    if (state->status != STREAMED_BUSY) {
+        return state->status;
+    }
+    switch (state->next++) {
 
     /* 0: n_input_dq0 on cluster (transpose)
      * R=32 C=81; tiles C:2x48; two buffers for input, output; 5530 cycles (modelled) */
-    {
-        const void *const in[] = {inputs->input};
+    case 0u: {
+        const void *const in[] = {state->inputs.input};
         void *const out[] = {l2 + 0u};
         match_task_t task = {.near = ctx->l1, .in = in, .out = out};
         MATCH_NODE_BEGIN(0u);
         if (match_gap9_call(streamed_cluster_00, &task) != 0) {
-            return STREAMED_ERROR_UNIT;
+            state->status = STREAMED_ERROR_UNIT;
         }
         MATCH_NODE_END(0u);
+        break;
     }
 
     /* 1: conv0, conv0_relu on ne16 (conv3x3)
      * K=96 C=32 OY=9 OX=9 FY=3 FX=3; tiles K:3x32; two buffers for constants, output; 24900 cycles (modelled) */
-    {
+    case 1u: {
         const void *const in[] = {l2 + 0u};
         void *const out[] = {l2 + 35200u};
         match_task_t task = {.near = ctx->l1, .in = in, .out = out};
         MATCH_NODE_BEGIN(1u);
         if (match_gap9_call(streamed_ne16_01, &task) != 0) {
-            return STREAMED_ERROR_UNIT;
+            state->status = STREAMED_ERROR_UNIT;
         }
         MATCH_NODE_END(1u);
+        break;
     }
 
     /* 2: conv2, conv2_relu on ne16 (conv3x3_wide)
      * K=96 C=96 OY=9 OX=9 FY=3 FX=3; tiles K:5x20; two buffers for constants, output; streamed constants; 110130
      * cycles (modelled) */
-    {
+    case 2u: {
         const void *const in[] = {l2 + 35200u};
         void *const out[] = {l2 + 42976u};
         match_task_t task = {.near = ctx->l1, .in = in, .out = out, .scratch = l2 + 0u, .store = ctx->l3};
         MATCH_NODE_BEGIN(2u);
         if (match_gap9_call(streamed_ne16_02, &task) != 0) {
-            return STREAMED_ERROR_UNIT;
+            state->status = STREAMED_ERROR_UNIT;
         }
         MATCH_NODE_END(2u);
+        break;
     }
 
     /* 3: conv4, conv4_relu on ne16 (conv1x1)
      * K=24 C=96 OY=9 OX=9 FY=1 FX=1; 8463 cycles (modelled) */
-    {
+    case 3u: {
         const void *const in[] = {l2 + 42976u};
         void *const out[] = {l2 + 0u};
         match_task_t task = {.near = ctx->l1, .in = in, .out = out};
         MATCH_NODE_BEGIN(3u);
         if (match_gap9_call(streamed_ne16_03, &task) != 0) {
-            return STREAMED_ERROR_UNIT;
+            state->status = STREAMED_ERROR_UNIT;
         }
         MATCH_NODE_END(3u);
+        break;
     }
 
     /* 4: n_q5 on cluster (transpose)
      * R=81 C=24; 4895 cycles (modelled) */
-    {
+    case 4u: {
         const void *const in[] = {l2 + 0u};
-        void *const out[] = {outputs->q5};
+        void *const out[] = {state->outputs.q5};
         match_task_t task = {.near = ctx->l1, .in = in, .out = out};
         MATCH_NODE_BEGIN(4u);
         if (match_gap9_call(streamed_cluster_04, &task) != 0) {
-            return STREAMED_ERROR_UNIT;
+            state->status = STREAMED_ERROR_UNIT;
         }
         MATCH_NODE_END(4u);
+        break;
     }
-    return STREAMED_OK;
+
+    default:
+        break;
+    }
+    if ((state->next >= 5u) && (state->status == STREAMED_BUSY)) {
+        state->status = STREAMED_OK;
+    }
+    return state->status;
+}
+
+int streamed_wait(const streamed_t *ctx)
+{
+    int status = STREAMED_BUSY;
+    while (status == STREAMED_BUSY) {
+        status = streamed_poll(ctx);
+    }
+    return status;
+}
+
+int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
+{
+    const int status = streamed_start(ctx, inputs, outputs);
+    return (status == STREAMED_OK) ? streamed_wait(ctx) : status;
 }
 
 void streamed_stop(const streamed_t *ctx)
 {
-    (void)ctx;
+    ctx->state->status = STREAMED_OK;
     match_gap9_ne16_stop();
     match_gap9_stop();
 }

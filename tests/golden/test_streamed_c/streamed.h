@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* streamed: compiled by match 0.1.0 for gap9 from streamed.onnx (sha256 9d9e450bca39fc2f).
  * The caller owns all memory. Fill in streamed_t, call streamed_init once, then streamed_run per inference. Two
- * instances may live side by side if their arenas do not overlap; they share the units, so run one at a time. */
+ * instances may live side by side if each has arenas and a state of its own; they share the units, so run one at a
+ * time. */
 #ifndef STREAMED_H
 #define STREAMED_H
 
@@ -21,18 +22,14 @@ extern "C" {
 #define STREAMED_L3_BYTES 84480u
 #define STREAMED_L3_ALIGN 16u
 
-/* Results of streamed_init and streamed_run. */
+/* Results. */
 enum {
     STREAMED_OK = 0,
-    STREAMED_ERROR_ARENA = -1, /* an arena is missing or not aligned */
-    STREAMED_ERROR_UNIT = -2   /* a unit did not start or did not take a task */
+    STREAMED_BUSY = 1,          /* tasks are left */
+    STREAMED_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
+    STREAMED_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
+    STREAMED_ERROR_TIMEOUT = -3 /* nothing went on for too long */
 };
-
-typedef struct {
-    uint8_t *l1;
-    uint8_t *l2;
-    uint32_t l3; /* address of streamed_l3.bin in l3 */
-} streamed_t;
 
 typedef struct {
     /* input: int8 1x32x9x9 */
@@ -44,13 +41,33 @@ typedef struct {
     int8_t *q5;
 } streamed_outputs_t;
 
-/* Checks the arenas and starts the units. */
+/* One run. */
+typedef struct {
+    streamed_inputs_t inputs;
+    streamed_outputs_t outputs;
+    uint32_t next; /* task */
+    int32_t status;
+} streamed_state_t;
+
+typedef struct {
+    uint8_t *l1;
+    uint8_t *l2;
+    uint32_t l3; /* address of streamed_l3.bin in l3 */
+    streamed_state_t *state;
+} streamed_t;
+
+/* Checks the arenas, sets up the state and starts the units. */
 int streamed_init(const streamed_t *ctx);
 
 /* One inference; returns when the outputs are written. */
 int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs);
 
-/* Stops the units. */
+/* The same in parts: begins an inference, goes on with it (STREAMED_BUSY while tasks are left), waits for its end. */
+int streamed_start(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs);
+int streamed_poll(const streamed_t *ctx);
+int streamed_wait(const streamed_t *ctx);
+
+/* Ends an inference that is not over, and stops the units. */
 void streamed_stop(const streamed_t *ctx);
 
 #ifdef __cplusplus

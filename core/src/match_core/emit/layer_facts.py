@@ -128,8 +128,8 @@ class Layer:
         return self._address(self._memories[moved.near.memory], moved.near, record)
 
     def home_address(self, moved: Moved) -> Address:
-        """Where an operand begins in the home memory."""
-        return Address(moved.operand.name)
+        """Where an operand begins in the home memory: views behind the start of their tensor."""
+        return Address(moved.operand.name, number(moved.operand.base * moved.operand.element_bits // 8))
 
     def stage_address(self, placement: Placement, record: str) -> Address:
         """A staging buffer."""

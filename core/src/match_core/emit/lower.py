@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 import onnx_graphsurgeon as gs
+from numpy.typing import NDArray
 
 from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel, UnitApi
 from match_core.emit.bundle import bundle_bytes
 from match_core.emit.constants import ConstantPool
 from match_core.emit.interfaces import check_workload
+from match_core.emit.slices import sliced
 from match_core.hardware import Soc
-from match_core.mapping.result import Assignment
+from match_core.mapping.result import Assignment, Candidate
 from match_core.schedule.geometry import far_bytes
 
 
@@ -69,7 +72,7 @@ def _lower_kernel(
 ) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
     check_workload(kernel.interface, workload)
-    packed = dict(kernel.pack(candidate.match, workload))
+    packed = _packed(kernel, candidate)
     streamed = assignment.schedule.streamed(soc.home)
     constants: dict[str, str] = {}
     stored: dict[str, int] = {}
@@ -97,6 +100,13 @@ def _lower_kernel(
     )
 
 
+def _packed(kernel: Kernel, candidate: Candidate) -> Mapping[str, NDArray[np.generic]]:
+    """The constants by field; of a share the slices of what the whole operator has."""
+    if candidate.share is None:
+        return kernel.pack(candidate.match, candidate.workload)
+    return sliced(kernel.pack(candidate.match, candidate.share.whole), candidate.share)
+
+
 def _store_alignment_bytes(soc: Soc) -> int:
     if soc.store is None:
         raise ValueError(f"a schedule streams constants, but {soc.name} has no store")
@@ -106,6 +116,8 @@ def _store_alignment_bytes(soc: Soc) -> int:
 def _lower_inline(
     function: str, label: str, assignment: Assignment, kernel: InlineKernel, pool: ConstantPool, title: str
 ) -> Lowered:
+    if assignment.candidate.share is not None:
+        raise ValueError(f"{title}: kernels that work in place compute whole operators only")
     match = assignment.candidate.match
     tensors = kernel.inputs(match)
     outputs = tuple(match.nodes[-1].outputs)

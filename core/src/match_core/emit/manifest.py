@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from match_core.emit.sources import SourceFile
 
 if TYPE_CHECKING:
+    from match_core.emit.lower import Lowered
     from match_core.emit.program import ProgramEmitter
-    from match_core.emit.view import TensorView
+    from match_core.emit.view import SwapAreaView, TensorView
     from match_core.mapping.result import Mapping as UnitMapping
     from match_core.mapping.result import SolverStatus
+    from match_core.planning.program import Task
 
 NAME = "match.lock.json"
 SCHEMA_VERSION = 1
@@ -57,6 +59,9 @@ def manifest(
             }
             for s in emitter.stores
         ],
+        "swap": _swap_area(emitter.swap_areas),
+        "state": "state",
+        "state_bytes": emitter.state_bytes,
         "memory": {
             use.memory: {
                 "used_bytes": use.used_bytes,
@@ -67,23 +72,21 @@ def manifest(
             }
             for use in program.memory
         },
-        "nodes": [
+        "nodes": [_node(emitter, task, lowered) for task, lowered in zip(program.tasks, request.lowered, strict=True)],
+        "queues": [{"name": q.name, "kind": q.kind, "tasks": list(q.tasks)} for q in program.queues],
+        "swaps": [
             {
-                "index": task.index,
-                "title": emitter.title(task),
-                "onnx_names": list(request.model.origin(task.assignment.candidate.match.nodes)),
-                "unit": task.assignment.candidate.unit,
-                "pattern": task.assignment.candidate.pattern.name,
-                "predicted_cycles": task.assignment.schedule.cost.total_cycles,
-                "emitted": lowered is not None,
-                "steps": task.assignment.schedule.steps,
-                "buffers": [
-                    {"operand": p.operand, "memory": p.memory, "buffers": p.buffers, "size_bytes": p.size_bytes}
-                    for p in task.assignment.schedule.placements
-                ],
+                "index": swap.index,
+                "source": swap.source,
+                "target": swap.target,
+                "size_bytes": swap.size_bytes,
+                "start_cycles": swap.start_cycles,
+                "cycles": swap.cycles,
+                "needs": dict(swap.needs),
             }
-            for task, lowered in zip(program.tasks, request.lowered, strict=True)
+            for swap in program.swaps
         ],
+        "images": {image.name: list(image.sources) for image in emitter.images(emitter.c_files(files))},
         "predicted_cycles": program.predicted_cycles,
         "solvers": {
             "mapping": _solver(mapping.solver),
@@ -93,6 +96,41 @@ def manifest(
     }
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
     return SourceFile(NAME, text.encode("utf-8"))
+
+
+def _node(emitter: ProgramEmitter, task: Task, lowered: Lowered | None) -> dict[str, object]:
+    candidate, schedule = task.assignment.candidate, task.assignment.schedule
+    node: dict[str, object] = {
+        "index": task.index,
+        "title": emitter.title(task),
+        "onnx_names": list(emitter.request.model.origin(candidate.match.nodes)),
+        "unit": candidate.unit,
+        "pattern": candidate.pattern.name,
+        "predicted_cycles": schedule.cost.total_cycles,
+        "emitted": lowered is not None,
+        "steps": schedule.steps,
+        "buffers": [
+            {"operand": p.operand, "memory": p.memory, "buffers": p.buffers, "size_bytes": p.size_bytes}
+            for p in schedule.placements
+        ],
+    }
+    if candidate.share is not None:
+        node["share"] = {"dim": candidate.share.dim, "first": candidate.share.first, "size": candidate.share.size}
+    if emitter.request.program.queues:
+        times = {"start_cycles": task.start_cycles, "cycles": task.cycles}
+        node |= {"queue": task.queue, "needs": dict(task.needs), **times}
+    return node
+
+
+def _swap_area(areas: tuple[SwapAreaView, ...]) -> dict[str, object] | None:
+    for area in areas:
+        return {
+            "memory": area.memory,
+            "field": area.field,
+            "size_bytes": area.size_bytes,
+            "alignment_bytes": area.alignment_bytes,
+        }
+    return None
 
 
 def _tensor(view: TensorView) -> dict[str, object]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.api import BuildNode, BuildRequest, Kernel, RuntimeFile
+from match_core.emit.api import BuildImage, BuildNode, BuildRequest, InlineCode, Kernel, RuntimeFile, SwapApi
 from match_core.emit.ctypes import c_type
 from match_core.emit.interfaces import context_header
+from match_core.emit.places import Places
+from match_core.emit.queues import QueueWriter
 from match_core.emit.sources import SourceFile
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
 from match_core.emit.text import comment
-from match_core.emit.view import ArenaView, StoreView, TensorView
+from match_core.emit.view import ArenaView, StoreView, SwapAreaView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
+from match_core.schedule.geometry import round_up
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -38,12 +41,21 @@ class ProgramEmitter:
         self.inputs = self._io(request.model.graph.inputs, "in")
         self.outputs = self._io(request.model.graph.outputs, "out")
         self.stores = self._stores()
-        writer = TaskWriter(request, self._addresses())
+        self.swap_areas = self._swap_areas()
+        places = Places(
+            request.program,
+            self.arenas,
+            {view.name: view for view in self.inputs},
+            {view.name: view for view in self.outputs},
+        )
+        writer = TaskWriter(request, places)
         self.tasks = tuple(
             writer.view(task, lowered)
             for task, lowered in zip(request.program.tasks, request.lowered, strict=True)
             if lowered is not None
         )
+        self.bases = places.bases
+        self.queues = QueueWriter(request, places, {task.index: task for task in self.tasks}).write()
 
     def emit(self) -> tuple[SourceFile, ...]:
         """All files of the program, sorted by name."""
@@ -55,7 +67,10 @@ class ProgramEmitter:
             "inputs": self.inputs,
             "outputs": self.outputs,
             "stores": self.stores,
+            "swap_areas": self.swap_areas,
             "home": self.soc.home,
+            "queues": self.queues,
+            "bases": self.bases,
         }
         files = {
             f"{self.name}.h": self._render(
@@ -63,12 +78,13 @@ class ProgramEmitter:
                 **common,
                 heading=self._heading(),
             ),
-            f"{self.name}.c": self._render("model.c.mako", **common, **self._run_view()),
-            f"{self.name}_port.h": self._render("model_port.h.mako", name=self.name, guard=self.guard),
+            f"{self.name}.c": self._render(
+                "model_queues.c.mako" if self.queues else "model.c.mako", **common, **self._run_view()
+            ),
+            f"{self.name}_port.h": self._render("model_port.h.mako", **common),
             f"{self.name}_tasks.h": self._render(
                 "model_tasks.h.mako",
-                name=self.name,
-                guard=self.guard,
+                **common,
                 functions=[task.function for task in self.tasks],
                 constants=constants,
             ),
@@ -106,7 +122,33 @@ class ProgramEmitter:
             for kernel in api.kernels.values()
             if isinstance(kernel, Kernel)
         }
-        return (*api.runtime, *(headers[kind] for kind in sorted(headers)))
+        shipped = (header for code in self._inline(unit) for header in code.headers)
+        return (*api.runtime, *(headers[kind] for kind in sorted(headers)), *shipped)
+
+    def _inline(self, unit: str) -> tuple[InlineCode, ...]:
+        """The inline kernels of a unit's tasks."""
+        own = {task.function for task in self.tasks if task.unit == unit}
+        return tuple(
+            low.inline
+            for low in self.request.lowered
+            if low is not None and low.inline is not None and low.function in own
+        )
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of a run's state on a machine with addresses of 64 bits."""
+        if not self.queues:
+            return 8 * (max(1, len(self.inputs)) + len(self.outputs) + 1)
+        words = 2 + len(self.stores) + 2 * len(self.swap_areas)
+        return round_up(128 * len(self.queues) + 8 * len(self.bases) + 4 * words, 64)
+
+    def c_files(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
+        """The C files of the library among these."""
+        applications = {"example_main.c"}
+        for unit in self._units():
+            build = self.request.apis[unit].build
+            applications |= set(build.applications) if build is not None else set()
+        return tuple(file.name for file in files if file.name.endswith(".c") and file.name not in applications)
 
     def _build_files(self, sources: dict[str, str]) -> dict[str, str]:
         request = BuildRequest(
@@ -118,6 +160,7 @@ class ProgramEmitter:
             inputs=self.inputs,
             outputs=self.outputs,
             nodes=tuple(self._nodes()),
+            images=self.images(tuple(sources)),
         )
         builds = [build for unit in self._units() if (build := self.request.apis[unit].build) is not None]
         return {file.name: file.text for build in builds for file in build.render(request)}
@@ -131,7 +174,7 @@ class ProgramEmitter:
     def _arenas(self) -> tuple[ArenaView, ...]:
         views = []
         for use in self.request.program.memory:
-            if use.arena_bytes == 0:
+            if use.arena_bytes == 0 or use.memory == self.soc.store:
                 continue
             memory = self.soc.memory(use.memory)
             words = "activations between layers" if use.memory == self.soc.home else "working memory of the units"
@@ -148,10 +191,20 @@ class ProgramEmitter:
         file = f"{self.name}_{field}.bin"
         return (StoreView(memory.name, field, field.upper(), file, size_bytes, memory.alignment_bytes),)
 
+    def _swap_areas(self) -> tuple[SwapAreaView, ...]:
+        areas = []
+        for use in self.request.program.memory:
+            if use.memory == self.soc.store and use.arena_bytes:
+                field = f"{c_identifier(use.memory)}_swap"
+                alignment = self.soc.memory(use.memory).alignment_bytes
+                areas.append(SwapAreaView(use.memory, field, field.upper(), use.arena_bytes, alignment))
+        return tuple(areas)
+
     def _example_context(self) -> str:
         fields = [f".{arena.field} = {arena.field}" for arena in self.arenas]
         fields += [f".{store.field} = load_{store.field}()" for store in self.stores]
-        return ", ".join(fields) or ".unused = 0u"
+        fields += [f".{area.field} = place_{area.field}()" for area in self.swap_areas]
+        return ", ".join([*fields, ".state = &state"])
 
     def title(self, task: Task) -> str:
         """What the task computes, in the source's names (not yet safe for C)."""
@@ -167,29 +220,26 @@ class ProgramEmitter:
             taken.add(field)
             shape = tuple(int(size) for size in tensor.shape)
             element = np.dtype(tensor.dtype)
-            words = comment_text(f"{tensor.name}: {element.name} {'x'.join(map(str, shape)) or 'scalar'}")
+            kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
+            words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}")
             views.append(TensorView(tensor.name, field, c_type(element), element.name, shape, comment(words, indent=4)))
         return tuple(views)
 
-    def _addresses(self) -> dict[str, str]:
-        """C expression of the address of every activation tensor, as ``void *`` or ``const void *``."""
-        graph = self.request.model.graph
-        fields = {view.name: f"inputs->{view.field}" for view in self.inputs}
-        outputs = {
-            tensor.name: f"outputs->{view.field}" for tensor, view in zip(graph.outputs, self.outputs, strict=True)
-        }
-        address = {}
-        for buffer in self.request.program.buffers:
-            for tensor in buffer.tensors:
-                if buffer.kind == "input":
-                    source = next(name for name in buffer.tensors if name in fields)
-                    address[tensor] = fields[source]
-                elif buffer.kind == "output":
-                    target = next(name for name in buffer.tensors if name in outputs)
-                    address[tensor] = outputs[target]
-                else:
-                    address[tensor] = f"{self.soc.home} + {buffer.offset_bytes}u"
-        return address
+    def images(self, sources: Sequence[str]) -> tuple[BuildImage, ...]:
+        """Which of the C files each side needs where units are separate images, the host's first; none in a sequential
+        program."""
+        if not self.queues:
+            return ()
+        units = [queue.name for queue in self.queues if queue.kind == "unit"]
+        own = {unit: f"{self.name}_{unit}.c" for unit in units}
+        runtime = {unit: self._runtime(unit) for unit in self._units()}
+        unit_only = {file.name for files in runtime.values() for file in files if file.image == "unit"}
+        host = tuple(name for name in sources if name not in unit_only and name not in own.values())
+        images = [BuildImage(self.soc.host, host)]
+        for unit in units:
+            needed = {own[unit], *(file.name for file in runtime[unit] if file.image != "host")}
+            images.append(BuildImage(unit, tuple(name for name in sources if name in needed)))
+        return tuple(images)
 
     def _heading(self) -> str:
         model, name = self.request.model, self.name
@@ -197,8 +247,8 @@ class ProgramEmitter:
             f"{name}: compiled by match {self.request.version} for {self.soc.name} from {comment_text(model.source)} "
             f"(sha256 {model.source_sha256[:16]}).",
             f"The caller owns all memory. Fill in {name}_t, call {name}_init once, then {name}_run per inference. Two "
-            "instances may live side by side if their arenas do not overlap; they share the units, so run one at a "
-            "time.",
+            "instances may live side by side if each has arenas and a state of its own; they share the units, so run "
+            "one at a time.",
         )
 
     def _run_view(self) -> dict[str, object]:
@@ -206,6 +256,7 @@ class ProgramEmitter:
         platforms = [self.request.apis[unit].platform for unit in units]
         return {
             "tasks": self.tasks,
+            "swap_api": self._swap_api(),
             "summary": f"{len(self.tasks)} tasks on {', '.join(units)}; "
             f"{self.request.program.predicted_cycles} cycles (modelled).",
             "headers": self._headers(units),
@@ -214,6 +265,15 @@ class ProgramEmitter:
             "uses_home": any(arena.memory == self.soc.home for arena in self.arenas),
         }
 
+    def _swap_api(self) -> SwapApi | None:
+        if not any(queue.kind == "link" for queue in self.queues):
+            return None
+        apis = self.request.apis
+        found = next((api.swap for name in sorted(apis) if (api := apis[name]).swap is not None), None)
+        if found is None or not self.swap_areas:
+            raise ValueError(f"{self.soc.name}: swaps without functions or without an area in the store")
+        return found
+
     def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
         return _unique(header for unit in units for header in self.request.apis[unit].headers)
 
@@ -221,24 +281,29 @@ class ProgramEmitter:
         tasks = [task for task in self.tasks if task.unit == unit]
         headers = self._headers((unit,))
         if self.request.apis[unit].memory is not None:
-            return self._render("model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks)
-        own = {task.function for task in tasks}
-        codes = [
-            low.inline
-            for low in self.request.lowered
-            if low is not None and low.inline is not None and low.function in own
-        ]
+            return self._render(
+                "model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks, table=self._table(unit)
+            )
+        codes = self._inline(unit)
         helpers = dict(pair for code in codes for pair in code.helpers)
         return self._render(
             "model_inline.c.mako",
             name=self.name,
             unit=unit,
             home=self.soc.home,
-            headers=headers,
+            headers=_unique((*headers, *(header.name for code in codes for header in code.headers))),
             includes=sorted({include for code in codes for include in code.includes} - {"stdint.h"}),
             helpers=tuple(helpers.values()),
             tasks=tasks,
+            table=self._table(unit),
         )
+
+    def _table(self, unit: str) -> str:
+        """The table of a unit's tasks and what works through it; empty in a sequential program."""
+        queue = next((queue for queue in self.queues if queue.name == unit), None)
+        if queue is None:
+            return ""
+        return self._render("task_table.c.mako", name=self.name, queue=queue, stores=self.stores)
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:

@@ -10,13 +10,15 @@ from match_core.emit.api import Kernel, UnitApi
 from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
 from match_core.emit.text import comment
-from match_core.emit.view import TaskView
+from match_core.emit.view import StepView, TaskView
 from match_core.ir.naming import c_identifier, comment_text
 
 if TYPE_CHECKING:
     from match_core.emit.constants import ConstantPool
     from match_core.emit.lower import Lowered, Title
+    from match_core.emit.places import Places
     from match_core.ir.model import Model
+    from match_core.mapping.result import Share
     from match_core.planning.program import Program, Task
 
 
@@ -35,19 +37,18 @@ class EmitRequest:
 
 
 class TaskWriter:
-    """Makes the views of a program's tasks. ``addresses``: C expression of every activation tensor's address, as
-    ``void *`` or ``const void *``."""
+    """Makes the views of a program's tasks."""
 
-    def __init__(self, request: EmitRequest, addresses: Mapping[str, str]) -> None:
+    def __init__(self, request: EmitRequest, places: Places) -> None:
         self.request = request
         self.soc = request.program.soc
-        self._addresses = addresses
+        self._addresses = {} if request.program.queues else places.expressions()
 
     def view(self, task: Task, lowered: Lowered) -> TaskView:
         """The view of one task that has code."""
         candidate = task.assignment.candidate
-        api = self.request.apis[candidate.unit]
-        title = comment_text(f"{self.request.title(task.assignment)} on {candidate.unit} ({candidate.pattern.name})")
+        what = comment_text(f"{self.request.title(task.assignment)}{_share_words(candidate.share)}")
+        title = f"{what} on {candidate.unit} ({comment_text(candidate.pattern.name)})"
         layer = None if lowered.inline is not None else self._layer(task, lowered)
         detail = self._detail(task, layer)
         heading = comment(title, detail)
@@ -60,17 +61,24 @@ class TaskWriter:
         return TaskView(
             index=task.index,
             unit=candidate.unit,
+            title=what,
             heading=heading,
             note=comment(f"{task.index}: {title}", detail, indent=4),
             function=lowered.function,
-            call=api.platform.call,
+            definition=definition,
+            private_memories=private,
+            kernel=f"{lowered.function}_kernel",
+            arguments=", ".join(lowered.arguments),
+            step=None if self.request.program.queues else self._step(task, lowered, private),
+        )
+
+    def _step(self, task: Task, lowered: Lowered, private: tuple[str, ...]) -> StepView:
+        return StepView(
+            call=self.request.apis[task.assignment.candidate.unit].platform.call,
             inputs=", ".join(self._addresses[t.name] for t in lowered.inputs) or "NULL",
             outputs=", ".join(self._addresses[t.name] for t in lowered.outputs),
             private_near=", ".join(f"ctx->{c_identifier(memory)}" for memory in private),
             fields=", ".join(self._fields(task, lowered, bool(private))),
-            definition=definition,
-            kernel=f"{lowered.function}_kernel",
-            arguments=", ".join(lowered.arguments),
         )
 
     def _fields(self, task: Task, lowered: Lowered, private: bool) -> list[str]:
@@ -116,6 +124,12 @@ class TaskWriter:
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
+
+
+def _share_words(share: Share | None) -> str:
+    if share is None:
+        return ""
+    return f", {share.dim} {share.first}..{share.first + share.size - 1} of {share.whole.dim(share.dim).size}"
 
 
 def _names(layer: Layer, what: str) -> str:

@@ -53,6 +53,12 @@ def comment(*paragraphs: str, indent: int = 0) -> str:
     return f"{margin}/* " + f"\n{margin} * ".join(lines) + " */"
 
 
+def noted(code: str, words: str, indent: int = 0) -> str:
+    """A line of C with a comment behind it, or above it where both are too long for one line."""
+    line = f"{' ' * indent}{code} /* {words} */"
+    return line if len(line) <= WIDTH else f"{comment(words, indent=indent)}\n{' ' * indent}{code}"
+
+
 class Block:
     """Statements of one function body."""
 

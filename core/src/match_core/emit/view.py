@@ -62,21 +62,91 @@ class StoreView:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskView:
-    """A task in the run function, and its C function. ``heading``: the comment above the function, ``note`` the one in
-    the run function; ``fields`` initialises the task that the function receives; ``definition``: all C of a layer, or
-    the kernel that an inline task calls with ``arguments``."""
+class StepView:
+    """How a sequential program runs a task: ``call`` of the unit's platform, addresses, and ``fields`` that initialise
+    what the task's function receives."""
 
-    index: int
-    unit: str
-    heading: str
-    note: str
-    function: str
     call: str
     inputs: str
     outputs: str
     private_near: str
     fields: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task with its C function. ``title``: what it computes; ``heading``: the comment above the function, ``note``
+    the one where it is run; ``definition``: all C of a layer, or the kernel that an inline task calls with
+    ``arguments``; ``private_memories``: of single operands. ``step``: how a sequential program runs it."""
+
+    index: int
+    unit: str
+    title: str
+    heading: str
+    note: str
+    function: str
     definition: str
+    private_memories: tuple[str, ...] = ()
     kernel: str = ""
     arguments: str = ""
+    step: StepView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAreaView:
+    """Bytes of the store that activations pass while others need their place; ``field`` gets their address."""
+
+    memory: str
+    field: str
+    macro: str
+    size_bytes: int
+    alignment_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """A task in the table of its unit: places of its tensors as initialisers."""
+
+    index: int
+    note: str
+    function: str
+    near: str
+    scratch: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    privates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsView:
+    """What a task or a swap waits for: ``counts`` by queue; ``text`` is its row with a comment."""
+
+    counts: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwapView:
+    """A swap in the table of the link; ``home`` is a place, ``store`` bytes behind the start of the swap area."""
+
+    home: str
+    store: int
+    size_bytes: int
+    out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """A queue that has tasks. The names of functions are empty where there is nothing to call."""
+
+    name: str
+    field: str
+    kind: str
+    needs: tuple[NeedsView, ...]
+    rows: tuple[RowView, ...] = ()
+    swaps: tuple[SwapView, ...] = ()
+    launch: str = ""
+    wait: str = ""
+    join: str = ""
+    signal: str = ""
+    notify: str = ""

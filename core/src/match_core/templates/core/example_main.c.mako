@@ -7,6 +7,7 @@
 % for arena in arenas:
 static alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${arena.macro}_BYTES];
 % endfor
+static ${name}_state_t state;
 % for io in [*inputs, *outputs]:
 static ${io.ctype} ${io.field}[${io.elements}];
 % endfor
@@ -15,6 +16,12 @@ static ${io.ctype} ${io.field}[${io.elements}];
 /* Supplied by the platform: brings ${store.file} into ${store.memory}, from flash for example, and gives its address there, a
  * multiple of ${guard}_${store.macro}_ALIGN. */
 uint32_t load_${store.field}(void);
+% endfor
+% for area in swap_areas:
+
+/* Supplied by the platform: the address of ${guard}_${area.macro}_BYTES in ${area.memory}, a multiple of
+ * ${guard}_${area.macro}_ALIGN. */
+uint32_t place_${area.field}(void);
 % endfor
 
 int main(void)

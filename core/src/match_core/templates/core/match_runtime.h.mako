@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every emitted program shares: how a task is handed to a unit, the counters of units that run side by side, and the
- * arithmetic of tiles. */
+/* What every emitted program shares: how a task is handed to a unit, the counters of units that run side by side, and
+ * the arithmetic of tiles. */
 #ifndef MATCH_RUNTIME_H
 #define MATCH_RUNTIME_H
 
 #include <stdint.h>
 
-/* ---- tasks -------------------------------------------------------------------------------------------------------- */
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* One task of the program. */
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
     uint32_t store;               /* address of the program's constants in the memory behind */
 } match_task_t;
 
-/* ---- units side by side ------------------------------------------------------------------------------------------- */
+/* ---- units side by side ------------------------------------------------------------------------------------------ */
 
 /* MATCH_SYNC_HEADER names a header that may define MATCH_COUNTER, MATCH_LOAD, MATCH_STORE and MATCH_RELAX. */
 #ifdef MATCH_SYNC_HEADER
@@ -122,7 +122,7 @@ extern "C"
 #endif
 int match_port_wait(void);
 
-/* ---- tiles -------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* The part of an axis that a tile reads, and how much of its window lies before and after the tensor (padding). */
 typedef struct {

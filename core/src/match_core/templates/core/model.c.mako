@@ -10,66 +10,85 @@
 #include "${name}_port.h"
 #include "${name}_tasks.h"
 
-int ${name}_init(const ${name}_t *ctx)
+<%include file="model_init.c.mako"/>
+int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
 {
-% for arena in arenas:
-    if ((ctx->${arena.field} == NULL) || (((uintptr_t)ctx->${arena.field} % ${guard}_${arena.macro}_ALIGN) != 0u)) {
-        return ${guard}_ERROR_ARENA;
-    }
-% endfor
-% for store in stores:
-    if ((ctx->${store.field} % ${guard}_${store.macro}_ALIGN) != 0u) {
-        return ${guard}_ERROR_ARENA;
-    }
-% endfor
-% if not arenas and not stores:
-    (void)ctx;
-% endif
-% for start in starts:
-    if (${start}() != 0) {
+    ${name}_state_t *const state = ctx->state;
+    if (state->status == ${guard}_BUSY) {
         return ${guard}_ERROR_UNIT;
     }
-% endfor
+    state->inputs = *inputs;
+    state->outputs = *outputs;
+    state->next = 0u;
+    state->status = ${guard}_BUSY;
     return ${guard}_OK;
 }
 
-int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
+/* Runs the next task. */
+int ${name}_poll(const ${name}_t *ctx)
 {
+    ${name}_state_t *const state = ctx->state;
 % if uses_home:
     uint8_t *const ${home} = ctx->${home};
-% elif not arenas:
-    (void)ctx;
 % endif
-% if not inputs:
-    (void)inputs;
-% endif
-% for task in tasks:
+    if (state->status != ${guard}_BUSY) {
+        return state->status;
+    }
+    switch (state->next++) {
+% for number, task in enumerate(tasks):
 
 ${task.note}
-    {
-        const void *const in[] = {${task.inputs}};
-        void *const out[] = {${task.outputs}};
-% if task.private_near:
-        uint8_t *const private_near[] = {${task.private_near}};
+    case ${number}u: {
+        const void *const in[] = {${task.step.inputs}};
+        void *const out[] = {${task.step.outputs}};
+% if task.step.private_near:
+        uint8_t *const private_near[] = {${task.step.private_near}};
 % endif
-        match_task_t task = {${task.fields}};
+        match_task_t task = {${task.step.fields}};
         MATCH_NODE_BEGIN(${task.index}u);
-% if task.call:
-        if (${task.call}(${task.function}, &task) != 0) {
-            return ${guard}_ERROR_UNIT;
+% if task.step.call:
+        if (${task.step.call}(${task.function}, &task) != 0) {
+            state->status = ${guard}_ERROR_UNIT;
         }
 % else:
         ${task.function}(&task);
 % endif
         MATCH_NODE_END(${task.index}u);
+        break;
     }
 % endfor
-    return ${guard}_OK;
+
+    default:
+        break;
+    }
+% if tasks:
+    if ((state->next >= ${len(tasks)}u) && (state->status == ${guard}_BUSY)) {
+        state->status = ${guard}_OK;
+    }
+% else:
+    state->status = ${guard}_OK;
+% endif
+    return state->status;
+}
+
+int ${name}_wait(const ${name}_t *ctx)
+{
+    int status = ${guard}_BUSY;
+    while (status == ${guard}_BUSY) {
+        status = ${name}_poll(ctx);
+    }
+    return status;
+}
+
+int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
+{
+    const int status = ${name}_start(ctx, inputs, outputs);
+    return (status == ${guard}_OK) ? ${name}_wait(ctx) : status;
 }
 
 void ${name}_stop(const ${name}_t *ctx)
 {
-    (void)ctx;
+    ctx->state->status = ${guard}_OK;
 % for stop in stops:
     ${stop}();
 % endfor

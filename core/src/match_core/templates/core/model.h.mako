@@ -4,6 +4,9 @@ ${heading}
 #define ${guard}_H
 
 #include <stdint.h>
+% if queues:
+#include "match_runtime.h"
+% endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,25 +22,20 @@ extern "C" {
 #define ${guard}_${store.macro}_BYTES ${store.size_bytes}u
 #define ${guard}_${store.macro}_ALIGN ${store.alignment_bytes}u
 % endfor
+% for area in swap_areas:
+/* ${area.memory}: place for activations that leave ${home} for some time */
+#define ${guard}_${area.macro}_BYTES ${area.size_bytes}u
+#define ${guard}_${area.macro}_ALIGN ${area.alignment_bytes}u
+% endfor
 
-/* Results of ${name}_init and ${name}_run. */
+/* Results. */
 enum {
     ${guard}_OK = 0,
-    ${guard}_ERROR_ARENA = -1, /* an arena is missing or not aligned */
-    ${guard}_ERROR_UNIT = -2   /* a unit did not start or did not take a task */
+    ${guard}_BUSY = 1,          /* tasks are left */
+    ${guard}_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
+    ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
+    ${guard}_ERROR_TIMEOUT = -3 /* nothing went on for too long */
 };
-
-typedef struct {
-% for arena in arenas:
-    uint8_t *${arena.field};
-% endfor
-% for store in stores:
-    uint32_t ${store.field}; /* address of ${store.file} in ${store.memory} */
-% endfor
-% if not arenas and not stores:
-    uint8_t unused; /* this program needs no memory of the caller */
-% endif
-} ${name}_t;
 
 typedef struct {
 % for io in inputs:
@@ -56,13 +54,56 @@ ${io.comment}
 % endfor
 } ${name}_outputs_t;
 
-/* Checks the arenas and starts the units. */
+% if queues:
+/* One run: what the host and the units share, in ${home}. */
+typedef struct {
+    match_queue_t queue[${len(queues)}]; /* ${", ".join(queue.name for queue in queues)} */
+    match_address_t base[${len(bases)}]; /* arenas, inputs and outputs, written before the units begin */
+% for store in stores:
+    uint32_t ${store.field};
+% endfor
+% for area in swap_areas:
+    uint32_t ${area.field};
+    uint32_t swapping; /* 1 while a swap is on its way */
+% endfor
+    uint32_t seen;     /* tasks that were done when the host last looked */
+    int32_t status;
+} ${name}_state_t;
+% else:
+/* One run. */
+typedef struct {
+    ${name}_inputs_t inputs;
+    ${name}_outputs_t outputs;
+    uint32_t next; /* task */
+    int32_t status;
+} ${name}_state_t;
+% endif
+
+typedef struct {
+% for arena in arenas:
+    uint8_t *${arena.field};
+% endfor
+% for store in stores:
+    uint32_t ${store.field}; /* address of ${store.file} in ${store.memory} */
+% endfor
+% for area in swap_areas:
+    uint32_t ${area.field}; /* address of ${guard}_${area.macro}_BYTES in ${area.memory} */
+% endfor
+    ${name}_state_t *state;
+} ${name}_t;
+
+/* Checks the arenas, sets up the state and starts the units. */
 int ${name}_init(const ${name}_t *ctx);
 
 /* One inference; returns when the outputs are written. */
 int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs);
 
-/* Stops the units. */
+/* The same in parts: begins an inference, goes on with it (${guard}_BUSY while tasks are left), waits for its end. */
+int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs);
+int ${name}_poll(const ${name}_t *ctx);
+int ${name}_wait(const ${name}_t *ctx);
+
+/* Ends an inference that is not over, and stops the units. */
 void ${name}_stop(const ${name}_t *ctx);
 
 #ifdef __cplusplus

@@ -8,6 +8,9 @@
 #include "${header}"
 % endfor
 #include "match_runtime.h"
+% if table:
+#include "${name}_port.h"
+% endif
 #include "${name}_tasks.h"
 
 % for helper in helpers:
@@ -23,3 +26,6 @@ void ${task.function}(void *argument)
 }
 
 % endfor
+% if table:
+${table}
+% endif

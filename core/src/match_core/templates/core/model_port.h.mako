@@ -19,5 +19,17 @@ void match_profile_end(unsigned int node);
 #define MATCH_NODE_BEGIN(n) ((void)0)
 #define MATCH_NODE_END(n) ((void)0)
 #endif
+% if queues:
+
+/* How often in a row the host's wait may end without a notification until the run is given up. */
+#ifndef ${guard}_WAIT_LIMIT
+#define ${guard}_WAIT_LIMIT 1000u
+#endif
+
+/* What the host gives a unit to launch: the code itself. Where units are separate images, what stands for it there. */
+#ifndef MATCH_LOOP
+#define MATCH_LOOP(name) name
+#endif
+% endif
 
 #endif

@@ -4,6 +4,31 @@
 #define ${guard}_TASKS_H
 
 #include <stdint.h>
+% if queues:
+#include "${name}.h"
+
+/* Queues, and the addresses of a run. */
+enum {
+% for queue in queues:
+    ${name}_queue_${queue.field},
+% endfor
+    ${name}_queues
+};
+enum {
+% for base in bases:
+    ${name}_base_${base},
+% endfor
+    ${name}_bases
+};
+
+% for queue in queues:
+% if queue.kind == "unit":
+void ${name}_${queue.field}_loop(void *state);
+% elif queue.kind == "host":
+void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n);
+% endif
+% endfor
+% endif
 
 % for function in functions:
 void ${function}(void *argument);

@@ -5,8 +5,14 @@
 #include "${header}"
 % endfor
 #include "match_runtime.h"
+% if table:
+#include "${name}_port.h"
+% endif
 #include "${name}_tasks.h"
 
 % for task in tasks:
 ${task.definition}
 % endfor
+% if table:
+${table}
+% endif

@@ -57,7 +57,7 @@ def _instance(request: BuildRequest) -> tuple[str, ...]:
         for arena in request.arenas
     ]
     fields += [f".{store.field} = store_{store.field}" for store in request.stores]
-    return tuple(fields) or (".unused = 0u",)
+    return (*fields, ".state = &state")
 
 
 def _plain(title: str) -> str:

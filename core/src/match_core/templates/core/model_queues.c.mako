@@ -1,0 +1,255 @@
+<%
+    host = next((queue for queue in queues if queue.kind == "host"), None)
+    link = next((queue for queue in queues if queue.kind == "link"), None)
+    total = sum(len(queue.needs) for queue in queues)
+%>\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ${name}: the host's side of a run. It posts tasks as soon as what they need is done. ${summary} */
+#include "${name}.h"
+
+#include <stddef.h>
+% for header in headers:
+#include "${header}"
+% endfor
+#include "match_runtime.h"
+#include "${name}_port.h"
+#include "${name}_tasks.h"
+
+/* ---- what tasks need --------------------------------------------------------------------------------------------- */
+
+/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The columns are
+ * the queues ${", ".join(queue.name for queue in queues)}. */
+% for queue in queues:
+static const uint16_t ${queue.field}_needs[][${name}_queues] = {
+% for row in queue.needs:
+${row.text}
+% endfor
+};
+% endfor
+
+static const struct {
+    uint32_t tasks;
+    const uint16_t (*needs)[${name}_queues];
+    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host works on the queue itself */
+    void (*loop)(void *state);
+    int (*join)(void);
+    void (*signal)(void);
+} queues[] = {
+% for queue in queues:
+% if queue.launch:
+    [${name}_queue_${queue.field}] = {${len(queue.needs)}u, ${queue.field}_needs, ${queue.launch},
+        MATCH_LOOP(${name}_${queue.field}_loop), ${queue.join or "NULL"}, ${queue.signal or "NULL"}},
+% else:
+    [${name}_queue_${queue.field}] = {${len(queue.needs)}u, ${queue.field}_needs, NULL, NULL, NULL, NULL},
+% endif
+% endfor
+};
+% if link:
+
+static const struct {
+    match_place_t home;
+    uint32_t store; /* bytes behind the start of the swap area */
+    uint32_t bytes;
+    uint32_t out; /* 1: from ${home} to ${swap_areas[0].memory} */
+} swaps[] = {
+% for swap in link.swaps:
+    {${swap.home}, ${swap.store}u, ${swap.size_bytes}u, ${int(swap.out)}u},
+% endfor
+};
+% endif
+
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
+
+static void post(${name}_state_t *state, uint32_t q, uint32_t count)
+{
+    match_store(&state->queue[q].posted, count);
+    if (queues[q].signal != NULL) {
+        queues[q].signal();
+    }
+}
+
+/* Waits until the units of the queues before end have left their loops; 0 when all have. */
+static int join(uint32_t end)
+{
+    int failed = 0;
+    for (uint32_t q = 0u; q < end; q++) {
+        if ((queues[q].join != NULL) && (queues[q].join() != 0)) {
+            failed = 1;
+        }
+    }
+    return failed;
+}
+
+/* Ends a run early; the units of the queues before end have been launched. */
+static void cancel(${name}_state_t *state, uint32_t end)
+{
+    for (uint32_t q = 0u; q < ${name}_queues; q++) {
+        post(state, q, MATCH_CANCEL);
+    }
+    (void)join(end);
+% if link:
+    for (uint32_t n = 0u; (n < ${guard}_WAIT_LIMIT) && (state->swapping != 0u) && (${swap_api.busy}() != 0); n++) {
+        (void)match_port_wait();
+    }
+    state->swapping = 0u;
+% endif
+}
+
+/* Posts every task of a queue whose needs are met; how many. */
+static uint32_t post_ready(${name}_state_t *state, uint32_t q, const uint32_t *done)
+{
+    const uint32_t before = match_load(&state->queue[q].posted);
+    uint32_t posted = before;
+    for (int ready = 1; posted < queues[q].tasks; posted++) {
+        for (uint32_t other = 0u; other < ${name}_queues; other++) {
+            ready &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
+        }
+        if (ready == 0) {
+            break;
+        }
+    }
+    if (posted != before) {
+        post(state, q, posted);
+    }
+    return posted - before;
+}
+% if link:
+
+/* Starts a swap, or finds that it has ended; whether it did either. */
+static int swap(${name}_state_t *state, uint32_t done)
+{
+    match_queue_t *const queue = &state->queue[${name}_queue_${link.field}];
+    if (state->swapping != 0u) {
+        if (${swap_api.busy}() != 0) {
+            return 0;
+        }
+        state->swapping = 0u;
+        match_store(&queue->done, done + 1u);
+        return 1;
+    }
+    if (done >= match_load(&queue->posted)) {
+        return 0;
+    }
+    void *const at = match_at(state->base, swaps[done].home);
+    const uint32_t store = state->${swap_areas[0].field} + swaps[done].store;
+    if (swaps[done].out != 0u) {
+        ${swap_api.copy_out}(store, at, swaps[done].bytes);
+    } else {
+        ${swap_api.copy_in}(at, store, swaps[done].bytes);
+    }
+    state->swapping = 1u;
+    return 1;
+}
+% endif
+
+/* Looks at every queue once; whether anything went on. */
+static int advance(${name}_state_t *state)
+{
+    uint32_t done[${name}_queues], all = 0u;
+    for (uint32_t q = 0u; q < ${name}_queues; q++) {
+        done[q] = match_load(&state->queue[q].done);
+        all += done[q];
+    }
+    int progress = (all != state->seen) ? 1 : 0;
+    state->seen = all;
+    if (all == ${total}u) {
+        state->status = (join(${name}_queues) == 0) ? ${guard}_OK : ${guard}_ERROR_UNIT;
+        return 1;
+    }
+    for (uint32_t q = 0u; q < ${name}_queues; q++) {
+        progress |= (post_ready(state, q, done) != 0u) ? 1 : 0;
+    }
+% if link:
+    progress |= swap(state, done[${name}_queue_${link.field}]);
+% endif
+% if host:
+    match_queue_t *const own = &state->queue[${name}_queue_${host.field}];
+    const uint32_t next = done[${name}_queue_${host.field}];
+    if (next < match_load(&own->posted)) {
+        ${name}_${host.field}_run(state, next);
+        match_store(&own->done, next + 1u);
+        progress = 1;
+    }
+% endif
+    return progress;
+}
+
+/* ---- for the application ----------------------------------------------------------------------------------------- */
+
+<%include file="model_init.c.mako"/>
+int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
+{
+    ${name}_state_t *const state = ctx->state;
+    if (state->status == ${guard}_BUSY) {
+        return ${guard}_ERROR_UNIT;
+    }
+    state->base[${name}_base_none] = 0u;
+% for arena in arenas:
+    state->base[${name}_base_${arena.field}] = (match_address_t)(uintptr_t)ctx->${arena.field};
+% endfor
+% for io in inputs:
+    state->base[${name}_base_in_${io.field}] = (match_address_t)(uintptr_t)inputs->${io.field};
+% endfor
+% for io in outputs:
+    state->base[${name}_base_out_${io.field}] = (match_address_t)(uintptr_t)outputs->${io.field};
+% endfor
+% for area in [*stores, *swap_areas]:
+    state->${area.field} = ctx->${area.field};
+% endfor
+% if not inputs:
+    (void)inputs;
+% endif
+    for (uint32_t q = 0u; q < ${name}_queues; q++) {
+        match_store(&state->queue[q].posted, 0u);
+        match_store(&state->queue[q].done, 0u);
+    }
+    state->seen = 0u;
+    for (uint32_t q = 0u; q < ${name}_queues; q++) {
+        if ((queues[q].launch != NULL) && (queues[q].launch(queues[q].loop, state) != 0)) {
+            cancel(state, q);
+            return ${guard}_ERROR_UNIT;
+        }
+    }
+    state->status = ${guard}_BUSY;
+    return ${guard}_OK;
+}
+
+int ${name}_poll(const ${name}_t *ctx)
+{
+    if (ctx->state->status == ${guard}_BUSY) {
+        (void)advance(ctx->state);
+    }
+    return ctx->state->status;
+}
+
+int ${name}_wait(const ${name}_t *ctx)
+{
+    ${name}_state_t *const state = ctx->state;
+    uint32_t idle = 0u;
+    while (state->status == ${guard}_BUSY) {
+        if (advance(state) != 0) {
+            idle = 0u;
+        } else if ((match_port_wait() != 0) && (++idle >= ${guard}_WAIT_LIMIT)) {
+            cancel(state, ${name}_queues);
+            state->status = ${guard}_ERROR_TIMEOUT;
+        }
+    }
+    return state->status;
+}
+
+int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
+{
+    const int status = ${name}_start(ctx, inputs, outputs);
+    return (status == ${guard}_OK) ? ${name}_wait(ctx) : status;
+}
+
+void ${name}_stop(const ${name}_t *ctx)
+{
+    if (ctx->state->status == ${guard}_BUSY) {
+        cancel(ctx->state, ${name}_queues);
+    }
+    ctx->state->status = ${guard}_OK;
+% for stop in stops:
+    ${stop}();
+% endfor
+}

@@ -1,0 +1,94 @@
+<%
+    ins, outs, privates = (max(map(len, lists), default=0) for lists in (
+        [row.inputs for row in queue.rows], [row.outputs for row in queue.rows], [row.privates for row in queue.rows]))
+
+    def places(entries):
+        lines = [", ".join(entries[i : i + 3]) for i in range(0, len(entries), 3)]
+        return "(const match_place_t[]){" + ",\n        ".join(lines) + "}"
+%>\
+/* The tasks of ${queue.name}, in order. */
+static const match_row_t rows[] = {
+% for row in queue.rows:
+${row.note}
+    {.run = ${row.function}, .node = ${row.index}u,
+% if row.inputs:
+     .in = ${places(row.inputs)}, .inputs = ${len(row.inputs)}u,
+% endif
+% if row.near:
+     .near = ${row.near},
+% endif
+% if row.privates:
+     .private_near = ${places(row.privates)}, .privates = ${len(row.privates)}u,
+% endif
+% if row.scratch:
+     .scratch = ${row.scratch},
+% endif
+     .out = ${places(row.outputs)}, .outputs = ${len(row.outputs)}u},
+% endfor
+};
+
+/* Runs a task with the addresses of this run. */
+% if queue.kind == "unit":
+static void run_task(const ${name}_state_t *state, uint32_t n)
+% else:
+void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n)
+% endif
+{
+    const match_row_t *const row = &rows[n];
+% if ins:
+    const void *in[${ins}];
+% endif
+    void *out[${outs}];
+% if privates:
+    uint8_t *private_near[${privates}];
+% endif
+% if ins:
+    for (uint32_t i = 0u; i < row->inputs; i++) {
+        in[i] = match_at(state->base, row->in[i]);
+    }
+% endif
+    for (uint32_t i = 0u; i < row->outputs; i++) {
+        out[i] = match_at(state->base, row->out[i]);
+    }
+% if privates:
+    for (uint32_t i = 0u; i < row->privates; i++) {
+        private_near[i] = match_at(state->base, row->private_near[i]);
+    }
+% endif
+    match_task_t task = {
+        .near = match_at(state->base, row->near),
+% if privates:
+        .private_near = private_near,
+% endif
+% if ins:
+        .in = in,
+% endif
+        .out = out,
+        .scratch = match_at(state->base, row->scratch),
+% for store in stores:
+        .store = state->${store.field},
+% endfor
+    };
+    MATCH_NODE_BEGIN(row->node);
+    row->run(&task);
+    MATCH_NODE_END(row->node);
+}
+% if queue.kind == "unit":
+
+/* The unit's part of a run: waits for each task until the host has posted it. */
+void ${name}_${queue.field}_loop(void *argument)
+{
+    ${name}_state_t *const state = argument;
+    match_queue_t *const queue = &state->queue[${name}_queue_${queue.field}];
+    for (uint32_t n = 0u; n < ${len(queue.rows)}u; n++) {
+        if (${queue.wait}(queue, n + 1u) != 0) {
+            return;
+        }
+        run_task(state, n);
+        match_store(&queue->done, n + 1u);
+% if queue.notify:
+        ${queue.notify}();
+% endif
+    }
+}
+% endif
