@@ -149,6 +149,8 @@ class Soc:
     are streamed; None where there is none.
     ``signalling``: how units that run side by side are told what to do; None where they cannot. ``mode`` is the kind of
     program that is being compiled: one task after another, or units side by side; packages look at it in their hooks.
+    ``overflow``: a memory behind ``home`` in which tensors that do not fit may lie, because the host and the DMA of every
+    unit with a link to it reach it by ordinary addresses.
     ``parts``: in concurrent programs, the parts of memories that several units share.
     """
 
@@ -167,6 +169,7 @@ class Soc:
     signalling: Signalling | None = None
     mode: Literal["sequential", "concurrent"] = "sequential"
     parts: tuple[MemoryPart, ...] = ()
+    overflow: str | None = None
 
     def __post_init__(self) -> None:
         names = [m.name for m in self.memories]
@@ -176,6 +179,8 @@ class Soc:
             raise ValueError(f"soc {self.name}: home memory {self.home!r} is not among {names}")
         if self.store is not None and self.store not in names:
             raise ValueError(f"soc {self.name}: store {self.store!r} is not among {names}")
+        if self.overflow is not None and self.overflow not in names:
+            raise ValueError(f"soc {self.name}: overflow {self.overflow!r} is not among {names}")
         if self.preset and self.preset not in self.presets:
             raise ValueError(f"soc {self.name}: preset {self.preset!r} is not among {self.presets}")
         if self.host not in self.units:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from match_core.ir.model import Model
     from match_core.mapping.result import Assignment, Candidates, Refusal
     from match_core.mapping.result import Mapping as UnitMapping
-    from match_core.planning.deploy import Deployment
+    from match_core.planning.deploy import Deployer, Deployment
     from match_core.planning.program import Program
     from match_core.plugin.host import Plugins
     from match_core.schedule.candidates import Scheduler
@@ -96,26 +96,8 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     candidates = _stage(
         observer, "match", lambda: _match(model, units, plugins), lambda found: {"candidates": len(found.legal)}
     )
-    scheduled, unfit = _stage(
-        observer,
-        "schedule",
-        lambda: scheduler.schedule_all(candidates),
-        lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
-    )
-    refused = (*candidates.refused, *unfit)
-    mapping = _stage(
-        observer,
-        "map",
-        lambda: _map(model, scheduler, scheduled, refused),
-        lambda chosen: {"nodes": len(chosen.assignments)},
-    )
     title = _titles(source, model)
-    deployed = _stage(
-        observer,
-        "plan",
-        lambda: _deploy(model, scheduler, scheduled, title, mapping),
-        lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
-    )
+    deployed, refused = _deployed(observer, model, candidates, scheduler, title)
     sources = _stage(
         observer,
         "emit",
@@ -133,6 +115,65 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
         apis=deployed.apis,
         sources=sources,
         refused=refused,
+    )
+
+
+def _deployed(
+    observer: StageObserver, model: Model, candidates: Candidates, scheduler: Scheduler, title: Title
+) -> tuple[Deployment, tuple[Refusal, ...]]:
+    """Schedule, map and plan; as long as tensors do not fit, again with more of them in the overflow memory."""
+    from match_core.errors import InfeasibleError
+    from match_core.planning.deploy import Deployer
+    from match_core.planning.overflow import placed
+
+    far: frozenset[str] = frozenset()
+    while True:
+        offered = placed(candidates, far, scheduler.soc, scheduler.units) if far else candidates
+        scheduled, refused = _scheduled(observer, scheduler, offered)
+        mapping = _mapped(observer, model, scheduler, scheduled, refused)
+        deployer = Deployer(model, scheduler, scheduled, title, far)
+        try:
+            return _planned(observer, deployer, mapping), refused
+        except InfeasibleError:
+            more = deployer.overflowing(mapping)
+            if not more:
+                raise
+            far |= more
+
+
+def _scheduled(
+    observer: StageObserver, scheduler: Scheduler, candidates: Candidates
+) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+    scheduled, unfit = _stage(
+        observer,
+        "schedule",
+        lambda: scheduler.schedule_all(candidates),
+        lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
+    )
+    return scheduled, (*candidates.refused, *unfit)
+
+
+def _mapped(
+    observer: StageObserver,
+    model: Model,
+    scheduler: Scheduler,
+    scheduled: tuple[Assignment, ...],
+    refused: tuple[Refusal, ...],
+) -> UnitMapping:
+    return _stage(
+        observer,
+        "map",
+        lambda: _map(model, scheduler, scheduled, refused),
+        lambda chosen: {"nodes": len(chosen.assignments)},
+    )
+
+
+def _planned(observer: StageObserver, deployer: Deployer, mapping: UnitMapping) -> Deployment:
+    return _stage(
+        observer,
+        "plan",
+        lambda: deployer.deploy(mapping),
+        lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
     )
 
 
@@ -192,14 +233,6 @@ def _titles(source: Model, model: Model) -> Title:
     from match_core.report.titles import source_operators, task_title
 
     return partial(task_title, model, source_operators(source))
-
-
-def _deploy(
-    model: Model, scheduler: Scheduler, scheduled: tuple[Assignment, ...], title: Title, mapping: UnitMapping
-) -> Deployment:
-    from match_core.planning.deploy import Deployer
-
-    return Deployer(model, scheduler, scheduled, title).deploy(mapping)
 
 
 def _emit(request: CompileRequest, model: Model, deployed: Deployment, title: Title, plugins: Plugins) -> Sources:

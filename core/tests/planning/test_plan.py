@@ -332,7 +332,7 @@ def test_what_is_streamed_lies_in_the_store(lab):
         (lambda p: with_buffer(p, "scratch_1", size_bytes=63), "stages 64 bytes in l2, which it does not own"),
         (lambda p: with_buffer(p, "scratch_1", first_task=0, last_task=0), "which it does not own"),
         (lambda p: replace(p, memory=(*p.memory[:2], replace(p.memory[2], constant_bytes=899))), "constant has 900"),
-        (lambda p: replace(p, memory=(p.memory[0], replace(p.memory[1], caller_bytes=8), p.memory[2])), "32 bytes, 8"),
+        (lambda p: replace(p, memory=(p.memory[0], replace(p.memory[1], caller_bytes=8), p.memory[2])), "in l2, 8 are"),
         (lambda p: with_task(p, 1, assignment=p.tasks[0].assignment), "900 bytes in the store"),
     ],
 )

@@ -6,7 +6,7 @@ is keyed by tensor name: names of tensors are unique in an ONNX graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,12 +32,13 @@ class Flow:
 @dataclass(frozen=True, slots=True)
 class Storage:
     """Bytes that exist: ``tensors`` share them, the one that is written first. ``source``: a graph input's
-    bytes; ``target``: those of a graph output."""
+    bytes; ``target``: those of a graph output; ``far``: they lie in the Soc's overflow memory."""
 
     tensors: tuple[str, ...]
     size_bytes: int
     source: bool
     target: bool
+    far: bool = False
 
 
 def tensor_bytes(tensor: gs.Tensor) -> int:
@@ -93,8 +94,9 @@ def tensors_of(graph: gs.Graph) -> dict[str, gs.Tensor]:
     return found
 
 
-def storages_of(model: Model, flows: Sequence[Flow]) -> tuple[Storage, ...]:
-    """All bytes that exist, in the order in which tensors are made (graph inputs first).
+def storages_of(model: Model, flows: Sequence[Flow], far: Container[str] = ()) -> tuple[Storage, ...]:
+    """All bytes that exist, in the order in which tensors are made (graph inputs first). ``far``: tensors that lie in
+    the Soc's overflow memory.
 
     UnsupportedError MATCH-P003 where a graph output is not computed, or only another shape of an input or of
     another output: both belong to the caller, and nothing would copy one to the other.
@@ -113,7 +115,13 @@ def storages_of(model: Model, flows: Sequence[Flow]) -> tuple[Storage, ...]:
         if name not in made or root[name] in inputs or earlier:
             raise _not_computed(model, name)
     return tuple(
-        Storage(tuple(names), tensor_bytes(tensors[first]), first in inputs, any(n in outputs for n in names))
+        Storage(
+            tensors=tuple(names),
+            size_bytes=tensor_bytes(tensors[first]),
+            source=first in inputs,
+            target=any(n in outputs for n in names),
+            far=any(n in far for n in names),
+        )
         for first, names in shared.items()
     )
 

@@ -11,6 +11,7 @@ from match_core.emit.lower import Lowered, lower
 from match_core.mapping.objective import weighting_of
 from match_core.mapping.result import SolverStatus
 from match_core.planning.draft import Draft, draft_of
+from match_core.planning.overflow import overflowing
 from match_core.planning.plan import plan
 from match_core.planning.shortage import Shortage
 from match_core.planning.streaming import Problem, choose_streaming
@@ -61,12 +62,14 @@ class _Measured:
 
 @dataclass(frozen=True)
 class Deployer:
-    """Deploys mappings of one model; ``offered`` are all candidates with schedules; ``title`` names a task."""
+    """Deploys mappings of one model; ``offered`` are all candidates with schedules; ``title`` names a task; ``far``:
+    tensors that lie in the Soc's overflow memory."""
 
     model: Model
     scheduler: Scheduler
     offered: tuple[Assignment, ...]
     title: Title
+    far: frozenset[str] = frozenset()
 
     def deploy(self, mapping: UnitMapping) -> Deployment:
         """The program of a mapping. InfeasibleError MATCH-M001 where it does not fit, streamed or not."""
@@ -76,12 +79,19 @@ class Deployer:
             mapping, measured = self._streamed(mapping, measured)
         if measured.over_bytes > 0:
             raise Shortage(measured.draft, measured.constants, soc.store).error(self.model)
-        program = plan(self.model, mapping, soc, measured.constants, measured.scratch, measured.stored)
+        program = plan(self.model, mapping, soc, measured.constants, measured.scratch, measured.stored, self.far)
         validate_program(self.model.graph, program)
         # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
         pool, apis = ConstantPool(self.model.name), self._apis(mapping)
         ordered = tuple(task.assignment for task in program.tasks)
         return Deployment(mapping, program, lower(self.model.name, ordered, apis, pool, self.title, soc), pool, apis)
+
+    def overflowing(self, mapping: UnitMapping) -> frozenset[str]:
+        """The tensors that should move to the Soc's overflow memory next; empty where there is none, or no need."""
+        if self.scheduler.soc.overflow is None:
+            return frozenset()
+        measured = self._measure(mapping, thorough=False)
+        return overflowing(measured.draft, sum(size for _, size in measured.constants))
 
     def _apis(self, mapping: UnitMapping) -> dict[str, UnitApi]:
         plugins, soc = self.scheduler.plugins, self.scheduler.soc
@@ -93,7 +103,7 @@ class Deployer:
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
         constants = pool.sizes()
         fixed = sum(size for _, size in constants)
-        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, thorough=thorough)
+        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, self.far, thorough=thorough)
         return _Measured(constants, pool.stored_sizes(), scratch, draft)
 
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,8 @@ class Draft:
     @property
     def caller_bytes(self) -> int:
         """Bytes of graph inputs and outputs, which the caller keeps in the home memory."""
-        sizes = (storage.size_bytes for storage in self.storages if storage.source or storage.target)
-        return sum(aligned(size, self.home.alignment_bytes) for size in sizes)
+        own = (s for s in self.storages if (s.source or s.target) and not s.far)
+        return sum(aligned(storage.size_bytes, self.home.alignment_bytes) for storage in own)
 
     def need_bytes(self, constant_bytes: int) -> int:
         """All bytes of the home memory: arena, constants, and what the caller owns."""
@@ -62,14 +62,16 @@ def draft_of(
     home: Memory,
     constant_bytes: int,
     scratch_bytes: Mapping[int, int],
+    far: Container[str] = (),
     *,
     thorough: bool = True,
 ) -> Draft:
     """Of the mapping's order and one that keeps little alive, the order with the smaller arena (the first of equals).
-    ``scratch_bytes`` by position in ``mapping.assignments``; ``thorough`` as for ``allocate``."""
+    ``scratch_bytes`` by position in ``mapping.assignments``; ``far``: tensors in the overflow memory; ``thorough`` as
+    for ``allocate``."""
     topology = Topology.of(model.graph)
     flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
-    storages = storages_of(model, flows)
+    storages = storages_of(model, flows, far)
     orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
     drafts = [
         _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough) for order in orders
@@ -89,7 +91,7 @@ def _draft(
 ) -> Draft:
     ordered = tuple(flows[task] for task in order)
     alive = lives(ordered, storages)
-    owned = tuple(n for n, storage in enumerate(storages) if not storage.source and not storage.target)
+    owned = tuple(n for n, storage in enumerate(storages) if not (storage.source or storage.target or storage.far))
     scratch = tuple(place for place, task in enumerate(order) if scratch_bytes.get(task, 0) > 0)
     blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last) for n in owned)
     blocks += tuple(Block(scratch_bytes[order[place]], place, place) for place in scratch)

@@ -3,17 +3,18 @@ memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from match_core.planning.draft import Draft, draft_of
 from match_core.planning.order import dependencies
+from match_core.planning.packing import aligned
 from match_core.planning.program import Buffer, MemoryUse, Program, Task
 from match_core.planning.shortage import Shortage, store_shortage
 
 if TYPE_CHECKING:
-    from match_core.hardware import Soc
+    from match_core.hardware import Memory, Soc
     from match_core.ir.model import Model
     from match_core.mapping.result import Mapping as UnitMapping
 
@@ -27,15 +28,17 @@ def plan(
     constants: Sequence[tuple[str, int]] = (),
     scratch_bytes: Mapping[int, int] | None = None,
     stored: Sequence[tuple[str, int]] = (),
+    far: Container[str] = (),
 ) -> Program:
     """Plan a program that runs task after task.
 
     ``constants``: (name, bytes) of everything that lies in the home memory besides activations; ``stored``: of what
-    lies in the Soc's store; ``scratch_bytes``: position in ``mapping.assignments`` -> bytes of the home memory that the
-    task needs while it runs. InfeasibleError MATCH-M001 where the memories are too small.
+    lies in the Soc's store; ``far``: tensors in its overflow memory; ``scratch_bytes``: position in
+    ``mapping.assignments`` -> bytes of the home memory that the task needs while it runs. InfeasibleError MATCH-M001
+    where the memories are too small.
     """
     fixed = sum(size for _, size in constants)
-    draft = draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {})
+    draft = draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, far)
     if draft.need_bytes(fixed) > draft.home.size_bytes:
         raise Shortage(draft, tuple(constants), soc.store).error(model)
     streamed = sum(size for _, size in stored)
@@ -63,12 +66,16 @@ def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
     offsets = dict(zip(draft.owned, draft.allocation.offsets, strict=False))
     buffers: list[Buffer] = []
     counts: dict[str, int] = {}
+    far_bytes = 0  # there is room for all at once
     for number, (storage, life) in enumerate(zip(draft.storages, draft.lives, strict=True)):
         kind: Kind = "input" if storage.source else "output" if storage.target else "activation"
         name = f"{kind}_{counts.setdefault(kind, 0)}"
         counts[kind] += 1
-        offset = offsets.get(number, 0)
-        buffers.append(Buffer(name, storage.tensors, soc.home, offset, storage.size_bytes, life.first, life.last, kind))
+        memory, offset = soc.home, offsets.get(number, 0)
+        if storage.far:
+            memory, offset = soc.overflow or soc.home, 0 if kind != "activation" else far_bytes
+            far_bytes += aligned(storage.size_bytes, soc.memory(memory).alignment_bytes) if kind == "activation" else 0
+        buffers.append(Buffer(name, storage.tensors, memory, offset, storage.size_bytes, life.first, life.last, kind))
     for place, block, offset in zip(
         draft.scratch,
         draft.blocks[len(draft.owned) :],
@@ -98,6 +105,15 @@ def _tasks(draft: Draft, buffers: Sequence[Buffer]) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
+def far_bytes(draft: Draft, memory: Memory) -> tuple[int, int]:
+    """Bytes of the overflow memory that the program and that the caller keeps."""
+    sizes = {True: 0, False: 0}
+    for storage in draft.storages:
+        if storage.far:
+            sizes[storage.source or storage.target] += aligned(storage.size_bytes, memory.alignment_bytes)
+    return sizes[False], sizes[True]
+
+
 def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> tuple[MemoryUse, ...]:
     """All memories of the Soc, in its order; a unit's memory is used by one task at a time."""
     working: dict[str, int] = {}
@@ -118,5 +134,8 @@ def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) 
             )
         elif memory.name == soc.store:
             use = replace(use, constant_bytes=stored_bytes)
+        if memory.name == soc.overflow:
+            own, callers = far_bytes(draft, memory)
+            use = replace(use, arena_bytes=own, caller_bytes=callers)
         uses.append(use)
     return tuple(uses)

@@ -31,6 +31,7 @@ def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
     if not faults:
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
+        faults += place_faults(program)
     faults += _overlap_faults(program)
     faults += memory_faults(program)
     faults += streaming_faults(program)
@@ -188,9 +189,25 @@ def memory_faults(program: Program) -> Iterator[str]:
         use = uses[memory.name]
         if use.available_bytes != memory.size_bytes or use.used_bytes > memory.size_bytes:
             yield f"{memory.name}: {use.used_bytes} used, {use.available_bytes} available of {memory.size_bytes}"
-    kept = sum(buffer.size_bytes for buffer in program.buffers if buffer.kind in ("input", "output"))
-    if uses[program.soc.home].caller_bytes < kept:
-        yield f"graph inputs and outputs have {kept} bytes, {uses[program.soc.home].caller_bytes} are counted"
+    for name, use in uses.items():
+        callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output") and buffer.memory == name)
+        if use.caller_bytes < (kept := sum(buffer.size_bytes for buffer in callers)):
+            yield f"graph inputs and outputs have {kept} bytes in {name}, {use.caller_bytes} are counted"
+
+
+def place_faults(program: Program) -> Iterator[str]:
+    """Operands whose schedule expects the tensor in another memory than its buffer is in."""
+    memory = {tensor: buffer.memory for buffer in program.buffers for tensor in buffer.tensors}
+    for task in program.tasks:
+        candidate = task.assignment.candidate
+        if task.assignment.schedule.memory is None:
+            continue
+        for operand in candidate.workload.operands:
+            if operand.role == "constant":
+                continue
+            tensor = candidate.match.output if operand.role == "output" else candidate.match.tensor(operand.name)
+            if memory[tensor.name] != (operand.far or program.soc.home):
+                yield f"task {task.index}: {tensor.name!r} lies in {memory[tensor.name]}, not where its schedule says"
 
 
 def streaming_faults(program: Program) -> Iterator[str]:

@@ -50,7 +50,8 @@ class Tables:
         if key not in self._copies:
             request, operand = self.request, self.request.workload.operands[number]
             near = request.unit.memory_of(operand.name, operand.role) or ""
-            route = (request.soc.home, near)
+            far = request.soc.home if operand.name in request.streamed else operand.far or request.soc.home
+            route = (far, near)
             self._copies[key] = OperandCopies(request, operand, self.cuts, route, source).sums()
         return self._copies[key]
 

@@ -23,6 +23,7 @@ from match_core.schedule.steps import Move, Steps, length_of_first_loads, length
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from match_core.hardware import Soc
     from match_core.schedule.loops import Placement, ScheduleRequest, TileLoop
 
     Array = NDArray[np.int64]
@@ -121,7 +122,7 @@ class Replay:
         hops: list[Hop] = []
         for operand in workload.operands:
             streamed = operand.name in request.streamed
-            far, out = (soc.store or soc.home if streamed else soc.home), 0
+            far, out = (soc.store or soc.home if streamed else operand.far or soc.home), 0
             for placement in (placement for placement in placements if placement.operand == operand.name):
                 if placement.depth < out:
                     raise ValueError(f"{operand.name}: depths fall along the way")
@@ -143,7 +144,7 @@ class Replay:
 def _length(request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch: Array) -> int:
     """Cycles from the first copy to the end of the last one."""
     near = [hop for hop in hops if hop.placement.memory != request.soc.home]
-    moves = tuple(_move(hop, kernel.size) for hop in near)
+    moves = tuple(_move(hop, kernel.size, request.soc) for hop in near)
     steps = Steps(kernel, launch, moves, request.cost_model.overlap)
     staged = [hop for hop in hops if hop.placement.memory == request.soc.home]
     if not staged:
@@ -159,8 +160,9 @@ def _length(request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch
     return StagedRun(steps, staging).length()
 
 
-def _move(hop: Hop, steps: int) -> Move:
-    """The copies of a placement spread over the steps."""
+def _move(hop: Hop, steps: int, soc: Soc) -> Move:
+    """The copies of a placement spread over the steps. A unit's DMA is one channel in each direction, wherever the
+    tensors lie."""
 
     def spread(values: Array) -> Array:
         result = np.zeros(steps, dtype=np.int64)
@@ -170,6 +172,6 @@ def _move(hop: Hop, steps: int) -> Move:
     present = np.zeros(steps, dtype=np.bool_)
     present[hop.steps] = True
     c, way = hop.copies, hop.route
-    channel = (way.far, way.near, way.direction)
+    channel = (soc.home, way.near, way.direction)
     output = way.direction == "out"
     return Move(channel, output, hop.placement.buffers, present, spread(c.issue), spread(c.data), spread(c.wait))

@@ -130,7 +130,7 @@ def _chain_faults(
 
 def _way_faults(operand: Operand, schedule: LoopSchedule, unit: Unit, soc: Soc, streamed: bool) -> Iterator[str]:
     way = [placement for placement in schedule.placements if placement.operand == operand.name]
-    memories = [soc.store if streamed else soc.home, *(placement.memory for placement in way)]
+    memories = [soc.store if streamed else operand.far or soc.home, *(placement.memory for placement in way)]
     end = unit.memory_of(operand.name, operand.role)
     if streamed and (operand.role != "constant" or soc.store is None or soc.home not in memories):
         yield f"{operand.name}: streamed, but does not pass {soc.home} as a constant from a store"

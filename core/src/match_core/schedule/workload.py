@@ -72,6 +72,7 @@ class Operand:
     ``parts``: the operand is a bundle of constants (schedule/bundle.py), whose arrays lie one behind the other in every
     piece of the first axis; then the fields of the context are those of the parts.
     ``base``: where the operand is a view, elements from the start of the tensor to the first element of the view.
+    ``far``: the memory that the tensor lies in between layers; empty: the home memory.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Operand:
     element_bits: int = 8
     parts: tuple[BundlePart, ...] = ()
     base: int = 0
+    far: str = ""
 
     @property
     def fields(self) -> tuple[str, ...]:
