@@ -30,15 +30,15 @@ class StoredCheck:
         return {"values": self.values, "different": self.different, "max_abs": self.max_abs, "ok": self.ok}
 
 
-def check_stored(path: Path, outputs: Arrays, float_bound: float) -> tuple[StoredCheck, ...]:
-    """Compare ``outputs`` (leading sample axis) with the arrays in the file, value by value. ``float_bound`` is
-    relative to the largest stored value.
+def check_stored(path: Path, outputs: Arrays, float_bounds: Mapping[str, float]) -> tuple[StoredCheck, ...]:
+    """Compare ``outputs`` (leading sample axis) with the arrays in the file, value by value. ``float_bounds``, by
+    name, are relative to the largest stored value.
 
     Errors: UsageError MATCH-U040 to U044, as for inputs.
     """
     specs = [TensorSpec(name, array.shape[1:], array.dtype.name) for name, array in outputs.items()]
     stored = as_samples(read_arrays(path), specs, str(path), kind="output").arrays
-    return tuple(_check(name, array, stored[name], float_bound) for name, array in outputs.items())
+    return tuple(_check(name, array, stored[name], float_bounds.get(name, 0.0)) for name, array in outputs.items())
 
 
 def _check(name: str, got: NDArray[np.generic], stored: NDArray[np.generic], float_bound: float) -> StoredCheck:

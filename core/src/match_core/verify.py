@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.float_bounds import FloatBound, float_bounds
 from match_core.ir.functions import ARITH
 from match_core.observe import NullObserver, StageObserver
 from match_core.options import CompileOptions
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
-#: Bound on float outputs of the program against the integer graph in ONNX Runtime, relative to the largest value:
-#: both compute in float32 but sum in different orders.
-FLOAT_BOUND = 1e-4
 #: Samples made up when the user gives none.
 RANDOM_SAMPLES = 4
 
@@ -38,7 +36,7 @@ RANDOM_SAMPLES = 4
 class VerifyRequest(CompileOptions):
     """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
     axis); neither: seeded random samples. ``expected``: an ``.npz`` file with the outputs that the program must give.
-    ``mode``: "eager" or "lazy" (see the twin)."""
+    ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (see the twin)."""
 
     model: Path
     target: str | None = None
@@ -146,11 +144,13 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
     original = _original_outputs(compiled.source, request.model, inputs, samples)
-    stored = check_stored(request.expected, run.outputs, FLOAT_BOUND) if request.expected is not None else ()
+    bounds = float_bounds(compiled.model.graph, compiled.program)
     checks = tuple(
-        compare_output(tensor.name, run.outputs[tensor.name], expected[tensor.name], original[tensor.name])
-        for tensor in compiled.model.graph.outputs
+        compare_output(name, run.outputs[name], expected[name], original[name], bound) for name, bound in bounds.items()
     )
+    stored: tuple[StoredCheck, ...] = ()
+    if request.expected is not None:
+        stored = check_stored(request.expected, run.outputs, {name: bound.relative for name, bound in bounds.items()})
     observer.stage_finished("compare", {"outputs": len(checks)})
     return VerifyResult(compiled, run, checks, samples, request.precision, stored)
 
@@ -219,14 +219,18 @@ def _original_outputs(source: Model, path: Path, inputs: Arrays, samples: int) -
 
 
 def compare_output(
-    name: str, got: NDArray[np.generic], expected: NDArray[np.generic], original: NDArray[np.generic]
+    name: str,
+    got: NDArray[np.generic],
+    expected: NDArray[np.generic],
+    original: NDArray[np.generic],
+    float_bound: FloatBound,
 ) -> OutputCheck:
     """Compare one output over all samples (first axis)."""
     floating = expected.dtype.kind == "f"
     bit_exact = got.dtype == expected.dtype and got.tobytes() == expected.tobytes()
     worst = _worst(got, expected)
     scale = float(np.max(np.abs(expected))) if floating and expected.size else 1.0
-    within = bit_exact or (floating and worst <= FLOAT_BOUND * max(scale, 1e-30))
+    within = bit_exact or (floating and worst <= float_bound.relative * max(scale, 1e-30))
     distance = np.abs(_wide(expected) - _wide(original))
     flat_expected = expected.reshape(len(expected), -1)
     top1 = None
@@ -238,7 +242,7 @@ def compare_output(
         dtype=str(expected.dtype),
         bit_exact=bit_exact,
         within_bound=bool(within),
-        bound=f"relative {FLOAT_BOUND:g} of the largest value" if floating else "bit exact",
+        bound=str(float_bound) if floating else "bit exact",
         worst_difference=worst,
         max_abs_lsb=float(distance.max()) if distance.size else 0.0,
         mean_abs_lsb=float(distance.mean()) if distance.size else 0.0,

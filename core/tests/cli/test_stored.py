@@ -10,7 +10,7 @@ from match_core.errors import UsageError
 from match_core.stored import check_stored
 from numpy.typing import NDArray
 
-BOUND = 1e-3
+BOUND = {"y": 1e-3}
 
 
 def _saved(folder: Path, **arrays: NDArray[np.generic]) -> Path:
