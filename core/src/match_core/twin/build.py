@@ -23,14 +23,31 @@ TWIN_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "twin"
 #: The emitted program must be free of these warnings; the twin's own C too.
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
+#: Units as threads that run at the same time. Position independence is what the thread sanitizer asks for; it does not see
+#: copies that the compiler writes out itself.
+THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g", "-O1", "-DMATCH_TWIN_CONCURRENT")
+#: Header by which the program's counters are those of the twin.
+SYNC = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """``sanitize``: address and undefined-behaviour sanitizers; ``strict``: warnings are errors."""
+    """``sanitize``: address and undefined-behaviour sanitizers; ``strict``: warnings are errors; ``threads``: for the
+    mode in which units are threads, with the thread sanitizer (which excludes ``sanitize``)."""
 
     sanitize: bool = False
     strict: bool = True
+    threads: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sanitize and self.threads:
+            raise ValueError("the address sanitizer and the thread sanitizer exclude each other")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Arguments of the compiler, those of the linker too."""
+        kind = SANITIZE if self.sanitize else THREADS if self.threads else ("-O2",)
+        return (*(STRICT if self.strict else ("-std=c11",)), *kind, SYNC, "-pthread", "-DMATCH_PROFILE")
 
 
 def host_compiler() -> str:
@@ -111,8 +128,7 @@ def _compile(
 ) -> None:
     """Compile the program's and the twin's own sources, then link. Objects of the twin, which depend on no model, are
     kept in a cache directory."""
-    flags = [*(STRICT if options.strict else ("-std=c11",)), *(SANITIZE if options.sanitize else ("-O2",))]
-    flags += ["-DMATCH_PROFILE", *(f"-D{define}" for define in defines)]
+    flags = [*options.flags, *(f"-D{define}" for define in defines)]
     search = [f"-I{path}" for path in includes]
     compiler = host_compiler().split()
     key = _cache_key(compiler, flags, own)
@@ -182,19 +198,28 @@ def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
     stores = [
         {**store, "expression": load.replace("{bytes}", f"{store['size_bytes']}u")} for store in document["stores"]
     ]
-    if stores and not load:
-        raise ValueError(f"{document['name']} streams constants, but the twin of {document['target']} has no store")
+    if (stores or document.get("swap")) and not load:
+        raise ValueError(f"{document['name']} uses the store, but the twin of {document['target']} has none")
     host_cycles = [
         node["predicted_cycles"] if node["unit"] == host and node["emitted"] else 0 for node in document["nodes"]
     ]
+    areas = [document["swap"]] if document.get("swap") else []
+    swaps = [{**area, "expression": load.replace("{bytes}", f"{area['size_bytes']}u")} for area in areas]
     fields = [f".{arena['field']} = arena_{arena['field']}" for arena in arenas]
     fields += [f".{store['field']} = load_{store['field']}(argv[{6 + n}])" for n, store in enumerate(stores)]
+    fields += [f".{area['field']} = swap_{area['field']}()" for area in swaps]
+    queues = [queue for queue in document.get("queues", ()) if queue["tasks"]]
+    signalling = document.get("signalling")
+    costs = ("post_cycles", "wake_cycles", "notify_cycles", "task_cycles")
     view: dict[str, object] = {
         "name": document["name"],
-        "headers": [file.name for file in twin.headers if twin.arenas or stores],
+        "headers": [file.name for file in twin.headers if twin.arenas or stores or swaps],
         "arenas": [_Record(arena) for arena in arenas],
         "stores": [_Record(store) for store in stores],
-        "instance": ", ".join(fields) or ".unused = 0u",
+        "unit_queues": [n for n, queue in enumerate(queues) if queue["kind"] == "unit"],
+        "swaps": [_Record(area) for area in swaps],
+        "signalling": [signalling[name] for name in costs] if signalling else [],
+        "instance": ", ".join([*fields, ".state = &state"]),
         "inputs": [_io(tensor) for tensor in document["inputs"]],
         "outputs": [_io(tensor) for tensor in document["outputs"]],
         "host_cycles": host_cycles,

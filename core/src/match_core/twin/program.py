@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from match_core.errors import UsageError
 from match_core.twin.build import BuildOptions, build
+from match_core.twin.modes import is_threads
 from match_core.twin.run import RunResult, run_twin
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def run_program(
     mode: str = "eager",
 ) -> RunResult:
     """Build the program with its target's twin and run every sample. ``inputs`` by graph input name, with a leading
-    sample axis or a single sample without one; the outputs have the same form."""
+    sample axis or a single sample without one; the outputs have the same form. ``mode``: see ``run_twin``; the threads
+    modes always run with the thread sanitizer."""
     from match_core.io.arrays import TensorSpec, as_samples
     from match_core.options import adapted_soc
 
@@ -58,6 +60,8 @@ def run_program(
     apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used | {soc.host}}
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)
-        executable = build(directory, work, apis, soc.host, BuildOptions(sanitize=sanitize))
+        threads = is_threads(mode)
+        choices = BuildOptions(sanitize=sanitize and not threads, threads=threads)
+        executable = build(directory, work, apis, soc.host, choices)
         result = run_twin(executable, document, samples.arrays, work, mode)
     return replace(result, outputs=samples.restore(result.outputs))

@@ -30,7 +30,8 @@ class NodeCycles:
 @dataclass(frozen=True)
 class RunResult:
     """Outputs by graph output name, first axis the sample; cycles of one inference (the first sample) on the twin:
-    wall total, busy cycles per clock and per unit, per node; ``events`` is the timeline (clock, kind, start, end)."""
+    the latest clock, busy cycles per clock and per unit, per node; ``events`` is the timeline (clock, kind, start, end,
+    node, context). All cycles are 0 in threads mode, which has no timeline."""
 
     outputs: Mapping[str, NDArray[np.generic]]
     cycles_total: int
@@ -48,8 +49,10 @@ def run_twin(
     mode: str = "eager",
     timeout_seconds: int = 3600,
 ) -> RunResult:
-    """Run all samples (first axis of every input). ``document`` is the program's manifest. Raises ToolError
-    MATCH-T003 with the twin's message if the program breaks a rule of the hardware or a sanitizer objects."""
+    """Run all samples (first axis of every input). ``document`` is the program's manifest; ``mode``: "eager", "lazy",
+    "lazy:QUEUE", or, in a program built for threads, "threads" and "threads:SEED" (docs/twin.md). Raises ToolError
+    MATCH-T003 with the twin's message if the program breaks a rule of the hardware, a sanitizer objects, or the time is
+    over."""
     names = [tensor["name"] for tensor in document["inputs"]]
     samples = len(inputs[names[0]]) if names else 1
     arrays = [
@@ -61,24 +64,26 @@ def run_twin(
                 file.write(array[sample].tobytes())
     stores = [str(work / store["file"]) for store in document["stores"]]
     paths = [str(work / name) for name in ("inputs.bin", "outputs.bin", "summary.jsonl")]
-    completed = subprocess.run(
-        [str(executable), *paths, str(samples), mode, *stores],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=timeout_seconds,
-    )
+    command = [str(executable), *paths, str(samples), mode, *stores]
+    try:
+        completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_seconds)
+    except subprocess.TimeoutExpired:
+        raise _failure(document, f"it did not end within {timeout_seconds} s") from None
     if completed.returncode != 0:
-        lines = [line for line in completed.stderr.splitlines() if line.strip()]
-        raise ToolError(
-            code="MATCH-T003",
-            what="the program failed on the twin",
-            where=f"{document['name']} for {document['target']}",
-            why="; ".join(lines[:3]) or f"exit status {completed.returncode}",
-            help=("this is a fault of match or of the target package: please report it with the model",),
-        )
+        lines = [line for line in completed.stderr.splitlines() if line.strip(" =")]
+        raise _failure(document, "; ".join(lines[:3]) or f"exit status {completed.returncode}")
     records = [json.loads(line) for line in (work / "summary.jsonl").read_text(encoding="utf-8").splitlines()]
     return _result(document, records, _read_outputs(document, work / "outputs.bin", samples))
+
+
+def _failure(document: Mapping[str, Any], why: str) -> ToolError:
+    return ToolError(
+        code="MATCH-T003",
+        what="the program failed on the twin",
+        where=f"{document['name']} for {document['target']}",
+        why=why,
+        help=("this is a fault of match or of the target package: please report it with the model",),
+    )
 
 
 def _read_outputs(document: Mapping[str, Any], path: Path, samples: int) -> dict[str, NDArray[np.generic]]:

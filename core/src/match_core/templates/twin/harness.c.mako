@@ -3,10 +3,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "${name}.h"
 #include "match_twin.h"
+#include "match_twin_context.h"
 % for header in headers:
 #include "${header}"
 % endfor
@@ -19,6 +19,7 @@ static _Alignas(${arena.alignment_bytes}) uint8_t arena_${arena.field}[${arena.s
 % for io in [*inputs, *outputs]:
 static ${io.ctype} io_${io.field}[${io.elements}];
 % endfor
+static ${name}_state_t state;
 
 /* Modelled cycles of the nodes that run on the host, by node; 0 for all others. */
 static const uint64_t host_cycles[] = {${", ".join(f"{c}u" for c in host_cycles) or "0u"}};
@@ -36,10 +37,20 @@ static uint32_t load_${store.field}(const char *path)
 }
 
 % endfor
+% for area in swaps:
+/* Room for activations in ${area.memory}; gives its address there. */
+static uint32_t swap_${area.field}(void)
+{
+    static _Alignas(${area.alignment_bytes}) uint8_t data[${area.size_bytes}];
+    match_twin_poison(data, sizeof data);
+    return ${area.expression};
+}
+
+% endfor
 int main(int argc, char **argv)
 {
     if (argc != ${6 + len(stores)}) {
-        fprintf(stderr, "usage: %s INPUTS OUTPUTS SUMMARY SAMPLES eager|lazy${"".join(f" {s.file}" for s in stores)}\n", argv[0]);
+        fprintf(stderr, "usage: %s INPUTS OUTPUTS SUMMARY SAMPLES MODE${"".join(f" {s.file}" for s in stores)}\n", argv[0]);
         return 2;
     }
     FILE *const in = fopen(argv[1], "rb");
@@ -49,9 +60,16 @@ int main(int argc, char **argv)
     if ((in == NULL) || (out == NULL) || (summary == NULL)) {
         return 3;
     }
-    match_twin_set_mode((strcmp(argv[5], "lazy") == 0) ? MATCH_TWIN_LAZY : MATCH_TWIN_EAGER);
+    match_twin_configure(argv[5]);
 % for index, clock in enumerate(clocks):
     match_twin_name_clock(${index}u, "${clock}");
+% endfor
+    match_twin_host_clock(${host_clock}u);
+% if signalling:
+    match_twin_signalling(${", ".join(f"{cycles}u" for cycles in signalling)});
+% endif
+% for queue in unit_queues:
+    match_twin_queue(&state.queue[${queue}].posted, &state.queue[${queue}].done);
 % endfor
     match_twin_charge_nodes(${host_clock}u, host_cycles, sizeof host_cycles / sizeof host_cycles[0]);
 % for arena in arenas:
@@ -75,6 +93,12 @@ int main(int argc, char **argv)
 % endfor
         match_twin_reset();
         match_twin_log_enable(sample == 0);
+% for arena in arenas:
+        match_twin_poison(arena_${arena.field}, ${arena.size_bytes}u);
+% endfor
+% for io in outputs:
+        match_twin_poison(io_${io.field}, sizeof io_${io.field});
+% endfor
         status = ${name}_run(&ctx, &inputs, &outputs);
         if (status != 0) {
             fprintf(stderr, "run returned %d\n", status);
@@ -93,6 +117,7 @@ int main(int argc, char **argv)
         }
 % endfor
     }
+    match_twin_check_queue();
     ${name}_stop(&ctx);
     return ((fclose(in) == 0) && (fclose(out) == 0) && (fclose(summary) == 0)) ? 0 : 3;
 }

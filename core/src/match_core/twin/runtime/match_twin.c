@@ -45,7 +45,7 @@ static struct {
   unsigned charge_clock;
 } twin;
 
-/* ---- faults ---------------------------------------------------------------------------------------------- */
+/* ---- faults --------------------------------------------------------------------------------------------------- */
 
 static uint32_t current_node(void) {
   const uint32_t context = match_twin_context();
@@ -70,7 +70,7 @@ _Noreturn void match_twin_faultf(const char *format, ...) {
   abort();
 }
 
-/* ---- growing tables -------------------------------------------------------------------------------------- */
+/* ---- growing tables ------------------------------------------------------------------------------------------- */
 
 static void *grow(void *table, size_t *room, size_t item_size, size_t needed) {
   size_t wanted = *room == 0u ? 256u : *room;
@@ -99,7 +99,7 @@ static void record(unsigned clock, const char *kind, uint64_t start, uint64_t en
   twin.event_count++;
 }
 
-/* ---- clocks ---------------------------------------------------------------------------------------------- */
+/* ---- clocks --------------------------------------------------------------------------------------------------- */
 
 static void check_clock(unsigned clock) {
   if (clock >= MATCH_TWIN_MAX_CLOCKS) {
@@ -201,7 +201,7 @@ void match_twin_wait_until(unsigned clock, uint64_t time) {
 
 void match_twin_sync(unsigned to, unsigned from) { match_twin_wait_until(to, match_twin_now(from)); }
 
-/* ---- profile --------------------------------------------------------------------------------------------- */
+/* ---- profile -------------------------------------------------------------------------------------------------- */
 
 static uint64_t profile_time(void) {
   return match_twin_contexts() > 1u ? match_twin_now(match_twin_context_clock()) : match_twin_wall();
@@ -264,7 +264,7 @@ void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t coun
 
 uint64_t match_profile_cycles(unsigned node) { return node < twin.node_room ? twin.nodes[node].cycles : 0u; }
 
-/* ---- log ------------------------------------------------------------------------------------------------- */
+/* ---- log ------------------------------------------------------------------------------------------------------ */
 
 void match_twin_log_enable(bool on) { twin.log_off = !on; }
 

@@ -18,14 +18,14 @@
 /* Lazy mode fills the destination of an operation in flight with this byte. */
 #define MATCH_TWIN_POISON 0xA5
 
-/* ---- faults ---------------------------------------------------------------------------------------------- */
+/* ---- faults --------------------------------------------------------------------------------------------------- */
 
 /* Stops the program with a message on stderr: the program broke a rule of the hardware. Never returns. */
 _Noreturn void match_twin_fault(const char *message);
 /* The same with printf formatting. */
 _Noreturn void match_twin_faultf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- clocks (cycles since reset) ------------------------------------------------------------------------- */
+/* ---- clocks (cycles since reset) ------------------------------------------------------------------------------ */
 
 /* In threads mode (match_twin_context.h) there is no virtual time: all clocks stay 0, nothing is logged. */
 
@@ -51,7 +51,7 @@ void match_twin_wait_until(unsigned clock, uint64_t time);
 /* now(to) = max(now(to), now(from)). */
 void match_twin_sync(unsigned to, unsigned from);
 
-/* ---- profile: emitted code brackets each node with these when compiled with -DMATCH_PROFILE --------------- */
+/* ---- profile: emitted code brackets each node with these when compiled with -DMATCH_PROFILE ------------------- */
 
 /* Cycles between begin and end are added to the node; events of the context in between carry its number. The cycles are
  * those of the context's own clock while contexts run side by side, else of the wall. */
@@ -64,7 +64,7 @@ uint64_t match_profile_cycles(unsigned node);
  * and whose cycles come from the cost model. The array must outlive the run. */
 void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t count);
 
-/* ---- event log ------------------------------------------------------------------------------------------- */
+/* ---- event log ------------------------------------------------------------------------------------------------ */
 
 /* The log is on by default. */
 void match_twin_log_enable(bool on);
@@ -73,7 +73,7 @@ void match_twin_write_events(FILE *file);
 /* One JSON object per line: for each used clock its name, now and busy; for each node its cycles and calls. */
 void match_twin_write_summary(FILE *file);
 
-/* ---- run mode and deferred operations -------------------------------------------------------------------- */
+/* ---- run mode and deferred operations ------------------------------------------------------------------------- */
 
 typedef enum match_twin_mode_e {
   MATCH_TWIN_EAGER = 0, /* asynchronous operations take effect when they are issued */
@@ -92,7 +92,7 @@ void match_twin_complete(uint64_t ticket);
 /* Operations that the thread deferred and has not completed; a context that ends with any has forgotten a wait. */
 size_t match_twin_deferred(void);
 
-/* ---- memory regions: 32-bit target addresses back to host pointers ---------------------------------------- */
+/* ---- memory regions: 32-bit target addresses back to host pointers -------------------------------------------- */
 
 /* Makes [base, base + size) reachable by address. The writable and constant data of the program that contains
  * this runtime are known already (Linux); heap blocks and stack objects need this call. */

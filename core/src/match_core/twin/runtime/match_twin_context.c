@@ -1,4 +1,5 @@
-/* match_twin_context.c - contexts as threads; in the timeline they hand one baton on. SPDX-License-Identifier: Apache-2.0 */
+/* match_twin_context.c - contexts as threads; in the timeline they hand one baton on.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -35,7 +36,10 @@ static struct {
   uint32_t running;
   uint32_t alive; /* beside the host's */
   match_twin_costs_t costs;
-} crowd = {.mutex = PTHREAD_MUTEX_INITIALIZER, .context = {{.name = "host", .state = RUNNABLE, .go = PTHREAD_COND_INITIALIZER}}};
+} crowd = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .context = {{.name = "host", .state = RUNNABLE, .go = PTHREAD_COND_INITIALIZER}},
+};
 
 static _Thread_local uint32_t self;
 
@@ -51,7 +55,7 @@ const char *match_twin_context_name(uint32_t context) { return crowd.context[con
 
 void match_twin_host_clock(unsigned clock) { crowd.context[0].clock = clock; }
 
-/* ---- the baton --------------------------------------------------------------------------------------------- */
+/* ---- the baton ------------------------------------------------------------------------------------------------ */
 
 static _Noreturn void deadlock(void) {
   char text[512] = "";
@@ -169,7 +173,7 @@ void match_twin_wake(uint32_t context, uint64_t time) {
   one->time = one->time > time ? one->time : time;
 }
 
-/* ---- signalling ---------------------------------------------------------------------------------------------- */
+/* ---- signalling ----------------------------------------------------------------------------------------------- */
 
 void match_twin_signalling(uint64_t post, uint64_t wake, uint64_t notify, uint64_t task) {
   crowd.costs = (match_twin_costs_t){post, wake, notify, task};
@@ -177,7 +181,7 @@ void match_twin_signalling(uint64_t post, uint64_t wake, uint64_t notify, uint64
 
 match_twin_costs_t match_twin_costs(void) { return crowd.costs; }
 
-/* ---- start and end --------------------------------------------------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------------------------------------------- */
 
 static void check_end(void) {
   if (match_twin_deferred() != 0u) {
@@ -210,7 +214,7 @@ static void *run_context(void *argument) {
       match_twin_wake(i, me->time);
     }
   }
-  match_twin_changed();
+  match_twin_note_end(self);
   hand_to(next());
   return NULL;
 }
@@ -262,6 +266,7 @@ bool match_twin_ended(uint32_t number) {
   }
   match_twin_yield();
   if (context->state != ENDED) {
+    match_twin_look_at_end(number);
     return false;
   }
   match_twin_wait_until(crowd.context[self].clock, context->time);

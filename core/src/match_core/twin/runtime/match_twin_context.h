@@ -22,7 +22,7 @@
 #define MATCH_TWIN_MAX_CONTEXTS 64u
 #define MATCH_TWIN_MAX_BELLS 64u
 
-/* ---- start and end ---------------------------------------------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------------------------------------------- */
 
 /* Runs entry(argument) as a context on `clock`, which no other running context may have; it begins at the caller's time
  * or that of its clock, whichever is later. `name` is that of its queue (the unit's name) and must outlive the run.
@@ -38,17 +38,17 @@ int match_twin_join_bounded(uint32_t context);
 uint32_t match_twin_context(void);
 unsigned match_twin_context_clock(void);
 
-/* ---- giving up the baton ---------------------------------------------------------------------------------- */
+/* ---- giving up the baton -------------------------------------------------------------------------------------- */
 
 /* Returns when no runnable context is behind. */
 void match_twin_yield(void);
-/* In each turn of a loop that waits: returns when another context has stored a counter, has rung a bell or has ended
- * since the last call. */
+/* In each turn of a loop that waits: returns when something has changed of what the loop has looked at since the last
+ * call: counters, contexts that had not ended (match_twin_ended), or whatever match_twin_changed tells. */
 void match_twin_relax(void);
-/* Tells those who relax that something they may look at has changed; for state of a target's twin, behind the change. */
+/* Tells those who relax that something they may look at has changed: state of a target's twin, behind its change. */
 void match_twin_changed(void);
 
-/* ---- waits and doorbells ------------------------------------------------------------------------------------ */
+/* ---- waits and doorbells -------------------------------------------------------------------------------------- */
 
 /* A ring stays until one wait takes it. Bells order no memory accesses (in threads they are relaxed): on hardware too
  * only the counters do. Numbers are the target's own, below MATCH_TWIN_MAX_BELLS. */
@@ -57,25 +57,27 @@ void match_twin_ring(unsigned bell);
 bool match_twin_rung(unsigned bell);
 /* Sleeps until the bell rings. Where nobody is left who could ring: a fault. */
 void match_twin_sleep(unsigned bell);
-/* The same for a bounded time, for match_port_wait: 0 after a ring, 1 when the time is over. In the timeline the time of
- * a bounded wait is over when no other context can go on; in threads after some seconds. */
+/* The same for a bounded time, for match_port_wait: 0 after a ring, 1 when the time is over. In the timeline the time
+ * of a bounded wait is over when no other context can go on; in threads after some seconds. */
 int match_twin_sleep_bounded(unsigned bell);
 /* match_port_wait of a port that polls: as match_twin_relax, but bounded in the timeline. */
 int match_twin_relax_bounded(void);
 
 /* ---- signalling ----------------------------------------------------------------------------------------------- */
 
-/* Figures of the Soc's `signalling`, in cycles; the harness sets them. Stores of context 0 cost `post`, behind stores
- * of others come `task`; a context that waited goes on at the time of what woke it plus `notify` (context 0) or `wake`
- * (others). All 0 until it is called. */
+/* Figures of the Soc's `signalling`, in cycles; the harness sets them. A context that waited goes on at the time of
+ * what woke it plus `notify` (context 0) or `wake` (others). All 0 until it is called. */
 void match_twin_signalling(uint64_t post, uint64_t wake, uint64_t notify, uint64_t task);
+/* The counters of a unit's queue: each store of `posted` costs the host `post`, behind each store of `done` comes
+ * `task`. */
+void match_twin_queue(const _Atomic uint32_t *posted, const _Atomic uint32_t *done);
 
-/* ---- counters: what match_load and match_store call in the timeline -------------------------------------------- */
+/* ---- counters: what match_load and match_store call in the timeline ------------------------------------------- */
 
 uint32_t match_twin_load(const _Atomic uint32_t *counter);
 void match_twin_store(_Atomic uint32_t *counter, uint32_t value);
 
-/* ---- for the harness -------------------------------------------------------------------------------------------- */
+/* ---- for the harness ------------------------------------------------------------------------------------------ */
 
 /* The clock of context 0; clock 0 until it is called. */
 void match_twin_host_clock(unsigned clock);

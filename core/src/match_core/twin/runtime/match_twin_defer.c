@@ -54,7 +54,7 @@ static void *take_memory(size_t size) {
   return memory;
 }
 
-/* ---- helper thread ------------------------------------------------------------------------------------------- */
+/* ---- helper thread -------------------------------------------------------------------------------------------- */
 
 static void down(sem_t *semaphore) {
   while (sem_wait(semaphore) != 0 && errno == EINTR) {
@@ -126,7 +126,7 @@ void match_twin_end_helper(void) {
   }
 }
 
-/* ---- issue and wait -------------------------------------------------------------------------------------------- */
+/* ---- issue and wait ------------------------------------------------------------------------------------------- */
 
 uint64_t match_twin_defer(match_twin_action_t action, const void *argument, size_t argument_size) {
   if (argument_size > ARGUMENT_SIZE) {

@@ -5,7 +5,7 @@
 #include "match_twin.h"
 #include "match_twin_context.h"
 
-/* ---- contexts and the baton (match_twin_context.c) --------------------------------------------------------- */
+/* ---- contexts and the baton (match_twin_context.c) ------------------------------------------------------------ */
 
 /* Contexts that have begun and not ended, the host's included. */
 uint32_t match_twin_contexts(void);
@@ -39,6 +39,9 @@ match_twin_costs_t match_twin_costs(void);
 /* Counters are forgotten (match_twin_signal.c); a loop that `context` is in has seen nothing yet. */
 void match_twin_forget_signals(void);
 void match_twin_forget_view(uint32_t context);
+/* The running context has found that the other one has not ended; it has now. */
+void match_twin_look_at_end(uint32_t context);
+void match_twin_note_end(uint32_t context);
 
 /* The calling thread defers nothing any more (match_twin_defer.c). */
 void match_twin_end_helper(void);
@@ -46,7 +49,7 @@ void match_twin_end_helper(void);
 /* Finds the program's own memory, once, before other threads look for addresses (match_twin_region.c). */
 void match_twin_know_image(void);
 
-/* ---- mode (match_twin_mode.c) -------------------------------------------------------------------------------- */
+/* ---- mode (match_twin_mode.c) --------------------------------------------------------------------------------- */
 
 /* True in threads mode: no clocks, no log, no profile. */
 bool match_twin_threads(void);

@@ -1,4 +1,5 @@
-/* match_twin_mode.c - what the run's mode says, and the random delays of threads mode. SPDX-License-Identifier: Apache-2.0 */
+/* match_twin_mode.c - what the run's mode says, and the random delays of threads mode.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -44,7 +45,7 @@ void match_twin_configure(const char *mode) {
   } else if (strcmp(mode, "lazy") == 0 || run.held != NULL || run.hung != NULL) {
     match_twin_set_mode(MATCH_TWIN_LAZY);
   } else if (strcmp(mode, "threads") == 0 || seed != NULL) {
-#ifndef MATCH_TWIN_THREADS
+#ifndef MATCH_TWIN_CONCURRENT
     match_twin_fault("the program was not built for threads");
 #endif
     match_twin_set_mode(MATCH_TWIN_THREADS);
@@ -80,7 +81,7 @@ void match_twin_poison(void *memory, uint64_t size_bytes) {
   }
 }
 
-/* ---- random delays ------------------------------------------------------------------------------------------------ */
+/* ---- random delays -------------------------------------------------------------------------------------------- */
 
 /* xorshift of Marsaglia (Xorshift RNGs, 2003): one sequence per thread, from the seed and its context. */
 static uint32_t draw(void) {

@@ -5,6 +5,7 @@
 #include "match_twin_inner.h"
 
 #define MAX_COUNTERS 256u
+#define MAX_QUEUES 32u
 
 typedef struct {
   const void *address;
@@ -23,6 +24,12 @@ typedef struct {
   uint32_t changes; /* of the twin's own state */
 } view_t;
 
+/* The queues of units; they outlive a run. */
+static struct {
+  const void *posted[MAX_QUEUES], *done[MAX_QUEUES];
+  uint32_t count;
+} queues;
+
 static struct {
   counter_t counter[MAX_COUNTERS];
   uint32_t count;
@@ -34,7 +41,7 @@ static struct {
 static atomic_bool rings[MATCH_TWIN_MAX_BELLS];
 static uint64_t ring_time[MATCH_TWIN_MAX_BELLS];
 
-/* ---- counters ------------------------------------------------------------------------------------------------ */
+/* ---- counters ------------------------------------------------------------------------------------------------- */
 
 static uint32_t find(const void *address) {
   for (uint32_t i = 0u; i < seen.count; i++) {
@@ -99,11 +106,35 @@ uint32_t match_twin_load(const _Atomic uint32_t *counter) {
   return atomic_load_explicit(counter, memory_order_acquire);
 }
 
+/* The end of a context is one more counter, known by the context's view. */
+void match_twin_look_at_end(uint32_t context) { look_at(find(&seen.view[context])); }
+
+void match_twin_note_end(uint32_t context) {
+  seen.counter[find(&seen.view[context])].version++;
+  wake_those_who_look();
+}
+
+void match_twin_queue(const _Atomic uint32_t *posted, const _Atomic uint32_t *done) {
+  if (queues.count == MAX_QUEUES) {
+    match_twin_faultf("more than %u queues", MAX_QUEUES);
+  }
+  queues.posted[queues.count] = (const void *)posted;
+  queues.done[queues.count] = (const void *)done;
+  queues.count++;
+}
+
+static bool is_among(const void *const *list, const void *address) {
+  uint32_t place = 0u;
+  while (place < queues.count && list[place] != address) {
+    place++;
+  }
+  return place < queues.count;
+}
+
+/* A session begins with stores of 0, which cost nothing. */
 void match_twin_store(_Atomic uint32_t *counter, uint32_t value) {
   const unsigned clock = match_twin_context_clock();
-  const bool host = match_twin_context() == 0u;
-  const bool signals = value != 0u; /* a session begins with zeros */
-  if (signals && host) {
+  if (value != 0u && is_among(queues.posted, (const void *)counter)) {
     match_twin_spend_kind(clock, match_twin_costs().post, "post");
   }
   match_twin_yield();
@@ -112,13 +143,13 @@ void match_twin_store(_Atomic uint32_t *counter, uint32_t value) {
   entry->version++;
   atomic_store_explicit(counter, value, memory_order_release);
   wake_those_who_look();
-  if (signals && !host) {
+  if (value != 0u && is_among(queues.done, (const void *)counter)) {
     match_twin_spend_kind(clock, match_twin_costs().task, "next task");
   }
   match_twin_yield();
 }
 
-/* ---- loops that wait --------------------------------------------------------------------------------------------- */
+/* ---- loops that wait ------------------------------------------------------------------------------------------ */
 
 void match_twin_changed(void) {
   if (match_twin_threads()) {
@@ -148,7 +179,7 @@ void match_twin_relax(void) { (void)relax(false); }
 
 int match_twin_relax_bounded(void) { return relax(true) ? 0 : 1; }
 
-/* ---- doorbells ----------------------------------------------------------------------------------------------------- */
+/* ---- doorbells ------------------------------------------------------------------------------------------------ */
 
 static void check_bell(unsigned bell) {
   if (bell >= MATCH_TWIN_MAX_BELLS) {

@@ -7,7 +7,7 @@
 
 #include "match_twin_context.h"
 
-#ifndef MATCH_TWIN_THREADS
+#ifndef MATCH_TWIN_CONCURRENT
 #define MATCH_LOAD(counter) match_twin_load(counter)
 #define MATCH_STORE(counter, value) match_twin_store((counter), (value))
 #endif
