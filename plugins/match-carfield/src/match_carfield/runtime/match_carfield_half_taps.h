@@ -1,0 +1,222 @@
+/* match_carfield_half_taps.h - blocks of up to four pixels of a row by a vector of channels.
+ *
+ * Sums run in the order fy, fx, c. Where a tap lies inside of the image for all pixels of a block they share its weights,
+ * else each pixel goes on alone: what a tap outside would add is left out, not added as zero.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef MATCH_CARFIELD_HALF_TAPS_H
+#define MATCH_CARFIELD_HALF_TAPS_H
+
+#include <stddef.h>
+
+#include "match_carfield_half_vector.h"
+#include "match_carfield_half_window.h"
+
+/* What a tap does with a pixel. */
+typedef enum {
+    TAP_MIXES,   /* all input channels times a matrix */
+    TAP_WEIGHS,  /* each channel times its weight */
+    TAP_ADDS,    /* each channel */
+    TAP_COMPARES /* each channel, the largest stays */
+} tap_t;
+
+/* What all blocks share; steps are in elements. `mul` NULL: the result is multiplied by `scale` alone. */
+typedef struct {
+    match_carfield_windows_t windows;
+    const element_t *input, *weight, *mul, *add;
+    element_t *output;
+    uint32_t k, c;
+    uint32_t input_pixel, output_pixel; /* from one pixel to the next */
+    uint32_t weight_row, tap_weights;   /* from one c to the next, from one tap to the next */
+    uint32_t scale_bits;
+    int relu;
+} layer_t;
+
+/* Four pixels at one tap. */
+MATCH_CARFIELD_INLINE void tap_of_four(tap_t tap, vec_t *a0, vec_t *a1, vec_t *a2, vec_t *a3, const element_t *x,
+                                       uint32_t step, const element_t *w, const layer_t *l, uint32_t n)
+{
+    const element_t *x0 = x, *x1 = x0 + step, *x2 = x1 + step, *x3 = x2 + step;
+    vec_t weights, v0, v1, v2, v3;
+    if (tap == TAP_MIXES) {
+        uint32_t c = l->c; /* at least one */
+        do {
+            vec_load(&weights, w, n);
+            vec_mac_scalar(a0, scalar_load(x0++), &weights, n);
+            vec_mac_scalar(a1, scalar_load(x1++), &weights, n);
+            vec_mac_scalar(a2, scalar_load(x2++), &weights, n);
+            vec_mac_scalar(a3, scalar_load(x3++), &weights, n);
+            w += l->weight_row;
+        } while (--c > 0u);
+        return;
+    }
+    vec_load(&v0, x0, n);
+    vec_load(&v1, x1, n);
+    vec_load(&v2, x2, n);
+    vec_load(&v3, x3, n);
+    if (tap == TAP_WEIGHS) {
+        vec_load(&weights, w, n);
+        vec_mac(a0, &v0, &weights, n);
+        vec_mac(a1, &v1, &weights, n);
+        vec_mac(a2, &v2, &weights, n);
+        vec_mac(a3, &v3, &weights, n);
+    } else if (tap == TAP_ADDS) {
+        vec_add(a0, &v0, n);
+        vec_add(a1, &v1, n);
+        vec_add(a2, &v2, n);
+        vec_add(a3, &v3, n);
+    } else {
+        vec_max(a0, &v0, n);
+        vec_max(a1, &v1, n);
+        vec_max(a2, &v2, n);
+        vec_max(a3, &v3, n);
+    }
+}
+
+/* One pixel at one tap. */
+MATCH_CARFIELD_INLINE void tap_of_one(tap_t tap, vec_t *acc, const element_t *x, const element_t *w, const layer_t *l,
+                                      uint32_t n)
+{
+    vec_t weights, value;
+    if (tap == TAP_MIXES) {
+        uint32_t c = l->c; /* at least one */
+        do {
+            vec_load(&weights, w, n);
+            vec_mac_scalar(acc, scalar_load(x++), &weights, n);
+            w += l->weight_row;
+        } while (--c > 0u);
+        return;
+    }
+    vec_load(&value, x, n);
+    if (tap == TAP_WEIGHS) {
+        vec_load(&weights, w, n);
+        vec_mac(acc, &value, &weights, n);
+    } else if (tap == TAP_ADDS) {
+        vec_add(acc, &value, n);
+    } else {
+        vec_max(acc, &value, n);
+    }
+}
+
+/* The sum becomes the output of one pixel. */
+MATCH_CARFIELD_INLINE void finish(const layer_t *l, vec_t *acc, element_t *output, uint32_t k, uint32_t n)
+{
+    if (l->mul != NULL) {
+        vec_t factor, addend;
+        vec_load(&factor, l->mul + k, n);
+        vec_load(&addend, l->add + k, n);
+        vec_change(acc, &factor, &addend, n);
+    } else {
+        vec_scale(acc, scalar_of_bits(l->scale_bits), n);
+    }
+    if (l->relu) {
+        vec_relu(acc, n);
+    }
+    vec_store(output, acc, n);
+}
+
+MATCH_CARFIELD_INLINE int inside(int32_t index, uint32_t size)
+{
+    return (uint32_t)index < size;
+}
+
+/* Channels k to k + n - 1 of the pixels from (oy, ox) on. */
+MATCH_CARFIELD_INLINE void block(tap_t tap, const layer_t *l, uint32_t oy, uint32_t ox, uint32_t k, uint32_t n)
+{
+    const match_carfield_windows_t *const w = &l->windows;
+    const uint32_t left = w->ox - ox, pixels = (left < MATCH_CARFIELD_PIXELS) ? left : MATCH_CARFIELD_PIXELS;
+    const uint32_t channel = (tap == TAP_MIXES) ? 0u : k;
+    const uint32_t step = (uint32_t)w->stride_x * l->input_pixel;
+    const int32_t last = (int32_t)(MATCH_CARFIELD_PIXELS - 1u) * w->stride_x;
+    const scalar_t start = scalar_of_bits((tap == TAP_COMPARES) ? 0xFC00u : 0u);
+    vec_t a0, a1, a2, a3;
+    vec_fill(&a0, start, n);
+    vec_fill(&a1, start, n);
+    vec_fill(&a2, start, n);
+    vec_fill(&a3, start, n);
+    const element_t *weight = l->weight + k;
+    int32_t y = (int32_t)oy * w->stride_y - w->pad_y;
+    for (uint32_t fy = 0u; fy < w->fy; fy++, y += w->dilation_y) {
+        if (!inside(y, w->input_y)) {
+            weight += w->fx * l->tap_weights;
+            continue;
+        }
+        int32_t x = (int32_t)ox * w->stride_x - w->pad_x;
+        for (uint32_t fx = 0u; fx < w->fx; fx++, x += w->dilation_x, weight += l->tap_weights) {
+            const int32_t pixel = y * (int32_t)w->input_x + x;
+            const element_t *const input = l->input + channel;
+            if (pixels == MATCH_CARFIELD_PIXELS && x >= 0 && inside(x + last, w->input_x)) {
+                tap_of_four(tap, &a0, &a1, &a2, &a3, input + (uint32_t)pixel * l->input_pixel, step, weight, l, n);
+                continue;
+            }
+            const int32_t s = w->stride_x;
+            const uint32_t size = l->input_pixel;
+            if (inside(x, w->input_x)) {
+                tap_of_one(tap, &a0, input + (uint32_t)pixel * size, weight, l, n);
+            }
+            if (pixels > 1u && inside(x + s, w->input_x)) {
+                tap_of_one(tap, &a1, input + (uint32_t)(pixel + s) * size, weight, l, n);
+            }
+            if (pixels > 2u && inside(x + 2 * s, w->input_x)) {
+                tap_of_one(tap, &a2, input + (uint32_t)(pixel + 2 * s) * size, weight, l, n);
+            }
+            if (pixels > 3u && inside(x + 3 * s, w->input_x)) {
+                tap_of_one(tap, &a3, input + (uint32_t)(pixel + 3 * s) * size, weight, l, n);
+            }
+        }
+    }
+    element_t *output = l->output + (oy * w->ox + ox) * l->output_pixel + k;
+    finish(l, &a0, output, k, n);
+    if (pixels > 1u) {
+        output += l->output_pixel;
+        finish(l, &a1, output, k, n);
+    }
+    if (pixels > 2u) {
+        output += l->output_pixel;
+        finish(l, &a2, output, k, n);
+    }
+    if (pixels > 3u) {
+        output += l->output_pixel;
+        finish(l, &a3, output, k, n);
+    }
+}
+
+/* Vectors that the channels of a block are cut into; with few blocks of pixels more than the lanes ask for. */
+static inline uint32_t parts_of(uint32_t channels, uint32_t blocks, uint32_t cores)
+{
+    const uint32_t least = (channels + MATCH_CARFIELD_LANES - 1u) / MATCH_CARFIELD_LANES;
+    const uint32_t most = (channels + MATCH_CARFIELD_LANES_MIN - 1u) / MATCH_CARFIELD_LANES_MIN;
+    const uint32_t wanted = (blocks < cores) ? cores : 1u;
+    return (least >= wanted) ? least : ((wanted < most) ? wanted : most);
+}
+
+/* A core's part of a layer. */
+MATCH_CARFIELD_INLINE void layer_share(tap_t tap, const layer_t *given, uint32_t core, uint32_t cores)
+{
+    layer_t l = *given;
+    if (match_carfield_is_dense(&l.windows)) {
+        l.windows = match_carfield_rows(l.windows.oy * l.windows.ox);
+    }
+    const uint32_t width = (l.windows.ox + MATCH_CARFIELD_PIXELS - 1u) / MATCH_CARFIELD_PIXELS;
+    const uint32_t blocks = l.windows.oy * width, parts = parts_of(l.k, blocks, cores);
+    const uint32_t chunk = (MATCH_CARFIELD_LANES == MATCH_CARFIELD_LANES_MIN) ? MATCH_CARFIELD_LANES
+                                                                              : (l.k + parts - 1u) / parts;
+    const match_carfield_share_t share = match_carfield_share(blocks * parts, core, cores);
+    match_carfield_spot_t spot = match_carfield_spot(share.start, width, parts);
+    for (uint32_t item = share.start; item < share.stop; item++, match_carfield_next(&spot, width, parts)) {
+        const uint32_t k = spot.part * chunk, ox = spot.block * MATCH_CARFIELD_PIXELS;
+        if (k >= l.k) {
+            continue;
+        }
+        const uint32_t left = l.k - k, n = (left < chunk) ? left : chunk;
+#if MATCH_CARFIELD_LANES == MATCH_CARFIELD_LANES_MIN
+        if (n == MATCH_CARFIELD_LANES) {
+            block(tap, &l, spot.oy, ox, k, MATCH_CARFIELD_LANES);
+            continue;
+        }
+#endif
+        block(tap, &l, spot.oy, ox, k, n);
+    }
+}
+
+#endif
