@@ -89,8 +89,9 @@ class RequantSpec:
 class Unit:
     """Something that runs kernels. ``memory`` is the name of the local memory that its kernels read and write
     (None: the unit works in place on the memory that holds the activations, like a host core).
-    ``layout`` is the activation layout of its spatial kernels; ``requant`` None means any requantisation;
-    ``exact_requant``: a wider one that the unit can do too, at more cycles.
+    ``layout`` is the activation layout of its spatial kernels, ``spatial_types`` the element types of the activations
+    that they take; ``requant`` None means any requantisation; ``exact_requant``: a wider one that the unit can do too,
+    at more cycles.
     ``private``: (operand role or name, memory) pairs of operands that kernels read from a memory of their own instead
     of ``memory`` (weight memories of accelerators).
     ``bundles``: the constants of a kernel may lie one behind the other, aligned to their elements only, so that one
@@ -106,6 +107,7 @@ class Unit:
     constants: tuple[Constant, ...] = ()
     private: tuple[tuple[str, str], ...] = ()
     bundles: bool = False
+    spatial_types: tuple[str, ...] = ("int8", "uint8")
 
     def memory_of(self, operand: str, role: str) -> str | None:
         """The memory from which kernels read the operand, or to which they write it."""

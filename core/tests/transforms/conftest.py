@@ -43,6 +43,12 @@ def accelerated() -> PassContext:
 
 
 @pytest.fixture
+def halves() -> PassContext:
+    """Float16 activations in NHWC."""
+    return context(Unit("acc", "an accelerator", "L2", "NHWC", spatial_types=("float16",)))
+
+
+@pytest.fixture
 def fast() -> PassContext:
     """The same, with 32-bit products wherever they keep within 1 LSB."""
     return context(Unit("acc", "an accelerator", "L2", "NHWC", FAST, EXACT), precision="fast")

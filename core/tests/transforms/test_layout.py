@@ -1,11 +1,13 @@
-"""NCHW becomes NHWC around integer convolutions: same values, and transposes only at the ends."""
+"""NCHW becomes NHWC around convolutions: same values, and transposes only at the ends."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from match_core.ir.model import qualified_op
 from match_core.ir.reference import ReferenceRunner
 from match_core.transforms.base import Phase
+from match_core.transforms.clean_up import CLEAN_UP
 from match_core.transforms.nhwc_layout import NHWC_LAYOUT
 from match_core.transforms.pipeline import core_passes, run_passes
 from match_core.transforms.verify import VerifyPass
@@ -129,3 +131,75 @@ def test_layout_keeps_every_bit_of_the_networks(shared, accelerated):
         for sample in samples[:5]:
             for expected, got in zip(first.run(sample).values(), second.run(sample).values(), strict=True):
                 assert np.array_equal(expected, got)
+
+
+def half_text(conv: str) -> str:
+    return f"""g (float16[1,3,8,8] x) => (float16[1,4,4,4] y) {{
+        c = Conv <pads = [1,1,1,1], strides = [1,1], dilations = [1,1], group = 1, kernel_shape = [3,3]> ({conv})
+        m = Mul (c, scale)  a = Add (m, shift)  r = Relu (a)  t = Add (r, c)
+        p = MaxPool <kernel_shape = [2,2], strides = [1,1], pads = [0,0,1,1], dilations = [1,1], ceil_mode = 0> (t)
+        y = AveragePool <kernel_shape = [2,2], strides = [2,2], pads = [0,0,0,0], dilations = [1,1], ceil_mode = 0,
+                         count_include_pad = 0> (p) }}"""
+
+
+def half_constants():
+    channel = {name: RANDOM.normal(0, 1, (1, 4, 1, 1)).astype(np.float16) for name in ("scale", "shift")}
+    return {"w": RANDOM.normal(0, 1, (4, 3, 3, 3)).astype(np.float16), "b": np.ones(4, np.float16), **channel}
+
+
+@pytest.mark.parametrize("inputs", ["x, w", "x, w, b"])
+def test_float16_moves_with_its_channel_constants(model_of, halves, inputs):
+    result = converted(model_of(half_text(inputs), half_constants()), halves)
+    names = ops(result)
+    assert names.count("Transpose") == 2
+    assert {"match.nhwc::Conv", "match.nhwc::MaxPool", "match.nhwc::AveragePool"} <= set(names)
+    for op in ("Mul", "Add"):
+        node = next(node for node in result.graph.nodes if node.op == op)
+        assert node.inputs[1].shape == (1, 1, 1, 4)
+
+
+def test_types_that_no_unit_takes_stay(model_of, halves, accelerated, host_only):
+    half, integer = (
+        model_of(half_text("x, w"), half_constants()),
+        model_of(
+            f"""g (uint8[1,3,4,4] x) => (int32[1,4,4,4] y) {{ {convolution("x", "y", "w")} }}""",
+            {"w": weights(4, 3, 3, 3)},
+        ),
+    )
+    assert not any(op.startswith("match.nhwc") for op in ops(converted(half, accelerated)))
+    assert not any(op.startswith("match.nhwc") for op in ops(converted(integer, halves)))
+    assert any(op.startswith("match.nhwc") for op in ops(converted(integer, accelerated)))
+    assert ops(converted(half, host_only)) == ops(half)
+
+
+def test_transposes_of_the_model_meet_those_of_the_pass(model_of, halves):
+    """What a model computes in NHWC by itself needs no transposes next to convolutions."""
+    geometry = "pads = [1,1,1,1], strides = [1,1], dilations = [1,1], group = 1, kernel_shape = [3,3]"
+    text = f"""g (float16[1,8,8,3] x) => (float16[1,8,8,3] y) {{
+        n = Transpose <perm = [0,3,1,2]> (x)
+        c = Conv <{geometry}> (n, w)
+        l = Transpose <perm = [0,2,3,1]> (c)
+        s = Softmax <axis = -1> (l)
+        b = Transpose <perm = [0,3,1,2]> (s)
+        m = Mul (scale, b)  d = Conv <{geometry}> (m, w)
+        y = Transpose <perm = [0,2,3,1]> (d) }}"""
+    constants = {
+        "w": RANDOM.normal(0, 1, (3, 3, 3, 3)).astype(np.float16),
+        "scale": RANDOM.normal(0, 1, (3, 1, 1)).astype(np.float16),
+    }
+    result = run_passes(model_of(text, constants), (NHWC_LAYOUT, CLEAN_UP), halves, [VerifyPass()])
+    assert ops(result) == ["match.nhwc::Conv", "Softmax", "Mul", "match.nhwc::Conv"]
+
+
+@pytest.mark.parametrize("name", ["matcha_resnet8_f16", "matcha_convnext_block_f16", "matcha_mobilenet_f16"])
+def test_float16_networks_keep_every_bit(shared, halves, name):
+    model, samples = shared(name)
+    passes = core_passes(halves.soc, halves.units)
+    before = run_passes(model, [p for p in passes if p.phase < Phase.LAYOUT], halves)
+    after = run_passes(before, [p for p in passes if p.phase >= Phase.LAYOUT], halves)
+    assert sum(op == "Transpose" for op in ops(after)) <= 2
+    assert not {"Conv", "MaxPool", "AveragePool"} & set(ops(after))
+    for sample in samples[:1]:
+        expected, got = ReferenceRunner(before).run(sample), ReferenceRunner(after).run(sample)
+        for key, values in expected.items():
+            np.testing.assert_array_equal(got[key], values)

@@ -126,7 +126,7 @@ FUSIONS: tuple[Fusion, ...] = (
     _fusion(
         "host_conv_activation",
         "convolution and activation",
-        Op(ACTIVATION, "activation", (_weighted("Conv", "conv", Any("x")),)),
+        Op(ACTIVATION, "activation", (_weighted("Conv|match.nhwc::Conv", "conv", Any("x")),)),
         "conv",
         build_conv,
     ),

@@ -183,7 +183,10 @@ def _movement(name: str, *rules: NodeRule) -> Operator:
 
 OPERATORS: tuple[Operator, ...] = (
     *(Operator(op.name, "elementwise", _scalar_rules(op), build_elementwise) for op in SCALAR_OPS.values()),
-    Operator("Conv", "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv),
+    *(
+        Operator(name, "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv)
+        for name in ("Conv", "match.nhwc::Conv")
+    ),
     *(
         Operator(
             name, "convolution", (STATIC, rank(3, 4, 5), types(BYTES, 0, 1), PRODUCTS, CONV_ZERO_POINTS), build_conv
@@ -221,7 +224,7 @@ OPERATORS: tuple[Operator, ...] = (
     ),
     *(
         Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(FLOATS, 0)), build_pool)
-        for name in ("AveragePool", "GlobalAveragePool")
+        for name in ("AveragePool", "match.nhwc::AveragePool", "GlobalAveragePool")
     ),
     *(
         Operator(

@@ -109,6 +109,23 @@ ConvInteger <pads, strides, dilations, group, kernel_shape> (x, w) => (y) {
     y = Transpose <perm: ints = [0, 2, 3, 1]> (y_nchw)
 }"""
 
+_NHWC_FLOAT_CONV = """<domain: "match.nhwc", opset_import: ["" : 21]>
+Conv <pads, strides, dilations, group, kernel_shape> (x, w, b) => (y) {
+    x_nchw = Transpose <perm: ints = [0, 3, 1, 2]> (x)
+    y_nchw = Conv <pads: ints = @pads, strides: ints = @strides, dilations: ints = @dilations, group: int = @group,
+                   kernel_shape: ints = @kernel_shape> (x_nchw, w, b)
+    y = Transpose <perm: ints = [0, 2, 3, 1]> (y_nchw)
+}"""
+
+_NHWC_AVERAGE_POOL = """<domain: "match.nhwc", opset_import: ["" : 21]>
+AveragePool <kernel_shape, pads, strides, dilations, ceil_mode, count_include_pad> (x) => (y) {
+    x_nchw = Transpose <perm: ints = [0, 3, 1, 2]> (x)
+    y_nchw = AveragePool <kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: ints = @strides,
+                          dilations: ints = @dilations, ceil_mode: int = @ceil_mode,
+                          count_include_pad: int = @count_include_pad> (x_nchw)
+    y = Transpose <perm: ints = [0, 2, 3, 1]> (y_nchw)
+}"""
+
 _NHWC_MAX_POOL = """<domain: "match.nhwc", opset_import: ["" : 21]>
 MaxPool <kernel_shape, pads, strides, dilations, ceil_mode> (x) => (y) {
     x_nchw = Transpose <perm: ints = [0, 3, 1, 2]> (x)
@@ -129,7 +146,9 @@ def _texts() -> tuple[str, ...]:
         _LUT_U8,
         _LUT_I8,
         _NHWC_CONV,
+        _NHWC_FLOAT_CONV,
         _NHWC_MAX_POOL,
+        _NHWC_AVERAGE_POOL,
         *INTEGER_FUNCTIONS,
     )
 

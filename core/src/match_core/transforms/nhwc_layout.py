@@ -1,4 +1,4 @@
-"""Activations of spatial integer operators move from NCHW to NHWC.
+"""Activations of spatial operators move from NCHW to NHWC.
 
 Convolutions and pooling become ``match.nhwc`` operators. What follows element by element works on NHWC too, so that a
 Transpose is left only where a tensor enters or leaves this part of the graph; one that moves only axes of size 1 is a
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _TO_NHWC = (0, 2, 3, 1)
 _TO_NCHW = (0, 3, 1, 2)
 
+_WINDOW = frozenset(("kernel_shape", "pads", "strides", "dilations"))
+#: Operators that exist in domain match.nhwc, with their attributes.
+_SPATIAL = {
+    "ConvInteger": _WINDOW | {"group"},
+    "Conv": _WINDOW | {"group"},
+    "MaxPool": _WINDOW | {"ceil_mode"},
+    "AveragePool": _WINDOW | {"ceil_mode", "count_include_pad"},
+}
 #: Operators that do the same on any order of axes (constants of rank 4 are permuted along).
 _AGNOSTIC = frozenset(
     [
@@ -74,20 +82,22 @@ _TABLE_INPUTS = {"match.arith::LutU8": 1, "match.arith::LutI8": 1}
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Convert where it starts to pay: at convolutions and pooling."""
+    """Convert where it starts to pay: at convolutions and pooling of types that a unit takes in NHWC."""
     editor = Editor(model)
     sort_nodes(editor.graph)
-    layout = _Layout(editor)
+    types = frozenset(name for unit in context.units if unit.layout == "NHWC" for name in unit.spatial_types)
+    layout = _Layout(editor, types)
     for node in list(editor.graph.nodes):
         layout.convert(node)
     return editor.finish()
 
 
 class _Layout:
-    """``_nhwc`` maps the id of an NCHW tensor to the same values in NHWC."""
+    """``types`` of activations that move; ``_nhwc`` maps the id of an NCHW tensor to the same values in NHWC."""
 
-    def __init__(self, editor: Editor) -> None:
+    def __init__(self, editor: Editor, types: frozenset[str]) -> None:
         self._editor = editor
+        self._types = types
         self._nhwc: dict[int, gs.Variable] = {}
 
     def convert(self, node: gs.Node) -> None:
@@ -95,17 +105,14 @@ class _Layout:
         if len(node.outputs) != 1 or node.outputs[0].shape is None or len(node.outputs[0].shape) != 4:
             return
         op = qualified_op(node)
-        if op == "ConvInteger" and _is_plain_convolution(node):
-            self._spatial(node, "match.nhwc::ConvInteger", dict(node.attrs), list(node.inputs[1:]))
-        elif op == "MaxPool" and np.dtype(node.inputs[0].dtype) in (np.dtype(np.int8), np.dtype(np.uint8)):
-            attrs = dict(node.attrs)
-            if set(attrs) == {"kernel_shape", "pads", "strides", "dilations", "ceil_mode"}:
-                self._spatial(node, "match.nhwc::MaxPool", attrs, [])
+        if op in _SPATIAL and np.dtype(node.inputs[0].dtype).name in self._types and _is_explicit(node):
+            self._emit(
+                node, f"match.nhwc::{op}", [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]], dict(node.attrs)
+            )
+        elif op == "Transpose" and list(node.attrs.get("perm", ())) == list(_TO_NCHW):
+            self._nhwc[id(node.outputs[0])] = node.inputs[0]
         elif any(id(tensor) in self._nhwc for tensor in node.inputs) or (op == "Pad" and _feeds_convolutions(node)):
             self._follow(node, op)
-
-    def _spatial(self, node: gs.Node, op: str, attrs: dict[str, object], rest: list[gs.Tensor]) -> None:
-        self._emit(node, op, [self._as_nhwc(node.inputs[0], node), *rest], attrs)
 
     def _follow(self, node: gs.Node, op: str) -> None:
         attrs = dict(node.attrs)
@@ -183,13 +190,16 @@ class _Layout:
 def _feeds_convolutions(node: gs.Node) -> bool:
     """Padding that units take in together with the convolution behind it, so it must stand next to that."""
     readers = node.outputs[0].outputs
-    return bool(readers) and all(reader.op == "ConvInteger" and _is_plain_convolution(reader) for reader in readers)
+    return bool(readers) and all(reader.op == "ConvInteger" and _is_explicit(reader) for reader in readers)
 
 
-def _is_plain_convolution(node: gs.Node) -> bool:
-    """Two inputs (no zero points), constant weights, explicit attributes."""
-    names = {"kernel_shape", "pads", "strides", "dilations", "group"}
-    return len(node.inputs) == 2 and constant(node.inputs[1]) is not None and set(node.attrs) == names
+def _is_explicit(node: gs.Node) -> bool:
+    """The attributes that the NHWC operator has, constant weights, no zero points, one output."""
+    if set(node.attrs) != _SPATIAL[node.op]:
+        return False
+    if node.op == "ConvInteger" and len(node.inputs) != 2:
+        return False
+    return "Conv" not in node.op or constant(node.inputs[1]) is not None
 
 
 def _is_per_tensor(node: gs.Node) -> bool:
@@ -201,5 +211,5 @@ NHWC_LAYOUT = Pass(
     "nhwc_layout",
     Phase.LAYOUT,
     run,
-    "activations of integer convolutions and pooling move to NHWC, inner transposes vanish",
+    "activations of convolutions and pooling move to NHWC where units want that, inner transposes vanish",
 )

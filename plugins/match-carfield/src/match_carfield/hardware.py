@@ -17,6 +17,7 @@ PULP = Unit(
     description="8 RISC-V cores with XpulpV2 and FP16, and the RedMulE matrix engine",
     memory="l1_pulp",
     layout="NHWC",
+    spatial_types=("float16", "int8", "uint8"),
     constants=tuple(c for c in constants() if c.name.startswith(_PULP_PREFIXES)),
 )
 SPATZ = Unit(
@@ -24,6 +25,7 @@ SPATZ = Unit(
     description="2 RISC-V cores with vector units of 512 bits",
     memory="l1_spatz",
     layout="NHWC",
+    spatial_types=("float16", "int8", "uint8"),
     constants=tuple(c for c in constants() if c.name.startswith(_SPATZ_PREFIXES)),
 )
 

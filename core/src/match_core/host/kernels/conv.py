@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
-CONV_OPS = ("Conv", "ConvInteger", "match.nhwc::ConvInteger")
+CONV_OPS = ("Conv", "match.nhwc::Conv", "ConvInteger", "match.nhwc::ConvInteger")
 
 
 @dataclass(frozen=True)
