@@ -25,7 +25,8 @@ typedef struct {
     copy_t copy[8192];
     uint32_t count;
 } queue_t;
-static queue_t copies, store_copies;
+/* Each unit has its own. */
+static _Thread_local queue_t copies, store_copies;
 
 static void put(queue_t *queue, void *to, const void *from, uint32_t bytes)
 {
@@ -117,7 +118,7 @@ uint32_t fake_load_store(const uint8_t *data, uint32_t bytes)
 
 typedef void (*kernel_t)(const void *context);
 int fake_unit_early;
-static struct {
+static _Thread_local struct {
     kernel_t kernel;
     const void *context;
     size_t size;

@@ -15,7 +15,7 @@ from match_core.emit.queues import QueueWriter
 from match_core.emit.sources import SourceFile
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
-from match_core.emit.text import comment
+from match_core.emit.text import broken, comment
 from match_core.emit.view import ArenaView, StoreView, SwapAreaView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
 from match_core.schedule.geometry import round_up
@@ -204,7 +204,7 @@ class ProgramEmitter:
         fields = [f".{arena.field} = {arena.field}" for arena in self.arenas]
         fields += [f".{store.field} = load_{store.field}()" for store in self.stores]
         fields += [f".{area.field} = place_{area.field}()" for area in self.swap_areas]
-        return ", ".join([*fields, ".state = &state"])
+        return "\n".join(broken(f"const {self.name}_t ctx = {{{', '.join([*fields, '.state = &state'])}}};", 4))
 
     def title(self, task: Task) -> str:
         """What the task computes, in the source's names (not yet safe for C)."""
@@ -257,13 +257,23 @@ class ProgramEmitter:
         return {
             "tasks": self.tasks,
             "swap_api": self._swap_api(),
-            "summary": f"{len(self.tasks)} tasks on {', '.join(units)}; "
-            f"{self.request.program.predicted_cycles} cycles (modelled).",
+            "summary": self._summary(),
             "headers": self._headers(units),
             "starts": _unique(p.start for p in platforms),
             "stops": tuple(reversed(_unique(p.stop for p in platforms))),
             "uses_home": any(arena.memory == self.soc.home for arena in self.arenas),
         }
+
+    def _summary(self) -> str:
+        words = (
+            "the host's side of a run. It posts tasks as soon as what they need is done"
+            if self.queues
+            else ("the order of tasks")
+        )
+        cycles = self.request.program.predicted_cycles
+        return comment(
+            f"{self.name}: {words}. {len(self.tasks)} tasks on {', '.join(self._units())}; {cycles} cycles (modelled)."
+        )
 
     def _swap_api(self) -> SwapApi | None:
         if not any(queue.kind == "link" for queue in self.queues):

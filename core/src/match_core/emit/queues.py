@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from match_core.emit.api import QueueApi
-from match_core.emit.text import noted
+from match_core.emit.text import comment, noted
 from match_core.emit.view import NeedsView, QueueView, RowView, SwapView
 from match_core.ir.naming import c_identifier
 
@@ -31,6 +31,8 @@ class QueueWriter:
 
     def write(self) -> tuple[QueueView, ...]:
         """All queues that have tasks, in the program's order."""
+        if too_long := [queue.name for queue in self.filled if len(queue.tasks) > MOST_TASKS]:
+            raise ValueError(f"queues {too_long} have more than {MOST_TASKS} tasks")
         return tuple(self._link(queue) if queue.kind == "link" else self._tasks(queue) for queue in self.filled)
 
     def _tasks(self, queue: Queue) -> QueueView:
@@ -75,13 +77,13 @@ class QueueWriter:
 
     def _words(self, task: Task) -> str:
         end = task.start_cycles + task.cycles
-        return f"{self.views[task.index].title}; cycles {task.start_cycles}..{end} (modelled)"
+        return f"{task.index}: {self.views[task.index].title}; cycles {task.start_cycles}..{end} (modelled)"
 
     def _row(self, task: Task) -> RowView:
         view, lowered = self.views[task.index], self._lowered(task)
         return RowView(
             index=task.index,
-            note=view.note,
+            note=comment(f"{task.index}: {view.title}", indent=4),
             function=view.function,
             near=self._place(self.places.near(task)),
             scratch=self._place(self.places.scratch(task)),

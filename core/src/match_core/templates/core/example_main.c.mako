@@ -26,7 +26,7 @@ uint32_t place_${area.field}(void);
 
 int main(void)
 {
-    const ${name}_t ctx = {${instance}};
+${instance}
     const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs) or ".unused = 0u"}};
     int status = ${name}_init(&ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: the order of tasks. ${summary} */
+${summary}
 #include "${name}.h"
 
 #include <stddef.h>

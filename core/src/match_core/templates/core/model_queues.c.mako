@@ -1,10 +1,17 @@
 <%
+    from match_core.emit.text import broken
+
     host = next((queue for queue in queues if queue.kind == "host"), None)
     link = next((queue for queue in queues if queue.kind == "link"), None)
     total = sum(len(queue.needs) for queue in queues)
+
+    def entry(queue):
+        loop = f"MATCH_LOOP({name}_{queue.field}_loop)" if queue.launch else "NULL"
+        names = (queue.launch or "NULL", loop, queue.join or "NULL", queue.signal or "NULL")
+        return f"[{name}_queue_{queue.field}] = {{{len(queue.needs)}u, {queue.field}_needs, {', '.join(names)}}},"
 %>\
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: the host's side of a run. It posts tasks as soon as what they need is done. ${summary} */
+${summary}
 #include "${name}.h"
 
 #include <stddef.h>
@@ -17,8 +24,8 @@
 
 /* ---- what tasks need --------------------------------------------------------------------------------------------- */
 
-/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The columns are
- * the queues ${", ".join(queue.name for queue in queues)}. */
+/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The
+ * columns are the queues ${", ".join(queue.name for queue in queues)}. */
 % for queue in queues:
 static const uint16_t ${queue.field}_needs[][${name}_queues] = {
 % for row in queue.needs:
@@ -36,12 +43,7 @@ static const struct {
     void (*signal)(void);
 } queues[] = {
 % for queue in queues:
-% if queue.launch:
-    [${name}_queue_${queue.field}] = {${len(queue.needs)}u, ${queue.field}_needs, ${queue.launch},
-        MATCH_LOOP(${name}_${queue.field}_loop), ${queue.join or "NULL"}, ${queue.signal or "NULL"}},
-% else:
-    [${name}_queue_${queue.field}] = {${len(queue.needs)}u, ${queue.field}_needs, NULL, NULL, NULL, NULL},
-% endif
+${"\n".join(broken(entry(queue), 4))}
 % endfor
 };
 % if link:

@@ -1,0 +1,134 @@
+"""Emitted programs of units side by side: what they compute, and that nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_core.twin.build import SANITIZE, STRICT
+
+from core.tests.emit import layer_program as lp
+from core.tests.emit.side_program import JOBS, chain, emit, expected
+
+THREADS = ("-fsanitize=thread", "-fPIE", "-g", "-O1")
+LIMITS = ("-DSIDE_WAIT_LIMIT=fake_wait_limit", "-DAGAIN_WAIT_LIMIT=fake_wait_limit")
+#: Ways to run, and how many outputs each prints.
+WAYS = {"one": 3, "two": 3, "array": 1, "other": 1, "swap": 1, "poll": 1}
+
+
+def literals(name: str, content: bytes) -> str:
+    return f"static const uint8_t {name}[] = {{{','.join(map(str, content))}}};\n"
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two programs of the same model, and an application."""
+    folder = tmp_path_factory.mktemp("side")
+    for name in ("side", "again"):
+        for file in emit(name):
+            (folder / file.name).write_bytes(file.content)
+    (folder / "side_main.c").write_text((lp.HERE / "side_main.c").read_text())
+    image, x = (folder / "side_store.bin").read_bytes(), chain()[1]
+    size = expected(x).nbytes
+    data = f"#define OUTPUT_BYTES {size}u\n{literals('side_image', image)}{literals('side_x', x.tobytes())}"
+    (folder / "side_data.h").write_text(data)
+    return folder
+
+
+def build(folder: Path, executable: str, checks: tuple[str, ...]) -> Path:
+    parts = ("", "_array", "_host", "_other", "_weights")
+    program = [f"{name}{part}.c" for name in ("side", "again") for part in parts]
+    objects = []
+    for source in (*program, "side_main.c", "fake_unit.c", "fake_queues.c"):
+        flags = STRICT if source in program else ("-std=c11",)
+        objects.append(f"{executable}_{source}.o")
+        command = ["cc", *flags, *checks, *LIMITS, "-c", source, "-o", objects[-1]]
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    subprocess.run(["cc", *checks, *objects, "-lm", "-pthread", "-o", executable], cwd=folder, check=True)
+    return folder / executable
+
+
+@pytest.fixture(scope="module")
+def sanitized(sources: Path) -> Path:
+    return build(sources, "sanitized", SANITIZE)
+
+
+@pytest.fixture(scope="module")
+def threaded(sources: Path) -> Path:
+    return build(sources, "threaded", THREADS)
+
+
+def start(executable: Path, way: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(executable), way], check=False, capture_output=True, text=True, timeout=120)
+
+
+def run(executable: Path, way: str) -> None:
+    """Every output must be the expected one."""
+    done = start(executable, way)
+    assert (done.returncode, done.stderr) == (0, "")
+    wanted = expected(chain()[1])
+    outputs = [np.frombuffer(bytes.fromhex(line), np.uint8) for line in done.stdout.splitlines()]
+    assert len(outputs) == WAYS[way]
+    for output in outputs:
+        np.testing.assert_array_equal(output.reshape(wanted.shape), wanted)
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_runs_end_with_the_right_result(way: str, sanitized: Path) -> None:
+    run(sanitized, way)
+
+
+@pytest.mark.parametrize("way", ["one", "two"])
+def test_counters_alone_order_what_units_do(way: str, threaded: Path) -> None:
+    """The thread sanitizer sees no two accesses that nothing orders."""
+    run(threaded, way)
+
+
+def test_counters_without_order_are_found(sources: Path) -> None:
+    """The test before can fail: without release order the thread sanitizer complains."""
+    relaxed = "-DMATCH_STORE(counter,value)=atomic_store_explicit((counter),(value),memory_order_relaxed)"
+    done = start(build(sources, "relaxed", (*THREADS, relaxed)), "one")
+    assert done.returncode != 0 and "data race" in done.stderr
+
+
+def test_manifest(sources: Path) -> None:
+    document = json.loads((sources / "match.lock.json").read_text())
+    assert document["queues"][1] == {"name": "array", "kind": "unit", "tasks": [1, 3, 5]}
+    node = document["nodes"][4]
+    assert (node["queue"], node["needs"], node["start_cycles"], node["cycles"]) == ("other", {"link": 2}, 400, 90)
+    assert node["share"] == {"dim": "K", "first": 2, "size": 4}
+    assert "share" not in document["nodes"][5] and len(document["nodes"]) == len(JOBS)
+    assert document["swap"] == {"memory": "store", "field": "store_swap", "size_bytes": 512, "alignment_bytes": 16}
+    assert document["swaps"][1]["target"] == "y0_back"
+    assert document["state_bytes"] == 4 * 128 + 64
+    images = document["images"]
+    assert images["array"] == ["again_array.c", "fake_queues.c", "fake_unit.c"]
+    assert "again_array.c" not in images["host"] and "again_weights.c" in images["host"]
+
+
+def test_state_has_the_stated_size(sources: Path) -> None:
+    check = '#include "again.h"\n_Static_assert(sizeof(again_state_t) == 576 && sizeof(void *) == 8, "size");\n'
+    done = subprocess.run(["cc", "-x", "c", "-fsyntax-only", "-"], cwd=sources, input=check, text=True, check=False)
+    assert done.returncode == 0
+
+
+def test_applications_in_cpp(sources: Path) -> None:
+    text = '#include "side.h"\nstatic_assert(sizeof(side_state_t) == 576 && alignof(side_state_t) == 64, "size");\n'
+    command = ["c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-fsyntax-only", "-"]
+    done = subprocess.run(command, cwd=sources, input=text, text=True, check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_lines_are_short(sources: Path) -> None:
+    files = [*sources.glob("side*.[ch]"), sources / "match_runtime.h", sources / "example_main.c"]
+    for path in files:
+        if path.name != "side_data.h":
+            assert all(len(line) <= 120 for line in path.read_text().splitlines()), path.name
+
+
+def test_same_input_gives_same_bytes() -> None:
+    assert emit("side") == emit("side")
