@@ -13,7 +13,7 @@ from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
 from match_core.emit.templates import Templates
 from match_core.schedule.loops import LoopSchedule
-from match_core.twin.build import SANITIZE, STRICT
+from match_core.twin.compiler import SANITIZE, STRICT
 from numpy.typing import NDArray
 
 from core.tests.emit.workloads import INTERFACES, Problem

@@ -24,7 +24,8 @@ from match_core.patterns.language import Match, Pattern
 from match_core.planning.program import Buffer, MemoryUse, Program, Task
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Workload
-from match_core.twin.build import STRICT, BuildOptions, build
+from match_core.twin.build import build
+from match_core.twin.compiler import STRICT, BuildOptions
 from match_core.twin.run import run_twin
 from numpy.typing import NDArray
 

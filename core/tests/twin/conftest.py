@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from match_core.emit.templates import Templates
-from match_core.twin.build import RUNTIME, BuildOptions, host_compiler
+from match_core.twin.build import RUNTIME
+from match_core.twin.compiler import BuildOptions, host_compiler
 
 HERE = Path(__file__).resolve().parent
 # Tests are imported by path; this makes the modules beside them importable.

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import UsageError
-from match_core.twin.build import BuildOptions, build
+from match_core.twin.build import build
+from match_core.twin.compiler import BuildOptions
 from match_core.twin.modes import is_threads
 from match_core.twin.run import RunResult, run_twin
 

@@ -1,0 +1,157 @@
+"""The host compiler: objects of a program and its twin, and the executable from them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from match_core.errors import ToolError
+from match_core.io.cache_dir import cache_directory, write_whole
+
+#: The emitted program must be free of these warnings; the twin's own C too.
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
+#: Units as threads that run at the same time. Position independence is what the thread sanitizer asks for; it does not
+#: see copies that the compiler writes out itself.
+THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g", "-O1", "-DMATCH_TWIN_CONCURRENT")
+#: Header by which the program's counters are those of the twin.
+SYNC = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """``sanitize``: address and undefined-behaviour sanitizers; ``strict``: warnings are errors; ``threads``: for the
+    mode in which units are threads, with the thread sanitizer (which excludes ``sanitize``)."""
+
+    sanitize: bool = False
+    strict: bool = True
+    threads: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sanitize and self.threads:
+            raise ValueError("the address sanitizer and the thread sanitizer exclude each other")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Arguments of the compiler, those of the linker too."""
+        kind = SANITIZE if self.sanitize else THREADS if self.threads else ("-O2",)
+        return (*(STRICT if self.strict else ("-std=c11",)), *kind, SYNC, "-pthread", "-DMATCH_PROFILE")
+
+
+def host_compiler() -> str:
+    """The C compiler to use: $CC, else cc. ToolError MATCH-T001 if there is none."""
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler.split()[0]) is None:
+        raise ToolError(
+            code="MATCH-T001",
+            what="the program cannot be built for this machine",
+            where=f"C compiler {compiler!r}",
+            why="it is not on the PATH",
+            help=("install a C compiler (Debian: apt-get install gcc)", "set CC to the compiler's name"),
+        )
+    return compiler
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file. ToolError MATCH-T002
+    where the compiler refuses something."""
+
+    command: tuple[str, ...]
+    includes: tuple[Path, ...]
+    objects: Mapping[Path, Path]
+
+    def compile(self, source: Path, target: Path) -> Path:
+        """One more object, with the same flags."""
+        _Running(self, _Job(source, target, None)).finish()
+        return target
+
+    def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
+        """The executable; ``replaced``: other objects for some of the sources."""
+        objects = [str(path) for path in {**self.objects, **(replaced or {})}.values()]
+        command = [*self.command, *objects, "-lm", "-o", str(executable)]
+        link = subprocess.run(command, capture_output=True, text=True, check=False)
+        _check(link.returncode, "link", link.stderr)
+        return executable
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One source to compile. ``cached``: where its object is kept between builds (twin sources only)."""
+
+    source: Path
+    target: Path
+    cached: Path | None
+
+
+class _Running:
+    """A compiler at work."""
+
+    def __init__(self, objects: Objects, job: _Job) -> None:
+        self.job = job
+        command = [*objects.command, *(f"-I{path}" for path in objects.includes), "-c", str(job.source)]
+        self.process = subprocess.Popen(
+            [*command, "-o", str(job.target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def finish(self) -> None:
+        output, _ = self.process.communicate()
+        _check(self.process.returncode, self.job.source.name, output)
+        if self.job.cached is not None:
+            write_whole(self.job.cached, self.job.target.read_bytes())
+
+
+def compile_sources(
+    program: list[Path], own: list[Path], includes: list[Path], defines: tuple[str, ...], options: BuildOptions
+) -> Objects:
+    """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects of the twin, which
+    depend on no model, are kept in a cache directory."""
+    command = (*host_compiler().split(), *options.flags, *(f"-D{define}" for define in defines))
+    folder, key = own[0].parent, _cache_key(command, own)
+    kind = "_threads" if options.threads else ""
+    jobs = [_Job(path, folder / f"program_{path.stem}{kind}.o", None) for path in program]
+    jobs += [_Job(path, folder / f"{path.stem}{kind}.o", _cached(path, key)) for path in own]
+    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs})
+    running: list[_Running] = []
+    for job in jobs:
+        if job.cached is not None and job.cached.is_file():
+            shutil.copyfile(job.cached, job.target)
+            continue
+        running.append(_Running(objects, job))
+        if len(running) >= max(1, os.cpu_count() or 1):
+            running.pop(0).finish()
+    for compiler in running:
+        compiler.finish()
+    return objects
+
+
+def _cache_key(command: tuple[str, ...], own: list[Path]) -> str:
+    """Digest of the compiler, the flags and all of the twin's files: any change rebuilds everything."""
+    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=False).stdout
+    digest = hashlib.sha256("\0".join([*command, version]).encode())
+    folder = own[0].parent
+    for path in sorted(path for path in folder.iterdir() if path.suffix in (".h", ".c") and path.name != "harness.c"):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+def _cached(source: Path, key: str) -> Path | None:
+    return None if source.name == "harness.c" else cache_directory("twin") / key / f"{source.stem}.o"
+
+
+def _check(status: int, what: str, output: str) -> None:
+    if status == 0:
+        return
+    lines = [line for line in output.splitlines() if "error" in line or "warning" in line] or output.splitlines()
+    raise ToolError(
+        code="MATCH-T002",
+        what="the C compiler refused the program",
+        where=what,
+        why="; ".join(lines[:3]) or f"exit status {status}",
+        help=("this is a fault of match or of the target package: please report it with the model",),
+    )
