@@ -47,10 +47,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Formulas of the kernels, published figures of the copies."""
     if unit.name not in _UNITS:
         return None
-    from match_carfield.constants import signalling_of
     from match_carfield.cost import cost_model
 
-    return cost_model(unit.name, pattern.name, signalling_of(soc))
+    return cost_model(unit.name, pattern.name, soc)
 
 
 @hookimpl

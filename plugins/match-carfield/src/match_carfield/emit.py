@@ -1,0 +1,122 @@
+"""How Carfield's units are called in C, and the twin that stands in for their SDKs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from match_core import (
+    MemoryApi,
+    PlatformApi,
+    QueueApi,
+    RuntimeFile,
+    Soc,
+    StoreApi,
+    SwapApi,
+    TwinApi,
+    UnitApi,
+)
+from match_core.emit.half import half_header
+from match_core.emit.interfaces import context_header
+
+from match_carfield.constants import signalling_of
+from match_carfield.interfaces import HALF_INTERFACES
+from match_carfield.kernels import PULP_KERNELS, SPATZ_KERNELS
+from match_carfield.timing import CLOCKS, HEADER_NAME, render_timing_header
+
+_HERE = Path(__file__).resolve().parent
+CONFIG_NAME = "match_carfield_config.h"
+
+#: Where the images of the units lie in L2, behind the 832 KiB of data; the last 256 bytes hold what the host hands over.
+PULP_ENTRY = 0x780D_0000
+PULP_IMAGE_BYTES = 0x1_8000
+SPATZ_ENTRY = PULP_ENTRY + PULP_IMAGE_BYTES
+SPATZ_IMAGE_BYTES = 0x1_8000 - 256
+
+
+def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[RuntimeFile, ...]:
+    folder = _HERE.joinpath(*parts)
+    return tuple(
+        RuntimeFile(path.name, path.read_text(encoding="utf-8"))
+        for path in sorted(folder.iterdir())
+        if path.suffix in suffixes
+    )
+
+
+def config_header(signalling: str) -> RuntimeFile:
+    """``match_carfield_config.h``: how host and units tell each other about tasks, and where the units' images lie."""
+    text = (
+        f"/* {CONFIG_NAME} - signalling by {signalling}. SPDX-License-Identifier: Apache-2.0 */\n"
+        "#ifndef MATCH_CARFIELD_CONFIG_H\n#define MATCH_CARFIELD_CONFIG_H\n\n"
+        "/* 1: both sides look at counters; 0: mailboxes wake the one that sleeps. */\n"
+        f"#define MATCH_CARFIELD_POLL {int(signalling == 'poll')}\n\n"
+        "/* First instructions of the units' images. */\n"
+        f"#define MATCH_CARFIELD_PULP_ENTRY 0x{PULP_ENTRY:08X}u\n"
+        f"#define MATCH_CARFIELD_SPATZ_ENTRY 0x{SPATZ_ENTRY:08X}u\n\n#endif\n"
+    )
+    return RuntimeFile(CONFIG_NAME, text)
+
+
+def unit_api(unit: str, soc: Soc) -> UnitApi:
+    """The API of ``pulp`` or ``spatz`` in a program for ``soc``. Both have the same runtime and twin: host and units need
+    each other's files."""
+    signalling = signalling_of(soc)
+    name = f"match_carfield_{unit}"
+    headers = tuple(context_header(interface) for interface in HALF_INTERFACES)
+    return UnitApi(
+        platform=PlatformApi(start=f"{name}_start", stop=f"{name}_stop", call=f"{name}_call"),
+        memory=_memory(name),
+        kernels=PULP_KERNELS if unit == "pulp" else SPATZ_KERNELS,
+        headers=("match_carfield_api.h",),
+        runtime=(*_files("runtime"), *headers, half_header(), config_header(signalling)),
+        twin=_twin(signalling),
+        store=_store(soc),
+        clock=unit,
+        queue=_queue(name, signalling),
+        swap=SwapApi(
+            copy_out="match_carfield_swap_out", copy_in="match_carfield_swap_in", busy="match_carfield_swap_busy"
+        ),
+    )
+
+
+def _memory(name: str) -> MemoryApi:
+    return MemoryApi(
+        copy_in_1d=f"{name}_copy_in_1d",
+        copy_in_2d=f"{name}_copy_in_2d",
+        copy_in_3d=f"{name}_copy_in_3d",
+        copy_out_1d=f"{name}_copy_out_1d",
+        copy_out_2d=f"{name}_copy_out_2d",
+        copy_out_3d=f"{name}_copy_out_3d",
+        wait=f"{name}_copy_wait",
+    )
+
+
+def _queue(name: str, signalling: str) -> QueueApi:
+    rings = signalling == "event"
+    return QueueApi(
+        launch=f"{name}_launch",
+        join=f"{name}_join",
+        wait=f"{name}_wait",
+        signal=f"{name}_signal" if rings else "",
+        notify=f"{name}_notify" if rings else "",
+    )
+
+
+def _store(soc: Soc) -> StoreApi | None:
+    """The system DMA has one set of registers: with units side by side it is the host's, for swaps."""
+    if soc.mode == "concurrent":
+        return None
+    return StoreApi(copy_1d="match_carfield_store_copy_1d", wait="match_carfield_store_wait")
+
+
+def _twin(signalling: str) -> TwinApi:
+    return TwinApi(
+        headers=(
+            *_files("twin", "include"),
+            *_files("twin", "src", suffixes=(".h",)),
+            RuntimeFile(HEADER_NAME, render_timing_header(signalling)),
+        ),
+        sources=_files("twin", "src", suffixes=(".c",)),
+        clocks=CLOCKS,
+        arenas={"l1_pulp": "match_carfield_twin_l1_pulp({bytes})", "l1_spatz": "match_carfield_twin_l1_spatz({bytes})"},
+        load_store="match_carfield_twin_store({data}, {bytes})",
+    )

@@ -1,0 +1,69 @@
+"""Cycle formulas of copies and of the hand-over of a layer; figures and their sources in ``constants``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Timing = Mapping[str, int]
+Cycles = NDArray[np.int64]
+Copy = tuple[Cycles, Cycles, Cycles]
+
+#: Bytes that a command of MCHAN moves at most: its stride and length have 16 bits, and so has the size in the runtime.
+COMMAND_BYTES = 65_535
+
+
+def dma_copy(timing: Timing, *, unit: str, planes: ArrayLike, rows: ArrayLike, row_bytes: ArrayLike) -> Copy:
+    """(issue, data, wait) in cycles of a copy of ``planes`` times ``rows`` rows between L2 and the L1 of ``unit``
+    ("pulp" or "spatz"); both directions cost the same."""
+    p, r, length = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(planes, rows, row_bytes))
+    p, r = np.where(r == 1, 1, p), np.where(r == 1, p, r)  # rows that are one row per plane are rows
+    return _spatz_copy(timing, p, r, length) if unit == "spatz" else _pulp_copy(timing, p, r, length)
+
+
+def _pulp_copy(timing: Timing, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
+    """MCHAN: the software is paid once for a copy, rows and further commands in the DMA."""
+    dense = rows * planes == 1
+    commands = planes * pulp_commands(rows, row_bytes, dense)
+    strided = _ceil(rows * row_bytes, timing["pulp_dma_bytes_per_cycle"]) + rows * timing["pulp_dma_row_cycles"]
+    one = _ceil(row_bytes, timing["pulp_dma_bytes_per_cycle"])
+    data = planes * np.where(dense, one, strided) + (commands - 1) * timing["pulp_dma_plane_cycles"]
+    issue = np.full_like(data, timing["pulp_dma_setup_cycles"] + timing["pulp_dma_api_cycles"])
+    return issue, data, np.full_like(data, timing["pulp_dma_wait_cycles"])
+
+
+def pulp_commands(rows: Cycles, row_bytes: Cycles, dense: NDArray[np.bool_]) -> Cycles:
+    """Commands of one plane: more than one where 16 bits of size do not hold it."""
+    parts = _ceil(row_bytes, COMMAND_BYTES & ~7)
+    fit = np.maximum(COMMAND_BYTES // np.maximum(row_bytes, 1), 1)
+    commands: Cycles = np.where(dense, parts, np.where(row_bytes > COMMAND_BYTES, rows * parts, _ceil(rows, fit)))
+    return commands
+
+
+def _spatz_copy(timing: Timing, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
+    """One command per plane, each issued by the core; data of one hides the issue of the next."""
+    strided = np.where(rows > 1, rows * timing["spatz_dma_row_cycles"], 0)
+    data = _ceil(rows * row_bytes, timing["spatz_dma_bytes_per_cycle"]) + strided
+    issue = planes * timing["spatz_dma_issue_cycles"]
+    hidden = (planes - 1) * np.minimum(data, timing["spatz_dma_issue_cycles"])
+    return issue, planes * data - hidden, np.full_like(data, timing["spatz_dma_wait_cycles"])
+
+
+def l3_copy(timing: Timing, *, commands: ArrayLike, size_bytes: ArrayLike) -> Copy:
+    """(issue, data, wait) of ``commands`` copies between L2 and DRAM by the system DMA, ``size_bytes`` each."""
+    count, size = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(commands, size_bytes))
+    each = timing["sysdma_setup_cycles"] + _ceil(size, timing["sysdma_bytes_per_cycle"])
+    data = count * each - (count - 1) * np.minimum(each, timing["sysdma_issue_cycles"])
+    return count * timing["sysdma_issue_cycles"], data, np.full_like(data, timing["sysdma_poll_cycles"])
+
+
+def call_cycles(timing: Timing) -> int:
+    """Host to unit and back for a layer of a sequential program: a letter each way, a wake-up each way."""
+    letters = 2 * (timing["mailbox_send_cycles"] + timing["mailbox_receive_cycles"])
+    return letters + timing["unit_wake_cycles"] + timing["irq_entry_cycles"]
+
+
+def _ceil(size: Cycles, divisor: int | Cycles) -> Cycles:
+    return -(-size // divisor)
