@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from match_core.mapping.result import SolverStatus
 from match_core.planning.concurrent.assemble import Assembler
-from match_core.planning.concurrent.bounds import lower_bound
 from match_core.planning.concurrent.build import Built, build, caller_bytes
 from match_core.planning.concurrent.heuristic import first_draft
+from match_core.planning.concurrent.improve import improved
 from match_core.planning.concurrent.options import PlanOptions
 from match_core.planning.concurrent.room import shortage
 from match_core.planning.shortage import store_shortage
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from match_core.hardware import Soc
     from match_core.ir.model import Model
     from match_core.mapping.result import Mapping as UnitMapping
-    from match_core.planning.concurrent.draft import Draft
-    from match_core.planning.concurrent.problem import Problem
     from match_core.planning.program import Program
 
 
@@ -52,17 +50,9 @@ def plan_concurrent(
     draft = first_draft(built.problem)
     if draft is None or fixed + caller > home.size_bytes:
         raise shortage(model, built, mapping.assignments, home, constants, caller)
-    draft, status = _improved(built.problem, draft, options or PlanOptions())
+    draft, status = improved(built.problem, draft, options or PlanOptions())
     return Assembler(built, draft, mapping.assignments, soc).program(status, fixed, streamed, caller)
 
 
 def _with_capacity(built: Built, capacity_bytes: int) -> Built:
-    from dataclasses import replace
-
     return replace(built, problem=replace(built.problem, capacity_bytes=capacity_bytes))
-
-
-def _improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draft, SolverStatus]:
-    bound = lower_bound(problem)
-    status = "optimal" if draft.cycles == bound else "heuristic"
-    return draft, SolverStatus(draft.origin, status, draft.cycles, bound)
