@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.twin.build import SANITIZE, STRICT
+from match_core.twin.compiler import SANITIZE, STRICT
 
 from core.tests.emit import layer_program as lp
 from core.tests.emit.side_program import JOBS, chain, emit, expected
