@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.mapping.result import Assignment, Mapping
+    from match_core.mapping.result import Assignment, Candidate, Mapping, Share
 
 
 class InvalidMappingError(RuntimeError):
@@ -23,13 +24,15 @@ def validate_mapping(graph: gs.Graph, mapping: Mapping) -> None:
 
 
 def mapping_faults(graph: gs.Graph, mapping: Mapping) -> tuple[str, ...]:
-    """Everything that is wrong with a mapping; empty if it is right: each node is in exactly one assignment,
-    each assignment may run (all rules of its pattern hold) and comes after those it reads from, and what
-    leaves a tree pattern is its result only."""
+    """Everything that is wrong with a mapping; empty if it is right: each node is in exactly one assignment, or in the
+    shares of one operator, which cover a dimension of it once; each assignment may run (all rules of its pattern hold)
+    and comes after those it reads from; what leaves a tree pattern is its result only; in a concurrent mapping a task
+    starts after those that make the bytes it reads have ended, and tasks of one unit do not overlap."""
     faults = [*_cover_faults(graph, mapping)]
     if not faults:
         faults += _order_faults(graph, mapping)
         faults += _escape_faults(graph, mapping)
+        faults += _time_faults(graph, mapping)
     for assignment in mapping.assignments:
         faults += _legality_faults(assignment)
     faults += _objective_faults(mapping)
@@ -40,14 +43,46 @@ def _cover_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
     times = {node.name: 0 for node in graph.nodes}
     if len(times) != len(graph.nodes):
         yield "two nodes share a name"
+    operators: dict[tuple[str, ...], list[Candidate]] = {}
     for assignment in mapping.assignments:
-        for name in assignment.candidate.node_names:
+        operators.setdefault(tuple(sorted(assignment.candidate.node_names)), []).append(assignment.candidate)
+    for names, parts in operators.items():
+        shared = all(part.share is not None for part in parts)
+        if shared:
+            yield from _share_faults(names, parts)
+        for name in names:
             if name not in times:
                 yield f"{name!r} is not in the graph"
-            times[name] = times.get(name, 0) + 1
+            times[name] = times.get(name, 0) + (1 if shared else len(parts))
     for name, count in times.items():
         if count != 1:
             yield f"node {name!r} is in {count} assignments"
+
+
+def _share_faults(names: tuple[str, ...], parts: Sequence[Candidate]) -> Iterator[str]:
+    """Shares of an operator follow each other along one axis of the output, from its first index to its last."""
+    reached, along = 0, set()
+    for part in sorted(parts, key=_first):
+        share = part.share
+        if share is None:
+            continue
+        if share.first != reached or share.size <= 0:
+            yield f"shares of {names}: one has {share.size} from {share.first}, the one before ends at {reached}"
+        reached = share.first + share.size
+        along.add((_axis(share), share.whole.dim(share.dim).size))
+    if len(along) != 1 or {size for _, size in along} != {reached}:
+        yield f"shares of {names} are along (axis, size) {sorted(along)} and end at {reached}"
+
+
+def _first(part: Candidate) -> int:
+    return -1 if part.share is None else part.share.first
+
+
+def _axis(share: Share) -> int:
+    """The output's axis that the share's dimension is the index of; -1 if there is none."""
+    outputs = [operand for operand in share.whole.operands if operand.role == "output"]
+    found = [n for output in outputs for n, axis in enumerate(output.axes) if axis.terms == ((share.dim, 1),)]
+    return found[0] if len(outputs) == 1 and len(found) == 1 else -1
 
 
 def _homes(mapping: Mapping) -> dict[str, int]:
@@ -80,9 +115,54 @@ def _escape_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
             yield f"{name!r} is read outside, but is hidden inside a {candidate.pattern.name}"
 
 
+def _time_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
+    """Starts against needs by bytes, and against the units."""
+    if not mapping.starts:
+        return
+    if len(mapping.starts) != len(mapping.assignments):
+        yield f"{len(mapping.starts)} starts for {len(mapping.assignments)} assignments"
+        return
+    timed = [
+        (start, start + a.schedule.cost.total_cycles, a)
+        for start, a in zip(mapping.starts, mapping.assignments, strict=True)
+        if not a.candidate.pattern.view
+    ]
+    by_unit: dict[str, list[tuple[int, int]]] = {}
+    for start, end, assignment in timed:
+        by_unit.setdefault(assignment.candidate.unit, []).append((start, end))
+        if end > mapping.finish_cycles:
+            yield f"{assignment.candidate.node_names} end at {end}, the program at {mapping.finish_cycles}"
+    for unit, spans in by_unit.items():
+        spans.sort()
+        for before, after in pairwise(spans):
+            if after[0] < before[1]:
+                yield f"{unit} starts a task at {after[0]}, the one before ends at {before[1]}"
+    yield from _early_faults(graph, timed)
+
+
+def _early_faults(graph: gs.Graph, timed: Sequence[tuple[int, int, Assignment]]) -> Iterator[str]:
+    from match_core.planning.regions import overlap, reads, writes
+
+    tensors = {tensor.name: tensor for node in graph.nodes for tensor in node.outputs if tensor.name}
+    makers: dict[str, list[tuple[int, Assignment]]] = {}
+    for _, end, maker in timed:
+        for name in {tensor.name for node in maker.candidate.match.nodes for tensor in node.outputs if tensor.name}:
+            makers.setdefault(name, []).append((end, maker))
+    for start, _, reader in timed:
+        nodes = reader.candidate.match.nodes
+        own = {tensor.name for node in nodes for tensor in node.outputs}
+        for name in sorted({tensor.name for node in nodes for tensor in node.inputs} & makers.keys() - own):
+            wanted = reads(reader, tensors[name])
+            for end, maker in makers[name]:
+                made = writes(maker, tensors[name])
+                if end > start and any(overlap(box, other) for box in wanted for other in made):
+                    yield f"{reader.candidate.node_names} start at {start}, {name!r} is made until {end}"
+
+
 def _objective_faults(mapping: Mapping) -> Iterator[str]:
     costs = [assignment.schedule.cost for assignment in mapping.assignments]
     cycles, energy = sum(cost.total_cycles for cost in costs), sum(round(cost.energy_pj or 0.0) for cost in costs)
+    cycles = mapping.finish_cycles if mapping.starts else cycles
     value = {"latency": cycles, "energy": energy, "edp": cycles * energy}[mapping.objective]
     if mapping.solver.objective != value or mapping.solver.bound > value:
         yield f"solver reports {mapping.solver}, the sum is {cycles} cycles and {energy} pJ"

@@ -28,19 +28,26 @@ def bounds_of(networks: Sequence[Evaluator]) -> Bounds:
 
 
 def work_cycles(evaluator: Evaluator) -> int:
+    """The least makespan of all work, divided as ``ideal_work``."""
+    return ideal_work(evaluator)[0]
+
+
+def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
     """All operators divided freely, in fractions, among the queues that can run them, at their best rates: the least
-    makespan of that linear program."""
+    makespan of that linear program, and for each operator the fraction of every queue."""
     rates = [_rates(operator, evaluator) for operator in evaluator.network.operators]
     if not rates:
-        return 0
+        return 0, ()
     # Imported here because it takes a second, which programs without concurrency need not spend.
     from ortools.linear_solver import pywraplp
 
     solver = pywraplp.Solver.CreateSolver("GLOP")
     finish = solver.NumVar(0, solver.infinity(), "finish")
     loads: dict[int, list[Any]] = {}
+    fractions: list[dict[int, Any]] = []
     for number, by_queue in enumerate(rates):
         parts = {queue: solver.NumVar(0, 1, f"p{number}_{queue}") for queue in by_queue}
+        fractions.append(parts)
         solver.Add(sum(parts.values()) == 1)
         for queue, part in parts.items():
             loads.setdefault(queue, []).append(by_queue[queue] * part)
@@ -48,8 +55,9 @@ def work_cycles(evaluator: Evaluator) -> int:
         solver.Add(finish >= sum(load))
     solver.Minimize(finish)
     if solver.Solve() != pywraplp.Solver.OPTIMAL:
-        return 0
-    return int(finish.solution_value() * (1 - _ACCURACY))
+        return 0, tuple({min(by_queue, key=by_queue.__getitem__): 1.0} for by_queue in rates)
+    shares = tuple({queue: float(part.solution_value()) for queue, part in parts.items()} for parts in fractions)
+    return int(finish.solution_value() * (1 - _ACCURACY)), shares
 
 
 def path_cycles(evaluator: Evaluator) -> int:

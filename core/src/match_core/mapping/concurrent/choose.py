@@ -16,17 +16,21 @@ from match_core.mapping.concurrent.bounds import bounds_of
 from match_core.mapping.concurrent.costs import ShareCosts
 from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
 from match_core.mapping.concurrent.exact import solve_windows
-from match_core.mapping.concurrent.improve import Menu, improve, starts
-from match_core.mapping.concurrent.menu import entries, samples
+from match_core.mapping.concurrent.improve import improve
+from match_core.mapping.concurrent.menu import Menu, menu_of, samples
 from match_core.mapping.concurrent.network import Network, Queues
 from match_core.mapping.concurrent.options import ConcurrentOptions
 from match_core.mapping.concurrent.parts import Part
+from match_core.mapping.concurrent.start import starts
 from match_core.mapping.mapper import choose
 from match_core.mapping.result import Assignment, Bounds, Mapping, SolverStatus
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
     from match_core.schedule.candidates import Scheduler
+
+#: So many heuristic starts are improved, the best ones as they are.
+STARTS = 3
 
 
 def choose_concurrent(
@@ -101,13 +105,12 @@ def _search(evaluator: Evaluator, spend: int) -> Evaluation:
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
         costs.confirm(part for axes in along for part in samples(axes))
-    best = evaluator.evaluate(_whole(evaluator))
+    whole = _whole(evaluator)
+    best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
+    spend //= 1 + options.rounds_max  # the first round gets two parts
     for number in range(options.rounds_max):
-        menus = [
-            Menu(axes, entries(operator, axes, evaluator))
-            for operator, axes in zip(network.operators, along, strict=True)
-        ]
-        found = _optimised(best, menus, evaluator, spend // options.rounds_max, first=number == 0)
+        menus = [menu_of(operator, axes, evaluator) for operator, axes in zip(network.operators, along, strict=True)]
+        found = _optimised(best, menus, evaluator, spend) if number == 0 else improve(best, menus, evaluator, spend)
         unknown = costs.confirm(part for division in found.choice for part in division)
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
@@ -123,14 +126,15 @@ def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:
     return tuple((Part(index[id(network.cover[operator.place])]),) for operator in network.operators)
 
 
-def _optimised(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int, *, first: bool) -> Evaluation:
-    """The best choice under the costs as they are known now."""
-    for choice in starts(menus, evaluator):
-        best = min(best, evaluator.evaluate(choice), key=lambda evaluation: evaluation.value)
-    best = improve(best, menus, evaluator, spend // 2)
-    if first and len(menus) > 1:
+def _optimised(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int) -> Evaluation:
+    """The best choice under the costs as they are known now: the most promising starts are improved, then the best."""
+    begun = sorted((evaluator.evaluate(choice) for choice in starts(menus, evaluator)), key=lambda e: e.value)
+    for start in (best, *begun[:STARTS]):
+        found = improve(start, menus, evaluator, spend // (STARTS + 1))
+        best = min(best, found, key=lambda evaluation: evaluation.value)
+    if len(menus) > 1:
         best = solve_windows(best, menus, evaluator, evaluator.options.solver_seconds)
-    return improve(best, menus, evaluator, spend // 2)
+    return improve(best, menus, evaluator, spend)
 
 
 def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential: Mapping) -> Mapping:

@@ -51,12 +51,13 @@ class Evaluator:
     _waits: dict[tuple[Source, Division, Division], tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def evaluate(self, choice: Choice, hints: Sequence[Sequence[int]] | None = None) -> Evaluation:
-        """The better of two orders: operators in the order of the network, and list scheduling; and the one that
-        ``hints`` gives, starts of all parts as in ``Evaluation``."""
+        """The choice in the order of list scheduling; with ``hints``, starts of all parts as in ``Evaluation``, in the
+        best of that, the order of the hints, and that of the network's operators."""
         steps, places = self.steps(choice)
-        orders = dict.fromkeys((tuple(range(len(steps))), tuple(earliest_start_order(steps, self.signalling))))
+        orders = {tuple(earliest_start_order(steps, self.signalling)): None}
         if hints is not None:
             orders[self._hinted(steps, places, hints)] = None
+            orders[tuple(range(len(steps)))] = None
         lines = [simulate(steps, order, self.signalling) for order in orders]
         self.spent += len(steps) * len(lines)
         best = min(lines, key=lambda line: line.finish)
@@ -85,6 +86,14 @@ class Evaluator:
         if key not in self._waits:
             self._waits[key] = self.network.waits(source, made, read)
         return self._waits[key]
+
+    def cycles_alone(self, division: Division) -> int:
+        """Cycles of a division that has all queues for itself."""
+        busy: dict[int, int] = {}
+        for part in division:
+            queue = self.queue_of(part.offer)
+            busy[queue] = busy.get(queue, 0) + self.costs.cycles(part) + self.signalling.task_cycles
+        return max(busy.values())
 
     def queue_of(self, offer: int) -> int:
         """The queue that a candidate runs in."""

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from match_core.mapping.concurrent.costs import IMPOSSIBLE
-from match_core.mapping.concurrent.improve import cycles_alone
 from match_core.mapping.concurrent.parts import Division
 from match_core.mapping.concurrent.timeline import HOST, ranks
 
 if TYPE_CHECKING:
     from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
-    from match_core.mapping.concurrent.improve import Menu
+    from match_core.mapping.concurrent.menu import Menu
 
 #: Operators whose divisions are chosen at once, and by how many the next window lies further on.
 WINDOW, STRIDE = 16, 8
@@ -71,7 +70,7 @@ class _Window:
     def _divisions(self, number: int) -> list[Division]:
         present = self.best.choice[number]
         others = [entry.division for entry in self.menus[number].entries if entry.division != present]
-        ranked = sorted((cycles_alone(d, self.evaluator), place) for place, d in enumerate(others))
+        ranked = sorted((self.evaluator.cycles_alone(d), place) for place, d in enumerate(others))
         fit = [others[place] for cycles, place in ranked if cycles < min(IMPOSSIBLE, self.horizon)]
         return [present, *fit[: DIVISIONS_MAX - 1]]
 

@@ -1,51 +1,16 @@
-"""Heuristic starts, and local changes that make a choice better on the exact time line."""
+"""Local changes that make a choice better on the exact time line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.mapping.concurrent.parts import Division
 
 if TYPE_CHECKING:
-    from match_core.mapping.concurrent.evaluate import Choice, Evaluation, Evaluator
-    from match_core.mapping.concurrent.menu import Entry
+    from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
+    from match_core.mapping.concurrent.menu import Entry, Menu
     from match_core.mapping.concurrent.network import Along
-
-
-@dataclass(frozen=True, slots=True)
-class Menu:
-    """What an operator may choose: the axes that divide it, and its entries."""
-
-    alongs: tuple[Along, ...]
-    entries: tuple[Entry, ...]
-
-
-def cycles_alone(division: Division, evaluator: Evaluator) -> int:
-    """Cycles of a division that has all queues for itself."""
-    busy: dict[int, int] = {}
-    for part in division:
-        queue = evaluator.queue_of(part.offer)
-        busy[queue] = busy.get(queue, 0) + evaluator.costs.cycles(part) + evaluator.signalling.task_cycles
-    return max(busy.values())
-
-
-def starts(menus: Sequence[Menu], evaluator: Evaluator) -> Iterator[Choice]:
-    """For every operator the division that is the fastest alone: of all, and of those along one axis in so many tasks
-    for each unit, where it has such ones."""
-    alone = [[(cycles_alone(e.division, evaluator), n) for n, e in enumerate(menu.entries)] for menu in menus]
-    wishes = {(entry.axis, entry.pieces) for menu in menus for entry in menu.entries if entry.axis >= 0}
-    for axis, pieces in [(None, 0), (-1, 1), *sorted(wishes)]:
-        chosen = []
-        for menu, ranked in zip(menus, alone, strict=True):
-            wanted = [
-                (cycles, number)
-                for cycles, number in ranked
-                if axis is None or (menu.entries[number].axis, menu.entries[number].pieces) == (axis, pieces)
-            ]
-            chosen.append(menu.entries[min(wanted or ranked)[1]].division)
-        yield tuple(chosen)
 
 
 def improve(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int) -> Evaluation:
@@ -99,14 +64,18 @@ def shifted(division: Division, along: Along) -> Iterator[Division]:
 
 
 def _joint(first: Menu, second: Menu, evaluator: Evaluator) -> Iterator[tuple[Division, Division]]:
-    """Pairs of divisions of the same form: axis, queues and number of tasks."""
+    """Pairs of divisions along one axis in as many tasks for each unit: of the same queues, or of one queue each, which
+    then work on rows one behind the other."""
     for one in first.entries:
+        seen: set[tuple[int, ...]] = set()
         for other in second.entries:
-            same = (one.axis, one.pieces) == (other.axis, other.pieces) and one.axis >= 0
-            if same and _queues(one, evaluator) == _queues(other, evaluator):
+            if one.axis < 0 or (one.axis, one.pieces) != (other.axis, other.pieces):
+                continue
+            mine, theirs = _queues(one, evaluator), _queues(other, evaluator)
+            if theirs not in seen and (mine == theirs or len(mine) == len(theirs) == 1):
+                seen.add(theirs)
                 yield one.division, other.division
-                break
 
 
-def _queues(entry: Entry, evaluator: Evaluator) -> list[int]:
-    return [evaluator.queue_of(offer) for offer in entry.units]
+def _queues(entry: Entry, evaluator: Evaluator) -> tuple[int, ...]:
+    return tuple(evaluator.queue_of(offer) for offer in entry.units)

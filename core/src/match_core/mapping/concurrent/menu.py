@@ -28,6 +28,9 @@ SAMPLES = (0.25, 0.5, 0.75)
 SHIFTS = (0.0, 0.125, -0.125, 0.25, -0.25)
 #: Into how many tasks a unit's part is cut.
 CUTS = (2, 4)
+#: How much slower alone than the quickest a division may be: on one unit, which leaves the others to other operators,
+#: and shared.
+SLOW_WHOLE, SLOW_SHARED = 8, 2
 #: More units than these do not get every subset a look, only pairs and all together.
 SUBSETS_MAX_UNITS = 4
 
@@ -43,6 +46,14 @@ class Entry:
     pieces: int
 
 
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """What an operator may choose: the axes that divide it, and entries."""
+
+    alongs: tuple[Along, ...]
+    entries: tuple[Entry, ...]
+
+
 def samples(alongs: Sequence[Along]) -> Iterator[Part]:
     """Parts whose costs the first estimates are made from."""
     for along in alongs:
@@ -52,7 +63,7 @@ def samples(alongs: Sequence[Along]) -> Iterator[Part]:
                 yield from (Part(unit.offer, unit.dim, 0, size) for unit in along.units)
 
 
-def entries(operator: Operator, alongs: Sequence[Along], evaluator: Evaluator) -> tuple[Entry, ...]:
+def menu_of(operator: Operator, alongs: tuple[Along, ...], evaluator: Evaluator) -> Menu:
     """Each operator whole on each unit; then, with shares, balanced ones of every set of queues, some moved to either
     side; then, with pipelining, those and single units' cut into several tasks. Without repeats."""
     found = [Entry((Part(offer),), -1, (offer,), 1) for offer in operator.offers]
@@ -62,7 +73,15 @@ def entries(operator: Operator, alongs: Sequence[Along], evaluator: Evaluator) -
                 found += _shared(along, units, evaluator.costs)
     if evaluator.options.parallel == "pipeline":
         found += [more for entry in tuple(found) for along in alongs for more in _cut(entry, along)]
-    return tuple({entry.division: entry for entry in reversed(found)}.values())[::-1]
+    distinct = tuple({entry.division: entry for entry in reversed(found)}.values())[::-1]
+    return Menu(alongs, distinct if evaluator.objective == "energy" else _quick(distinct, evaluator))
+
+
+def _quick(found: Sequence[Entry], evaluator: Evaluator) -> tuple[Entry, ...]:
+    """Without those that take much longer alone than the quickest one, even for an operator beside others."""
+    alone = [evaluator.cycles_alone(entry.division) for entry in found]
+    limits = {True: SLOW_WHOLE * min(alone), False: SLOW_SHARED * min(alone)}
+    return tuple(e for e, cycles in zip(found, alone, strict=True) if cycles <= limits[len(e.units) == 1])
 
 
 def _sets(units: Sequence[Cuttable], evaluator: Evaluator) -> Iterator[tuple[Cuttable, ...]]:

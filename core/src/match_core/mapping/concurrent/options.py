@@ -20,6 +20,6 @@ class ConcurrentOptions:
     parallel: Parallel = "pipeline"
     latency_limit_cycles: int | None = None
     copy_cycles_per_byte: float = 1.0
-    steps_max: int = 150_000
-    solver_seconds: float = 3.0
+    steps_max: int = 800_000
+    solver_seconds: float = 0.5
     rounds_max: int = 5
