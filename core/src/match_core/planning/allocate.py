@@ -2,7 +2,8 @@
 
 First a portfolio of orders, each placed by first fit and by best fit, then local changes of the best order.
 The bytes that live at the same time are a lower bound, and where it is reached the result is optimal. CP-SAT
-is asked only where the result does not fit the capacity although the bound does.
+is asked only where the result does not fit the capacity although the bound does, and where it gives up local
+changes go on.
 """
 
 from __future__ import annotations
@@ -44,15 +45,12 @@ def allocate(
     packing = Packing(blocks, alignment_bytes)
     bound = max(live_bytes(blocks, alignment_bytes).values(), default=0)
     goal = bound if capacity_bytes is None else max(bound, capacity_bytes)
-    thorough = thorough and (capacity_bytes is None or bound <= capacity_bytes)
     name, order, offsets = _best_of_orders(packing, bound)
     if packing.span(offsets) > bound:
-        fits = packing.span(offsets) <= goal
-        effort = EFFORT_TO_FIT if thorough and not fits else EFFORT
-        changed = _improve(packing, order, bound if fits else goal, effort)
-        if packing.span(changed) < packing.span(offsets):
-            name, offsets = "local changes", changed
-    if thorough and capacity_bytes is not None and capacity_bytes < packing.span(offsets):
+        name, offsets = _changed(
+            packing, order, bound if packing.span(offsets) <= goal else goal, EFFORT, name, offsets
+        )
+    if thorough and capacity_bytes is not None and bound <= capacity_bytes < packing.span(offsets):
         from match_core.planning.pack_exact import pack
 
         answer = pack(packing, alignment_bytes, capacity_bytes)
@@ -60,8 +58,18 @@ def allocate(
             name, offsets = "cp-sat", answer.offsets
         elif answer.impossible:
             name, bound = "cp-sat", max(bound, capacity_bytes + alignment_bytes)
+        else:
+            name, offsets = _changed(packing, order, goal, EFFORT_TO_FIT, name, offsets)
     arena = packing.span(offsets)
     return Allocation(offsets, arena, SolverStatus(name, "optimal" if arena == bound else "heuristic", arena, bound))
+
+
+def _changed(
+    packing: Packing, order: Sequence[int], goal: int, effort: int, name: str, offsets: tuple[int, ...]
+) -> tuple[str, tuple[int, ...]]:
+    """Name and offsets after local changes, where these span less."""
+    changed = _improve(packing, order, goal, effort)
+    return ("local changes", changed) if packing.span(changed) < packing.span(offsets) else (name, offsets)
 
 
 def _best_of_orders(packing: Packing, bound: int) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
