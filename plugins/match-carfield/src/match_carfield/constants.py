@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from match_core import Constant, Soc
 
+from match_carfield.int8_constants import INT8_CONSTANTS
 from match_carfield.kernel_constants import KERNEL_CONSTANTS
 
 _MATCHA = "MATCHA, arXiv 2604.09124 (sheet 1)"
@@ -104,7 +105,7 @@ _TEAMS = (
     ),
 )
 
-_COMMON = _CHIP + _DMA + _HOST + _TEAMS + KERNEL_CONSTANTS
+_COMMON = _CHIP + _DMA + _HOST + _TEAMS + KERNEL_CONSTANTS + INT8_CONSTANTS
 
 _EVENT = (
     _cycles("post_cycles", 170, "50 for the search of tasks that may run, 20 for the counter, a mailbox", estimate=True),

@@ -19,6 +19,7 @@ from match_core.emit.half import half_header
 from match_core.emit.interfaces import context_header
 
 from match_carfield.constants import signalling_of
+from match_carfield.int8_interfaces import INT8_INTERFACES
 from match_carfield.interfaces import HALF_INTERFACES
 from match_carfield.kernels import PULP_KERNELS, SPATZ_KERNELS
 from match_carfield.timing import CLOCKS, HEADER_NAME, render_timing_header
@@ -61,7 +62,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
     each other's files."""
     signalling = signalling_of(soc)
     name = f"match_carfield_{unit}"
-    headers = tuple(context_header(interface) for interface in HALF_INTERFACES)
+    headers = tuple(context_header(interface) for interface in (*HALF_INTERFACES, *INT8_INTERFACES))
     return UnitApi(
         platform=PlatformApi(start=f"{name}_start", stop=f"{name}_stop", call=f"{name}_call"),
         memory=_memory(name),

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from match_core import Hardware, Link, Memory, Signalling, Soc, Unit
+from match_core import Hardware, Link, Memory, RequantSpec, Signalling, Soc, Unit
 
 from match_carfield.constants import constants, values
 
 _SPATZ_PREFIXES = ("spatz_",)
-_PULP_PREFIXES = ("pulp_", "dma_", "redmule_")
+_PULP_PREFIXES = ("pulp_", "dma_", "redmule_", "int8_")
+
+#: 8-bit kernels requantise with 64-bit products (match_carfield_int8_core.h).
+_INT8_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=63, shift_max=62)
 
 PULP = Unit(
     name="pulp",
@@ -18,6 +21,8 @@ PULP = Unit(
     memory="l1_pulp",
     layout="NHWC",
     spatial_types=("float16", "int8", "uint8"),
+    requant=_INT8_REQUANT,
+    bundles=True,
     constants=tuple(c for c in constants() if c.name.startswith(_PULP_PREFIXES)),
 )
 SPATZ = Unit(
@@ -26,6 +31,7 @@ SPATZ = Unit(
     memory="l1_spatz",
     layout="NHWC",
     spatial_types=("float16", "int8", "uint8"),
+    bundles=True,
     constants=tuple(c for c in constants() if c.name.startswith(_SPATZ_PREFIXES)),
 )
 

@@ -1,29 +1,15 @@
 """Constants in the order that the binary16 kernels read them: output channels innermost, so that SIMD words and vectors
-hold neighbours; and the kernels that take them."""
+hold neighbours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 import numpy as np
-from match_core import Kernel, KernelInterface, Match, Workload
+from match_core import Match, Workload
 from numpy.typing import NDArray
 
 from match_carfield.changes import halves
-from match_carfield.interfaces import (
-    HALF_ADD,
-    HALF_CONV2D,
-    HALF_DEPTHWISE2D,
-    HALF_GELU,
-    HALF_GROUP2D,
-    HALF_LAYERNORM,
-    HALF_LINEAR,
-    HALF_MATMUL,
-    HALF_POOL2D,
-    HALF_SOFTMAX,
-    HALF_TRANSPOSE,
-)
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Pack = Callable[[Match, Workload], Arrays]
@@ -74,36 +60,3 @@ def layernorm(match: Match, workload: Workload) -> Arrays:
 def nothing(match: Match, workload: Workload) -> Arrays:
     """There are no constants."""
     return {}
-
-
-def _kernel(interface: KernelInterface, unit: str, pack: Pack) -> Kernel:
-    """The kernel of a unit; it has ended when the function returns."""
-    return Kernel(interface, launch=f"match_carfield_{unit}_{interface.kind.removeprefix('half_')}", wait="", pack=pack)
-
-
-def _kernels(unit: str) -> dict[str, Kernel]:
-    return {
-        "conv2d": _kernel(HALF_CONV2D, unit, conv),
-        "depthwise2d": _kernel(HALF_DEPTHWISE2D, unit, depthwise),
-        "group2d": _kernel(HALF_GROUP2D, unit, group),
-        "linear": _kernel(HALF_LINEAR, unit, linear),
-        "matmul": _kernel(HALF_MATMUL, unit, nothing),
-        "add": _kernel(HALF_ADD, unit, nothing),
-        "pool2d": _kernel(HALF_POOL2D, unit, nothing),
-        "softmax": _kernel(HALF_SOFTMAX, unit, nothing),
-        "layernorm": _kernel(HALF_LAYERNORM, unit, layernorm),
-        "layernorm_written": _kernel(HALF_LAYERNORM, unit, layernorm),
-        "gelu": _kernel(HALF_GELU, unit, nothing),
-        "transpose": _kernel(HALF_TRANSPOSE, unit, nothing),
-    }
-
-
-SPATZ_KERNELS: Mapping[str, Kernel] = MappingProxyType(_kernels("spatz"))
-PULP_KERNELS: Mapping[str, Kernel] = MappingProxyType(
-    {
-        **_kernels("pulp"),
-        "redmule_conv2d": _kernel(HALF_CONV2D, "redmule", conv),
-        "redmule_linear": _kernel(HALF_LINEAR, "redmule", linear),
-        "redmule_matmul": _kernel(HALF_MATMUL, "redmule", nothing),
-    }
-)

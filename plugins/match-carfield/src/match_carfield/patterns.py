@@ -1,5 +1,5 @@
-"""What the two clusters can run in binary16. Both have the same patterns; RedMulE, a part of the PULP cluster, adds
-variants of the products."""
+"""What the two clusters can run. Both have the same patterns in binary16; RedMulE, a part of the PULP cluster, adds
+variants of the products, and the cluster has kernels in 8 bits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from match_core import Constraint, OneOf, Pattern
 from match_carfield import rules
 from match_carfield import structures as s
 from match_carfield import workloads as w
+from match_carfield.int8_patterns import INT8_PATTERNS
 from match_carfield.normalisation import find_normalisations
 
 _CHANGED = (rules.BIAS, rules.PER_CHANNEL, rules.NO_RECIPROCAL, rules.RANGE)
@@ -110,5 +111,5 @@ REDMULE_PATTERNS = (
     _on_redmule("matmul", rules.DENSE_ROWS),
 )
 
-PULP_PATTERNS = (*HALF_PATTERNS, *REDMULE_PATTERNS)
+PULP_PATTERNS = (*HALF_PATTERNS, *REDMULE_PATTERNS, *INT8_PATTERNS)
 SPATZ_PATTERNS = HALF_PATTERNS

@@ -1,0 +1,95 @@
+"""Cost models of the two clusters: kernels by counted instructions, copies by the published model (sheet 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+from zlib import crc32
+
+import numpy as np
+from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
+from numpy.typing import NDArray
+
+from match_carfield import formulas, formulas_dma, formulas_int8
+from match_carfield.constants import signalling_of, values
+
+if TYPE_CHECKING:
+    from match_core import CostModel
+    from match_core.cost import Bound
+
+#: Raised when a formula changes.
+FORMULAS = 1
+
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, Cycles]
+#: Patterns that share the kernel of another one.
+_KERNEL_OF = {"layernorm_written": "layernorm"}
+
+
+def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
+    """The cost model of a pattern on ``pulp`` or ``spatz``, with the figures of a Soc's signalling and mode."""
+    return CarfieldCost(unit, pattern, signalling_of(soc), soc.mode)
+
+
+@lru_cache(maxsize=8)
+def _figures(signalling: str) -> Mapping[str, int]:
+    return values(signalling)
+
+
+@dataclass(frozen=True, slots=True)
+class CarfieldCost:
+    """Kernels run on all cores of a cluster; core 0 starts them and issues copies, which run beside them."""
+
+    unit: str
+    pattern: str
+    signalling: str = "event"
+    mode: Literal["sequential", "concurrent"] = "sequential"
+    bound: Bound = "fitted"
+    overlap: Overlap = "data"
+    energy: EnergyModel | None = None
+
+    @property
+    def version(self) -> str:
+        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
+        figures = ",".join(f"{name}={value}" for name, value in sorted(self._timing.items()))
+        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+
+    @property
+    def name(self) -> str:
+        """Names unit, pattern, signalling and mode; appears in every report."""
+        return f"carfield-{self.unit}-{self.pattern}-{self.signalling}-{self.mode}"
+
+    @property
+    def _timing(self) -> Mapping[str, int]:
+        return _figures(self.signalling)
+
+    @property
+    def _kernel(self) -> str:
+        if self.pattern.startswith("redmule_"):
+            return self.pattern
+        return f"{self.unit}_{_KERNEL_OF.get(self.pattern, self.pattern)}"
+
+    def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """Cycles of one kernel call on all cores, the hand-over to them not included."""
+        if self.pattern.startswith("int8_"):
+            return formulas_int8.kernel_cycles(self._timing, workload.kind, not workload.scratch, tile)
+        return formulas.kernel_cycles(self._timing, self._kernel, workload.parameters, tile)
+
+    def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """Core 0 hands the kernel to all cores and waits for them: a barrier each."""
+        return np.full_like(next(iter(tile.values())), 2 * self._timing[f"{self.unit}_barrier_cycles"])
+
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
+        """Copies between L2 and L1 by the cluster's DMA, or between DRAM and L2 by the system's."""
+        t, timing = transfer, self._timing
+        if "l3" in (t.far, t.near):
+            return TransferCycles(*formulas_dma.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
+        copy = formulas_dma.dma_copy(timing, unit=self.unit, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes)
+        return TransferCycles(*copy)
+
+    def layer_cycles(self, workload: Workload) -> int:
+        """The host's call and the answer, where layers run one after the other; units side by side are told about tasks
+        beforehand, which the Soc's signalling prices."""
+        return formulas_dma.call_cycles(self._timing) if self.mode == "sequential" else 0

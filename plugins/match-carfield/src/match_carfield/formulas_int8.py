@@ -1,0 +1,71 @@
+"""Cycles of the 8-bit kernels on the eight cores; figures and their sources in ``int8_constants``. The twin computes
+the same in C (``twin/src/carfield_cost_int8.c``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Timing = Mapping[str, int]
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, Cycles]
+
+_WORD_VALUES = 4
+_BLOCK_CHANNELS = 4
+_BLOCK_PIXELS = 2
+
+
+def kernel_cycles(timing: Timing, kind: str, direct: bool, tile: Tile) -> Cycles:
+    """Cycles of one call of the kernel ``kind`` on a tile, the hand-over to the cores not included. ``direct``: inputs
+    are read where they are. KeyError for another kernel."""
+    t = tile
+    call = timing["int8_call_cycles"]
+    match kind:
+        case "int8_conv2d":
+            return call + _blocks(timing, t["OY"] * t["OX"], t["K"], t["FY"] * t["FX"] * t["C"], direct)
+        case "int8_linear":
+            return call + _blocks(timing, t["N"], t["K"], t["C"], direct)
+        case "int8_depthwise2d":
+            return call + _windows(timing, t["OY"] * t["OX"] * t["K"], t["FY"] * t["FX"], timing["int8_requant_cycles"])
+        case "int8_pool2d":
+            return call + _windows(timing, t["OY"] * t["OX"] * t["C"], t["FY"] * t["FX"], 0)
+        case "int8_add":
+            elements = t["Y"] * t["X"] * t["C"]
+            return call + _ceil(elements, timing["pulp_cores"]) * timing["int8_add_element_cycles"]
+        case "int8_transpose":
+            return call + _ceil(t["C"], timing["pulp_cores"]) * t["R"] * timing["int8_transpose_element_cycles"]
+    raise KeyError(kind)
+
+
+def _ceil(size: Cycles, divisor: int | Cycles) -> Cycles:
+    return -(-size // divisor)
+
+
+def _touched(groups: Cycles, size: Cycles, items: Cycles) -> Cycles:
+    """Of ``groups`` groups of ``size`` items each, how many a core's ``items`` contiguous ones lie in, at most."""
+    parts = np.where(size % items == 0, 1, (items - 2) // size + 2)
+    whole = np.where(items % size == 0, items // size, parts)
+    touched: Cycles = np.minimum(whole, groups)
+    return touched
+
+
+def _blocks(timing: Timing, pixels: Cycles, channels: Cycles, taps: Cycles, direct: bool) -> Cycles:
+    """Blocks of two pixels (one, if there is one) by four channels, dealt out to the cores."""
+    side = np.where(pixels > 1, _BLOCK_PIXELS, 1)
+    quads, groups, words = _ceil(channels, _BLOCK_CHANNELS), _ceil(pixels, side), _ceil(taps, _WORD_VALUES)
+    items = _ceil(groups * quads, timing["pulp_cores"])
+    word = np.where(side == 1, timing["int8_single_word_cycles"], timing["int8_block_word_cycles"])
+    block = timing["int8_block_cycles"] + timing["int8_loop_cycles"] + words * word
+    block = block + side * _BLOCK_CHANNELS * timing["int8_requant_cycles"]
+    gather = 0 if direct else taps * timing["int8_gather_byte_cycles"]
+    pixel = timing["int8_pixel_cycles"] + gather
+    cycles: Cycles = items * block + _touched(groups, quads, items) * side * pixel
+    return cycles
+
+
+def _windows(timing: Timing, outputs: Cycles, taps: Cycles, requant: int) -> Cycles:
+    """Outputs one by one, dealt out to the cores."""
+    each = timing["int8_output_cycles"] + taps * timing["int8_tap_cycles"] + requant
+    return _ceil(outputs, timing["pulp_cores"]) * each
