@@ -67,8 +67,9 @@ class Objects:
     objects: Mapping[Path, Path]
 
     def compile(self, source: Path, target: Path) -> Path:
-        """One more object, with the same flags."""
-        _Running(self, _Job(source, target, None)).finish()
+        """One more object, with the same flags but no warnings."""
+        quiet = Objects((*self.command, "-w"), self.includes, {})
+        _Running(quiet, _Job(source, target, None)).finish()
         return target
 
     def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
