@@ -8,6 +8,7 @@ from pathlib import Path
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
 
+from core.tests.emit.side_program import emit
 from tests.end_to_end.models import QdqBuilder
 
 FILES = (
@@ -40,3 +41,10 @@ def test_streamed_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str
     sources = compile_model(request, plugins).compilation.sources
     for name in ("streamed.h", "streamed.c", "streamed_ne16.c", "example_main.c"):
         golden(name, sources.text(name))
+
+
+def test_concurrent_c(golden: Callable[[str, str], None]) -> None:
+    """Units side by side: what tasks need, the host's side of a run, the tables and loops of the units."""
+    files = {file.name: file.content.decode() for file in emit("side") if not file.name.endswith(".bin")}
+    for name in ("side.h", "side.c", "side_array.c", "side_host.c", "side_tasks.h", "side_port.h"):
+        golden(name, files[name])

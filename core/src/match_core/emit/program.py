@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from match_core.emit.api import BuildImage, BuildNode, BuildRequest, InlineCode, Kernel, RuntimeFile, SwapApi
-from match_core.emit.ctypes import c_type
+from match_core.emit.images import images
 from match_core.emit.interfaces import context_header
+from match_core.emit.memory_views import arena_views, store_views, swap_area_views, tensor_views
 from match_core.emit.places import Places
 from match_core.emit.queues import QueueWriter
 from match_core.emit.sources import SourceFile
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
 from match_core.emit.text import broken, comment
-from match_core.emit.view import ArenaView, StoreView, SwapAreaView, TensorView
-from match_core.ir.naming import c_identifier, comment_text
+from match_core.ir.naming import comment_text
 from match_core.schedule.geometry import round_up
 
 if TYPE_CHECKING:
-    import onnx_graphsurgeon as gs
-
     from match_core.planning.program import Task
 
 __all__ = ["EmitRequest", "ProgramEmitter"]
@@ -37,11 +33,11 @@ class ProgramEmitter:
         self.guard = self.name.upper()
         self.soc = request.program.soc
         self.templates = Templates()
-        self.arenas = self._arenas()
-        self.inputs = self._io(request.model.graph.inputs, "in")
-        self.outputs = self._io(request.model.graph.outputs, "out")
-        self.stores = self._stores()
-        self.swap_areas = self._swap_areas()
+        self.arenas = arena_views(request.program)
+        self.inputs = tensor_views(request.model.graph.inputs, "in")
+        self.outputs = tensor_views(request.model.graph.outputs, "out")
+        self.stores = store_views(request.program, self.name, request.pool.image)
+        self.swap_areas = swap_area_views(request.program)
         places = Places(
             request.program,
             self.arenas,
@@ -99,8 +95,8 @@ class ProgramEmitter:
         }
         for unit in self._units():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
-            for file in self._runtime(unit):
-                files[file.name] = file.text
+        for unit in self._shipped_units():
+            files.update((file.name, file.text) for file in self._runtime(unit))
         c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
         files["Makefile"] = self._render("Makefile.mako", name=self.name, c_files=c_files)
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", name=self.name, c_files=c_files)
@@ -114,6 +110,11 @@ class ProgramEmitter:
 
     def _units(self) -> tuple[str, ...]:
         return tuple(sorted({task.unit for task in self.tasks}))
+
+    def _shipped_units(self) -> tuple[str, ...]:
+        """The units whose runtime files the program needs: where units run side by side the host's too, which waits."""
+        waiting = {self.soc.host} if self.queues and self.soc.host in self.request.apis else set()
+        return tuple(sorted({*self._units(), *waiting}))
 
     def _runtime(self, unit: str) -> tuple[RuntimeFile, ...]:
         api = self.request.apis[unit]
@@ -145,7 +146,7 @@ class ProgramEmitter:
     def c_files(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
         """The C files of the library among these."""
         applications = {"example_main.c"}
-        for unit in self._units():
+        for unit in self._shipped_units():
             build = self.request.apis[unit].build
             applications |= set(build.applications) if build is not None else set()
         return tuple(file.name for file in files if file.name.endswith(".c") and file.name not in applications)
@@ -162,7 +163,7 @@ class ProgramEmitter:
             nodes=tuple(self._nodes()),
             images=self.images(tuple(sources)),
         )
-        builds = [build for unit in self._units() if (build := self.request.apis[unit].build) is not None]
+        builds = [build for unit in self._shipped_units() if (build := self.request.apis[unit].build) is not None]
         return {file.name: file.text for build in builds for file in build.render(request)}
 
     def _nodes(self) -> Iterator[BuildNode]:
@@ -170,35 +171,6 @@ class ProgramEmitter:
             if lowered is not None:
                 candidate = task.assignment.candidate
                 yield BuildNode(task.index, candidate.unit, candidate.pattern.name, self.title(task))
-
-    def _arenas(self) -> tuple[ArenaView, ...]:
-        views = []
-        for use in self.request.program.memory:
-            if use.arena_bytes == 0 or use.memory == self.soc.store:
-                continue
-            memory = self.soc.memory(use.memory)
-            words = "activations between layers" if use.memory == self.soc.home else "working memory of the units"
-            field = c_identifier(use.memory)
-            views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, memory.alignment_bytes, words))
-        return tuple(views)
-
-    def _stores(self) -> tuple[StoreView, ...]:
-        if not self.request.pool.image:
-            return ()
-        assert self.soc.store is not None
-        field, memory = c_identifier(self.soc.store), self.soc.memory(self.soc.store)
-        size_bytes = len(self.request.pool.image)
-        file = f"{self.name}_{field}.bin"
-        return (StoreView(memory.name, field, field.upper(), file, size_bytes, memory.alignment_bytes),)
-
-    def _swap_areas(self) -> tuple[SwapAreaView, ...]:
-        areas = []
-        for use in self.request.program.memory:
-            if use.memory == self.soc.store and use.arena_bytes:
-                field = f"{c_identifier(use.memory)}_swap"
-                alignment = self.soc.memory(use.memory).alignment_bytes
-                areas.append(SwapAreaView(use.memory, field, field.upper(), use.arena_bytes, alignment))
-        return tuple(areas)
 
     def _example_context(self) -> str:
         fields = [f".{arena.field} = {arena.field}" for arena in self.arenas]
@@ -210,36 +182,12 @@ class ProgramEmitter:
         """What the task computes, in the source's names (not yet safe for C)."""
         return self.request.title(task.assignment)
 
-    def _io(self, tensors: list[gs.Variable], fallback: str) -> tuple[TensorView, ...]:
-        views: list[TensorView] = []
-        taken: set[str] = set()
-        for position, tensor in enumerate(tensors):
-            field = c_identifier(tensor.name)
-            if field in taken:
-                field = f"{fallback}_{position}"
-            taken.add(field)
-            shape = tuple(int(size) for size in tensor.shape)
-            element = np.dtype(tensor.dtype)
-            kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
-            words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}")
-            views.append(TensorView(tensor.name, field, c_type(element), element.name, shape, comment(words, indent=4)))
-        return tuple(views)
-
     def images(self, sources: Sequence[str]) -> tuple[BuildImage, ...]:
-        """Which of the C files each side needs where units are separate images, the host's first; none in a sequential
-        program."""
+        """Which of the C files each side needs where units are separate images; none in a sequential program."""
         if not self.queues:
             return ()
-        units = [queue.name for queue in self.queues if queue.kind == "unit"]
-        own = {unit: f"{self.name}_{unit}.c" for unit in units}
-        runtime = {unit: self._runtime(unit) for unit in self._units()}
-        unit_only = {file.name for files in runtime.values() for file in files if file.image == "unit"}
-        host = tuple(name for name in sources if name not in unit_only and name not in own.values())
-        images = [BuildImage(self.soc.host, host)]
-        for unit in units:
-            needed = {own[unit], *(file.name for file in runtime[unit] if file.image != "host")}
-            images.append(BuildImage(unit, tuple(name for name in sources if name in needed)))
-        return tuple(images)
+        units = {queue.name: f"{self.name}_{queue.name}.c" for queue in self.queues if queue.kind == "unit"}
+        return images(self.soc.host, units, {unit: self._runtime(unit) for unit in self._shipped_units()}, sources)
 
     def _heading(self) -> str:
         model, name = self.request.model, self.name
@@ -252,7 +200,7 @@ class ProgramEmitter:
         )
 
     def _run_view(self) -> dict[str, object]:
-        units = self._units()
+        units = self._shipped_units()
         platforms = [self.request.apis[unit].platform for unit in units]
         return {
             "tasks": self.tasks,
@@ -265,15 +213,11 @@ class ProgramEmitter:
         }
 
     def _summary(self) -> str:
-        words = (
-            "the host's side of a run. It posts tasks as soon as what they need is done"
-            if self.queues
-            else ("the order of tasks")
-        )
+        side = "the host's side of a run. It posts tasks as soon as what they need is done"
+        facts = f"{len(self.tasks)} tasks on {', '.join(self._units())}"
         cycles = self.request.program.predicted_cycles
-        return comment(
-            f"{self.name}: {words}. {len(self.tasks)} tasks on {', '.join(self._units())}; {cycles} cycles (modelled)."
-        )
+        words = side if self.queues else "the order of tasks"
+        return comment(f"{self.name}: {words}. {facts}; {cycles} cycles (modelled).")
 
     def _swap_api(self) -> SwapApi | None:
         if not any(queue.kind == "link" for queue in self.queues):

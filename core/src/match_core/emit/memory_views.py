@@ -1,0 +1,69 @@
+"""What the caller supplies, as the templates print it: arenas, areas of the store, tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.ctypes import c_type
+from match_core.emit.text import comment
+from match_core.emit.view import ArenaView, StoreView, SwapAreaView, TensorView
+from match_core.ir.naming import c_identifier, comment_text
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.planning.program import Program
+
+
+def arena_views(program: Program) -> tuple[ArenaView, ...]:
+    """The memories of which the program needs a part."""
+    soc, views = program.soc, []
+    for use in program.memory:
+        if use.arena_bytes == 0 or use.memory == soc.store:
+            continue
+        words = "activations between layers" if use.memory == soc.home else "working memory of the units"
+        field, alignment = c_identifier(use.memory), soc.memory(use.memory).alignment_bytes
+        views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, alignment, words))
+    return tuple(views)
+
+
+def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, ...]:
+    """The constants of the store, in a file of program ``name``; none where there are no such constants."""
+    if not image:
+        return ()
+    assert program.soc.store is not None
+    field, memory = c_identifier(program.soc.store), program.soc.memory(program.soc.store)
+    return (StoreView(memory.name, field, field.upper(), f"{name}_{field}.bin", len(image), memory.alignment_bytes),)
+
+
+def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
+    """The part of the store that buffers pass; none where none does."""
+    return tuple(
+        SwapAreaView(
+            use.memory,
+            field := f"{c_identifier(use.memory)}_swap",
+            field.upper(),
+            use.arena_bytes,
+            program.soc.memory(use.memory).alignment_bytes,
+        )
+        for use in program.memory
+        if use.memory == program.soc.store and use.arena_bytes
+    )
+
+
+def tensor_views(tensors: Iterable[gs.Variable], fallback: str) -> tuple[TensorView, ...]:
+    """Graph inputs or outputs; ``fallback``: first part of the field of one whose own name is taken."""
+    views: dict[str, TensorView] = {}
+    for position, tensor in enumerate(tensors):
+        field = c_identifier(tensor.name)
+        if field in views:
+            field = f"{fallback}_{position}"
+        shape = tuple(int(size) for size in tensor.shape)
+        element = np.dtype(tensor.dtype)
+        kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
+        words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}")
+        views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, comment(words, indent=4))
+    return tuple(views.values())

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* side: compiled by match 1 for chip from  (sha256 ).
+ * The caller owns all memory. Fill in side_t, call side_init once, then side_run per inference. Two instances may
+ * live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
+#ifndef SIDE_H
+#define SIDE_H
+
+#include <stdint.h>
+#include "match_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* near: working memory of the units */
+#define SIDE_NEAR_BYTES 131072u
+#define SIDE_NEAR_ALIGN 16u
+/* home: activations between layers */
+#define SIDE_HOME_BYTES 4544u
+#define SIDE_HOME_ALIGN 16u
+/* store: constants, the content of side_store.bin */
+#define SIDE_STORE_BYTES 372u
+#define SIDE_STORE_ALIGN 16u
+/* store: place for activations that leave home for some time */
+#define SIDE_STORE_SWAP_BYTES 512u
+#define SIDE_STORE_SWAP_ALIGN 16u
+
+/* Results. */
+enum {
+    SIDE_OK = 0,
+    SIDE_BUSY = 1,          /* tasks are left */
+    SIDE_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
+    SIDE_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
+    SIDE_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+};
+
+typedef struct {
+    /* x: uint8 9x9x4 */
+    const uint8_t *x;
+} side_inputs_t;
+
+typedef struct {
+    /* out: uint8 9x9x3 */
+    uint8_t *out;
+} side_outputs_t;
+
+/* One run: what the host and the units share, in home. */
+typedef struct {
+    match_queue_t queue[4]; /* host, array, other, link */
+    match_address_t base[5]; /* arenas, inputs and outputs, written before the units begin */
+    uint32_t store;
+    uint32_t store_swap;
+    uint32_t swapping; /* 1 while a swap is on its way */
+    uint32_t seen;     /* tasks that were done when the host last looked */
+    int32_t status;
+} side_state_t;
+
+typedef struct {
+    uint8_t *near;
+    uint8_t *home;
+    uint32_t store; /* address of side_store.bin in store */
+    uint32_t store_swap; /* address of SIDE_STORE_SWAP_BYTES in store */
+    side_state_t *state;
+} side_t;
+
+/* Checks the arenas, sets up the state and starts the units. */
+int side_init(const side_t *ctx);
+
+/* One inference; returns when the outputs are written. */
+int side_run(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs);
+
+/* The same in parts: begins an inference, goes on with it (SIDE_BUSY while tasks are left), waits for its end. */
+int side_start(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs);
+int side_poll(const side_t *ctx);
+int side_wait(const side_t *ctx);
+
+/* Ends an inference that is not over, and stops the units. */
+void side_stop(const side_t *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
