@@ -67,7 +67,8 @@ class Places:
     def _expression(self, buffer: Buffer) -> str:
         if buffer.kind in ("input", "output"):
             return self._field(buffer, f"state->{buffer.kind}s.")
-        return f"{self._soc.home} + {buffer.offset_bytes}u"
+        base = self._soc.home if buffer.memory == self._soc.home else f"ctx->{c_identifier(buffer.memory)}"
+        return f"{base} + {buffer.offset_bytes}u"
 
     def _field(self, buffer: Buffer, prefix: str) -> str:
         views = self._inputs if buffer.kind == "input" else self._outputs
