@@ -24,7 +24,9 @@ def arena_views(program: Program) -> tuple[ArenaView, ...]:
     for use in program.memory:
         if use.arena_bytes == 0 or use.memory == soc.store:
             continue
-        words = "activations between layers" if use.memory == soc.home else "working memory of the units"
+        words = {soc.home: "activations between layers", soc.overflow: "large activations"}.get(
+            use.memory, "working memory of the units"
+        )
         field, alignment = c_identifier(use.memory), soc.memory(use.memory).alignment_bytes
         views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, alignment, words))
     return tuple(views)
