@@ -57,6 +57,7 @@ def chain(x: Array, nodes: Sequence[onnx.NodeProto], **constants: Array) -> Made
 
 
 node = onnx.helper.make_node
+NHWC_CONV = {"pads": [1, 0, 1, 2], "strides": [2, 1], "dilations": [1, 1], "group": 2, "kernel_shape": [3, 3]}
 NHWC_POOL = {"pads": [0] * 4, "strides": [1, 1], "dilations": [1, 1], "ceil_mode": 0}
 
 CONVOLUTIONS = {
@@ -94,16 +95,21 @@ CONVOLUTIONS = {
     "integer, computed zero points": lambda: many(
         "ConvInteger", {"x": u8(1, 3, 6, 6), "w": u8(4, 3, 3, 3), "a": np.uint8(7), "b": np.uint8(9)}
     ),
+    "NHWC, bias": lambda: one("Conv", f32(1, 6, 7, 4), f32(6, 2, 3, 3), f32(6), domain="match.nhwc", **NHWC_CONV),
+    "NHWC, relu": lambda: chain(
+        f32(1, 6, 7, 4),
+        [
+            node("Conv", ["x", "w"], ["c"], domain="match.nhwc", **NHWC_CONV),
+            node("Relu", ["c"], ["y"]),
+        ],
+        w=f32(6, 2, 3, 3),
+    ),
     "integer NHWC": lambda: one(
         "ConvInteger",
         u8(1, 6, 7, 4),
         i8(6, 2, 3, 3),
         domain="match.nhwc",
-        pads=[1, 0, 1, 2],
-        strides=[2, 1],
-        dilations=[1, 1],
-        group=2,
-        kernel_shape=[3, 3],
+        **NHWC_CONV,
     ),
     "integer NHWC, computed weights": lambda: (
         lambda inputs: (
@@ -158,6 +164,12 @@ POOLS = {
     "max, dilated": lambda: one("MaxPool", f32(1, 3, 9, 9), kernel_shape=[2, 2], dilations=[3, 2]),
     "max NHWC": lambda: one(
         "MaxPool", u8(1, 8, 9, 5), domain="match.nhwc", **{**NHWC_POOL, "kernel_shape": [3, 2], "pads": [1, 0, 1, 1]}
+    ),
+    "average NHWC": lambda: one(
+        "AveragePool",
+        f32(1, 8, 9, 5),
+        domain="match.nhwc",
+        **{**NHWC_POOL, "kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "count_include_pad": 0},
     ),
     "max, one dimension": lambda: one("MaxPool", f32(2, 3, 20), kernel_shape=[4], strides=[3]),
     "global max": lambda: one("GlobalMaxPool", f32(2, 3, 5, 6)),
@@ -325,6 +337,7 @@ FUSED = {
     ("reduce", "sum of a conversion"): "host_region_reduce",
     ("conv", "relu"): "host_conv_activation",
     ("conv", "clip"): "host_conv_activation",
+    ("conv", "NHWC, relu"): "host_conv_activation",
     ("product", "gemm, relu"): "host_gemm_activation",
 }
 

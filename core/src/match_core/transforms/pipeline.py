@@ -37,6 +37,7 @@ def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
     from match_core.transforms.nhwc_layout import NHWC_LAYOUT
     from match_core.transforms.normalise_gemm import NORMALISE_GEMM
     from match_core.transforms.qoperator_to_qdq import QOPERATOR_TO_QDQ
+    from match_core.transforms.recognise_functions import RECOGNISE_FUNCTIONS
     from match_core.transforms.recognise_requant import RECOGNISE_REQUANT
     from match_core.transforms.remove_dead_nodes import REMOVE_DEAD_NODES
     from match_core.transforms.remove_identities import REMOVE_IDENTITIES
@@ -51,6 +52,7 @@ def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
         FOLD_BATCH_NORM,
         FOLD_PADDING,
         NORMALISE_GEMM,
+        RECOGNISE_FUNCTIONS,
         QOPERATOR_TO_QDQ,
         RECOGNISE_REQUANT,
         NARROW_INTEGERS,

@@ -14,6 +14,9 @@ from match_core.transforms.base import Pass
 
 #: Float results may differ by this, relative to the largest value of the tensor.
 FLOAT_TOLERANCE = 1e-5
+#: The same for float16: 2 u sqrt(n) with u = 2^-11 and n = 16 roundings that a pass moves or leaves out (see
+#: match_core/float_bounds.py).
+HALF_TOLERANCE = 2.0**-8
 
 
 class PassBrokeModelError(AssertionError):
@@ -24,8 +27,8 @@ class VerifyPass:
     """An observer that runs the model around every pass and raises PassBrokeModelError naming the pass.
 
     Passes that keep results (``exact`` True) must give equal bits; float passes (False) results within 1e-5 of the
-    tensor's largest value (integer outputs may then move by 1 where a value lay between two); passes that choose
-    arithmetic (None) must only run and keep names, types and shapes of the outputs.
+    tensor's largest value, 2^-8 in float16 (integer outputs may then move by 1 where a value lay between two); passes
+    that choose arithmetic (None) must only run and keep names, types and shapes of the outputs.
     """
 
     def __init__(self, inputs: Mapping[str, NDArray[np.generic]] | None = None, seed: int = 0) -> None:
@@ -73,7 +76,8 @@ def difference(expected: NDArray[np.generic], got: NDArray[np.generic], exact: b
         return "other values are infinite or not a number"
     worst = float(np.max(np.abs(a - b), where=finite, initial=0.0))
     scale = float(np.max(np.abs(a), where=finite, initial=0.0))
-    allowed = FLOAT_TOLERANCE * scale if expected.dtype.kind == "f" else 1.0
+    tolerance = HALF_TOLERANCE if expected.dtype == np.float16 else FLOAT_TOLERANCE
+    allowed = tolerance * scale if expected.dtype.kind == "f" else 1.0
     return None if worst <= allowed else f"it differs by {worst:g} where {allowed:g} is allowed"
 
 
