@@ -116,6 +116,24 @@ def test_state_has_the_stated_size(sources: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("bits", ["-m32", "-m64"])
+def test_host_and_unit_of_other_widths_see_the_same_state(bits: str, sources: Path) -> None:
+    """Host and unit are separate images here: no pointers to code, addresses of 32 bits."""
+    places = {"queue[3].done": 448, "base[4]": 528, "store": 532, "status": 548}
+    text = '#include "side.h"\n#include <stddef.h>\n' + "".join(
+        f'_Static_assert(offsetof(side_state_t, {field}) == {place}, "{field}");\n' for field, place in places.items()
+    )
+    flags = [bits, "-ffreestanding", "-DMATCH_ADDRESS=uint32_t", "-DMATCH_LOOP(name)=NULL", "-fsyntax-only"]
+    done = subprocess.run(
+        ["cc", "-std=c11", *flags, "-x", "c", "-"], cwd=sources, input=text, text=True, check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    for source in ("side.c", "side_array.c"):
+        command = ["cc", *STRICT, "-DMATCH_ADDRESS=uint32_t", "-DMATCH_LOOP(name)=NULL", "-fsyntax-only", source]
+        done = subprocess.run(command, cwd=sources, text=True, check=False, capture_output=True)
+        assert done.returncode == 0, done.stderr
+
+
 def test_applications_in_cpp(sources: Path) -> None:
     text = '#include "side.h"\nstatic_assert(sizeof(side_state_t) == 576 && alignof(side_state_t) == 64, "size");\n'
     command = ["c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-fsyntax-only", "-"]
