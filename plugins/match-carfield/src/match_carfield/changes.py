@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 Reals = NDArray[np.float32]
 
 
+def is_constant(tensor: gs.Tensor) -> bool:
+    """Whether a tensor has values when the program is compiled."""
+    return hasattr(tensor, "values")
+
+
 @dataclass(frozen=True, slots=True)
 class Affine:
     """y = x * mul + add, a number per output channel, in float32."""
@@ -27,7 +32,7 @@ class Affine:
     def then(self, node: gs.Node) -> Affine:
         """With one more node behind it, whose other input is a constant."""
         first, second = node.inputs
-        constant_first = first.__class__.__name__ == "Constant"
+        constant_first = is_constant(first)
         by = (first if constant_first else second).values.astype(np.float32).reshape(-1)
         match node.op:
             case "Mul":

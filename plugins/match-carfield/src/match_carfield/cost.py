@@ -24,8 +24,6 @@ FORMULAS = 1
 
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, Cycles]
-#: Patterns that share the kernel of another one.
-_KERNEL_OF = {"layernorm_written": "layernorm"}
 
 
 def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
@@ -69,7 +67,7 @@ class CarfieldCost:
     def _kernel(self) -> str:
         if self.pattern.startswith("redmule_"):
             return self.pattern
-        return f"{self.unit}_{_KERNEL_OF.get(self.pattern, self.pattern)}"
+        return f"{self.unit}_{self.pattern}"
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of one kernel call on all cores, the hand-over to them not included."""

@@ -42,7 +42,6 @@ def _kernels(unit: str) -> dict[str, Kernel]:
         "pool2d": _kernel(HALF_POOL2D, unit, pack.nothing),
         "softmax": _kernel(HALF_SOFTMAX, unit, pack.nothing),
         "layernorm": _kernel(HALF_LAYERNORM, unit, pack.layernorm),
-        "layernorm_written": _kernel(HALF_LAYERNORM, unit, pack.layernorm),
         "gelu": _kernel(HALF_GELU, unit, pack.nothing),
         "transpose": _kernel(HALF_TRANSPOSE, unit, pack.nothing),
     }

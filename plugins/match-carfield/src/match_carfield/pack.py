@@ -45,16 +45,10 @@ def linear(match: Match, workload: Workload) -> Arrays:
 
 
 def layernorm(match: Match, workload: Workload) -> Arrays:
-    """Scale and bias of each column; ones and zeros where there are none."""
-    columns = match.shape("input")[-1]
-    scale = match.const("scale") if match.has("scale") else np.ones(1)
-    bias = match.const("bias") if match.has("bias") else np.zeros(1)
-    if match.has("norm") and len(match.node("norm").inputs) > 2 and not match.node("norm").inputs[2].is_empty():
-        bias = match.node("norm").inputs[2].values
-    return {
-        name: np.broadcast_to(values.reshape(-1), (columns,)).astype(np.float16)
-        for name, values in (("scale", scale), ("bias", bias))
-    }
+    """Scale and bias of each column; zeros where there is no bias."""
+    scale, inputs = match.const("scale").reshape(-1), match.node("norm").inputs
+    has_bias = len(inputs) > 2 and not inputs[2].is_empty()
+    return {"scale": scale, "bias": inputs[2].values.reshape(-1) if has_bias else np.zeros_like(scale)}
 
 
 def nothing(match: Match, workload: Workload) -> Arrays:

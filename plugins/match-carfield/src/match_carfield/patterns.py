@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from match_core import Constraint, OneOf, Pattern
+from match_core import Constraint, Pattern
 
 from match_carfield import rules
 from match_carfield import structures as s
 from match_carfield import workloads as w
 from match_carfield.int8_patterns import INT8_PATTERNS
-from match_carfield.normalisation import find_normalisations
 
 _CHANGED = (rules.BIAS, rules.PER_CHANNEL, rules.NO_RECIPROCAL, rules.RANGE)
 _CONV = (rules.HALF, rules.SIZES, rules.EXPLICIT, *_CHANGED)
@@ -72,21 +71,7 @@ HALF_PATTERNS = (
         (rules.HALF, rules.LAST_AXIS, rules.CONSTANT_BIAS, rules.ROW_PARAMETERS),
         w.layernorm,
     ),
-    Pattern(
-        "layernorm_written",
-        "layer normalisation of rows, written as single operators",
-        None,
-        (rules.HALF, rules.ROW_PARAMETERS),
-        w.layernorm,
-        search=find_normalisations,
-    ),
-    Pattern(
-        "gelu",
-        "GELU, as one operator or written with Erf",
-        OneOf((s.GELU, s.GELU_WRITTEN, s.GELU_HALF_FIRST)),
-        (rules.HALF, rules.IS_GELU),
-        w.gelu,
-    ),
+    Pattern("gelu", "GELU with the error function", s.GELU, (rules.HALF, rules.EXACT_GELU), w.gelu),
     Pattern(
         "transpose",
         "layout change between NCHW and NHWC",

@@ -44,12 +44,4 @@ POOL = Op("match.nhwc::AveragePool|match.nhwc::GlobalAveragePool|match.nhwc::Max
 SOFTMAX = Op("Softmax", "softmax", (Any("input"),))
 TRANSPOSE = Op("Transpose", "transpose", (Any("input"),))
 LAYERNORM = Op("LayerNormalization", "norm", (Any("input"), Const("scale")))
-
-_ERF = Op("Erf", "erf", (Op("Div|Mul", "inner", (Any("input"), Const("root")), commutative=True),))
-_ONE_AND_ERF = Op("Add", "one_and_erf", (_ERF, Const("one")), commutative=True)
-_TIMES_INPUT = Op("Mul", "times_input", (_ONE_AND_ERF, Any("input")), commutative=True)
-_HALF_INPUT = Op("Mul|Div", "halved", (Any("input"), Const("half")), commutative=True)
-#: x * (1 + erf(x / sqrt(2))) / 2 as exporters write it, in either order of the two products.
-GELU_WRITTEN = Op("Mul|Div", "halved", (_TIMES_INPUT, Const("half")), commutative=True)
-GELU_HALF_FIRST = Op("Mul", "times_input", (_HALF_INPUT, _ONE_AND_ERF), commutative=True)
 GELU = Op("Gelu", "gelu", (Any("input"),))

@@ -250,9 +250,7 @@ def layernorm(match: Match) -> Workload:
 
 def epsilon_of(match: Match) -> float:
     """What a normalisation adds to the variance."""
-    if match.has("norm"):
-        return float(match.node("norm").attrs.get("epsilon", 1e-5))
-    return float(match.const("epsilon").reshape(-1)[0])
+    return float(match.node("norm").attrs.get("epsilon", 1e-5))
 
 
 def transpose(match: Match) -> Workload:

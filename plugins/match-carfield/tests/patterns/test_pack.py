@@ -95,12 +95,13 @@ def test_dense(half: Callable[[], Half], turned: int) -> None:
     np.testing.assert_array_equal(packed["mul"], np.ones(10, np.float16))
 
 
-def test_normalisation_without_scale_gets_ones(half: Callable[[], Half]) -> None:
+@pytest.mark.parametrize("bias", [True, False])
+def test_normalisation(half: Callable[[], Half], bias: bool) -> None:
     graph = half()
-    source = graph.input(2, 8)
-    bias = graph.constant(8)
-    x = graph.node("LayerNormalization", [source, graph.constant(8), bias], (2, 8), axis=-1)
+    scale, rest = graph.constant(8), [graph.constant(8)] if bias else []
+    x = graph.node("LayerNormalization", [graph.input(2, 8), scale, *rest], (2, 8), axis=-1)
     match = graph.matches(x)["layernorm"]
     packed = pack.layernorm(match, workloads.layernorm(match))
-    np.testing.assert_array_equal(packed["bias"], bias.values)
+    np.testing.assert_array_equal(packed["scale"], scale.values)
+    np.testing.assert_array_equal(packed["bias"], rest[0].values if bias else np.zeros(8))
     assert {array.dtype for array in packed.values()} == {np.dtype(np.float16)}

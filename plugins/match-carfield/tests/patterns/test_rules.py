@@ -112,13 +112,10 @@ def test_axes_of_rows(half: Callable[[], Half]) -> None:
     assert graph.refusals(x, "softmax") == [("it runs over the last axis", "it runs over axis 1 of 3")]
 
 
-def test_other_functions_with_erf(half: Callable[[], Half]) -> None:
+def test_approximate_gelu(half: Callable[[], Half]) -> None:
     graph = half()
-    source = graph.input(1, 4, 8)
-    inner = graph.node("Div", [source, graph.constant(value=2.0)], source.shape)
-    erf = graph.node("Add", [graph.node("Erf", [inner], source.shape), graph.constant(value=1.0)], source.shape)
-    x = graph.node("Mul", [graph.node("Mul", [source, erf], source.shape), graph.constant(value=0.5)], source.shape)
-    assert graph.refusals(x, "gelu") == [("it is x * (1 + erf(x / sqrt(2))) / 2", "root is 2.0")]
+    x = graph.node("Gelu", [graph.input(1, 4, 8)], (1, 4, 8), approximate="tanh")
+    assert graph.refusals(x, "gelu") == [("it is x * (1 + erf(x / sqrt(2))) / 2", "approximate is tanh")]
 
 
 def test_sums_of_different_shapes(half: Callable[[], Half]) -> None:
