@@ -15,6 +15,7 @@ from match_core.ir.naming import c_identifier, comment_text
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_core.hardware import Soc
     from match_core.planning.program import Program
 
 
@@ -22,14 +23,19 @@ def arena_views(program: Program) -> tuple[ArenaView, ...]:
     """The memories of which the program needs a part."""
     soc, views = program.soc, []
     for use in program.memory:
-        if use.arena_bytes == 0 or use.memory == soc.store:
+        if use.arena_bytes == 0 or (use.memory == soc.store and use.memory != soc.overflow):
             continue
         words = {soc.home: "activations between layers", soc.overflow: "large activations"}.get(
             use.memory, "working memory of the units"
         )
-        field, alignment = c_identifier(use.memory), soc.memory(use.memory).alignment_bytes
+        field, alignment = arena_field(soc, use.memory), soc.memory(use.memory).alignment_bytes
         views.append(ArenaView(use.memory, field, field.upper(), use.arena_bytes, alignment, words))
     return tuple(views)
+
+
+def arena_field(soc: Soc, memory: str) -> str:
+    """The field of the context for an arena; the plain name is that of the constants where the memory has both."""
+    return f"{c_identifier(memory)}{'_data' if memory == soc.store else ''}"
 
 
 def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, ...]:
@@ -52,7 +58,7 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
             program.soc.memory(use.memory).alignment_bytes,
         )
         for use in program.memory
-        if use.memory == program.soc.store and use.arena_bytes
+        if program.swaps and use.memory == program.soc.store
     )
 
 

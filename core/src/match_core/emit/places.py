@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from match_core.emit.memory_views import arena_field
 from match_core.hardware import Unit
 from match_core.ir.naming import c_identifier
 
@@ -38,7 +39,7 @@ class Places:
         """Base and offset in bytes of a buffer."""
         if buffer.kind in ("input", "output"):
             return (self._field(buffer, f"{buffer.kind[:-3]}_"), 0)
-        return (c_identifier(buffer.memory), buffer.offset_bytes)
+        return (arena_field(self._soc, buffer.memory), buffer.offset_bytes)
 
     def named(self, name: str) -> tuple[str, int]:
         """The place of the buffer of that name."""
@@ -67,7 +68,7 @@ class Places:
     def _expression(self, buffer: Buffer) -> str:
         if buffer.kind in ("input", "output"):
             return self._field(buffer, f"state->{buffer.kind}s.")
-        base = self._soc.home if buffer.memory == self._soc.home else f"ctx->{c_identifier(buffer.memory)}"
+        base = self._soc.home if buffer.memory == self._soc.home else f"ctx->{arena_field(self._soc, buffer.memory)}"
         return f"{base} + {buffer.offset_bytes}u"
 
     def _field(self, buffer: Buffer, prefix: str) -> str:
