@@ -8,6 +8,7 @@
 #include "match_carfield_dma.h"
 #include "match_carfield_half_kernels.h"
 #include "match_carfield_int8.h"
+#include "match_carfield_int8.h"
 #include "match_runtime.h"
 
 /* ---- host: clusters; 0 on success --------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "match_carfield_charge.h"
+#include "match_carfield_charge_int8.h"
 #include "match_carfield_twin_io.h"
 
 int rt_core_id(void);
