@@ -26,6 +26,7 @@ typedef struct {
   uint64_t time; /* when it goes on */
   match_twin_wait_t wait;
   bool timed_out;
+  bool late; /* a job in lazy mode that nobody has joined yet */
   atomic_bool taken, ended; /* of threads mode, and of the slot */
 } context_t;
 
@@ -48,6 +49,14 @@ uint32_t match_twin_context(void) { return self; }
 void match_twin_adopt(uint32_t context) { self = context; }
 
 unsigned match_twin_context_clock(void) { return crowd.context[self].clock; }
+
+unsigned match_twin_use_clock(unsigned clock) {
+  const unsigned before = crowd.context[self].clock;
+  if (!match_twin_threads()) {
+    crowd.context[self].clock = clock;
+  }
+  return before;
+}
 
 uint32_t match_twin_contexts(void) { return crowd.alive + 1u; }
 
@@ -79,20 +88,24 @@ static bool is_before(uint32_t one, uint32_t other) {
   return a < b || (a == b && one == self);
 }
 
-/* The runnable context whose time is the smallest; the one that the mode holds back only if there is no other. */
+/* The runnable context whose time is the smallest. Jobs that are late go on only if there is no other, and behind them
+ * the one that the mode holds back. */
 static uint32_t choose(void) {
-  uint32_t best = MATCH_TWIN_MAX_CONTEXTS, held = MATCH_TWIN_MAX_CONTEXTS;
+  enum { OTHERS, LATE, HELD, RANKS };
+  uint32_t best[RANKS] = {MATCH_TWIN_MAX_CONTEXTS, MATCH_TWIN_MAX_CONTEXTS, MATCH_TWIN_MAX_CONTEXTS};
   for (uint32_t i = 0u; i < MATCH_TWIN_MAX_CONTEXTS; i++) {
     const context_t *context = &crowd.context[i];
     if (context->state != RUNNABLE || match_twin_is_hung(context->name)) {
       continue;
     }
-    uint32_t *place = match_twin_is_held(context->name) ? &held : &best;
+    uint32_t *place = &best[match_twin_is_held(context->name) ? HELD : context->late ? LATE : OTHERS];
     if (*place == MATCH_TWIN_MAX_CONTEXTS || is_before(i, *place)) {
       *place = i;
     }
   }
-  return best != MATCH_TWIN_MAX_CONTEXTS ? best : held;
+  return best[OTHERS] != MATCH_TWIN_MAX_CONTEXTS ? best[OTHERS]
+         : best[LATE] != MATCH_TWIN_MAX_CONTEXTS ? best[LATE]
+                                                 : best[HELD];
 }
 
 /* Nobody can go on: the first bounded wait is over. */
@@ -230,6 +243,27 @@ static uint32_t take_slot(void) {
   match_twin_faultf("more than %u contexts", MATCH_TWIN_MAX_CONTEXTS);
 }
 
+static void check_clock(const char *name, unsigned clock) {
+  for (uint32_t i = 0u; i < MATCH_TWIN_MAX_CONTEXTS; i++) {
+    const context_t *context = &crowd.context[i];
+    if ((context->state == RUNNABLE || context->state == WAITING) && context->clock == clock) {
+      match_twin_faultf("%s is started on the clock of %s", name, context->name);
+    }
+  }
+}
+
+static void enter_timeline(uint32_t number) {
+  context_t *context = &crowd.context[number];
+  const uint64_t now = match_twin_now(crowd.context[self].clock), own = match_twin_now(context->clock);
+  check_clock(context->name, context->clock);
+  match_twin_forget_view(number);
+  (void)pthread_cond_init(&context->go, NULL);
+  context->time = now > own ? now : own;
+  context->late = false;
+  context->state = RUNNABLE;
+  crowd.alive++;
+}
+
 uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *), void *argument) {
   const uint32_t number = take_slot();
   context_t *context = &crowd.context[number];
@@ -240,21 +274,22 @@ uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *
   atomic_store_explicit(&context->ended, false, memory_order_relaxed);
   match_twin_queue_started(name);
   if (!match_twin_threads()) {
-    match_twin_forget_view(number);
-    for (uint32_t i = 0u; i < MATCH_TWIN_MAX_CONTEXTS; i++) {
-      const bool alive = crowd.context[i].state == RUNNABLE || crowd.context[i].state == WAITING;
-      if (alive && crowd.context[i].clock == clock) {
-        match_twin_faultf("%s is started on the clock of %s", name, crowd.context[i].name);
-      }
-    }
-    const uint64_t now = match_twin_now(crowd.context[self].clock), own = match_twin_now(clock);
-    context->time = now > own ? now : own;
-    context->state = RUNNABLE;
-    crowd.alive++;
-    (void)pthread_cond_init(&context->go, NULL);
+    enter_timeline(number);
   }
   if (pthread_create(&context->thread, NULL, run_context, context) != 0) {
     match_twin_fault("a context cannot be started");
+  }
+  return number;
+}
+
+uint32_t match_twin_start_job(const char *name, unsigned clock, void (*entry)(void *), void *argument) {
+  const uint32_t number = match_twin_start(name, clock, entry, argument);
+  if (match_twin_mode() == MATCH_TWIN_LAZY) {
+    crowd.context[number].late = true;
+  } else if (match_twin_mode() == MATCH_TWIN_EAGER) {
+    crowd.context[self].time = match_twin_now(crowd.context[self].clock);
+    hand_to(number);
+    await_baton();
   }
   return number;
 }
@@ -281,6 +316,7 @@ static void release(context_t *context) {
 
 static bool await_end(uint32_t number, bool bounded) {
   if (!match_twin_threads()) {
+    crowd.context[number].late = false;
     return match_twin_ended(number) || match_twin_block((match_twin_wait_t){MATCH_TWIN_FOR_END, number, bounded});
   }
   for (uint32_t naps = 0u; bounded && !match_twin_ended(number); naps++) {

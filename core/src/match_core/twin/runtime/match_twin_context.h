@@ -28,6 +28,9 @@
  * or that of its clock, whichever is later. `name` is that of its queue (the unit's name) and must outlive the run.
  * Returns its number. */
 uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *), void *argument);
+/* The same for a job whose end the caller waits for, like a kernel: it begins at once in eager mode, and in the lazy
+ * modes only goes on when somebody joins it or no other context can. */
+uint32_t match_twin_start_job(const char *name, unsigned clock, void (*entry)(void *), void *argument);
 /* Whether it has ended; if so, the caller's time is at least that of the end. */
 bool match_twin_ended(uint32_t context);
 /* Returns when it has ended. Every context is joined once, unless it hangs. */
@@ -37,6 +40,9 @@ int match_twin_join_bounded(uint32_t context);
 /* Number and clock of the running context. */
 uint32_t match_twin_context(void);
 unsigned match_twin_context_clock(void);
+/* From now on the running context works on another clock, like a core that another one waits for; returns its clock
+ * until now. */
+unsigned match_twin_use_clock(unsigned clock);
 
 /* ---- giving up the baton -------------------------------------------------------------------------------------- */
 

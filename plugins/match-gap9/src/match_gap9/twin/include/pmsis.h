@@ -46,8 +46,7 @@ struct pi_cluster_task {
 typedef struct pi_cluster_task pi_cluster_task_t;
 
 typedef struct pi_task {
-  uint64_t ticket;   /* deferred cluster task */
-  uint64_t end_time; /* cluster clock when it ended */
+  uint32_t context; /* of the cluster controller while it runs the task */
   int done;
   int armed;
 } pi_task_t;

@@ -1,18 +1,23 @@
 /* gap9_cluster.c - power, hand-over of tasks to the cluster controller, performance counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "gap9_twin.h"
+#include "match_twin_context.h"
 #include "pmsis.h"
 
 static struct {
   bool open;
-  bool on_cluster;
+  bool busy; /* the controller runs a task */
 } cluster;
 
-bool gap9_on_cluster(void) { return cluster.on_cluster; }
+static _Thread_local bool on_cluster;
+
+bool gap9_on_cluster(void) { return on_cluster; }
+
+void gap9_enter_cluster(void) { on_cluster = true; }
 
 unsigned gap9_clock(void) {
   const unsigned core = gap9_in_team() ? MATCH_TWIN_CLOCK_CLUSTER : MATCH_TWIN_CLOCK_CONTROL;
-  return cluster.on_cluster ? core : MATCH_TWIN_CLOCK_HOST;
+  return on_cluster ? core : MATCH_TWIN_CLOCK_HOST;
 }
 
 /* ---- offload --------------------------------------------------------------------------------------------- */
@@ -52,16 +57,21 @@ struct pi_cluster_task *pi_cluster_task(struct pi_cluster_task *task, void (*ent
 }
 
 static void run_on_cluster(void *argument) {
-  struct pi_cluster_task task;
-  task = *(const struct pi_cluster_task *)argument;
-  if (cluster.on_cluster) {
+  const struct pi_cluster_task *task = argument;
+  gap9_enter_cluster();
+  gap9_team_begin();
+  task->entry(task->arg);
+  gap9_team_end();
+  on_cluster = false;
+}
+
+/* The fabric controller has sent a task. */
+static void send(void) {
+  if (cluster.busy || on_cluster) {
     match_twin_fault("a cluster task was sent while one runs");
   }
-  cluster.on_cluster = true;
-  gap9_team_begin();
-  task.entry(task.arg);
-  gap9_team_end();
-  cluster.on_cluster = false;
+  cluster.busy = true;
+  match_twin_spend_kind(MATCH_TWIN_CLOCK_HOST, MATCH_GAP9_CLUSTER_OFFLOAD_CYCLES, "offload");
 }
 
 static void check_device(const struct pi_device *device) {
@@ -70,26 +80,29 @@ static void check_device(const struct pi_device *device) {
   }
 }
 
+/* The caller's thread runs the task itself, on the controller's clock. */
 int pi_cluster_send_task_to_cl(struct pi_device *device, struct pi_cluster_task *task) {
   check_device(device);
-  match_twin_spend_kind(MATCH_TWIN_CLOCK_HOST, MATCH_GAP9_CLUSTER_OFFLOAD_CYCLES, "offload");
+  send();
   match_twin_sync(MATCH_TWIN_CLOCK_CONTROL, MATCH_TWIN_CLOCK_HOST);
+  (void)match_twin_use_clock(MATCH_TWIN_CLOCK_CONTROL);
   run_on_cluster(task);
+  (void)match_twin_use_clock(MATCH_TWIN_CLOCK_HOST);
   match_twin_sync(MATCH_TWIN_CLOCK_HOST, MATCH_TWIN_CLOCK_CONTROL);
+  cluster.busy = false;
   return 0;
 }
 
-/* A deferred task starts at the fabric controller's time of sending it, whenever it is performed. */
+/* The controller is a context of its own until the task is waited for. */
 int pi_cluster_send_task_to_cl_async(struct pi_device *device, struct pi_cluster_task *cluster_task,
                                      pi_task_t *task) {
   check_device(device);
   if (!task->armed) {
     match_twin_fault("pi_cluster_send_task_to_cl_async without pi_task_block on its task");
   }
-  match_twin_spend_kind(MATCH_TWIN_CLOCK_HOST, MATCH_GAP9_CLUSTER_OFFLOAD_CYCLES, "offload");
+  send();
   match_twin_sync(MATCH_TWIN_CLOCK_CONTROL, MATCH_TWIN_CLOCK_HOST);
-  task->ticket = match_twin_defer(run_on_cluster, cluster_task, sizeof *cluster_task);
-  task->end_time = match_twin_now(MATCH_TWIN_CLOCK_CONTROL);
+  task->context = match_twin_start_job("ne16", MATCH_TWIN_CLOCK_CONTROL, run_on_cluster, cluster_task);
   return 0;
 }
 
@@ -99,14 +112,11 @@ pi_task_t *pi_task_block(pi_task_t *task) {
 }
 
 void pi_task_wait_on(pi_task_t *task) {
-  if (!task->armed || task->ticket == 0u) {
+  if (!task->armed || task->context == 0u) {
     match_twin_fault("pi_task_wait_on a task that was not sent");
   }
-  if (match_twin_mode() == MATCH_TWIN_LAZY) {
-    match_twin_complete(task->ticket);
-    task->end_time = match_twin_now(MATCH_TWIN_CLOCK_CONTROL);
-  }
-  match_twin_wait_until(MATCH_TWIN_CLOCK_HOST, task->end_time);
+  match_twin_join(task->context);
+  cluster.busy = false;
   task->armed = 0;
   task->done = 1;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gap9_twin.h"
+#include "match_twin_context.h"
 #include "pmsis.h"
 
 typedef struct {
@@ -24,11 +25,18 @@ typedef struct {
 
 #define MAX_COMMANDS 4096u
 
-static struct {
+typedef struct {
   command_t command[MAX_COMMANDS]; /* in order of issue */
   uint32_t count;
   uint32_t last_id; /* the transfer that merged commands join; ids count on and name no hardware id */
-} dma;
+} queue_t;
+
+/* Each context has its own: the controller, and a worker that copies for its unit. */
+static queue_t queues[MATCH_TWIN_MAX_CONTEXTS];
+/* In the timeline: contexts below this number have copied. */
+static uint32_t used_queues;
+
+static queue_t *own(void) { return &queues[match_twin_context()]; }
 
 static void perform(void *argument) {
   copy_t copy;
@@ -59,10 +67,20 @@ static uint64_t price(const copy_t *copy, bool strided, bool merged, uint64_t *i
   return cycles;
 }
 
+/* The queues that the running context may look at: in threads only its own. */
+static uint32_t first_queue(void) { return match_twin_mode() == MATCH_TWIN_THREADS ? match_twin_context() : 0u; }
+
+static uint32_t end_of_queues(void) {
+  return match_twin_mode() == MATCH_TWIN_THREADS ? match_twin_context() + 1u : used_queues;
+}
+
 static uint32_t ids_in_flight(void) {
   uint32_t ids = 0u;
-  for (uint32_t i = 0u; i < dma.count; i++) {
-    ids += i == 0u || dma.command[i].id != dma.command[i - 1u].id ? 1u : 0u;
+  for (uint32_t q = first_queue(); q < end_of_queues(); q++) {
+    const queue_t *dma = &queues[q];
+    for (uint32_t i = 0u; i < dma->count; i++) {
+      ids += i == 0u || dma->command[i].id != dma->command[i - 1u].id ? 1u : 0u;
+    }
   }
   return ids;
 }
@@ -98,37 +116,43 @@ static copy_t check(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, 
 
 /* The id of a new transfer that `owner` waits for. */
 static uint32_t begin(const void *owner) {
-  for (uint32_t i = 0u; i < dma.count; i++) {
-    if (dma.command[i].owner == owner) {
+  queue_t *dma = own();
+  for (uint32_t i = 0u; i < dma->count; i++) {
+    if (dma->command[i].owner == owner) {
       match_twin_fault("a DMA command structure was reused before its transfer was waited for");
     }
   }
   if (ids_in_flight() == MATCH_GAP9_DMA_TRANSFER_IDS) {
     match_twin_faultf("more than %u DMA transfers without a wait", MATCH_GAP9_DMA_TRANSFER_IDS);
   }
-  return ++dma.last_id;
+  return ++dma->last_id;
 }
 
 /* The id of the transfer that a merged command joins. */
 static uint32_t join(void) {
-  if (dma.count == 0u || dma.command[dma.count - 1u].id != dma.last_id) {
+  const queue_t *dma = own();
+  if (dma->count == 0u || dma->command[dma->count - 1u].id != dma->last_id) {
     match_twin_fault("a DMA command was merged with a transfer that was waited for already, or with none");
   }
-  return dma.last_id;
+  return dma->last_id;
 }
 
 static void issue(const copy_t *copy, bool strided, bool merged, const void *owner, uint32_t id) {
-  if (dma.count == MAX_COMMANDS) {
+  queue_t *dma = own();
+  if (dma->count == MAX_COMMANDS) {
     match_twin_faultf("more than %u DMA commands without a wait", MAX_COMMANDS);
   }
   if (match_twin_mode() == MATCH_TWIN_LAZY) {
     poison(copy);
   }
+  if (match_twin_mode() != MATCH_TWIN_THREADS && used_queues <= match_twin_context()) {
+    used_queues = match_twin_context() + 1u;
+  }
   uint64_t busy;
   const uint64_t cycles = price(copy, strided, merged, &busy);
   const unsigned channel = copy->inwards ? MATCH_TWIN_CLOCK_DMA_IN : MATCH_TWIN_CLOCK_DMA_OUT;
   match_twin_spend_kind(gap9_clock(), busy, "dma issue");
-  command_t *command = &dma.command[dma.count++];
+  command_t *command = &dma->command[dma->count++];
   *command = (command_t){.copy = *copy, .owner = owner, .id = id};
   command->end_time = match_twin_issue_kind(gap9_clock(), channel, cycles, "copy");
   command->ticket = match_twin_defer(perform, copy, sizeof *copy);
@@ -161,20 +185,21 @@ void pi_cl_dma_memcpy_2d(pi_cl_dma_copy_2d_t *copy) { push(copy, copy->stride, c
 
 /* A core that has to sleep for the transfer needs to wake up; one that is over costs nothing to wait for. */
 static void finish(uint32_t id) {
+  queue_t *dma = own();
   uint64_t end_time = 0u;
   bool inwards = false;
   uint32_t kept = 0u;
-  for (uint32_t i = 0u; i < dma.count; i++) {
-    const command_t *command = &dma.command[i];
+  for (uint32_t i = 0u; i < dma->count; i++) {
+    const command_t *command = &dma->command[i];
     if (command->id != id) {
-      dma.command[kept++] = *command;
+      dma->command[kept++] = *command;
       continue;
     }
     match_twin_complete(command->ticket);
     inwards = command->end_time > end_time ? command->copy.inwards : inwards;
     end_time = command->end_time > end_time ? command->end_time : end_time;
   }
-  dma.count = kept;
+  dma->count = kept;
   if (match_twin_now(gap9_clock()) < end_time) {
     match_twin_wait_until(gap9_clock(), end_time);
     match_twin_spend_kind(gap9_clock(), inwards ? MATCH_GAP9_DMA_WAIT_IN_CYCLES : MATCH_GAP9_DMA_WAIT_OUT_CYCLES,
@@ -183,9 +208,10 @@ static void finish(uint32_t id) {
 }
 
 static void wait_for(const void *owner) {
-  for (uint32_t i = 0u; i < dma.count; i++) {
-    if (dma.command[i].owner == owner) {
-      finish(dma.command[i].id);
+  const queue_t *dma = own();
+  for (uint32_t i = 0u; i < dma->count; i++) {
+    if (dma->command[i].owner == owner) {
+      finish(dma->command[i].id);
       return;
     }
   }
@@ -196,21 +222,25 @@ void pi_cl_dma_cmd_wait(pi_cl_dma_cmd_t *cmd) { wait_for(cmd); }
 
 void pi_cl_dma_wait(void *copy) { wait_for(copy); }
 
-uint32_t gap9_dma_in_flight(void) { return dma.count; }
+uint32_t gap9_dma_in_flight(void) { return own()->count; }
 
+/* In threads nobody may look at the lists of others: there the sanitizer finds who touches such bytes. */
 void gap9_dma_check_idle(const void *data, size_t size, const char *what) {
   const uintptr_t start = (uintptr_t)data;
-  for (uint32_t i = 0u; i < dma.count; i++) {
-    const copy_t *copy = &dma.command[i].copy;
-    const uintptr_t loc = (uintptr_t)copy->loc;
-    if (copy->inwards && start < loc + (size_t)copy->rows * copy->row_bytes && loc < start + size) {
-      match_twin_faultf("%s: a DMA copy that was not waited for writes to these bytes of L1", what);
+  for (uint32_t q = 0u; match_twin_mode() != MATCH_TWIN_THREADS && q < used_queues; q++) {
+    for (uint32_t i = 0u; i < queues[q].count; i++) {
+      const copy_t *copy = &queues[q].command[i].copy;
+      const uintptr_t loc = (uintptr_t)copy->loc;
+      if (copy->inwards && start < loc + (size_t)copy->rows * copy->row_bytes && loc < start + size) {
+        match_twin_faultf("%s: a DMA copy that was not waited for writes to these bytes of L1", what);
+      }
     }
   }
 }
 
 void pi_cl_dma_flush(void) {
-  while (dma.count > 0u) {
-    finish(dma.command[0].id);
+  const queue_t *dma = own();
+  while (dma->count > 0u) {
+    finish(dma->command[0].id);
   }
 }

@@ -32,6 +32,8 @@ bool gap9_is_l1(uint32_t address);
 /* ---- cluster (gap9_cluster.c, gap9_team.c) ----------------------------------------------------------------- */
 
 bool gap9_on_cluster(void);
+/* The calling thread is one of the cluster from now on. */
+void gap9_enter_cluster(void);
 /* Whether a worker core runs now. */
 bool gap9_in_team(void);
 /* The clock of whoever runs now: the workers, their controller, or the fabric controller. */
