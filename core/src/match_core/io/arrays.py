@@ -139,7 +139,9 @@ def _keeps_values(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> bo
         return False
     if dtype.kind in "iu" and np.can_cast(array.dtype, dtype, "safe"):
         return True
-    return array.dtype.newbyteorder("=") == np.int64 and bool(np.all(array.astype(dtype).astype(np.int64) == array))
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float16's range: not equal
+        same = array.astype(dtype).astype(np.int64) == array
+    return array.dtype.newbyteorder("=") == np.int64 and bool(np.all(same))
 
 
 def read_samples(path: Path, specs: Sequence[TensorSpec]) -> Samples:
