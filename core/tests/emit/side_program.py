@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -25,7 +26,7 @@ from match_core.emit.lower import lower
 from match_core.emit.manifest import manifest
 from match_core.emit.program import EmitRequest, ProgramEmitter
 from match_core.emit.sources import SourceFile
-from match_core.hardware import MemoryPart, Soc
+from match_core.hardware import MemoryPart, Signalling, Soc
 from match_core.ir.model import Model
 from match_core.mapping.result import Assignment, Candidate, SolverStatus
 from match_core.mapping.result import Mapping as UnitMapping
@@ -48,6 +49,7 @@ CHIP: Soc = replace(
     SOC,
     host="host",
     units=("host", *UNITS),
+    signalling=Signalling("poll", 10, 20, 30, 5),
     mode="concurrent",
     parts=tuple(MemoryPart(unit, number * PART_BYTES, PART_BYTES) for number, unit in enumerate(UNITS)),
 )
@@ -214,16 +216,16 @@ def _tasks_of(queue: str) -> tuple[int, ...]:
 
 
 def title(assignment: Assignment) -> str:
-    return assignment.candidate.match.nodes[0].name
+    return str(assignment.candidate.match.nodes[0].name)
 
 
-def emit(name: str) -> tuple[SourceFile, ...]:
-    """All files of the program."""
+def emit(name: str, change: Callable[[Program], Program] = lambda program: program) -> tuple[SourceFile, ...]:
+    """All files of the program, which ``change`` may alter before."""
     model = model_of(name)
     assignments = tuple(assignment_of(job, index, model) for index, job in enumerate(JOBS))
     units, pool = apis(chain()[0]), ConstantPool(name)
     lowered = lower(name, assignments, units, pool, title, CHIP)
-    program = program_of(assignments, pool)
+    program = change(program_of(assignments, pool))
     emitter = ProgramEmitter(EmitRequest(model, title, program, lowered, pool, units, "1"))
     files = emitter.emit()
     return (*files, manifest(emitter, UnitMapping(assignments, SOLVED), files, {}, {}))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from match_core.planning.program import Program
 from match_core.twin.compiler import SANITIZE, STRICT
 
 from core.tests.emit import layer_program as lp
@@ -104,6 +108,7 @@ def test_manifest(sources: Path) -> None:
     assert "share" not in document["nodes"][5] and len(document["nodes"]) == len(JOBS)
     assert document["swap"] == {"memory": "store", "field": "store_swap", "size_bytes": 512, "alignment_bytes": 16}
     assert document["swaps"][1]["target"] == "y0_back"
+    assert document["signalling"]["wake_cycles"] == 20
     assert document["state_bytes"] == 4 * 128 + 64
     images = document["images"]
     assert images["array"] == ["again_array.c", "fake_queues.c", "fake_unit.c"]
@@ -146,6 +151,31 @@ def test_lines_are_short(sources: Path) -> None:
     for path in files:
         if path.name != "side_data.h":
             assert all(len(line) <= 120 for line in path.read_text().splitlines()), path.name
+
+
+def _queues(program: Program, **tasks: tuple[int, ...]) -> Program:
+    """The program with other tasks in some queues."""
+    queues = tuple(replace(queue, tasks=tasks.get(queue.name, queue.tasks)) for queue in program.queues)
+    return replace(program, queues=queues)
+
+
+def _needing(program: Program, queue: str) -> Program:
+    first, *others = program.tasks
+    return replace(program, tasks=(replace(first, needs=((queue, 1),)), *others))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (partial(_queues, array=(1, 3), other=(2, 4, 5)), r"queue other has tasks of \['array'\]"),
+        (partial(_needing, queue="idle"), r"needs tasks of queues that have none: \['idle'\]"),
+        (partial(_queues, array=(1,) * 70_000), r"queues \['array'\] have more than 65535 tasks"),
+        (lambda p: replace(p, tasks=tuple(replace(t, buffers_in=()) for t in p.tasks)), "tensor 'x' lies in none"),
+    ],
+)
+def test_programs_that_cannot_be_right_are_refused(change: Callable[[Program], Program], words: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=words):
+        emit("side", change)
 
 
 def test_same_input_gives_same_bytes() -> None:

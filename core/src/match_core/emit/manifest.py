@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from match_core.emit.view import SwapAreaView, TensorView
     from match_core.mapping.result import Mapping as UnitMapping
     from match_core.mapping.result import SolverStatus
-    from match_core.planning.program import Task
+    from match_core.planning.program import Program, Task
 
 NAME = "match.lock.json"
 SCHEMA_VERSION = 1
@@ -74,6 +74,7 @@ def manifest(
         },
         "nodes": [_node(emitter, task, lowered) for task, lowered in zip(program.tasks, request.lowered, strict=True)],
         "queues": [{"name": q.name, "kind": q.kind, "tasks": list(q.tasks)} for q in program.queues],
+        "signalling": _signalling(program),
         "swaps": [
             {
                 "index": swap.index,
@@ -120,6 +121,20 @@ def _node(emitter: ProgramEmitter, task: Task, lowered: Lowered | None) -> dict[
         times = {"start_cycles": task.start_cycles, "cycles": task.cycles}
         node |= {"queue": task.queue, "needs": dict(task.needs), **times}
     return node
+
+
+def _signalling(program: Program) -> dict[str, object] | None:
+    """The Soc's figures, where units run side by side."""
+    figures = program.soc.signalling
+    if not program.queues or figures is None:
+        return None
+    return {
+        "kind": figures.kind,
+        "post_cycles": figures.post_cycles,
+        "wake_cycles": figures.wake_cycles,
+        "notify_cycles": figures.notify_cycles,
+        "task_cycles": figures.task_cycles,
+    }
 
 
 def _swap_area(areas: tuple[SwapAreaView, ...]) -> dict[str, object] | None:
