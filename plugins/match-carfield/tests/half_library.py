@@ -10,6 +10,7 @@ from typing import Any
 
 import match_carfield
 import numpy as np
+from match_carfield.int8_interfaces import INT8_INTERFACES
 from match_carfield.interfaces import HALF_INTERFACES
 from match_core import KernelInterface
 from match_core.emit.half import half_header
@@ -98,7 +99,7 @@ void test_write(uintptr_t address, uint32_t value)
 
 def write_headers(folder: Path) -> None:
     """What the kernels include and the runtime of the platform does not give here."""
-    for header in (*map(context_header, HALF_INTERFACES), half_header()):
+    for header in (*map(context_header, (*HALF_INTERFACES, *INT8_INTERFACES)), half_header()):
         (folder / header.name).write_text(header.text)
     pulp = CLUSTER.format(core="rt_core_id", cores="get_core_num", count=8)
     spatz = CLUSTER.format(core="snrt_cluster_core_idx", cores="snrt_cluster_core_num", count=2)

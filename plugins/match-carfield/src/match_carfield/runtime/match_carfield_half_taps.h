@@ -32,12 +32,26 @@ typedef struct {
     int relu;
 } layer_t;
 
+/* One pixel at a tap that keeps channels apart. */
+MATCH_CARFIELD_INLINE void tap_of_channels(tap_t tap, vec_t *acc, const element_t *x, const vec_t *weights, uint32_t n)
+{
+    vec_t value;
+    vec_load(&value, x, n);
+    if (tap == TAP_WEIGHS) {
+        vec_mac(acc, &value, weights, n);
+    } else if (tap == TAP_ADDS) {
+        vec_add(acc, &value, n);
+    } else {
+        vec_max(acc, &value, n);
+    }
+}
+
 /* Four pixels at one tap. */
 MATCH_CARFIELD_INLINE void tap_of_four(tap_t tap, vec_t *a0, vec_t *a1, vec_t *a2, vec_t *a3, const element_t *x,
                                        uint32_t step, const element_t *w, const layer_t *l, uint32_t n)
 {
     const element_t *x0 = x, *x1 = x0 + step, *x2 = x1 + step, *x3 = x2 + step;
-    vec_t weights, v0, v1, v2, v3;
+    vec_t weights;
     if (tap == TAP_MIXES) {
         uint32_t c = l->c; /* at least one */
         do {
@@ -50,34 +64,20 @@ MATCH_CARFIELD_INLINE void tap_of_four(tap_t tap, vec_t *a0, vec_t *a1, vec_t *a
         } while (--c > 0u);
         return;
     }
-    vec_load(&v0, x0, n);
-    vec_load(&v1, x1, n);
-    vec_load(&v2, x2, n);
-    vec_load(&v3, x3, n);
     if (tap == TAP_WEIGHS) {
         vec_load(&weights, w, n);
-        vec_mac(a0, &v0, &weights, n);
-        vec_mac(a1, &v1, &weights, n);
-        vec_mac(a2, &v2, &weights, n);
-        vec_mac(a3, &v3, &weights, n);
-    } else if (tap == TAP_ADDS) {
-        vec_add(a0, &v0, n);
-        vec_add(a1, &v1, n);
-        vec_add(a2, &v2, n);
-        vec_add(a3, &v3, n);
-    } else {
-        vec_max(a0, &v0, n);
-        vec_max(a1, &v1, n);
-        vec_max(a2, &v2, n);
-        vec_max(a3, &v3, n);
     }
+    tap_of_channels(tap, a0, x0, &weights, n);
+    tap_of_channels(tap, a1, x1, &weights, n);
+    tap_of_channels(tap, a2, x2, &weights, n);
+    tap_of_channels(tap, a3, x3, &weights, n);
 }
 
 /* One pixel at one tap. */
 MATCH_CARFIELD_INLINE void tap_of_one(tap_t tap, vec_t *acc, const element_t *x, const element_t *w, const layer_t *l,
                                       uint32_t n)
 {
-    vec_t weights, value;
+    vec_t weights;
     if (tap == TAP_MIXES) {
         uint32_t c = l->c; /* at least one */
         do {
@@ -87,15 +87,10 @@ MATCH_CARFIELD_INLINE void tap_of_one(tap_t tap, vec_t *acc, const element_t *x,
         } while (--c > 0u);
         return;
     }
-    vec_load(&value, x, n);
     if (tap == TAP_WEIGHS) {
         vec_load(&weights, w, n);
-        vec_mac(acc, &value, &weights, n);
-    } else if (tap == TAP_ADDS) {
-        vec_add(acc, &value, n);
-    } else {
-        vec_max(acc, &value, n);
     }
+    tap_of_channels(tap, acc, x, &weights, n);
 }
 
 /* The sum becomes the output of one pixel. */
@@ -190,6 +185,12 @@ static inline uint32_t parts_of(uint32_t channels, uint32_t blocks, uint32_t cor
     return (least >= wanted) ? least : ((wanted < most) ? wanted : most);
 }
 
+/* Channels of a part: whole words of 64 bits, so that the next part begins at one. */
+static inline uint32_t whole_words(uint32_t channels, uint32_t parts)
+{
+    return ((channels + parts - 1u) / parts + 3u) & ~3u;
+}
+
 /* A core's part of a layer. */
 MATCH_CARFIELD_INLINE void layer_share(tap_t tap, const layer_t *given, uint32_t core, uint32_t cores)
 {
@@ -200,7 +201,7 @@ MATCH_CARFIELD_INLINE void layer_share(tap_t tap, const layer_t *given, uint32_t
     const uint32_t width = (l.windows.ox + MATCH_CARFIELD_PIXELS - 1u) / MATCH_CARFIELD_PIXELS;
     const uint32_t blocks = l.windows.oy * width, parts = parts_of(l.k, blocks, cores);
     const uint32_t chunk = (MATCH_CARFIELD_LANES == MATCH_CARFIELD_LANES_MIN) ? MATCH_CARFIELD_LANES
-                                                                              : (l.k + parts - 1u) / parts;
+                                                                              : whole_words(l.k, parts);
     const match_carfield_share_t share = match_carfield_share(blocks * parts, core, cores);
     match_carfield_spot_t spot = match_carfield_spot(share.start, width, parts);
     for (uint32_t item = share.start; item < share.stop; item++, match_carfield_next(&spot, width, parts)) {

@@ -1,0 +1,124 @@
+"""Builds the kernels for the ISA of a core and counts the instructions that a call executes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from match_core.emit.half import half_header
+from match_core.emit.interfaces import context_header
+
+from match_carfield.int8_interfaces import INT8_INTERFACES
+from match_carfield.interfaces import HALF_INTERFACES
+
+FOLDER = Path(__file__).resolve().parent
+RUNTIME = FOLDER.parent / "runtime"
+
+_CLUSTER = "#pragma once\n#include <stdint.h>\n#define {core}() 0\n#define {cores}() 1\n"
+_RUNTIME = "#pragma once\n#include <stdint.h>\ntypedef struct { uint32_t posted, done; } match_queue_t;\n"
+_COMMON = (
+    "-O2",
+    "-std=c11",
+    "-g0",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-nostdlib",
+    "-static",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A core as compiler and emulator know it."""
+
+    name: str
+    unit: str
+    target: str
+    cpu: str
+    emulator: tuple[str, ...]
+    defines: tuple[str, ...]
+
+
+#: RI5CY: floating point in integer registers; one instruction for a pair (``pairs.h``).
+PULP = Machine(
+    "pulp",
+    "pulp",
+    "riscv32-freestanding",
+    "generic_rv32+m+zfinx+zhinx",
+    ("qemu-riscv32", "-cpu", "rv32,f=false,d=false,zfinx=true,zhinx=true"),
+    ("-DMATCH_CARFIELD_XPULP", '-DMATCH_CARFIELD_PAIRS="pairs.h"'),
+)
+#: Spatz: vectors of binary32, because this emulator has none of binary16; the instructions are as many.
+SPATZ = Machine(
+    "spatz",
+    "spatz",
+    "riscv64-freestanding",
+    "generic_rv64+m+a+f+d+v",
+    ("qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=512"),
+    ("-DMATCH_CARFIELD_FLOAT32", "-DCOUNTED_VECTORS", "-mcmodel=medium"),
+)
+#: The scalar core beside the vectors.
+SPATZ_SCALAR = Machine(
+    "spatz_scalar",
+    "spatz",
+    "riscv32-freestanding",
+    "generic_rv32+m+a+f+d+zfh",
+    ("qemu-riscv32", "-cpu", "rv32,Zfh=true"),
+    (),
+)
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    return done.stderr
+
+
+def write_headers(folder: Path) -> None:
+    """Contexts, binary16 arithmetic, and one core that stands for a cluster."""
+    for header in (*map(context_header, (*HALF_INTERFACES, *INT8_INTERFACES)), half_header()):
+        (folder / header.name).write_text(header.text, encoding="utf-8")
+    for name, core, cores in (
+        ("pulp.h", "rt_core_id", "get_core_num"),
+        ("snrt.h", "snrt_cluster_core_idx", "snrt_cluster_core_num"),
+    ):
+        (folder / name).write_text(_CLUSTER.format(core=core, cores=cores), encoding="utf-8")
+    (folder / "string.h").write_text("#include <stddef.h>\n#define memcpy __builtin_memcpy\n", encoding="utf-8")
+    (folder / "match_runtime.h").write_text(_RUNTIME, encoding="utf-8")
+
+
+class Counter:
+    """Counts instructions of kernel calls; files go to ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        write_headers(folder)
+        self.plugin = folder / "plugin.so"
+        _run(["gcc", "-O2", "-shared", "-fPIC", str(FOLDER / "plugin.c"), "-o", str(self.plugin)])
+
+    def build(self, machine: Machine) -> Path:
+        """The driver with the kernels of ``machine``."""
+        output = self.folder / f"{machine.name}.elf"
+        unit = f"match_carfield_{machine.unit}_"
+        _run(
+            [
+                *(sys.executable, "-m", "ziglang", "cc", "-target", machine.target, f"-mcpu={machine.cpu}", *_COMMON),
+                *(*machine.defines, f"-DCOUNTED_UNIT={unit}", f"-DCOUNTED_TEAM={unit}team"),
+                *(f"-I{self.folder}", f"-I{RUNTIME}", f"-I{FOLDER}"),
+                *(str(RUNTIME / f"match_carfield_half_{machine.unit}.c"), str(FOLDER / "driver.c")),
+                *("-o", str(output)),
+            ]
+        )
+        return output
+
+    def instructions(self, machine: Machine, program: Path, kernel: str, **sizes: int) -> int:
+        """Of one call: two calls less one."""
+        shape = [str(sizes.get(name, 1)) for name in ("oy", "ox", "k", "c", "fy", "fx")]
+        emulator = [*machine.emulator, "-d", "plugin", "-plugin", str(self.plugin), str(program)]
+        executed = [int(_run([*emulator, calls, kernel, *shape]).split()[-1]) for calls in ("1", "2")]
+        return executed[1] - executed[0]
