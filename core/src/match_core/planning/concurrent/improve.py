@@ -10,6 +10,7 @@ from match_core.mapping.result import SolverStatus
 from match_core.planning.concurrent.bounds import lower_bound
 from match_core.planning.concurrent.heuristic import drafts_of
 from match_core.planning.concurrent.joint import JointModel
+from match_core.planning.concurrent.moves import moved_jobs
 from match_core.planning.concurrent.pack import free_times
 from match_core.planning.concurrent.scope import scope_of
 from match_core.planning.concurrent.timing import shortest
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Of the effort for a small graph, the part for its order without memory, which also gives the bound.
 ORDER_PART = 0.4
+#: Turns of the local search for each deterministic second.
+TURNS = 80
 #: Of the effort for a large graph, what one window may take.
 WINDOW_SECONDS = 0.4
 
@@ -44,6 +47,8 @@ def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
     timed = shortest(problem, scope, times, draft.cycles, seconds * ORDER_PART, count=False)
     bound = max(bound, timed.answer.bound)
     draft = _best(problem, draft, timed.starts, "constraint solving")
+    if draft.cycles > bound:
+        draft = moved_jobs(problem, draft, int(TURNS * seconds))
     left = seconds - timed.answer.seconds
     while draft.cycles > bound and left > 0:
         better, answer = JointModel(problem, draft, left / 2).solve()
@@ -57,7 +62,7 @@ def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
 def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions) -> Draft:
     """Windows go over the order from the first to the last job, by half their size, again while that helps. Bytes are
     counted where the memory has already held up somebody."""
-    left, size = options.deterministic_seconds, options.window_jobs
+    left, size = options.windows_seconds, options.window_jobs
     order, count = _order(draft), "memory" in draft.origin
     place, before = 0, draft.cycles
     times = free_times(problem, order)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """``deterministic_seconds``: CP-SAT's own measure of effort, which does not depend on the machine, for the whole
-    plan; 0: the heuristic alone. ``window_jobs``: graphs with more jobs are planned in windows of so many."""
+    """Effort is in CP-SAT's own deterministic seconds, which do not depend on the machine. ``deterministic_seconds``:
+    for graphs that are planned at once; 0: the heuristic alone, whatever the size. ``window_jobs``: graphs with more
+    jobs are planned in windows of so many, with ``windows_seconds`` for all of them."""
 
-    deterministic_seconds: float = 8.0
+    deterministic_seconds: float = 5.0
     window_jobs: int = 80
+    windows_seconds: float = 20.0
