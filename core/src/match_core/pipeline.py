@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from match_core.deploying import Deploying, stage
 from match_core.observe import Facts, NullObserver, StageObserver
 from match_core.options import CompileOptions, adapted_soc, enabled_units
 from match_core.transforms.base import PassContext
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from match_core.emit.sources import Sources
     from match_core.hardware import Soc, Unit
     from match_core.ir.model import Model
-    from match_core.mapping.result import Assignment, Candidates, Refusal
+    from match_core.mapping.result import Candidates, Refusal
     from match_core.mapping.result import Mapping as UnitMapping
-    from match_core.planning.deploy import Deployer, Deployment
+    from match_core.planning.deploy import Deployment
     from match_core.planning.program import Program
     from match_core.plugin.host import Plugins
-    from match_core.schedule.candidates import Scheduler
     from match_core.schedule.loops import Objective
 
 T = TypeVar("T")
@@ -42,7 +42,8 @@ class CompileRequest(CompileOptions):
 @dataclass(frozen=True)
 class Compilation:
     """Everything the stages produced, up to the source files. ``source`` is the loaded model before transforms,
-    ``model`` the integer graph: the contract that the program meets bit for bit."""
+    ``model`` the integer graph: the contract that the program meets bit for bit. ``sequential_cycles``: modelled cycles
+    of the program that runs one task after another, None where none was made."""
 
     source: Model
     model: Model
@@ -54,6 +55,7 @@ class Compilation:
     apis: Mapping[str, UnitApi]
     sources: Sources
     refused: tuple[Refusal, ...]
+    sequential_cycles: int | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,18 +89,18 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     all_units = plugins.units_of(soc)
     units = enabled_units(soc, all_units, request.only_units, request.without_units)
     context = PassContext(soc, all_units, request.precision)
-    scheduler = _scheduler(request, soc, units, plugins)
 
-    source = _stage(observer, "load", lambda: _load(request), _nodes)
-    model = _stage(observer, "transform", lambda: _transform(source, context, plugins), _nodes)
+    source = stage(observer, "load", lambda: _load(request), _nodes)
+    model = stage(observer, "transform", lambda: _transform(source, context, plugins), _nodes)
     for note in model.notes:
         observer.note(note)
-    candidates = _stage(
+    candidates = stage(
         observer, "match", lambda: _match(model, units, plugins), lambda found: {"candidates": len(found.legal)}
     )
     title = _titles(source, model)
-    deployed, refused = _deployed(observer, model, candidates, scheduler, title)
-    sources = _stage(
+    made = Deploying(request, soc, units, plugins, observer, model, candidates, title).run()
+    deployed = made.deployment
+    sources = stage(
         observer,
         "emit",
         lambda: _emit(request, model, deployed, title, plugins),
@@ -107,81 +109,16 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     return Compilation(
         source=source,
         model=model,
-        soc=soc,
+        soc=deployed.program.soc,
         units=units,
         objective=request.objective,
         mapping=deployed.mapping,
         program=deployed.program,
         apis=deployed.apis,
         sources=sources,
-        refused=refused,
+        refused=made.refused,
+        sequential_cycles=made.sequential_cycles,
     )
-
-
-def _deployed(
-    observer: StageObserver, model: Model, candidates: Candidates, scheduler: Scheduler, title: Title
-) -> tuple[Deployment, tuple[Refusal, ...]]:
-    """Schedule, map and plan; as long as tensors do not fit, again with more of them in the overflow memory."""
-    from match_core.errors import InfeasibleError
-    from match_core.planning.deploy import Deployer
-    from match_core.planning.overflow import placed
-
-    far: frozenset[str] = frozenset()
-    while True:
-        offered = placed(candidates, far, scheduler.soc, scheduler.units) if far else candidates
-        scheduled, refused = _scheduled(observer, scheduler, offered)
-        mapping = _mapped(observer, model, scheduler, scheduled, refused)
-        deployer = Deployer(model, scheduler, scheduled, title, far)
-        try:
-            return _planned(observer, deployer, mapping), refused
-        except InfeasibleError:
-            more = deployer.overflowing(mapping)
-            if not more:
-                raise
-            far |= more
-
-
-def _scheduled(
-    observer: StageObserver, scheduler: Scheduler, candidates: Candidates
-) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
-    scheduled, unfit = _stage(
-        observer,
-        "schedule",
-        lambda: scheduler.schedule_all(candidates),
-        lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
-    )
-    return scheduled, (*candidates.refused, *unfit)
-
-
-def _mapped(
-    observer: StageObserver,
-    model: Model,
-    scheduler: Scheduler,
-    scheduled: tuple[Assignment, ...],
-    refused: tuple[Refusal, ...],
-) -> UnitMapping:
-    return _stage(
-        observer,
-        "map",
-        lambda: _map(model, scheduler, scheduled, refused),
-        lambda chosen: {"nodes": len(chosen.assignments)},
-    )
-
-
-def _planned(observer: StageObserver, deployer: Deployer, mapping: UnitMapping) -> Deployment:
-    return _stage(
-        observer,
-        "plan",
-        lambda: deployer.deploy(mapping),
-        lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
-    )
-
-
-def _stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
-    observer.stage_started(name)
-    result = work()
-    observer.stage_finished(name, facts(result))
-    return result
 
 
 def _nodes(model: Model) -> Facts:
@@ -205,28 +142,6 @@ def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins) -> Candidate
     from match_core.patterns.candidates import find_candidates
 
     return find_candidates(model.graph, [(unit, plugins.patterns(unit)) for unit in units])
-
-
-def _scheduler(request: CompileRequest, soc: Soc, units: tuple[Unit, ...], plugins: Plugins) -> Scheduler:
-    from match_core import __version__
-    from match_core.schedule.cache import ScheduleCache, schedule_directory
-    from match_core.schedule.candidates import Scheduler
-
-    code = plugins.schedule_code() if request.cache else None
-    cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
-    return Scheduler(soc, units, request.objective, plugins, cache, request.jobs)
-
-
-def _map(
-    model: Model, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]
-) -> UnitMapping:
-    from match_core.mapping.mapper import choose
-    from match_core.mapping.validate import validate_mapping
-
-    mapping = choose(model, scheduled, refused, scheduler.objective)
-    validate_mapping(model.graph, mapping)
-    scheduler.validate(mapping.assignments)
-    return mapping
 
 
 def _titles(source: Model, model: Model) -> Title:

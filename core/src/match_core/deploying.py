@@ -1,0 +1,185 @@
+"""From candidates to a deployed program: one task after another, units side by side, and which of the two is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from match_core.errors import InfeasibleError
+
+if TYPE_CHECKING:
+    from match_core.emit.lower import Title
+    from match_core.hardware import Soc, Unit
+    from match_core.ir.model import Model
+    from match_core.mapping.result import Assignment, Candidates, Mapping, Refusal
+    from match_core.observe import Facts, StageObserver
+    from match_core.options import CompileOptions
+    from match_core.planning.deploy import Deployer, Deployment
+    from match_core.plugin.host import Plugins
+    from match_core.schedule.cache import ScheduleCache
+    from match_core.schedule.candidates import Scheduler
+
+T = TypeVar("T")
+
+
+def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
+    """Do some work between the observer's notes of its start and its end."""
+    observer.stage_started(name)
+    result = work()
+    observer.stage_finished(name, facts(result))
+    return result
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The program that was chosen, all refusals, and what one task after another would cost (None: not made, or it does
+    not fit)."""
+
+    deployment: Deployment
+    refused: tuple[Refusal, ...]
+    sequential_cycles: int | None
+
+
+@dataclass(frozen=True)
+class _Sequential:
+    """A mapping for one task after another; ``deployment`` None where it does not fit, ``error`` says why; ``far``:
+    tensors that had to move to the overflow memory."""
+
+    mapping: Mapping
+    refused: tuple[Refusal, ...]
+    far: frozenset[str]
+    deployment: Deployment | None
+    error: InfeasibleError | None = None
+
+
+@dataclass(frozen=True)
+class Deploying:
+    """Schedules, maps and plans one model."""
+
+    options: CompileOptions
+    soc: Soc
+    units: tuple[Unit, ...]
+    plugins: Plugins
+    observer: StageObserver
+    model: Model
+    candidates: Candidates
+    title: Title
+
+    def run(self) -> Deployed:
+        """The program with fewer modelled cycles of those that the options allow. InfeasibleError MATCH-M001 where none
+        fits."""
+        cache = self._cache()
+        sequential = self._sequential(self._scheduler(self.soc, cache))
+        plain = sequential.deployment
+        cycles = plain.program.predicted_cycles if plain is not None else None
+        if self.options.execution != "sequential" and self.soc.signalling is not None:
+            beside = self._concurrent(self._scheduler(replace(self.soc, mode="concurrent"), cache), sequential)
+            if beside is not None and (plain is None or self._is_better(beside, plain)):
+                return Deployed(beside, sequential.refused, cycles)
+        if plain is None:
+            assert sequential.error is not None
+            raise sequential.error
+        return Deployed(plain, sequential.refused, cycles)
+
+    def _is_better(self, beside: Deployment, plain: Deployment) -> bool:
+        if self.options.execution == "concurrent":
+            return True
+        if self.options.objective == "energy":
+            energy, before = beside.mapping.energy_pj, plain.mapping.energy_pj
+            return (energy, beside.program.predicted_cycles) < (before, plain.program.predicted_cycles)
+        return beside.program.predicted_cycles < plain.program.predicted_cycles
+
+    def _sequential(self, scheduler: Scheduler) -> _Sequential:
+        """As long as tensors do not fit, again with more of them in the overflow memory."""
+        from match_core.planning.deploy import Deployer
+
+        far: frozenset[str] = frozenset()
+        while True:
+            scheduled, refused = self._scheduled(scheduler, far)
+            mapping = self._mapped(scheduler, scheduled, refused)
+            deployer = Deployer(self.model, scheduler, scheduled, self.title, far)
+            try:
+                return _Sequential(mapping, refused, far, self._planned(deployer, mapping))
+            except InfeasibleError as error:
+                more = deployer.overflowing(mapping)
+                if not more:
+                    return _Sequential(mapping, refused, far, None, error)
+                far |= more
+
+    def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment | None:
+        """None where it does not fit, unless nothing else was asked for."""
+        from match_core.mapping.concurrent.choose import choose_concurrent
+        from match_core.mapping.concurrent.options import ConcurrentOptions
+        from match_core.mapping.validate import validate_mapping
+        from match_core.planning.deploy_concurrent import deploy_concurrent
+
+        if sequential.far:
+            return None
+        scheduled, refused = self._scheduled(scheduler, sequential.far)
+        options = ConcurrentOptions(parallel=self.options.parallel)
+
+        def mapped() -> Mapping:
+            mapping = choose_concurrent(self.model, scheduled, scheduler, sequential.mapping, options)
+            validate_mapping(self.model.graph, mapping)
+            scheduler.validate(mapping.assignments)
+            return replace(mapping, refused=refused)
+
+        mapping = stage(self.observer, "map side by side", mapped, lambda chosen: {"tasks": len(chosen.assignments)})
+        try:
+            return stage(
+                self.observer,
+                "plan side by side",
+                lambda: deploy_concurrent(self.model, scheduler, self.title, mapping),
+                lambda made: {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)},
+            )
+        except InfeasibleError:
+            if self.options.execution == "concurrent":
+                raise
+            return None
+
+    def _scheduled(
+        self, scheduler: Scheduler, far: frozenset[str]
+    ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+        from match_core.planning.overflow import placed
+
+        offered = placed(self.candidates, far, scheduler.soc, self.units) if far else self.candidates
+        scheduled, unfit = stage(
+            self.observer,
+            "schedule",
+            lambda: scheduler.schedule_all(offered),
+            lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
+        )
+        return scheduled, (*offered.refused, *unfit)
+
+    def _mapped(self, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]) -> Mapping:
+        from match_core.mapping.mapper import choose
+        from match_core.mapping.validate import validate_mapping
+
+        def work() -> Mapping:
+            mapping = choose(self.model, scheduled, refused, scheduler.objective)
+            validate_mapping(self.model.graph, mapping)
+            scheduler.validate(mapping.assignments)
+            return mapping
+
+        return stage(self.observer, "map", work, lambda chosen: {"nodes": len(chosen.assignments)})
+
+    def _planned(self, deployer: Deployer, mapping: Mapping) -> Deployment:
+        return stage(
+            self.observer,
+            "plan",
+            lambda: deployer.deploy(mapping),
+            lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
+        )
+
+    def _cache(self) -> ScheduleCache:
+        from match_core import __version__
+        from match_core.schedule.cache import ScheduleCache, schedule_directory
+
+        code = self.plugins.schedule_code() if self.options.cache else None
+        return ScheduleCache(schedule_directory() if code else None, __version__, code or "")
+
+    def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
+        from match_core.schedule.candidates import Scheduler
+
+        return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs)
