@@ -1,4 +1,4 @@
-"""Passes on float operators: results stay within 1e-5 of the largest value."""
+"""Passes on float operators, in float32 and float16: results stay within 1e-5 or 2^-8 of the largest value."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ def ops(model) -> list[str]:
 
 def after(model, context, *passes):
     return run_passes(model, passes, context, [VerifyPass()])
+
+
+@pytest.fixture(params=["float", "float16"])
+def model_of(request, model_of):
+    """Models of these tests once more with float16 in place of float32."""
+
+    def make(text, constants=None):
+        if request.param == "float16":
+            text = text.replace("float[", "float16[")
+            halves = {k: v.astype(np.float16) for k, v in (constants or {}).items() if v.dtype == np.float32}
+            constants = {**(constants or {}), **halves}
+        return model_of(text, constants)
+
+    return make
 
 
 def normal(*shape: int):
