@@ -25,7 +25,7 @@ from match_core.planning.program import Buffer, MemoryUse, Program, Task
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Workload
 from match_core.twin.build import build
-from match_core.twin.compiler import STRICT, BuildOptions
+from match_core.twin.compiler import SANITIZE, STRICT, BuildOptions
 from match_core.twin.run import run_twin
 from numpy.typing import NDArray
 
@@ -214,6 +214,62 @@ def test_two_programs_in_one_application(tmp_path: Path) -> None:
     )
     defined = [line.split()[2] for line in symbols.stdout.splitlines() if len(line.split()) == 3]
     assert defined and all(name.startswith(("first", "second")) for name in defined)
+
+
+STEPS = """
+#include "chain.h"
+#include "fake_unit.h"
+#include "data.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Alignas(16) uint8_t near[CHAIN_NEAR_BYTES], home[CHAIN_HOME_BYTES];
+static uint8_t out[OUTPUT_BYTES];
+
+static void expect(int found, int wanted)
+{
+    if (found != wanted) {
+        printf("%d, not %d\\n", found, wanted);
+        exit(3);
+    }
+}
+
+int main(void)
+{
+    chain_state_t state;
+    const chain_t none = {near, home, fake_load_store(image, sizeof image), NULL};
+    const chain_t ctx = {near, home, none.store, &state};
+    const chain_inputs_t in = {x};
+    const chain_outputs_t outputs = {out};
+    expect(chain_init(&none), CHAIN_ERROR_ARENA);
+    expect(chain_init(&ctx), CHAIN_OK);
+    expect(chain_poll(&ctx), CHAIN_OK);
+    expect(chain_start(&ctx, &in, &outputs), CHAIN_OK);
+    expect(chain_start(&ctx, &in, &outputs), CHAIN_ERROR_UNIT);
+    expect(chain_poll(&ctx), CHAIN_BUSY);
+    expect(chain_poll(&ctx), CHAIN_BUSY);
+    expect(chain_poll(&ctx), CHAIN_OK);
+    expect(chain_poll(&ctx), CHAIN_OK);
+    for (unsigned i = 0; i < sizeof out; i++) {
+        printf("%02x", out[i]);
+    }
+    return chain_wait(&ctx);
+}
+"""
+
+
+def test_an_application_runs_task_by_task(tmp_path: Path) -> None:
+    write(tmp_path, "chain")
+    for name in ("fake_unit.h", "fake_unit.c"):
+        (tmp_path / name).write_text((lp.HERE / name).read_text())
+    image, x = (tmp_path / "chain_store.bin").read_bytes(), chain()[1].tobytes()
+    arrays = [f"static const uint8_t {n}[] = {{{','.join(map(str, c))}}};" for n, c in (("image", image), ("x", x))]
+    (tmp_path / "data.h").write_text("\n".join([f"#define OUTPUT_BYTES {expected().nbytes}", *arrays]))
+    (tmp_path / "steps.c").write_text(STEPS)
+    sources = ["chain.c", "chain_array.c", "chain_weights.c", "steps.c", "fake_unit.c"]
+    subprocess.run(["cc", "-std=c11", *SANITIZE, *sources, "-lm", "-o", "steps"], cwd=tmp_path, check=True)
+    done = subprocess.run(["./steps"], cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, expected().tobytes().hex())
 
 
 def test_same_input_gives_same_bytes() -> None:

@@ -139,6 +139,22 @@ def test_host_and_unit_of_other_widths_see_the_same_state(bits: str, sources: Pa
         assert done.returncode == 0, done.stderr
 
 
+def test_images_need_nothing_of_each_other_but_constants(sources: Path) -> None:
+    """Linked for itself, a unit's image lacks only constants, which the host's image has; the host lacks no code."""
+    images = json.loads((sources / "match.lock.json").read_text())["images"]
+    undefined, defined = {}, {}
+    for image, files in images.items():
+        command = ["cc", "-std=c11", "-DMATCH_LOOP(name)=NULL", "-nostdlib", "-r", *files, "-o", f"{image}.image"]
+        subprocess.run(command, cwd=sources, check=True)
+        done = subprocess.run(["nm", "-P", f"{image}.image"], cwd=sources, check=True, capture_output=True, text=True)
+        symbols = [line.split()[:2] for line in done.stdout.splitlines()]
+        undefined[image] = {name for name, kind in symbols if kind == "U" and name.startswith("again_")}
+        defined[image] = {name for name, kind in symbols if kind in "Rr"}
+    assert undefined["host"] == set()
+    for unit in ("array", "other"):
+        assert undefined[unit] and undefined[unit] <= defined["host"]
+
+
 def test_applications_in_cpp(sources: Path) -> None:
     text = '#include "side.h"\nstatic_assert(sizeof(side_state_t) == 576 && alignof(side_state_t) == 64, "size");\n'
     command = ["c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-fsyntax-only", "-"]

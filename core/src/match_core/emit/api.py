@@ -117,12 +117,12 @@ class QueueApi:
     """How a unit runs a dispatch loop of its own beside the host (docs/programs.md).
 
     ``launch``: ``int launch(void (*loop)(void *), void *argument)`` starts the loop on the unit and returns at once, 0
-    on success, another number while the unit runs another loop; ``join``: ``int join(void)`` returns 0 once the loop
-    has returned, which it is about to do, and another number when that takes longer than a bound.
-    ``signal``: ``void signal(void)``, called by the host behind each change of ``posted``; ``wait``:
-    ``int wait(const match_queue_t *queue, uint32_t count)``, called by the unit, returns 0 when ``posted`` has reached
-    ``count``, another number when the session was cancelled; ``notify``: ``void notify(void)``, called by the unit
-    behind each change of ``done``. ``signal``, ``notify`` and ``join`` may be empty.
+    on success, another number while the unit runs another loop, and the loop sees what the host wrote before; ``join``:
+    ``int join(void)`` returns 0 once the loop has returned, which it is about to do, and another number when that takes
+    longer than a bound. ``signal``: ``void signal(void)``, called by the host behind each change of ``posted``;
+    ``wait``: ``int wait(const match_queue_t *queue, uint32_t count)``, called by the unit, returns 0 when ``posted``
+    has reached ``count``, another number when the session was cancelled; ``notify``: ``void notify(void)``, called by
+    the unit behind each change of ``done``. ``signal``, ``notify`` and ``join`` may be empty.
     """
 
     launch: str
