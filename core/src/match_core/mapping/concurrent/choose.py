@@ -44,7 +44,8 @@ def choose_concurrent(
 
     ``offered``: whole operators with schedules, from the scheduler of the Soc in concurrent mode; ``sequential``: a
     mapping of the same model, whose cover is a start; it is never slower than that one's operators in their order on
-    the queues. ValueError where the Soc has no ``signalling``. Deterministic.
+    the queues. Where nothing that was found meets the latency limit, the quickest is returned: callers compare its
+    ``finish_cycles``. ValueError where the Soc has no ``signalling``. Deterministic.
     """
     options = options or ConcurrentOptions()
     if scheduler.soc.signalling is None:
@@ -107,6 +108,9 @@ def _search(evaluator: Evaluator, spend: int) -> Evaluation:
         costs.confirm(part for axes in along for part in samples(axes))
     whole = _whole(evaluator)
     best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
+    if evaluator.objective != "latency" and options.latency_limit_cycles is not None:
+        quickest = _search(replace(evaluator, objective="latency"), spend)
+        best = min(best, evaluator.evaluate(quickest.choice, quickest.starts), key=lambda evaluation: evaluation.value)
     spend //= 1 + options.rounds_max  # the first round gets two parts
     for number in range(options.rounds_max):
         menus = [menu_of(operator, axes, evaluator) for operator, axes in zip(network.operators, along, strict=True)]

@@ -153,7 +153,7 @@ class Evaluator:
 
     def _evaluation(self, choice: Choice, places: Sequence[Sequence[int]], line: Timeline) -> Evaluation:
         starts = tuple(tuple(line.starts[number] for number in numbers) for numbers in places)
-        energy = round(sum(self.costs.of(part)[1] for division in choice for part in division))
+        energy = sum(round(self.costs.of(part)[1]) for division in choice for part in division)
         return Evaluation(choice, starts, line.finish, energy, self.value(line.finish, energy, starts))
 
     def value(self, finish: int, energy_pj: int, starts: Sequence[Sequence[int]]) -> Value:
