@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import match_carfield
+import match_core
 import numpy as np
 from match_carfield.int8_interfaces import INT8_INTERFACES
 from match_carfield.interfaces import HALF_INTERFACES
+from match_carfield.timing import HEADER_NAME, render_timing_header
 from match_core import KernelInterface
 from match_core.emit.half import half_header
 from match_core.emit.interfaces import context_header
 
 PACKAGE = Path(match_carfield.__file__).resolve().parent
 RUNTIME = PACKAGE / "runtime"
+TWIN = Path(match_core.__file__).resolve().parent / "twin/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SOURCES = (RUNTIME / "match_carfield_half_pulp.c", RUNTIME / "match_carfield_half_spatz.c")
 REDMULE = (RUNTIME / "match_carfield_half_redmule.c", PACKAGE / "twin/src/carfield_redmule.c")
@@ -33,17 +36,7 @@ QUEUE = """#pragma once
 #include <stdint.h>
 typedef struct { uint32_t posted, done; } match_queue_t;
 """
-#: L1 is whatever has the same lower 32 address bits as the arena.
-TWIN = """#pragma once
-#include <stddef.h>
-#include <stdint.h>
-typedef enum { CARFIELD_PULP, CARFIELD_SPATZ } carfield_unit_t;
-uint8_t *carfield_l1_pointer(carfield_unit_t unit, uint32_t address, size_t bytes, const char *what);
-"""
-FAULTS = """#pragma once
-_Noreturn void match_twin_fault(const char *message);
-_Noreturn void match_twin_faultf(const char *format, ...);
-"""
+#: Registers: those of RedMulE, whose clock has to be on.
 IO = """#pragma once
 #include <stdint.h>
 #include "redmule.h"
@@ -61,11 +54,11 @@ PROBE = """#include <stdlib.h>
 #include "match_carfield_pulp.h"
 #include "match_carfield_spatz.h"
 #include "match_half.h"
-#include "match_twin.h"
 uint32_t test_core = 0u, test_clock = 0u;
 uint8_t test_l1[1u << 20] __attribute__((aligned(64)));
 void match_twin_fault(const char *message) { (void)message; abort(); }
 void match_twin_faultf(const char *format, ...) { (void)format; abort(); }
+/* L1 is whatever has the lower 32 address bits of the arena. */
 uint8_t *carfield_l1_pointer(carfield_unit_t unit, uint32_t address, size_t bytes, const char *what)
 {
     const uint32_t offset = address - (uint32_t)(uintptr_t)test_l1;
@@ -103,8 +96,8 @@ def write_headers(folder: Path) -> None:
         (folder / header.name).write_text(header.text)
     pulp = CLUSTER.format(core="rt_core_id", cores="get_core_num", count=8)
     spatz = CLUSTER.format(core="snrt_cluster_core_idx", cores="snrt_cluster_core_num", count=2)
-    texts = {"pulp.h": pulp, "snrt.h": spatz, "match_runtime.h": QUEUE, "carfield_twin.h": TWIN}
-    texts |= {"match_twin.h": FAULTS, "test_io.h": IO, "probe.c": PROBE}
+    texts = {"pulp.h": pulp, "snrt.h": spatz, "match_runtime.h": QUEUE, "test_io.h": IO, "probe.c": PROBE}
+    texts[HEADER_NAME] = render_timing_header()
     for name, text in texts.items():
         (folder / name).write_text(text)
 
@@ -112,10 +105,11 @@ def write_headers(folder: Path) -> None:
 def build(folder: Path, *flags: str) -> ctypes.CDLL:
     """Kernels of both clusters and RedMulE, free of warnings."""
     write_headers(folder)
-    includes = (f"-I{folder}", "-include", "test_io.h", f"-I{PACKAGE / 'twin/include'}", f"-I{RUNTIME}")
+    folders = (folder, RUNTIME, PACKAGE / "twin/src", PACKAGE / "twin/include", TWIN)
+    includes = ("-include", "test_io.h", *(f"-I{path}" for path in folders))
     output = folder / "kernels.so"
     sources = (*SOURCES, *REDMULE, folder / "probe.c")
-    command = ["gcc", *STRICT, "-O2", "-fPIC", "-shared", *includes, *flags, *map(str, sources)]
+    command = ["gcc", *STRICT, "-O1", "-fPIC", "-shared", *includes, *flags, *map(str, sources)]
     done = subprocess.run([*command, "-o", str(output)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
     return ctypes.CDLL(str(output))

@@ -189,7 +189,8 @@ def _sum(timing: Timing, unit: str, elements: Cycles) -> Cycles:
         return _ceil(each, PAIRS_LANES) * timing["pulp_sum_cycles"]
     vectors = _ceil(each, timing["spatz_lanes"])
     ports = 3 * _ceil(each, timing["spatz_load_elements"]) + vectors * timing["spatz_load_cycles"]
-    return np.maximum(vectors * timing["spatz_sum_cycles"], ports)
+    cycles: Cycles = np.maximum(vectors * timing["spatz_sum_cycles"], ports)
+    return cycles
 
 
 def _gather(timing: Timing, unit: str, rows: Cycles, size: Cycles) -> Cycles:

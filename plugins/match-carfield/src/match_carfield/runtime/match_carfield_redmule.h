@@ -34,7 +34,7 @@ enum {
     MATCH_CARFIELD_REDMULE_WORDS
 };
 
-#define MATCH_CARFIELD_REDMULE_ROWS 4u /* N is a multiple, or filled up */
+#define MATCH_CARFIELD_REDMULE_CHAIN 4u /* N is a multiple, or filled up */
 #define MATCH_CARFIELD_REDMULE_GEMM (1u << 10)
 #define MATCH_CARFIELD_REDMULE_BINARY16 (1u << 7)
 

@@ -28,7 +28,7 @@ static double number(match_half_t half)
 /* One row of Z. The array's height divides what it computes: rows of zeros are added, which turn a sum of -0 into +0. */
 static void add_row(const match_half_t *x, const match_half_t *w, match_half_t *z, uint32_t n, uint32_t k)
 {
-    const uint32_t zeros = n % MATCH_CARFIELD_REDMULE_ROWS;
+    const uint32_t zeros = n % MATCH_CARFIELD_REDMULE_CHAIN;
     for (uint32_t column = 0u; column < k; column++) {
         double sum = number(z[column]);
         for (uint32_t i = 0u; i < n; i++) {
