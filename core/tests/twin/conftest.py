@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,9 @@ from match_core.emit.templates import Templates
 from match_core.twin.build import RUNTIME
 from match_core.twin.compiler import BuildOptions, host_compiler
 
-HERE = Path(__file__).resolve().parent
-# Tests are imported by path; this makes the modules beside them importable.
-sys.path.insert(0, str(HERE))
+from core.tests.twin.scenario_runs import Scenarios
 
-from scenario_runs import Scenarios  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="session")

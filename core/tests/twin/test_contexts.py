@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from scenario_runs import Scenarios
+
+from core.tests.twin.scenario_runs import Scenarios
 
 #: Two blocks of 64 bytes, of which the producer makes 1s and 2s: what the consumer must find.
 SUM = "192"

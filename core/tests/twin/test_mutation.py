@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from match_core.twin.mutants import mutants_of
 from match_core.twin.mutation import bench, run_mutants, table
-from side_twin import twin_apis, write_program
 
 from core.tests.emit import side_program
+from core.tests.twin.side_twin import twin_apis, write_program
 
 
 def test_mutants_are_all_waits_and_all_needs(tmp_path: Path) -> None:

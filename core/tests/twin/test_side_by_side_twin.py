@@ -12,9 +12,9 @@ from match_core.twin.build import build
 from match_core.twin.compiler import BuildOptions
 from match_core.twin.modes import is_threads, modes_of
 from match_core.twin.run import RunResult, run_twin
-from side_twin import twin_apis, write_program
 
 from core.tests.emit import side_program
+from core.tests.twin.side_twin import twin_apis, write_program
 
 
 class Built:
