@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from match_core import (
@@ -22,16 +23,17 @@ from match_carfield.constants import signalling_of
 from match_carfield.int8_interfaces import INT8_INTERFACES
 from match_carfield.interfaces import HALF_INTERFACES
 from match_carfield.kernels import PULP_KERNELS, SPATZ_KERNELS
+from match_carfield.sdk.build_files import PULP_ENTRY, SPATZ_ENTRY, build_files
 from match_carfield.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 _HERE = Path(__file__).resolve().parent
 CONFIG_NAME = "match_carfield_config.h"
 
-#: Where the images of the units lie in L2, behind the 832 KiB of data; the last 256 bytes hold what the host hands over.
-PULP_ENTRY = 0x780D_0000
-PULP_IMAGE_BYTES = 0x1_8000
-SPATZ_ENTRY = PULP_ENTRY + PULP_IMAGE_BYTES
-SPATZ_IMAGE_BYTES = 0x1_8000 - 256
+#: How the names of C files begin that are not part of the host's image. Those of a unit are part of its own only.
+_UNIT_PREFIXES = {
+    "pulp": ("match_carfield_pulp", "match_carfield_half_pulp", "match_carfield_half_redmule", "match_carfield_int8"),
+    "spatz": ("match_carfield_spatz", "match_carfield_half_spatz"),
+}
 
 
 def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[RuntimeFile, ...]:
@@ -41,6 +43,18 @@ def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[Runti
         for path in sorted(folder.iterdir())
         if path.suffix in suffixes
     )
+
+
+def _runtime(unit: str) -> tuple[RuntimeFile, ...]:
+    """All headers, the host's C files and the unit's own."""
+    found: list[RuntimeFile] = []
+    for file in _files("runtime"):
+        owner = next((name for name, prefixes in _UNIT_PREFIXES.items() if file.name.startswith(prefixes)), None)
+        if file.name.endswith(".h"):
+            found.append(file)
+        elif owner is None or owner == unit:
+            found.append(replace(file, image="host" if owner is None else "unit"))
+    return tuple(found)
 
 
 def config_header(signalling: str) -> RuntimeFile:
@@ -58,8 +72,8 @@ def config_header(signalling: str) -> RuntimeFile:
 
 
 def unit_api(unit: str, soc: Soc) -> UnitApi:
-    """The API of ``pulp`` or ``spatz`` in a program for ``soc``. Both have the same runtime and twin: host and units need
-    each other's files."""
+    """The API of ``pulp`` or ``spatz`` in a program for ``soc``. Both have the same twin; each ships the runtime that it
+    and the host need."""
     signalling = signalling_of(soc)
     name = f"match_carfield_{unit}"
     headers = tuple(context_header(interface) for interface in (*HALF_INTERFACES, *INT8_INTERFACES))
@@ -68,9 +82,10 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
         memory=_memory(name),
         kernels=PULP_KERNELS if unit == "pulp" else SPATZ_KERNELS,
         headers=("match_carfield_api.h",),
-        runtime=(*_files("runtime"), *headers, half_header(), config_header(signalling)),
+        runtime=(*_runtime(unit), *headers, half_header(), config_header(signalling)),
         twin=_twin(signalling),
         store=_store(soc),
+        build=build_files(),
         clock=unit,
         queue=_queue(name, signalling),
         swap=SwapApi(

@@ -10,6 +10,10 @@
 #include "match_carfield_spatz.h"
 #include "redmule.h"
 
+/* A program may have no code for one of the units. */
+#pragma weak match_carfield_pulp_serve
+#pragma weak match_carfield_spatz_serve
+
 #define MAILBOXES 25u
 #define FIRST_IRQ 57u
 #define IRQS 5u

@@ -4,6 +4,10 @@
 #include "match_carfield_pulp.h"
 #include "match_carfield_spatz.h"
 
+/* A program may have no code for one of the units. */
+#pragma weak match_carfield_pulp_follow
+#pragma weak match_carfield_spatz_follow
+
 typedef struct {
   int (*serve)(void);
   uint32_t context; /* 0: none */
