@@ -206,6 +206,10 @@ def test_difference_sees_types_shapes_and_tolerances():
     assert difference(a, a + np.float32(5e-3), False) is not None
     assert difference(a, a + np.float32(5e-4), True) is not None
     assert difference(a, np.array([1.0, np.nan], np.float32), False) is not None
+    half = a.astype(np.float16)
+    assert difference(half, half + np.float16(0.375), False) is None
+    assert difference(half, half + np.float16(0.5), False) is not None
+    assert difference(half, half + np.float16(0.375), True) is not None
     assert difference(np.array([3], np.int8), np.array([4], np.int8), False) is None
     assert difference(np.array([3], np.int8), np.array([5], np.int8), False) is not None
 
