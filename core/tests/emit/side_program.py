@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -33,12 +33,12 @@ from match_core.mapping.result import Mapping as UnitMapping
 from match_core.patterns.language import Match, Pattern
 from match_core.planning.program import Buffer, MemoryUse, Program, Queue, Swap, Task
 from match_core.schedule.loops import LoopSchedule
-from match_core.schedule.share import share_of
+from match_core.schedule.share import divisible, share_of
 from match_core.schedule.workload import Dim, Workload
 from numpy.typing import NDArray
 
 from core.tests.emit import layer_program as lp
-from core.tests.emit.hand_schedules import SOC, Where, faults, hand_schedule
+from core.tests.emit.hand_schedules import SOC, Where, faults, hand_schedule, random_cuts
 from core.tests.emit.workloads import INTERFACES, Problem, Window, conv2d_of
 
 SOLVED = SolverStatus("none", "optimal", 0, 0)
@@ -176,29 +176,31 @@ def assignment_of(job: Job, index: int, model: Model) -> Assignment:
     return Assignment(candidate, schedule)
 
 
-def program_of(assignments: tuple[Assignment, ...], pool: ConstantPool) -> Program:
-    """Buffers one behind the other; y1 takes the place that y0 had before it went to the store."""
-    places = (("h", 0), ("y0", 1), ("y0", 2), ("y1", 1), ("y2", 3))
+def program_of(jobs: Sequence[Job], assignments: tuple[Assignment, ...], pool: ConstantPool) -> Program:
+    """Buffers one behind the other; where there are swaps y1 takes the place that y0 had before it went to the
+    store."""
+    swapping = any(queue == "link" for job in jobs for queue, _ in job.needs)
+    places = (("h", 0), ("y0", 1), ("y0", 2), ("y1", 1 if swapping else 4), ("y2", 3))
     names = ("h", "y0", "y0_back", "y1", "y2")
     buffers = [Buffer("input_0", ("x",), "home", 0, 1, 0, 0, "input")]
     buffers += [Buffer("output_0", ("out",), "home", 0, 1, 6, 6, "output")]
     buffers += [Buffer("y0_away", ("y0",), "store", 64, 405, 0, 6)]
     for buffer, (tensor, number) in zip(names, places, strict=True):
         buffers.append(Buffer(buffer, (tensor,), "home", number * BUFFER_BYTES, BUFFER_BYTES, 0, 6))
-    offset = 4 * BUFFER_BYTES
+    offset = 5 * BUFFER_BYTES
     for index, assignment in enumerate(assignments):
         if size := assignment.schedule.bytes_in("home"):
             buffers.append(Buffer(f"scratch_{index}", (), "home", offset, size, index, index, "scratch"))
             offset += size
-    reads = {-1: "input_0", 0: "h", 1: "y0_back", 2: "y1", 3: "y2"}
+    reads = {-1: "input_0", 0: "h", 1: "y0_back" if swapping else "y0", 2: "y1", 3: "y2"}
     makes = {-1: "h", 0: "y0", 1: "y1", 2: "y2", 3: "output_0"}
     tasks = tuple(
         Task(i, a, (reads[job.operator],), (makes[job.operator],), (), 100 * i, job.queue, 90, job.needs)
-        for i, (job, a) in enumerate(zip(JOBS, assignments, strict=True))
+        for i, (job, a) in enumerate(zip(jobs, assignments, strict=True))
     )
-    queues = [Queue("host", "host", _tasks_of("host"))]
-    queues += [Queue(unit, "unit", _tasks_of(unit)) for unit in UNITS]
-    queues += [Queue("idle", "unit", ()), Queue("link", "link", (0, 1))]
+    queues = [Queue("host", "host", _tasks_of("host", jobs))]
+    queues += [Queue(unit, "unit", _tasks_of(unit, jobs)) for unit in UNITS]
+    queues += [Queue("idle", "unit", ()), Queue("link", "link", (0, 1) if swapping else ())]
     swaps = (
         Swap(0, "y0", "y0_away", 405, 200, 50, SWAPS[0]),
         Swap(1, "y0_away", "y0_back", 405, 250, 50, SWAPS[1]),
@@ -206,26 +208,62 @@ def program_of(assignments: tuple[Assignment, ...], pool: ConstantPool) -> Progr
     memory = (
         MemoryUse("near", 2 * PART_BYTES, 0, 1 << 20),
         MemoryUse("home", offset, pool.size_bytes, 1 << 20),
-        MemoryUse("store", 512, len(pool.image), 1 << 20),
+        MemoryUse("store", 512 if swapping else 0, len(pool.image), 1 << 20),
     )
-    return Program(CHIP, tasks, tuple(buffers), memory, SOLVED, 700, tuple(queues), swaps)
+    return Program(CHIP, tasks, tuple(buffers), memory, SOLVED, 700, tuple(queues), swaps if swapping else ())
 
 
-def _tasks_of(queue: str) -> tuple[int, ...]:
-    return tuple(index for index, job in enumerate(JOBS) if job.queue == queue)
+def _tasks_of(queue: str, jobs: Sequence[Job]) -> tuple[int, ...]:
+    return tuple(index for index, job in enumerate(jobs) if job.queue == queue)
 
 
 def title(assignment: Assignment) -> str:
     return str(assignment.candidate.match.nodes[0].name)
 
 
-def emit(name: str, change: Callable[[Program], Program] = lambda program: program) -> tuple[SourceFile, ...]:
+def emit(
+    name: str, change: Callable[[Program], Program] = lambda program: program, jobs: Sequence[Job] = JOBS
+) -> tuple[SourceFile, ...]:
     """All files of the program, which ``change`` may alter before."""
     model = model_of(name)
-    assignments = tuple(assignment_of(job, index, model) for index, job in enumerate(JOBS))
+    assignments = tuple(assignment_of(job, index, model) for index, job in enumerate(jobs))
     units, pool = apis(chain()[0]), ConstantPool(name)
     lowered = lower(name, assignments, units, pool, title, CHIP)
-    program = change(program_of(assignments, pool))
+    program = change(program_of(jobs, assignments, pool))
     emitter = ProgramEmitter(EmitRequest(model, title, program, lowered, pool, units, "1"))
     files = emitter.emit()
     return (*files, manifest(emitter, UnitMapping(assignments, SOLVED), files, {}, {}))
+
+
+def random_jobs(random: np.random.Generator) -> list[Job]:
+    """The chain with its operators divided by chance; a task waits for all of the operator before, and the host may
+    have nothing but the ends to do."""
+    jobs, before = [Job("host", -1)], ["host"]
+    for operator, problem in enumerate(chain()[0]):
+        made: list[Job] = []
+        for share in _random_shares(random, problem.workload):
+            queue = UNITS[int(random.integers(2))]
+            part = share_of(Candidate(0, queue, _PATTERN, Match((), {}), problem.workload), *share).workload
+            cuts = tuple(random_cuts(random, part, 12))
+            near: list[tuple[str, Where]] = [("input", (len(cuts), 2)), ("output", (len(cuts), 2))] if cuts else []
+            made.append(Job(queue, operator, _all_of(before, queue), share, cuts, tuple(near)))
+        jobs += made
+        before = [job.queue for job in jobs]
+    return [*jobs, Job("host", 3, _all_of(before, "host"))]
+
+
+_PATTERN = Pattern("any", "", None, (), lambda match: Workload("any", (), (), 0))
+
+
+def _random_shares(random: np.random.Generator, workload: Workload) -> list[tuple[str, int, int]]:
+    """Parts of a dimension that cover it."""
+    kinds = divisible(workload)
+    kind = kinds[int(random.integers(len(kinds)))]
+    count = min(int(random.integers(1, 4)), kind.size)
+    ends = sorted(random.choice(np.arange(1, kind.size), count - 1, replace=False).tolist())
+    return [(kind.dim, first, end - first) for first, end in pairwise([0, *ends, kind.size])]
+
+
+def _all_of(queues: Sequence[str], own: str) -> tuple[tuple[str, int], ...]:
+    """The needs of a task that waits for all tasks so far."""
+    return tuple((queue, queues.count(queue)) for queue in dict.fromkeys(queues) if queue != own)

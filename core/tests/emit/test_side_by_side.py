@@ -15,7 +15,7 @@ from match_core.planning.program import Program
 from match_core.twin.compiler import SANITIZE, STRICT
 
 from core.tests.emit import layer_program as lp
-from core.tests.emit.side_program import JOBS, chain, emit, expected
+from core.tests.emit.side_program import JOBS, chain, emit, expected, random_jobs
 
 THREADS = ("-fsanitize=thread", "-fPIE", "-g", "-O1")
 LIMITS = ("-DSIDE_WAIT_LIMIT=fake_wait_limit", "-DAGAIN_WAIT_LIMIT=fake_wait_limit")
@@ -90,6 +90,55 @@ def test_runs_end_with_the_right_result(way: str, sanitized: Path) -> None:
 def test_counters_alone_order_what_units_do(way: str, threaded: Path) -> None:
     """The thread sanitizer sees no two accesses that nothing orders."""
     run(threaded, way)
+
+
+RANDOM_MAIN = """
+#include <stdio.h>
+#include "{name}.h"
+#include "fake_unit.h"
+
+void run_{name}(const uint8_t *x);
+void run_{name}(const uint8_t *x)
+{{
+    static _Alignas(16) uint8_t near[{guard}_NEAR_BYTES], home[{guard}_HOME_BYTES], out[{size}];
+    static {name}_state_t state;
+    const {name}_t ctx = {{.near = near, .home = home, .state = &state}};
+    const {name}_inputs_t in = {{x}};
+    const {name}_outputs_t outputs = {{out}};
+    int status = {name}_init(&ctx);
+    if (status == 0) {{
+        status = {name}_run(&ctx, &in, &outputs);
+    }}
+    for (unsigned i = 0; status == 0 && i < sizeof out; i++) {{
+        printf("%02x", out[i]);
+    }}
+    printf("\\n");
+    {name}_stop(&ctx);
+}}
+"""
+
+
+def test_operators_divided_by_chance(tmp_path: Path) -> None:
+    random, names = np.random.default_rng(21), [f"net{number}" for number in range(6)]
+    _, x = chain()
+    jobs = [random_jobs(random) for _ in names]
+    assert {job.share[0] for some in jobs for job in some if job.share} == {"K", "OY", "OX"}
+    sources = ["main.c", "fake_unit.c", "fake_queues.c"]
+    for name, some in zip(names, jobs, strict=True):
+        for file in emit(name, jobs=some):
+            (tmp_path / file.name).write_bytes(file.content)
+        main = RANDOM_MAIN.format(name=name, guard=name.upper(), size=expected(x).nbytes)
+        (tmp_path / f"run_{name}.c").write_text(main)
+        sources += [path.name for path in tmp_path.glob(f"{name}*.c")] + [f"run_{name}.c"]
+    calls = [f"void run_{name}(const uint8_t *x);" for name in names]
+    calls += ["int main(void)", "{", *(f"    run_{name}(x);" for name in names), "    return 0;", "}", ""]
+    (tmp_path / "main.c").write_text("\n".join(["#include <stdint.h>", literals("x", x.tobytes()), *calls]))
+    limits = [f"-D{name.upper()}_WAIT_LIMIT=fake_wait_limit" for name in names]
+    command = ["cc", "-std=c11", *SANITIZE, *limits, *sources, "-lm", "-pthread", "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run(["./program"], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [expected(x).tobytes().hex()] * len(names)
 
 
 def test_counters_without_order_are_found(sources: Path) -> None:
