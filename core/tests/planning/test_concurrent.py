@@ -17,7 +17,7 @@ from match_core.planning.validate_concurrent import concurrent_faults
 UNITS = ("host", "npu", "cluster")
 FAST = PlanOptions(deterministic_seconds=0.0)
 RELAXED = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -232,7 +232,7 @@ def test_small_memories_give_swaps_and_right_results(side, data, seed, spare):
         Machine(case, model, program, seed + turn).run()
 
 
-@settings(RELAXED, max_examples=60)
+@settings(RELAXED, max_examples=25)
 @given(data=st.data())
 def test_without_any_need_the_program_is_wrong(side, data):
     """Each need that is removed, or counts one task less, leaves two tasks without order."""

@@ -33,11 +33,16 @@ Sizes = tuple[tuple[str, int], ...]
 
 
 def deploy_concurrent(
-    model: Model, scheduler: Scheduler, title: Title, mapping: UnitMapping, options: PlanOptions | None = None
+    model: Model,
+    scheduler: Scheduler,
+    title: Title,
+    mapping: UnitMapping,
+    options: PlanOptions | None = None,
+    far: frozenset[str] = frozenset(),
 ) -> Deployment:
     """The program of a mapping whose units run side by side. InfeasibleError MATCH-M001 where it does not fit, streamed
-    and swapped or not; ``title`` names a task."""
-    return _Deployer(model, scheduler, title, options or PlanOptions()).deploy(mapping)
+    and swapped or not; ``title`` names a task; ``far``: tensors that lie in the Soc's overflow memory."""
+    return _Deployer(model, scheduler, title, options or PlanOptions(), far).deploy(mapping)
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class _Deployer:
     scheduler: Scheduler
     title: Title
     options: PlanOptions
+    far: frozenset[str]
 
     def deploy(self, mapping: UnitMapping) -> Deployment:
         mapping = self._chosen(mapping)
@@ -96,7 +102,7 @@ class _Deployer:
             return
         measured = self._measure(mapping)
         home = soc.memory(soc.home)
-        built = build(self.model, mapping, soc, home.size_bytes, measured.scratch, 0)
+        built = build(self.model, mapping, soc, home.size_bytes, measured.scratch, 0, self.far)
         units = sum(resident_bytes(assignment, soc) for assignment in mapping.assignments)
         others = sum(size for _, size in measured.constants) - units
         capacity = home.size_bytes - caller_bytes(built) - others
@@ -116,7 +122,9 @@ class _Deployer:
 
     def _plan(self, mapping: UnitMapping, options: PlanOptions) -> Program:
         m = self._measure(mapping)
-        return plan_concurrent(self.model, mapping, self.scheduler.soc, m.constants, m.scratch, m.stored, options)
+        return plan_concurrent(
+            self.model, mapping, self.scheduler.soc, m.constants, m.scratch, m.stored, options, self.far
+        )
 
     def _measure(self, mapping: UnitMapping) -> _Measured:
         soc, pool = self.scheduler.soc, ConstantPool(self.model.name)

@@ -111,14 +111,14 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Names, kinds and sizes of buffers."""
     if len({buffer.name for buffer in program.buffers}) != len(program.buffers):
         yield "two buffers share a name"
-    home, store = program.soc.home, program.soc.store
+    home, store, overflow = program.soc.home, program.soc.store, program.soc.overflow
     tensors = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs)}
     tensors.update({t.name: t for t in graph.inputs})
     for buffer in program.buffers:
         need = max((tensor_size(tensors[name]) for name in buffer.tensors), default=0)
         if buffer.size_bytes < need:
             yield f"{buffer.name} has {buffer.size_bytes} bytes, its tensors {need}"
-        if buffer.memory not in (home, store) or (buffer.memory == store and buffer.kind != "activation"):
+        if buffer.memory not in (home, store, overflow) or (buffer.kind == "scratch" and buffer.memory != home):
             yield f"{buffer.name} is in {buffer.memory}"
     for ends, kind in ((graph.inputs, "input"), (graph.outputs, "output")):
         owners = [buffer for buffer in program.buffers if buffer.kind == kind]
@@ -149,6 +149,8 @@ class _Run:
         self.queues = {queue.name: number for number, queue in enumerate(program.queues)}
         self.buffers = {buffer.name: buffer for buffer in program.buffers}
         self.problems: list[str] = []
+        swaps = (name for swap in program.swaps for name in (swap.source, swap.target))
+        self.swapped_out = {n for n in swaps if n in self.buffers and self.buffers[n].memory != program.soc.home}
         self.storage_of = self._storages()
         self.bases = self._bases()
 
@@ -188,7 +190,7 @@ class _Run:
     def _bases(self) -> dict[str, int]:
         """Where each buffer begins in one space of addresses: arenas, then the caller's buffers one by one."""
         bases, top = {}, 0
-        for memory in (self.program.soc.home, self.program.soc.store):
+        for memory in dict.fromkeys((self.program.soc.home, self.program.soc.store, self.program.soc.overflow)):
             mine = [b for b in self.program.buffers if b.memory == memory and b.kind in ("activation", "scratch")]
             bases.update({buffer.name: top + buffer.offset_bytes for buffer in mine})
             top += max((buffer.offset_bytes + buffer.size_bytes for buffer in mine), default=0)
@@ -212,13 +214,28 @@ class _Run:
         for touch in touches(task.assignment, self.graph):
             names = task.buffers_out if touch.writes else task.buffers_in
             mine = [self.buffers[n] for n in names if n in self.buffers and touch.tensor in self.buffers[n].tensors]
-            if len(mine) != 1 or mine[0].memory != self.program.soc.home:
+            if len(mine) != 1 or mine[0].name in self.swapped_out:
                 self.problems.append(f"task {task.index} does not say in which buffer {touch.tensor!r} is")
                 continue
             found.append(self._part(mine[0], touch))
+            if mine[0].memory != self._expected(task, touch):
+                self.problems.append(f"task {task.index}: {touch.tensor!r} lies in {mine[0].memory}, not as scheduled")
         own = [b for b in self.program.buffers if b.kind == "scratch" and b.first_task == task.index == b.last_task]
         found += [self._whole(buffer, writes=True) for buffer in own]
         return found
+
+    def _expected(self, task: Task, touch: Touch) -> str | None:
+        """The memory in which the task's schedule expects a tensor; for units that work in place any that is there."""
+        candidate, program = task.assignment.candidate, self.program
+        if task.assignment.schedule.memory is None:
+            names = (*task.buffers_in, *task.buffers_out)
+            return next(b.memory for b in map(self.buffers.__getitem__, names) if touch.tensor in b.tensors)
+        for operand in candidate.workload.operands:
+            if operand.role == ("output" if touch.writes else "input"):
+                tensor = candidate.match.output if touch.writes else candidate.match.tensor(operand.name)
+                if tensor.name == touch.tensor:
+                    return operand.far or program.soc.home
+        return program.soc.home
 
     def _part(self, buffer: Buffer, touch: Touch) -> _Bytes:
         base = self.bases[buffer.name]

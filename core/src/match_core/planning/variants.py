@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from match_core.mapping.result import Assignment
 from match_core.planning.packing import aligned
@@ -15,9 +15,12 @@ from match_core.schedule.loops import LoopSchedule
 if TYPE_CHECKING:
     from match_core.hardware import Soc
     from match_core.mapping.objective import Weighting
-    from match_core.mapping.result import Candidate
+    from match_core.mapping.result import Candidate, Share
     from match_core.mapping.result import Mapping as UnitMapping
     from match_core.schedule.candidates import Scheduler
+
+#: What a task computes, whoever does it: nodes, and which share of them.
+_Work = tuple[frozenset[str], Optional["Share"]]
 
 #: Staging areas to ask schedules for, as parts of the home memory, the largest first.
 STAGING_PARTS = (2, 8, 32)
@@ -55,23 +58,27 @@ def variants_of(
     scheduler: Scheduler,
     weighting: Weighting,
 ) -> Variants:
-    """Every task as it is, and streamed on each unit that offers its nodes and can copy from the Soc's store.
-    Streaming changes what a layer costs, so the unit is chosen again among those."""
+    """Every task as it is, and streamed on each unit that offers its nodes (the same share of them) and can copy from
+    the Soc's store. Streaming changes what a layer costs, so the unit is chosen again among those."""
     soc = scheduler.soc
-    rivals: dict[frozenset[str], list[Candidate]] = {}
+    rivals: dict[_Work, list[Candidate]] = {}
     for assignment in offered:
         if scheduler.can_stream(assignment.candidate):
-            rivals.setdefault(frozenset(assignment.candidate.node_names), []).append(assignment.candidate)
+            rivals.setdefault(_work(assignment.candidate), []).append(assignment.candidate)
     asked = [
         (number, candidate)
         for number, assignment in enumerate(mapping.assignments)
-        for candidate in rivals.get(frozenset(assignment.candidate.node_names), ())
+        for candidate in rivals.get(_work(assignment.candidate), ())
     ]
     found: list[list[Assignment]] = [[assignment] for assignment in mapping.assignments]
     for number, assignment in _streamed(asked, scheduler):
         found[number].append(assignment)
     kept = tuple(_undominated(task, soc, weighting) for task in found)
     return Variants(kept, tuple(tuple(_variant(a, soc, weighting) for a in task) for task in kept))
+
+
+def _work(candidate: Candidate) -> _Work:
+    return frozenset(candidate.node_names), candidate.share
 
 
 def _streamed(asked: Sequence[tuple[int, Candidate]], scheduler: Scheduler) -> Iterator[tuple[int, Assignment]]:

@@ -144,13 +144,18 @@ class Assembler:
         spans = self._spans()
         last = max(0, len(self.order) - 1)
         buffers = []
+        far_bytes = 0
         for (number, place), name in self.names.items():
             item = self.problem.items[number]
+            memory = self.soc.overflow if item.far and self.soc.overflow else self.soc.home
             first, end = spans.get((number, place), (0, last))
             first = 0 if item.kind == "input" else first
             end = last if item.kind == "output" else end
             offset = self.draft.layout.homes.get((number, place), 0)
-            buffers.append(Buffer(name, item.tensors, self.soc.home, offset, item.size_bytes, first, end, item.kind))
+            if item.far and item.kind == "activation":  # there is room for all at once
+                offset = far_bytes
+                far_bytes += aligned(item.size_bytes, self.soc.memory(memory).alignment_bytes)
+            buffers.append(Buffer(name, item.tensors, memory, offset, item.size_bytes, first, end, item.kind))
         for number, offset in self.draft.layout.stores.items():
             item = self.problem.items[number]
             mine = [span for (other, _), span in spans.items() if other == number]
@@ -228,5 +233,9 @@ class Assembler:
                 use = replace(use, arena_bytes=arena, constant_bytes=constant_bytes, caller_bytes=caller_bytes)
             elif memory.name == self.soc.store:
                 use = replace(use, arena_bytes=self._top(buffers, memory.name), constant_bytes=stored_bytes)
+            if memory.name == self.soc.overflow:
+                callers = (b for b in buffers if b.memory == memory.name and b.kind in ("input", "output"))
+                kept = sum(aligned(b.size_bytes, memory.alignment_bytes) for b in callers)
+                use = replace(use, arena_bytes=self._top(buffers, memory.name), caller_bytes=kept)
             uses.append(use)
         return tuple(uses)

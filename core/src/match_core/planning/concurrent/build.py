@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -46,20 +46,21 @@ def build(
     capacity_bytes: int,
     scratch_bytes: Mapping[int, int],
     store_bytes: int,
+    far: Container[str] = (),
 ) -> Built:
     """The problem of a mapping. ``capacity_bytes`` of the home memory and ``store_bytes`` of the store are free;
-    ``scratch_bytes`` by position in ``mapping.assignments``."""
+    ``scratch_bytes`` by position in ``mapping.assignments``; ``far``: tensors in the Soc's overflow memory."""
     if soc.signalling is None:
         raise ValueError(f"{soc.name} does not say how its units are told what to do side by side")
     topology = Topology.of(model.graph)
     flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
-    storages = storages_of(model, _once(flows))
+    storages = storages_of(model, _once(flows), far)
     uses = _uses(tensors_of(model.graph), mapping.assignments, flows, storages)
     positions = tuple(n for n, flow in enumerate(flows) if not flow.view)
     number_of = {position: job for job, position in enumerate(positions)}
     after = _after(uses, number_of)
     lanes = _lanes(soc, [mapping.assignments[position] for position in positions])
-    items = [Item(s.tensors, s.size_bytes, _kind(s)) for s in storages]
+    items = [Item(s.tensors, s.size_bytes, _kind(s), s.far) for s in storages]
     jobs = []
     for position in positions:
         assignment = mapping.assignments[position]
@@ -89,7 +90,8 @@ def build(
 def caller_bytes(built: Built) -> int:
     """Bytes of graph inputs and outputs, which the caller keeps in the home memory."""
     items, alignment = built.problem.items, built.problem.alignment_bytes
-    return sum(aligned(item.size_bytes, alignment) for item in items if not item.owned)
+    kept = (item for item in items if item.kind in ("input", "output") and not item.far)
+    return sum(aligned(item.size_bytes, alignment) for item in kept)
 
 
 def _once(flows: Sequence[Flow]) -> list[Flow]:
@@ -114,7 +116,7 @@ def _lanes(soc: Soc, assignments: Sequence[Assignment]) -> tuple[Lane, ...]:
     lanes += [Lane(unit, "unit") for unit in soc.units if unit in used and unit != soc.host]
     link = soc.link_between(soc.home, soc.store) if soc.store is not None else None
     if link is not None:
-        lanes.append(Lane(link.name, "link"))
+        lanes.append(Lane("link", "link"))
     return tuple(lanes)
 
 

@@ -46,17 +46,19 @@ def box_of(region: Region) -> Box:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Bytes of the home memory: of tensors that are the same bytes, or the scratch of one job. "input" and "output"
-    belong to the caller; the others need a place in the arena."""
+    """Bytes of tensors that are the same bytes, or the scratch of one job. "input" and "output" belong to the caller;
+    ``far`` ones lie in the Soc's overflow memory, all at once; the others need a place in the arena of the home
+    memory."""
 
     tensors: tuple[str, ...]
     size_bytes: int
     kind: Literal["activation", "input", "output", "scratch"]
+    far: bool = False
 
     @property
     def owned(self) -> bool:
         """Whether the arena holds it."""
-        return self.kind in ("activation", "scratch")
+        return self.kind in ("activation", "scratch") and not self.far
 
 
 @dataclass(frozen=True, slots=True)
