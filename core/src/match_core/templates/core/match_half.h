@@ -29,8 +29,10 @@ static inline float match_half_to_float(match_half_t half)
 {
     const uint32_t size = half & 0x7FFFu;
     /* Moves the exponent's bias from 15 to 127; infinities and what is no number keep the largest exponent. */
-    const match_half_float_t normal = {.bits = (size << 13) + (size >= 0x7C00u ? 0x70000000u : 0x38000000u)};
-    match_half_float_t result = {.value = size < 0x0400u ? (float)size * 0x1p-24f : normal.value};
+    match_half_float_t result = {.bits = (size << 13) + (size >= 0x7C00u ? 0x70000000u : 0x38000000u)};
+    if (size < 0x0400u) {
+        result.value = (float)size * 0x1p-24f;
+    }
     result.bits |= (uint32_t)(half & 0x8000u) << 16;
     return result.value;
 }
@@ -60,32 +62,33 @@ static inline match_half_t match_half_from_double(double value)
 {
     const match_half_double_t given = {.value = value};
     const uint64_t size = given.bits & 0x7FFFFFFFFFFFFFFFu;
-    const uint64_t normal = (size - 0x3F00000000000000u + 0x1FFFFFFFFFFu + ((size >> 42) & 1u)) >> 42;
-    const match_half_double_t absolute = {.bits = size};
-    const match_half_double_t moved = {.value = absolute.value + 0x1p28};
-    const uint64_t finite = size < 0x3F10000000000000u ? moved.bits - 0x41B0000000000000u : normal;
-    const uint64_t special = size > 0x7FF0000000000000u ? 0x7E00u : 0x7C00u;
-    const uint64_t sign = size > 0x7FF0000000000000u ? 0u : (given.bits >> 48) & 0x8000u;
-    return (match_half_t)(sign | (size >= 0x40F0000000000000u ? special : finite));
+    const uint64_t sign = (given.bits >> 48) & 0x8000u;
+    if (size - 0x3F10000000000000u < 0x40F0000000000000u - 0x3F10000000000000u) { /* from 2^-14 up to below 2^16 */
+        return (match_half_t)(sign | ((size - 0x3F00000000000000u + 0x1FFFFFFFFFFu + ((size >> 42) & 1u)) >> 42));
+    }
+    if (size < 0x3F10000000000000u) { /* the last place of 2^28 in binary64 is that of subnormal numbers */
+        const match_half_double_t absolute = {.bits = size};
+        const match_half_double_t moved = {.value = absolute.value + 0x1p28};
+        return (match_half_t)(sign | (moved.bits - 0x41B0000000000000u));
+    }
+    return (match_half_t)(size > 0x7FF0000000000000u ? MATCH_HALF_NAN : (sign | MATCH_HALF_INFINITY));
 }
 
 /* The binary16 number nearest to a value, as double: for sums that stay in double between two roundings. */
 static inline double match_half_nearest(double value)
 {
-    const match_half_double_t given = {.value = value};
-    const match_half_double_t absolute = {.bits = given.bits & 0x7FFFFFFFFFFFFFFFu};
-    const match_half_double_t least = {.value = absolute.value > 0x1p-14 ? absolute.value : 0x1p-14};
-    /* The sum with 1.5 * 2^42 times the value's power of two has its last place where the result has. */
-    const match_half_double_t power = {.bits = least.bits & 0x7FF0000000000000u};
-    const double large = power.value * 0x1.8p42;
-    const double rounded = (absolute.value + large) - large;
-    match_half_double_t result = {.value = absolute.value < 65520.0 ? rounded : absolute.value * 0x1p1023};
-    result.bits |= given.bits & 0x8000000000000000u;
-    return result.value;
+    match_half_double_t result = {.value = value};
+    const uint64_t size = result.bits & 0x7FFFFFFFFFFFFFFFu;
+    if (size - 0x3F10000000000000u < 0x40EFFE0000000000u - 0x3F10000000000000u) { /* from 2^-14 up to below 65520 */
+        result.bits = (result.bits + 0x1FFFFFFFFFFu + ((size >> 42) & 1u)) & ~(uint64_t)0x3FFFFFFFFFFu;
+        return result.value;
+    }
+    return (double)match_half_to_float(match_half_from_double(value));
 }
 
-/* a * b + c with one rounding. The double sum is not always exact, but where it is not, what it loses is below 2^-30 of
- * c, which is a binary16 number: too little to reach a tie of binary16 or to leave one. */
+/* a * b + c with one rounding. The double sum is not always exact. Where it is not, either the product is so large that
+ * the result is infinite, or so small that the sum loses less than 2^-30 of c, which is a binary16 number: too little to
+ * reach a tie of binary16 or to leave one. */
 static inline match_half_t match_half_fma(match_half_t a, match_half_t b, match_half_t c)
 {
     const double product = (double)match_half_to_float(a) * (double)match_half_to_float(b);
