@@ -88,7 +88,8 @@ void match_twin_store(_Atomic uint32_t *counter, uint32_t value);
 /* The clock of context 0; clock 0 until it is called. */
 void match_twin_host_clock(unsigned clock);
 
-/* eager, lazy, lazy:QUEUE, hang:QUEUE (as lazy, and the queue's context never begins), threads or threads:SEED. Faults for others, and for threads in a program that was not built for them. */
+/* eager, lazy, lazy:QUEUE, hang:QUEUE (as lazy, and the queue's context never begins), threads or threads:SEED. Faults
+ * for others, and for threads in a program that was not built for them. */
 void match_twin_configure(const char *mode);
 /* Faults if the queue that the mode names was never started. */
 void match_twin_check_queue(void);
