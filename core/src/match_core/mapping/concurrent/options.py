@@ -21,5 +21,5 @@ class ConcurrentOptions:
     latency_limit_cycles: int | None = None
     copy_cycles_per_byte: float = 1.0
     steps_max: int = 800_000
-    solver_seconds: float = 0.5
+    solver_seconds: float = 0.2
     rounds_max: int = 5
