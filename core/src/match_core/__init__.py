@@ -7,6 +7,7 @@ Everything here is light; onnx, onnx-graphsurgeon and the solvers are imported b
 from match_core.cost import Cost, CostModel, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.emit.api import (
     BuildFiles,
+    BuildImage,
     BuildRequest,
     Kernel,
     KernelInterface,
@@ -25,6 +26,7 @@ from match_core.hardware import (
     Hardware,
     Link,
     Memory,
+    MemoryPart,
     RequantSpec,
     Signalling,
     Soc,
@@ -44,6 +46,7 @@ __all__ = [
     "Any",
     "Axis",
     "BuildFiles",
+    "BuildImage",
     "BuildRequest",
     "Const",
     "Constant",
@@ -62,6 +65,7 @@ __all__ = [
     "Maybe",
     "Memory",
     "MemoryApi",
+    "MemoryPart",
     "Model",
     "OneOf",
     "Op",
