@@ -1,10 +1,9 @@
-"""Cycles of the binary16 kernels: the twin charges what the formulas say, and the formulas keep to the units' bounds."""
+"""Cycles of the binary16 kernels: the twin charges what the formulas say; the formulas keep to the units' bounds."""
 
 from __future__ import annotations
 
 import ctypes
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Cycles of the binary16 kernels as functions of tile sizes; figures and their sources in ``kernel_constants``.
 
-All taps of a window are taken to lie inside of the image: those outside are left out by the kernels, so at edges they
-are a little faster. The twin computes the same in C (``twin/src/carfield_cost_half.c``).
+Windows of several columns are taken to reach a pixel beyond the image left and right, where pixels of a block go on
+alone. What kernels leave out there, taps above and below included, is not taken off. The twin computes the same in C (``twin/src/carfield_cost_half.c``).
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def _cores(timing: Timing, unit: str, name: str, parameters: Mapping[str, int], 
             product = t["B"] * (call + _mixing(timing, unit, one, t["M"], t["K"], t["C"], one, one))
             return product + parameters["b_transposed"] * _gather(timing, unit, t["B"] * t["C"], t["K"])
         case "depthwise2d":
-            return call + _channels(timing, unit, "depthwise", t["OY"], t["OX"], t["K"], t["FY"] * t["FX"])
+            return call + _channels(timing, unit, "depthwise", t["OY"], t["OX"], t["K"], t["FY"], t["FX"])
         case "pool2d":
-            return call + _channels(timing, unit, "pool", t["OY"], t["OX"], t["C"], t["FY"] * t["FX"])
+            return call + _channels(timing, unit, "pool", t["OY"], t["OX"], t["C"], t["FY"], t["FX"])
         case "add":
             return call + _sum(timing, unit, t["Y"] * t["X"] * t["C"])
         case "transpose":
@@ -126,7 +126,8 @@ def _mixing(
         """All blocks of a row for one vector of n lanes."""
         step4, step1 = _steps(timing, unit, n, k)
         frame = timing[f"{unit}_block_cycles"] + fy * (timing[f"{unit}_row_cycles"] + fx * timing[f"{unit}_tap_cycles"])
-        cycles: Cycles = whole * (frame + fy * fx * c * step4) + (rest > 0) * frame + rest * fy * fx * c * step1
+        edges = 2 * (fx > 1) * fy * (fx * timing[f"{unit}_edge_cycles"] + c * np.maximum(3 * step1 - step4, 0))
+        cycles: Cycles = whole * (frame + fy * fx * c * step4) + (rest > 0) * frame + rest * fy * fx * c * step1 + edges
         return cycles
 
     total = rows * ((parts - 1) * both(lanes) + both(last))
@@ -162,12 +163,15 @@ def _late(timing: Timing, n: Cycles, k: Cycles) -> Cycles:
     return cycles
 
 
-def _channels(timing: Timing, unit: str, name: str, rows: Cycles, columns: Cycles, k: Cycles, taps: Cycles) -> Cycles:
+def _channels(
+    timing: Timing, unit: str, name: str, rows: Cycles, columns: Cycles, k: Cycles, fy: Cycles, fx: Cycles
+) -> Cycles:
     """Blocks of up to four pixels by a vector of channels that do not mix."""
     whole, rest = columns // PIXELS, columns % PIXELS
     blocks = rows * _ceil(columns, PIXELS)
     parts, lanes, last = _vectors(timing, unit, k, blocks)
-    frame, weights = timing[f"{unit}_{name}_block_cycles"], int(name == "depthwise")
+    frame, weights, taps = timing[f"{unit}_{name}_block_cycles"], int(name == "depthwise"), fy * fx
+    edges = 2 * (fx > 1) * taps * timing[f"{unit}_{name}_edge_cycles"]
 
     def both(n: Cycles) -> Cycles:
         four, one = timing[f"{unit}_{name}4_cycles"] + 0 * n, timing[f"{unit}_{name}1_cycles"] + 0 * n
@@ -175,7 +179,7 @@ def _channels(timing: Timing, unit: str, name: str, rows: Cycles, columns: Cycle
             pixel = _ceil(n, timing["spatz_fpu_elements"]) + timing["spatz_load_cycles"] + _load(timing, n, k)
             four = np.maximum(four, PIXELS * pixel + weights * _load(timing, n, k))
             one = np.maximum(one, pixel + weights * _load(timing, n, k))
-        cycles: Cycles = whole * (frame + taps * four) + (rest > 0) * frame + rest * taps * one
+        cycles: Cycles = whole * (frame + taps * four) + (rest > 0) * frame + rest * taps * one + edges
         return cycles
 
     total = rows * ((parts - 1) * both(lanes) + both(last))

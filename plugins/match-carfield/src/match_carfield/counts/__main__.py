@@ -22,6 +22,12 @@ def _per(count: Count, kernel: str, name: str, low: int, high: int, **sizes: int
     return difference / (high - low)
 
 
+def _edge(count: Count, kernel: str, **sizes: int) -> float:
+    """What a tap of a block costs more where a pixel of padding stands left and right of four, three taps in a row."""
+    padded, inner = (_per(count, kernel, "oy", 2, 4, pad=pad, **sizes) for pad in (1, 0))
+    return (padded - inner) / 3
+
+
 def _products(count: Count, lanes: int) -> Iterator[tuple[str, float]]:
     """Convolutions and dense layers: c steps, taps, rows of taps, blocks."""
     four = _per(count, "c", "c", 16, 32, ox=4, k=lanes)
@@ -36,6 +42,8 @@ def _products(count: Count, lanes: int) -> Iterator[tuple[str, float]]:
     yield "row of taps", _per(count, "c", "fy", 2, 4, ox=4, k=lanes, c=16, fx=2) - 2 * (tap + 16 * four)
     inner = 4 * (tap + 16 * four)
     yield "block of four pixels", _per(count, "c", "oy", 2, 4, ox=4, k=lanes, c=16, fx=4) - inner
+    edge = {"ox": 4, "k": lanes, "c": 16, "fx": 3}
+    yield "edge, a tap more", _edge(count, "c", **edge) - 16 * (6 * one - 2 * four) / 3
     yield "call", count("c", ox=4, k=lanes, c=16, fx=4) - _per(count, "c", "oy", 2, 4, ox=4, k=lanes, c=16, fx=4)
 
 
@@ -45,6 +53,7 @@ def _channels(count: Count, lanes: int) -> Iterator[tuple[str, float]]:
         tap = _per(count, kernel, "fx", 2, 4, ox=4, k=lanes)
         yield f"{name}: tap of four pixels", tap
         yield f"{name}: tap of one pixel", _per(count, kernel, "fx", 2, 4, ox=1, k=lanes)
+        yield f"{name}: edge, a tap more", _edge(count, kernel, ox=4, k=lanes, fx=3)
         yield f"{name}: block of four pixels", _per(count, kernel, "oy", 2, 4, ox=4, k=lanes, fx=4) - 4 * tap
     yield "sum of a vector", _per(count, "a", "k", 4 * lanes, 8 * lanes) * lanes
     yield "gathered vector", _per(count, "t", "k", 4 * lanes, 8 * lanes) * lanes

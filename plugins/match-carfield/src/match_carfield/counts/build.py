@@ -118,7 +118,7 @@ class Counter:
 
     def instructions(self, machine: Machine, program: Path, kernel: str, **sizes: int) -> int:
         """Of one call: two calls less one."""
-        shape = [str(sizes.get(name, 1)) for name in ("oy", "ox", "k", "c", "fy", "fx")]
+        shape = [str(sizes.get(name, 1)) for name in ("oy", "ox", "k", "c", "fy", "fx")] + [str(sizes.get("pad", 0))]
         emulator = [*machine.emulator, "-d", "plugin", "-plugin", str(self.plugin), str(program)]
         executed = [int(_run([*emulator, calls, kernel, *shape]).split()[-1]) for calls in ("1", "2")]
         return executed[1] - executed[0]

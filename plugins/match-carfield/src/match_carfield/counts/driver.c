@@ -1,5 +1,5 @@
 /* driver.c - calls one kernel with sizes from the command line, on one core that stands for the whole team:
- * driver CALLS KERNEL OY OX K C FY FX.
+ * driver CALLS KERNEL OY OX K C FY FX PAD. PAD pixels of padding stand left and right.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 void COUNTED_TEAM(void (*entry)(void *), const void *tile);
 void COUNTED_TEAM(void (*entry)(void *), const void *tile) { entry((void *)(uintptr_t)tile); }
 
-enum { KERNEL_LETTER, OY, OX, K, C, FY, FX, SIZES };
+enum { KERNEL_LETTER, OY, OX, K, C, FY, FX, PAD, SIZES };
 
 static uint64_t input[1 << 15], weight[1 << 15], constant[1 << 10], output[1 << 15];
 
@@ -34,17 +34,20 @@ static void call(char kernel, const uint32_t *s)
 #endif
     const match_half_conv2d_t conv = {
         .input = input, .weight = weight, .mul = constant, .add = constant, .output = output, .oy = s[OY], .ox = s[OX],
-        .k = s[K], .c = s[C], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u,
+        .k = s[K], .c = s[C], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
+        .input_x_pad_before = s[PAD], .input_x_pad_after = s[PAD],
         .stride_y = 1, .stride_x = 1, .dilation_y = 1, .dilation_x = 1,
     };
     const match_half_depthwise2d_t depthwise = {
         .input = input, .weight = weight, .mul = constant, .add = constant, .output = output, .oy = s[OY], .ox = s[OX],
-        .k = s[K], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u,
+        .k = s[K], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
+        .input_x_pad_before = s[PAD], .input_x_pad_after = s[PAD],
         .stride_y = 1, .stride_x = 1, .dilation_y = 1, .dilation_x = 1,
     };
     const match_half_pool2d_t pool = {
         .input = input, .output = output, .oy = s[OY], .ox = s[OX], .c = s[K], .fy = s[FY], .fx = s[FX],
-        .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u, .stride_y = 1, .stride_x = 1,
+        .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
+        .input_x_pad_before = s[PAD], .input_x_pad_after = s[PAD], .stride_y = 1, .stride_x = 1,
         .average = kernel == 'v', .scale_bits = 0x3000,
     };
     const match_half_add_t add = {.input_a = input, .input_b = weight, .output = output, .y = 1, .x = 1, .c = s[K]};

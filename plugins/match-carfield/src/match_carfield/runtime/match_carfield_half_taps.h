@@ -130,33 +130,47 @@ MATCH_CARFIELD_INLINE void block(tap_t tap, const layer_t *l, uint32_t oy, uint3
     vec_fill(&a2, start, n);
     vec_fill(&a3, start, n);
     const element_t *weight = l->weight + k;
+    /* Most blocks are whole, and all their taps lie inside of the image. */
+    const int32_t first = (int32_t)ox * w->stride_x - w->pad_x, reach = (int32_t)(w->fx - 1u) * w->dilation_x;
+    const int is_inner =
+        pixels == MATCH_CARFIELD_PIXELS && first >= 0 && inside(first + reach + last, w->input_x);
+    const uint32_t next_tap = (uint32_t)w->dilation_x * l->input_pixel;
     int32_t y = (int32_t)oy * w->stride_y - w->pad_y;
     for (uint32_t fy = 0u; fy < w->fy; fy++, y += w->dilation_y) {
         if (!inside(y, w->input_y)) {
             weight += w->fx * l->tap_weights;
             continue;
         }
-        int32_t x = (int32_t)ox * w->stride_x - w->pad_x;
+        const element_t *const row = l->input + (uint32_t)y * w->input_x * l->input_pixel + channel;
+        if (is_inner) {
+            const element_t *input = row + (uint32_t)first * l->input_pixel;
+            uint32_t fx = w->fx; /* at least one */
+            do {
+                tap_of_four(tap, &a0, &a1, &a2, &a3, input, step, weight, l, n);
+                input += next_tap;
+                weight += l->tap_weights;
+            } while (--fx > 0u);
+            continue;
+        }
+        const uint32_t size = l->input_pixel;
+        const int32_t s = w->stride_x;
+        int32_t x = first;
         for (uint32_t fx = 0u; fx < w->fx; fx++, x += w->dilation_x, weight += l->tap_weights) {
-            const int32_t pixel = y * (int32_t)w->input_x + x;
-            const element_t *const input = l->input + channel;
             if (pixels == MATCH_CARFIELD_PIXELS && x >= 0 && inside(x + last, w->input_x)) {
-                tap_of_four(tap, &a0, &a1, &a2, &a3, input + (uint32_t)pixel * l->input_pixel, step, weight, l, n);
+                tap_of_four(tap, &a0, &a1, &a2, &a3, row + (uint32_t)x * size, step, weight, l, n);
                 continue;
             }
-            const int32_t s = w->stride_x;
-            const uint32_t size = l->input_pixel;
             if (inside(x, w->input_x)) {
-                tap_of_one(tap, &a0, input + (uint32_t)pixel * size, weight, l, n);
+                tap_of_one(tap, &a0, row + (uint32_t)x * size, weight, l, n);
             }
             if (pixels > 1u && inside(x + s, w->input_x)) {
-                tap_of_one(tap, &a1, input + (uint32_t)(pixel + s) * size, weight, l, n);
+                tap_of_one(tap, &a1, row + (uint32_t)(x + s) * size, weight, l, n);
             }
             if (pixels > 2u && inside(x + 2 * s, w->input_x)) {
-                tap_of_one(tap, &a2, input + (uint32_t)(pixel + 2 * s) * size, weight, l, n);
+                tap_of_one(tap, &a2, row + (uint32_t)(x + 2 * s) * size, weight, l, n);
             }
             if (pixels > 3u && inside(x + 3 * s, w->input_x)) {
-                tap_of_one(tap, &a3, input + (uint32_t)(pixel + 3 * s) * size, weight, l, n);
+                tap_of_one(tap, &a3, row + (uint32_t)(x + 3 * s) * size, weight, l, n);
             }
         }
     }

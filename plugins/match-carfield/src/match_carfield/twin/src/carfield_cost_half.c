@@ -10,8 +10,8 @@
 /* The figures of one cluster's cores. */
 typedef struct {
   carfield_unit_t unit;
-  uint64_t cores, call, tap, row, block, step4, step1;
-  uint64_t depthwise4, depthwise1, depthwise_block, pool4, pool1, pool_block;
+  uint64_t cores, call, tap, row, block, edge, step4, step1;
+  uint64_t depthwise4, depthwise1, depthwise_block, depthwise_edge, pool4, pool1, pool_block, pool_edge;
   uint64_t sum, gather, gather_row, softmax, softmax_row, layernorm, layernorm_row, gelu, scale_percent;
 } figures_t;
 
@@ -28,6 +28,8 @@ typedef struct {
     .gather_row = MATCH_CARFIELD_##U##_GATHER_ROW_CYCLES, .softmax = MATCH_CARFIELD_##U##_SOFTMAX_CYCLES,         \
     .softmax_row = MATCH_CARFIELD_##U##_SOFTMAX_ROW_CYCLES, .layernorm = MATCH_CARFIELD_##U##_LAYERNORM_CYCLES,   \
     .layernorm_row = MATCH_CARFIELD_##U##_LAYERNORM_ROW_CYCLES, .gelu = MATCH_CARFIELD_##U##_GELU_CYCLES,         \
+    .edge = MATCH_CARFIELD_##U##_EDGE_CYCLES, .depthwise_edge = MATCH_CARFIELD_##U##_DEPTHWISE_EDGE_CYCLES,       \
+    .pool_edge = MATCH_CARFIELD_##U##_POOL_EDGE_CYCLES,                                                           \
     .scale_percent = MATCH_CARFIELD_##U##_SCALE_PERCENT,                                                          \
   }
 
@@ -92,7 +94,9 @@ static uint64_t mixing_row(const figures_t *f, const mixing_t *m, uint64_t n) {
     step1 = MATCH_CARFIELD_PULP_STEP1_REST_CYCLES;
   }
   const uint64_t steps = m->fy * m->fx * m->c, frame = f->block + m->fy * (f->row + m->fx * f->tap);
-  return row_cycles(m->columns, frame, steps * step4, steps * step1);
+  const uint64_t alone = m->c * ((3u * step1 > step4) ? 3u * step1 - step4 : 0u);
+  const uint64_t edges = (m->fx > 1u) ? 2u * m->fy * (m->fx * f->edge + alone) : 0u;
+  return row_cycles(m->columns, frame, steps * step4, steps * step1) + edges;
 }
 
 static uint64_t mixing(const figures_t *f, mixing_t m) {
@@ -103,7 +107,7 @@ static uint64_t mixing(const figures_t *f, mixing_t m) {
 }
 
 typedef struct {
-  uint64_t rows, columns, k, taps;
+  uint64_t rows, columns, k, fy, fx;
   int weighs;
 } channels_t;
 
@@ -116,7 +120,9 @@ static uint64_t channels_row(const figures_t *f, const channels_t *c, uint64_t n
     four = most(four, PIXELS * pixel + weights);
     one = most(one, pixel + weights);
   }
-  return row_cycles(c->columns, c->weighs ? f->depthwise_block : f->pool_block, c->taps * four, c->taps * one);
+  const uint64_t taps = c->fy * c->fx, edge = c->weighs ? f->depthwise_edge : f->pool_edge;
+  return row_cycles(c->columns, c->weighs ? f->depthwise_block : f->pool_block, taps * four, taps * one) +
+         ((c->fx > 1u) ? 2u * taps * edge : 0u);
 }
 
 static uint64_t channels(const figures_t *f, channels_t c) {
@@ -178,12 +184,12 @@ static uint64_t product(const figures_t *f, const match_half_matmul_t *t) {
 }
 
 static uint64_t depthwise(const figures_t *f, const match_half_depthwise2d_t *t) {
-  const channels_t c = {.rows = t->oy, .columns = t->ox, .k = t->k, .taps = (uint64_t)t->fy * t->fx, .weighs = 1};
+  const channels_t c = {.rows = t->oy, .columns = t->ox, .k = t->k, .fy = t->fy, .fx = t->fx, .weighs = 1};
   return f->call + channels(f, c);
 }
 
 static uint64_t pool(const figures_t *f, const match_half_pool2d_t *t) {
-  const channels_t c = {.rows = t->oy, .columns = t->ox, .k = t->c, .taps = (uint64_t)t->fy * t->fx};
+  const channels_t c = {.rows = t->oy, .columns = t->ox, .k = t->c, .fy = t->fy, .fx = t->fx};
   return f->call + channels(f, c);
 }
 
