@@ -1,7 +1,8 @@
 """Cycles of the binary16 kernels as functions of tile sizes; figures and their sources in ``kernel_constants``.
 
 Windows of several columns are taken to reach a pixel beyond the image left and right, where pixels of a block go on
-alone. What kernels leave out there, taps above and below included, is not taken off. The twin computes the same in C (``twin/src/carfield_cost_half.c``).
+alone. What kernels leave out there, taps above and below included, is not taken off. The twin computes the same in C
+(``twin/src/carfield_cost_half.c``).
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ def _mixing(
     def both(n: Cycles) -> Cycles:
         """All blocks of a row for one vector of n lanes."""
         step4, step1 = _steps(timing, unit, n, k)
-        frame = timing[f"{unit}_block_cycles"] + fy * (timing[f"{unit}_row_cycles"] + fx * timing[f"{unit}_tap_cycles"])
+        tap = timing[f"{unit}_tap_cycles"] + (timing["spatz_load_cycles"] if unit == "spatz" else 0)
+        frame = timing[f"{unit}_block_cycles"] + fy * (timing[f"{unit}_row_cycles"] + fx * tap)
         edges = 2 * (fx > 1) * fy * (fx * timing[f"{unit}_edge_cycles"] + c * np.maximum(3 * step1 - step4, 0))
         cycles: Cycles = whole * (frame + fy * fx * c * step4) + (rest > 0) * frame + rest * fy * fx * c * step1 + edges
         return cycles
@@ -142,11 +144,12 @@ def _steps(timing: Timing, unit: str, n: Cycles, k: Cycles) -> tuple[Cycles, Cyc
             np.where(full, timing["pulp_step4_cycles"], timing["pulp_step4_rest_cycles"]),
             np.where(full, timing["pulp_step1_cycles"], timing["pulp_step1_rest_cycles"]),
         )
-    fpu, wait = _ceil(n, timing["spatz_fpu_elements"]), _late(timing, n, k)
-    return (
-        np.maximum(timing["spatz_step4_cycles"], PIXELS * fpu + wait),
-        np.maximum(timing["spatz_step1_cycles"], fpu + wait),
-    )
+    fpu, load = _ceil(n, timing["spatz_fpu_elements"]), _load(timing, n, k)
+    # Four pixels take turns with two vectors of weights. One pixel waits for each of its only one: multiply-adds follow
+    # a load element by element, so that they wait for its start, and for what the ports are slower.
+    four = np.maximum(_ceil(PIXELS * fpu * 100, timing["spatz_fpu_percent"]), load)
+    one = np.maximum(fpu, load) + timing["spatz_load_cycles"]
+    return np.maximum(timing["spatz_step4_cycles"], four), np.maximum(timing["spatz_step1_cycles"], one)
 
 
 def _load(timing: Timing, n: Cycles, k: Cycles) -> Cycles:
@@ -155,12 +158,6 @@ def _load(timing: Timing, n: Cycles, k: Cycles) -> Cycles:
         k % 4 == 0, _ceil(n, timing["spatz_load_elements"]), _ceil(n, timing["spatz_single_elements"])
     )
     return loads
-
-
-def _late(timing: Timing, n: Cycles, k: Cycles) -> Cycles:
-    """Cycles that Spatz's FPUs wait for a load: multiply-adds follow it element by element."""
-    cycles: Cycles = timing["spatz_load_cycles"] + _load(timing, n, k) - _ceil(n, timing["spatz_load_elements"])
-    return cycles
 
 
 def _channels(

@@ -46,6 +46,17 @@ MATCH_CARFIELD_INLINE void tap_of_channels(tap_t tap, vec_t *acc, const element_
     }
 }
 
+/* One c of four pixels. */
+MATCH_CARFIELD_INLINE void step_of_four(vec_t *a0, vec_t *a1, vec_t *a2, vec_t *a3, const element_t *x0,
+                                        const element_t *x1, const element_t *x2, const element_t *x3,
+                                        const vec_t *weights, uint32_t n)
+{
+    vec_mac_scalar(a0, scalar_load(x0), weights, n);
+    vec_mac_scalar(a1, scalar_load(x1), weights, n);
+    vec_mac_scalar(a2, scalar_load(x2), weights, n);
+    vec_mac_scalar(a3, scalar_load(x3), weights, n);
+}
+
 /* Four pixels at one tap. */
 MATCH_CARFIELD_INLINE void tap_of_four(tap_t tap, vec_t *a0, vec_t *a1, vec_t *a2, vec_t *a3, const element_t *x,
                                        uint32_t step, const element_t *w, const layer_t *l, uint32_t n)
@@ -54,12 +65,27 @@ MATCH_CARFIELD_INLINE void tap_of_four(tap_t tap, vec_t *a0, vec_t *a1, vec_t *a
     vec_t weights;
     if (tap == TAP_MIXES) {
         uint32_t c = l->c; /* at least one */
+#if MATCH_CARFIELD_LANES != MATCH_CARFIELD_LANES_MIN
+        /* Long vectors take long to load: the next one is on its way while this one is multiplied. */
+        vec_t next;
+        for (; c > 1u; c -= 2u) {
+            vec_load(&weights, w, n);
+            vec_load(&next, w + l->weight_row, n);
+            step_of_four(a0, a1, a2, a3, x0, x1, x2, x3, &weights, n);
+            step_of_four(a0, a1, a2, a3, x0 + 1, x1 + 1, x2 + 1, x3 + 1, &next, n);
+            x0 += 2;
+            x1 += 2;
+            x2 += 2;
+            x3 += 2;
+            w += 2u * l->weight_row;
+        }
+        if (c == 0u) {
+            return;
+        }
+#endif
         do {
             vec_load(&weights, w, n);
-            vec_mac_scalar(a0, scalar_load(x0++), &weights, n);
-            vec_mac_scalar(a1, scalar_load(x1++), &weights, n);
-            vec_mac_scalar(a2, scalar_load(x2++), &weights, n);
-            vec_mac_scalar(a3, scalar_load(x3++), &weights, n);
+            step_of_four(a0, a1, a2, a3, x0++, x1++, x2++, x3++, &weights, n);
             w += l->weight_row;
         } while (--c > 0u);
         return;

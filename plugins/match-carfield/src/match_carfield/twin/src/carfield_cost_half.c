@@ -60,13 +60,9 @@ static vectors_t vectors_of(const figures_t *f, uint64_t channels, uint64_t bloc
   return v;
 }
 
-/* Cycles of Spatz's ports for n elements of rows of k, and for what its FPUs wait. */
+/* Cycles of Spatz's ports for n elements of rows of k. */
 static uint64_t load(uint64_t n, uint64_t k) {
   return (k % 4u == 0u) ? up(n, MATCH_CARFIELD_SPATZ_LOAD_ELEMENTS) : up(n, MATCH_CARFIELD_SPATZ_SINGLE_ELEMENTS);
-}
-
-static uint64_t late(uint64_t n, uint64_t k) {
-  return MATCH_CARFIELD_SPATZ_LOAD_CYCLES + load(n, k) - up(n, MATCH_CARFIELD_SPATZ_LOAD_ELEMENTS);
 }
 
 /* What a row of blocks is made of: `four` and `one` for all taps of a block of four pixels and of a single pixel. */
@@ -84,16 +80,17 @@ typedef struct {
 } mixing_t;
 
 static uint64_t mixing_row(const figures_t *f, const mixing_t *m, uint64_t n) {
-  uint64_t step4 = f->step4, step1 = f->step1;
+  uint64_t step4 = f->step4, step1 = f->step1, tap = f->tap;
   if (f->unit == CARFIELD_SPATZ) {
-    const uint64_t fpu = up(n, MATCH_CARFIELD_SPATZ_FPU_ELEMENTS), wait = late(n, m->k);
-    step4 = most(step4, PIXELS * fpu + wait);
-    step1 = most(step1, fpu + wait);
+    const uint64_t fpu = up(n, MATCH_CARFIELD_SPATZ_FPU_ELEMENTS), ports = load(n, m->k);
+    step4 = most(step4, most(up(PIXELS * fpu * 100u, MATCH_CARFIELD_SPATZ_FPU_PERCENT), ports));
+    step1 = most(step1, most(fpu, ports) + MATCH_CARFIELD_SPATZ_LOAD_CYCLES);
+    tap += MATCH_CARFIELD_SPATZ_LOAD_CYCLES;
   } else if (n != PAIRS_LANES) {
     step4 = MATCH_CARFIELD_PULP_STEP4_REST_CYCLES;
     step1 = MATCH_CARFIELD_PULP_STEP1_REST_CYCLES;
   }
-  const uint64_t steps = m->fy * m->fx * m->c, frame = f->block + m->fy * (f->row + m->fx * f->tap);
+  const uint64_t steps = m->fy * m->fx * m->c, frame = f->block + m->fy * (f->row + m->fx * tap);
   const uint64_t alone = m->c * ((3u * step1 > step4) ? 3u * step1 - step4 : 0u);
   const uint64_t edges = (m->fx > 1u) ? 2u * m->fy * (m->fx * f->edge + alone) : 0u;
   return row_cycles(m->columns, frame, steps * step4, steps * step1) + edges;
