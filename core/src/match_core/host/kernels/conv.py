@@ -15,7 +15,7 @@ import numpy as np
 from match_core.host.graph import dtype_of, elements, input_at, integer, integers_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
-from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
+from match_core.host.kernels.elementwise import Body, body, describe, factor, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.window import Window, windows
@@ -234,7 +234,7 @@ def _taps(
             source += window.terms(step)
             offset += window.offset * step
         with code.loop("i", conv.inputs):
-            x = loaded(f"in0[{affine([*source, (inner, channel_step)], offset)}]", dtype_of(conv.source))
+            x = factor(f"in0[{affine([*source, (inner, channel_step)], offset)}]", dtype_of(conv.source), code)
             weight_value = loaded(weight_place, dtype_of(conv.node.inputs[1]))
             if not conv.floating:
                 x = minus(x, extra.get(2, ""))

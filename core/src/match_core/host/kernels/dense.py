@@ -22,7 +22,7 @@ from match_core.host.graph import (
 )
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
-from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
+from match_core.host.kernels.elementwise import Body, body, describe, factor, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import Nest, broadcast_strides, merge, row_major
 from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored, wide_unsigned
 from match_core.host.kernels.work import Work
@@ -167,7 +167,8 @@ def _write(
         with code.loop("d", product.depth) as step:
             a = f"in0[{affine((*nest.terms(product.a_strides), (step, product.a_step)))}]"
             b = f"in1[{affine((*nest.terms(product.b_strides), (step, product.b_step)))}]"
-            a, b = (loaded(text, dtype_of(t)) for text, t in ((a, product.node.inputs[0]), (b, product.node.inputs[1])))
+            a = factor(a, dtype_of(product.node.inputs[0]), code)
+            b = loaded(b, dtype_of(product.node.inputs[1]))
             if product.integer:
                 a, b = minus(a, names.get(2, "")), minus(b, names.get(3, ""))
             if product.integer or dtype.kind == "f":

@@ -128,6 +128,14 @@ def rounded_sum(dtype: np.dtype[np.generic], code: Code) -> Value:
     return Value("acc", arithmetic(dtype))
 
 
+def factor(place: str, dtype: np.dtype[np.generic], code: Code) -> str:
+    """The value at a place as factor of a product; one that must be converted is a statement of its own first."""
+    if dtype != np.float16:
+        return place
+    code.line(f"const {scalar_type(dtype)} value = {loaded(place, dtype)};")
+    return "value"
+
+
 class _Writer:
     """Loads arguments once each, at first use."""
 

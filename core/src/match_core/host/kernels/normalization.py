@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, input_at, number, shape_of
 from match_core.host.kernels.built import Built
@@ -36,6 +38,7 @@ def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
         type=scalar_type(dtype),
         load=partial(loaded, dtype=dtype),
         store=partial(stored, dtype=dtype),
+        converts=dtype == np.float16,
         zero=literal(0, dtype),
         count=literal(size, dtype),
         epsilon=literal(number(node, "epsilon", 1e-5), dtype),

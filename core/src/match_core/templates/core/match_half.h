@@ -86,9 +86,9 @@ static inline double match_half_nearest(double value)
     return (double)match_half_to_float(match_half_from_double(value));
 }
 
-/* a * b + c with one rounding. The double sum is not always exact. Where it is not, either the product is so large that
- * the result is infinite, or so small that the sum loses less than 2^-30 of c, which is a binary16 number: too little to
- * reach a tie of binary16 or to leave one. */
+/* a * b + c with one rounding. The double sum is not always exact. Where it is not, either the product is so large
+ * that the result is infinite, or so small that the sum loses less than 2^-30 of c, which is a binary16 number: too
+ * little to reach a tie of binary16 or to leave one. */
 static inline match_half_t match_half_fma(match_half_t a, match_half_t b, match_half_t c)
 {
     const double product = (double)match_half_to_float(a) * (double)match_half_to_float(b);

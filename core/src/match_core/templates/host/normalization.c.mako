@@ -1,25 +1,37 @@
-## Normalisation of lines that are contiguous: two passes for mean and variance, a third for the result.
-<% x = load("x[k]") %>\
+## Normalisation of lines that are contiguous: two passes for mean and variance, a third for the result. Values that
+## must be converted are read into a variable.
+<%
+    x = "value" if converts else "x[k]"
+    moved = f"({x} - mean)" if centred else x
+    scaled = f"{moved} / root * {scale}"
+    summand = f" + {bias}" if bias else ""
+%>\
+<%def name="read()">\
+% if converts:
+            const ${type} value = ${load("x[k]")};
+% endif
+</%def>\
     for (int32_t i = 0; i < ${outer}; i++) {
         const ${memory} *x = &in0[i * ${size}];
         ${memory} *y = &out0[i * ${size}];
 % if centred:
         ${type} mean = ${zero};
         for (int32_t k = 0; k < ${size}; k++) {
-            mean += ${x};
+            mean += ${load("x[k]")};
         }
         mean /= ${count};
 % endif
         ${type} variance = ${zero};
         for (int32_t k = 0; k < ${size}; k++) {
-% if centred:
-            variance += (${x} - mean) * (${x} - mean);
-% else:
-            variance += ${x} * ${x};
-% endif
+${read()}\
+            variance += ${moved} * ${moved};
         }
         const ${type} root = ${sqrt}(variance / ${count} + ${epsilon});
         for (int32_t k = 0; k < ${size}; k++) {
-            y[k] = ${store((f"({x} - mean)" if centred else x) + f" / root * {scale}" + (f" + {bias}" if bias else ""))};
+${read()}\
+% if converts:
+            const ${type} scaled = ${scaled};
+% endif
+            y[k] = ${store(("scaled" if converts else scaled) + summand)};
         }
     }

@@ -1,5 +1,5 @@
-## Softmax and LogSoftmax over one axis: the largest value is subtracted before the exponential. Where the output cannot
-## hold the exponential unrounded it is computed twice.
+## Softmax and LogSoftmax over one axis: the largest value is subtracted before the exponential. Where the output
+## cannot hold the exponential unrounded it is computed twice.
 <% x = load(f"in0[start + {step}]") %>\
     for (int32_t i = 0; i < ${outer * inner}; i++) {
         const int32_t start = ${start};
