@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Of the effort for a small graph, the part for its order without memory, which also gives the bound.
 ORDER_PART = 0.4
 #: Turns of the local search for each deterministic second.
-TURNS = 80
+TURNS = 200
 #: Of the effort for a large graph, what one window may take.
 WINDOW_SECONDS = 0.4
 

@@ -58,7 +58,7 @@ class JointModel:
     def solve(self) -> tuple[Draft | None, Answer]:
         """A better draft, None where none was found."""
         self.model.minimize(self.built.span)
-        answer = solve(self.model, self.seconds, varied=True)
+        answer = solve(self.model, self.seconds)
         if answer.values is None:
             return None, answer
         found = finished(self.problem, self._layout(answer.values), "time and addresses together")

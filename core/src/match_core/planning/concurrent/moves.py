@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from match_core.planning.concurrent.problem import Problem
 
 SEED = 1
+#: What a move may cost at first, as a part of the makespan.
+SLACK = 0.03
 
 
 def moved_jobs(problem: Problem, draft: Draft, turns: int) -> Draft:
-    """The best draft after so many turns. Moves that cost nothing are kept, so that the search can leave a plateau."""
+    """The best draft after so many turns. Moves that make things a little worse are kept, less and less so, so that the
+    search does not end in the first hollow."""
     chance, read_by = random.Random(SEED), followers(problem)
     order = [step.job for step in draft.layout.steps if step.kind == "job"]
     best, now = draft, -1
@@ -30,7 +33,7 @@ def moved_jobs(problem: Problem, draft: Draft, turns: int) -> Draft:
         if layout is None:
             continue
         found = finished(problem, layout, "jobs moved, memory by need")
-        if now < 0 or found.cycles <= now:
+        if now < 0 or found.cycles <= now + int(now * SLACK * (turns - turn) / turns):
             order, now = attempt, found.cycles
         if found.cycles < best.cycles:
             best = found

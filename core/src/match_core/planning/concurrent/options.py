@@ -11,6 +11,6 @@ class PlanOptions:
     for graphs that are planned at once; 0: the heuristic alone, whatever the size. ``window_jobs``: graphs with more
     jobs are planned in windows of so many, with ``windows_seconds`` for all of them."""
 
-    deterministic_seconds: float = 5.0
+    deterministic_seconds: float = 4.0
     window_jobs: int = 80
-    windows_seconds: float = 20.0
+    windows_seconds: float = 12.0

@@ -20,16 +20,15 @@ class Answer:
     seconds: float
 
 
-def solve(model: cp_model.CpModel, seconds: float, *, varied: bool = False) -> Answer:
-    """Solve within a deterministic limit. ``varied``: several ways to search take turns, among them changes of the best
-    answer so far; better where the bound is far away."""
+def solve(model: cp_model.CpModel, seconds: float) -> Answer:
+    """Solve within a deterministic limit. Searches that take turns in one thread (``interleave_search``) find more, but
+    not the same twice, so they are not used."""
     from ortools.sat.python import cp_model
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
     solver.parameters.max_deterministic_time = seconds
-    solver.parameters.interleave_search = varied
     status = solver.solve(model)
     spent = solver.response_proto.deterministic_time
     bound = int(-(-solver.best_objective_bound // 1)) if status != cp_model.MODEL_INVALID else 0
