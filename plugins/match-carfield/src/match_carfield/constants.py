@@ -42,13 +42,17 @@ _CHIP = (
     Constant("spatz_l1_bytes", 131_072, "bytes", _MAP),
     Constant("pulp_l1_data_bytes", 128 * 1024, "bytes", _LINKER),
     Constant("spatz_l1_data_bytes", 64 * 1024, "bytes", _LINKER),
-    Constant("l3_bytes", 63 * 1024 * 1024, "bytes", _LINKER + ": 64 MiB of DRAM, the first of them for the host's program"),
+    Constant(
+        "l3_bytes", 63 * 1024 * 1024, "bytes", _LINKER + ": 64 MiB of DRAM, the first of them for the host's program"
+    ),
 )
 
 # Copies. MCHAN's commands are those of the same DMA on GAP9.
 _DMA = (
     Constant("dma_max_bytes", 131_071, "bytes", "MCHAN command word, 17-bit length (sheet 2)"),
-    Constant("dma_stride_max_bytes", 65_535, "bytes", "pulp-runtime include/hal/dma/mchan_v7.h: 16-bit stride and length"),
+    Constant(
+        "dma_stride_max_bytes", 65_535, "bytes", "pulp-runtime include/hal/dma/mchan_v7.h: 16-bit stride and length"
+    ),
     Constant("dma_counters", 16, "ids", "pulp-runtime include/hal/dma/mchan_v7.h: status of 16 transfers"),
     Constant("pulp_dma_bytes_per_cycle", 8, "bytes/cycle", _MCHAN),
     Constant("dma_burst_bytes", 256, "bytes", _MCHAN),
@@ -84,7 +88,9 @@ _HOST = (
     _cycles("boot_cycles", 20_000, "no public figure: runtime's start, stacks and tables cleared", estimate=True),
     _cycles("mailbox_send_cycles", 100, _REGISTER + ": two letters, SET and EN, with fences, 20 each", estimate=True),
     _cycles("mailbox_receive_cycles", 80, _REGISTER + ": two letters, CLR and EN, 20 each", estimate=True),
-    _cycles("irq_entry_cycles", 100, "no public figure: wake-up, trap, registers saved, claim, complete", estimate=True),
+    _cycles(
+        "irq_entry_cycles", 100, "no public figure: wake-up, trap, registers saved, claim, complete", estimate=True
+    ),
     _cycles("unit_wake_cycles", 60, "no public figure: event to clock, pipeline filled, call", estimate=True),
     _cycles("l2_access_cycles", 20, _REGISTER + ", to L2 through two crossbars and a clock crossing", estimate=True),
 )
@@ -108,7 +114,9 @@ _TEAMS = (
 _COMMON = _CHIP + _DMA + _HOST + _TEAMS + KERNEL_CONSTANTS + INT8_CONSTANTS
 
 _EVENT = (
-    _cycles("post_cycles", 170, "50 for the search of tasks that may run, 20 for the counter, a mailbox", estimate=True),
+    _cycles(
+        "post_cycles", 170, "50 for the search of tasks that may run, 20 for the counter, a mailbox", estimate=True
+    ),
     _cycles("wake_cycles", 160, "wake-up, mailbox received, the counter read", estimate=True),
     _cycles("notify_cycles", 300, "mailbox sent, interrupt taken, letters read", estimate=True),
     _cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),

@@ -255,6 +255,8 @@ static void wrong_pulp(void *argument) {
     carfield_check_l1(CARFIELD_PULP, home, 16u, "operand");
   } else if (is("freed")) {
     plp_dma_wait(3u);
+  } else if (is("redmule")) {
+    (void)MATCH_CARFIELD_READ(0x5020100Cu);
   } else if (is("event")) {
     (void)eu_evt_maskWaitAndClr(1u);
   }

@@ -178,6 +178,7 @@ FAULTS = {
     "pulp-operand": "are not in the L1 of pulp",
     "pulp-freed": "was not allocated",
     "pulp-event": "is not modelled",
+    "pulp-redmule": "while its clock was gated",
     "worker-copies": "only core 0 of pulp",
     "spatz-outside": "one side in its L1",
     "spatz-constant": "not writable",

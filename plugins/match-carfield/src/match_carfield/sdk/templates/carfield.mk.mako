@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ${name} for Carfield: an image for each processor, all of them in one file for the host.
 #   make -f carfield.mk HOST_INCLUDES=... HOST_OBJECTS=... (and the same for the units)
-# *_INCLUDES: -I of the SDK's headers; *_OBJECTS: its start file and libraries.
+# *_INCLUDES: -I of the SDK's headers; *_OBJECTS: its start file and code; *_LIBS: libraries.
 HOST_CC ?= riscv64-unknown-elf-gcc
 HOST_FLAGS ?= -march=rv64gc -mabi=lp64d -mcmodel=medany
 HOST_INCLUDES ?=
 HOST_OBJECTS ?=
+HOST_LIBS ?= -lgcc
 NM ?= riscv64-unknown-elf-nm
 OBJCOPY ?= riscv64-unknown-elf-objcopy
 SIZE ?= riscv64-unknown-elf-size
@@ -14,7 +15,7 @@ CFLAGS ?= -O2 -std=c11 -Wall -Wextra -ffunction-sections -fdata-sections
 # Addresses have 64 bits wherever host and units share them. Nothing is relaxed, so that the addresses of the host's
 # first link are those of its last.
 SHARED_FLAGS := -DMATCH_ADDRESS=uint64_t -I.
-LINK_FLAGS := -nostartfiles -Wl,--gc-sections -Wl,--no-relax
+LINK_FLAGS := -nostdlib -Wl,--gc-sections -Wl,--no-relax -Wl,--no-warn-rwx-segments
 
 HOST_SOURCES := ${" ".join([*host_sources, "match_carfield_main.c"])}
 HOST := $(HOST_SOURCES:%.c=$(OUT)/host/%.o)
@@ -31,7 +32,7 @@ $(OUT)/host/%.o: %.c
 
 $(OUT)/host_first.elf: $(HOST) match_carfield_host.ld
 	$(HOST_CC) $(HOST_FLAGS) $(LINK_FLAGS) -T match_carfield_host.ld \
-	    $(LOOPS:%=-Wl,--defsym=%=${f"0x{next(iter(entries.values())):08X}"}) $(HOST) $(HOST_OBJECTS) -o $@
+	    $(LOOPS:%=-Wl,--defsym=%=${f"0x{next(iter(entries.values())):08X}"}) $(HOST) $(HOST_OBJECTS) $(HOST_LIBS) -o $@
 
 # Symbols of constants as a linker script for the units.
 $(OUT)/constants.ld: $(OUT)/host_first.elf
@@ -53,7 +54,7 @@ $(OUT)/${unit}/%.o: %.c
 	$(${upper}_CC) $(${upper}_FLAGS) $(CFLAGS) $(SHARED_FLAGS) $(${upper}_INCLUDES) -c $< -o $@
 
 $(OUT)/${unit}.elf: $(${upper}) $(OUT)/constants.ld match_carfield_${unit}.ld
-	$(${upper}_CC) $(${upper}_FLAGS) $(LINK_FLAGS) -nostdlib -Wl,--undefined=${name}_${unit}_loop \
+	$(${upper}_CC) $(${upper}_FLAGS) $(LINK_FLAGS) -Wl,--undefined=${name}_${unit}_loop \
 	    -T match_carfield_${unit}.ld $(OUT)/constants.ld $(${upper}) $(${upper}_OBJECTS) $(${upper}_LIBS) -o $@
 
 $(OUT)/${unit}.bin: $(OUT)/${unit}.elf
@@ -71,7 +72,7 @@ $(OUT)/${name}.elf: ${" ".join(f"$(OUT)/{unit}_image.o" for unit in units)}
 % for unit in units:
 	    -Wl,--defsym=${name}_${unit}_loop=0x$$($(NM) $(OUT)/${unit}.elf | awk '$$3 == "${name}_${unit}_loop" { print $$1 }') \
 % endfor
-	    $(HOST) $^ $(HOST_OBJECTS) -o $@
+	    $(HOST) $^ $(HOST_OBJECTS) $(HOST_LIBS) -o $@
 	@$(NM) $@ | awk '$$2 == "R" && $$3 ~ /^${name}_/ { print $$3 " = 0x" $$1 ";" }' | sort | cmp - $(OUT)/constants.ld
 
 sizes: $(OUT)/${name}.elf

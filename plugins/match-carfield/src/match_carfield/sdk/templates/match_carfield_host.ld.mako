@@ -13,8 +13,8 @@ MEMORY
 
 SECTIONS
 {
-    /* Constants, arenas, inputs, outputs and the state, which the units' copies reach. */
-    .shared : { *${name}_weights.o(.rodata .rodata.* .srodata .srodata.*) } > l2
+    /* Constants, arenas, inputs, outputs and the state, which the units' copies reach; the host names no constants. */
+    .shared : { KEEP(*${name}_weights.o(.rodata .rodata.* .srodata .srodata.*)) } > l2
     .shared_data : ALIGN(64) { *(.match_shared) } > l2
 % for unit in units:
     .${unit}_image : { KEEP(*(.match_${unit}_image)) } > ${unit}

@@ -14,7 +14,7 @@ SECTIONS
     .data : ALIGN(16) { *(.data .data.* .sdata .sdata.*) } > image
     __global_pointer$ = ADDR(.data) + 0x800;
     /* Zeros are part of the image, so that nobody has to clear them. */
-    .bss : ALIGN(16) { __bss_start = .; *(.bss .bss.* .sbss .sbss.* COMMON) __bss_end = .; BYTE(0) } > image
+    .zeros : ALIGN(16) { __bss_start = .; *(.bss .bss.* .sbss .sbss.* COMMON) __bss_end = .; BYTE(0) } > image
     _end = .;
     /DISCARD/ : { *(.comment .riscv.attributes .eh_frame .eh_frame.*) }
 }

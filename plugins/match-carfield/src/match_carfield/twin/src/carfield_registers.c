@@ -20,6 +20,8 @@
 #define PULP_IRQ 58u
 #define SPATZ_IRQ 60u
 #define REDMULE 0x50201000u
+#define CLUSTER_CLOCKS 0x50200018u /* bit 11: RedMulE's */
+#define REDMULE_CLOCK 0x800u
 
 /* Letters are ordered as the fences around them order memory; doorbells order nothing. */
 static struct {
@@ -35,6 +37,8 @@ static struct {
   uint32_t boot_address[CARFIELD_UNITS];
   uint32_t boot_enable;
 } platform;
+
+static uint32_t cluster_clocks; /* PULP's own */
 
 static struct {
   bool initialised, enabled[IRQS];
@@ -192,13 +196,26 @@ static void fetch(uint32_t enable) {
 
 static bool is_mailbox(uint32_t address) { return address - 0x40000000u < 0x100u * MAILBOXES; }
 
-static bool is_redmule(uint32_t address) { return address - REDMULE < 0x400u; }
+/* RedMulE answers core 0 of its cluster, and only with its clock. */
+static bool is_redmule(uint32_t address) {
+  if (address - REDMULE >= 0x400u) {
+    return false;
+  }
+  carfield_check_core(CARFIELD_PULP, "RedMulE");
+  if ((cluster_clocks & REDMULE_CLOCK) == 0u) {
+    match_twin_fault("RedMulE was accessed while its clock was gated");
+  }
+  return true;
+}
 
 void match_carfield_twin_write(uint32_t address, uint32_t value) {
   if (is_mailbox(address)) {
     write_mailbox((address - 0x40000000u) / 0x100u, address % 0x100u, value);
   } else if (is_redmule(address)) {
     carfield_redmule_write(address - REDMULE, value);
+  } else if (address == CLUSTER_CLOCKS) {
+    carfield_check_core(CARFIELD_PULP, "the cluster's clocks");
+    cluster_clocks = value;
   } else if (address == 0x200100C0u) {
     fetch(value);
   } else if (address == 0x200100DCu) {
@@ -220,6 +237,8 @@ uint32_t match_carfield_twin_read(uint32_t address) {
     return carfield_redmule_read(address - REDMULE);
   }
   switch (address) {
+  case CLUSTER_CLOCKS:
+    return cluster_clocks;
   case 0x200100E8u:
     return carfield_has_exited(CARFIELD_PULP) ? 1u : 0u;
   case 0x51020060u:
