@@ -17,16 +17,17 @@ from match_core.mapping.concurrent.costs import ShareCosts
 from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
 from match_core.mapping.concurrent.exact import solve_windows
 from match_core.mapping.concurrent.improve import improve
-from match_core.mapping.concurrent.menu import Menu, menu_of, samples
+from match_core.mapping.concurrent.menu import Menu, menu_of, near, samples
 from match_core.mapping.concurrent.network import Network, Queues
 from match_core.mapping.concurrent.options import ConcurrentOptions
-from match_core.mapping.concurrent.parts import Part
+from match_core.mapping.concurrent.parts import Division, Part
 from match_core.mapping.concurrent.start import starts
 from match_core.mapping.mapper import choose
 from match_core.mapping.result import Assignment, Bounds, Mapping, SolverStatus
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
+    from match_core.mapping.concurrent.network import Along
     from match_core.schedule.candidates import Scheduler
 
 #: So many heuristic starts are improved, the best ones as they are.
@@ -101,7 +102,8 @@ def _as_if_shared(offered: Sequence[Assignment]) -> tuple[Assignment, ...]:
 
 
 def _search(evaluator: Evaluator, spend: int) -> Evaluation:
-    """Rounds of optimising with what is known of the costs and asking what the choice really costs."""
+    """Starts from the sequential program on queues; then one task for each unit that takes part in an operator; then,
+    with pipelining, several."""
     network, costs, options = evaluator.network, evaluator.costs, evaluator.options
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
@@ -111,16 +113,45 @@ def _search(evaluator: Evaluator, spend: int) -> Evaluation:
     if evaluator.objective != "latency" and options.latency_limit_cycles is not None:
         quickest = _search(replace(evaluator, objective="latency"), spend)
         best = min(best, evaluator.evaluate(quickest.choice, quickest.starts), key=lambda evaluation: evaluation.value)
-    spend //= 1 + options.rounds_max  # the first round gets two parts
-    for number in range(options.rounds_max):
-        menus = [menu_of(operator, axes, evaluator) for operator, axes in zip(network.operators, along, strict=True)]
-        found = _optimised(best, menus, evaluator, spend) if number == 0 else improve(best, menus, evaluator, spend)
-        unknown = costs.confirm(part for division in found.choice for part in division)
+    stages = (False, True) if options.parallel == "pipeline" else (False,)
+    for cuts in stages:
+        best = _stage(best, along, evaluator, spend // len(stages), cuts=cuts)
+    return best
+
+
+def _stage(
+    best: Evaluation, along: Sequence[tuple[Along, ...]], evaluator: Evaluator, spend: int, *, cuts: bool
+) -> Evaluation:
+    """Rounds of optimising with what is known of the costs and asking what the choice, and what is near it, really
+    costs, nearer with every round. Only the first round may choose what is not known: else the search would go from one
+    cost that is estimated too low to the next."""
+    costs, rounds = evaluator.costs, evaluator.options.rounds_max
+    spend //= 1 + rounds  # the first round gets two parts
+    for number in range(rounds):
+        menus = [
+            menu_of(operator, axes, evaluator, cuts=cuts, only_known=number > 0)
+            for operator, axes in zip(evaluator.network.operators, along, strict=True)
+        ]
+        if number == 0:
+            found = _optimised(best, menus, evaluator, spend)
+        else:
+            found = improve(best, menus, evaluator, spend, only_known=True)
+        unknown = costs.confirm(
+            part
+            for division, axes in zip(found.choice, along, strict=True)
+            for part in (*division, *_near(division, axes, number))
+        )
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
-        if not unknown:
+        if not unknown and number > 0:
             break
     return best
+
+
+def _near(division: Division, alongs: Sequence[Along], halvings: int) -> Iterator[Part]:
+    for along in alongs:
+        if any(unit[:2] == division[0][:2] for unit in along.units):
+            yield from near(division, along, halvings)
 
 
 def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:

@@ -49,6 +49,12 @@ class ShareCosts:
         self._estimates.clear()
         return bool(new)
 
+    def is_known(self, part: Part) -> bool:
+        """Whether a part of this size was asked for, here or elsewhere along the dimension, and has a schedule."""
+        if not part.dim or part in self._confirmed:
+            return not part.dim or self._confirmed[part] is not None
+        return part.size in self._table(part.offer, part.dim)
+
     def assignment(self, part: Part) -> Assignment | None:
         """The part with its schedule; None where it has none. KeyError where it was not confirmed."""
         return self._confirmed[part] if part.dim else self.offered[part.offer]

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 #: Operators whose divisions are chosen at once, and by how many the next window lies further on.
 WINDOW, STRIDE = 16, 8
+#: So many windows at most; of a larger graph every second, third, ... is left to local changes.
+WINDOWS_MAX = 16
 #: Divisions of each operator in a model: the fastest ones alone, and the present one.
-DIVISIONS_MAX = 8
+DIVISIONS_MAX = 5
 
 
 def solve_windows(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, seconds: float) -> Evaluation:
     """Windows of operators one after another, the rest as it is; better answers are taken on. ``seconds``:
     deterministic ones in all."""
     firsts = range(0, max(1, len(menus) - WINDOW + STRIDE), STRIDE)
+    firsts = firsts[:: -(-len(firsts) // WINDOWS_MAX)]
     for first in firsts:
         window = range(first, min(first + WINDOW, len(menus)))
         found = _Window(best, menus, evaluator, window).solve(seconds / len(firsts))

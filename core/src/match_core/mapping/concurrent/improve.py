@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from match_core.mapping.concurrent.network import Along
 
 
-def improve(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int) -> Evaluation:
+def improve(
+    best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int, *, only_known: bool = False
+) -> Evaluation:
     """Changes of one operator and of two neighbours at once, as long as they help and no more than ``spend`` tasks
-    were put on time lines."""
+    were put on time lines; with ``only_known`` no part whose size has an estimated cost."""
     limit = evaluator.spent + spend
     pairs = sorted({(s.operator, n) for n, o in enumerate(evaluator.network.operators) for s in o.sources})
     while True:
@@ -24,7 +26,8 @@ def improve(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend
             for division in _moves(best.choice[number], menu):
                 if evaluator.spent >= limit:
                     return best
-                best = _better(best, {number: division}, evaluator)
+                if not only_known or all(evaluator.costs.is_known(part) for part in division):
+                    best = _better(best, {number: division}, evaluator)
         for maker, reader in pairs:
             for first, second in _joint(menus[maker], menus[reader], evaluator):
                 if evaluator.spent >= limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from match_core.mapping.concurrent.parts import (
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from match_core.mapping.concurrent.evaluate import Evaluator
     from match_core.mapping.concurrent.network import Along, Operator
 
-#: Where a cost is looked up first, as parts of the dimension: eighths are found later where they matter.
+#: Where a cost is looked up first, as parts of the dimension.
 SAMPLES = (0.25, 0.5, 0.75)
 #: By how much of the dimension a balanced share is moved to either side.
 SHIFTS = (0.0, 0.125, -0.125, 0.25, -0.25)
+#: So many tiles to either side of a chosen border costs are asked for too.
+NEAR = 2
 #: Into how many tasks a unit's part is cut.
 CUTS = (2, 4)
 #: How much slower alone than the quickest a division may be: on one unit, which leaves the others to other operators,
@@ -58,22 +60,39 @@ def samples(alongs: Sequence[Along]) -> Iterator[Part]:
     """Parts whose costs the first estimates are made from."""
     for along in alongs:
         for fraction in SAMPLES:
-            size = max(1, round(along.tiles * fraction)) * along.step
+            size = max(1, round(along.coarse.tiles * fraction)) * along.coarse.step
             if size < along.size:
                 yield from (Part(unit.offer, unit.dim, 0, size) for unit in along.units)
 
 
-def menu_of(operator: Operator, alongs: tuple[Along, ...], evaluator: Evaluator) -> Menu:
+def near(division: Division, along: Along, halvings: int) -> Iterator[Part]:
+    """The parts beside each border where that is moved to one of the borders around it, of coarse tiles that were
+    halved so many times."""
+    step = max(along.step, along.coarse.step >> halvings)
+    for left, right in pairwise(division):
+        for tiles in range(-NEAR, NEAR + 1):
+            border = (round(right.first / step) + tiles) * step
+            if left.first < border < right.first + right.size:
+                yield left._replace(size=border - left.first)
+                yield right._replace(first=border, size=right.first + right.size - border)
+
+
+def menu_of(
+    operator: Operator, alongs: tuple[Along, ...], evaluator: Evaluator, *, cuts: bool, only_known: bool
+) -> Menu:
     """Each operator whole on each unit; then, with shares, balanced ones of every set of queues, some moved to either
-    side; then, with pipelining, those and single units' cut into several tasks. Without repeats."""
+    side; then, with ``cuts``, those and single units' cut into several tasks. Without repeats; with ``only_known``
+    without those that hold a size whose cost is an estimate."""
     found = [Entry((Part(offer),), -1, (offer,), 1) for offer in operator.offers]
     if evaluator.options.parallel != "whole":
         for along in alongs:
             for units in _sets(along.units, evaluator):
                 found += _shared(along, units, evaluator.costs)
-    if evaluator.options.parallel == "pipeline":
+    if cuts:
         found += [more for entry in tuple(found) for along in alongs for more in _cut(entry, along)]
     distinct = tuple({entry.division: entry for entry in reversed(found)}.values())[::-1]
+    if only_known:
+        distinct = tuple(e for e in distinct if all(evaluator.costs.is_known(part) for part in e.division))
     return Menu(alongs, distinct if evaluator.objective == "energy" else _quick(distinct, evaluator))
 
 
@@ -94,6 +113,7 @@ def _sets(units: Sequence[Cuttable], evaluator: Evaluator) -> Iterator[tuple[Cut
 
 
 def _shared(along: Along, units: tuple[Cuttable, ...], costs: ShareCosts) -> Iterator[Entry]:
+    along = along.coarse
     counts = counts_that_end_together([partial(_cost, costs, unit, along) for unit in units], along.tiles)
     offers = tuple(unit.offer for unit in units)
     for shift in SHIFTS:
@@ -122,6 +142,6 @@ def _cut(entry: Entry, along: Along) -> Iterator[Entry]:
     elif entry.axis != along.axis:
         return
     for pieces in CUTS:
-        parts = tuple(piece for part in division for piece in cut(part, pieces, along.step))
+        parts = tuple(piece for part in division for piece in cut(part, pieces, along.coarse.step))
         if len(parts) > len(division):
             yield Entry(parts, along.axis, entry.units, pieces)

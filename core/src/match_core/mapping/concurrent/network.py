@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from match_core.schedule.candidates import Scheduler
 
 
+#: Tiles of an axis that are looked at before finer ones.
+COARSE = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The operator reads bytes of ``made``, which another one makes, as the tensor ``read`` (another name where a view
@@ -55,6 +59,12 @@ class Along:
     def tiles(self) -> int:
         """How many there are; the last one may be smaller."""
         return -(-self.size // self.step)
+
+    @property
+    def coarse(self) -> Along:
+        """The axis in tiles of a power of two as many steps, at least COARSE of them: sizes that cores and lanes like,
+        and few of them, since each costs a search."""
+        return replace(self, step=self.step << max(0, (self.tiles // COARSE).bit_length() - 1))
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def _form(menu: Menu, number: int) -> tuple[int, int]:
 def _ideal(menu: Menu, fractions: Mapping[int, float], evaluator: Evaluator, pieces: int) -> Division | None:
     """About these fractions on each queue, along the first axis that allows it; None where none does."""
     wanted = {queue: fraction for queue, fraction in fractions.items() if fraction > LITTLE}
-    for along in menu.alongs:
+    for along in (along.coarse for along in menu.alongs):
         units = _one_per_queue(along, evaluator)
         if not set(wanted) <= set(units):
             continue
