@@ -119,15 +119,19 @@ def compile_sources(
     jobs += [_Job(path, folder / f"{path.stem}{kind}.o", _cached(path, key)) for path in own]
     objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs})
     running: list[_Running] = []
-    for job in jobs:
-        if job.cached is not None and job.cached.is_file():
-            shutil.copyfile(job.cached, job.target)
-            continue
-        running.append(_Running(objects, job))
-        if len(running) >= max(1, os.cpu_count() or 1):
+    try:
+        for job in jobs:
+            if job.cached is not None and job.cached.is_file():
+                shutil.copyfile(job.cached, job.target)
+                continue
+            running.append(_Running(objects, job))
+            if len(running) >= max(1, os.cpu_count() or 1):
+                running.pop(0).finish()
+        while running:
             running.pop(0).finish()
-    for compiler in running:
-        compiler.finish()
+    finally:  # nobody writes any more when the caller clears up
+        for compiler in running:
+            compiler.process.communicate()
     return objects
 
 
