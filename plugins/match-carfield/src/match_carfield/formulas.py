@@ -167,7 +167,8 @@ def _channels(
     whole, rest = columns // PIXELS, columns % PIXELS
     blocks = rows * _ceil(columns, PIXELS)
     parts, lanes, last = _vectors(timing, unit, k, blocks)
-    frame, weights, taps = timing[f"{unit}_{name}_block_cycles"], int(name == "depthwise"), fy * fx
+    frame = timing[f"{unit}_{name}_block_cycles"] + (fy - 1) * timing[f"{unit}_{name}_row_cycles"]
+    weights, taps = int(name == "depthwise"), fy * fx
     edges = 2 * (fx > 1) * taps * timing[f"{unit}_{name}_edge_cycles"]
 
     def both(n: Cycles) -> Cycles:

@@ -52,6 +52,7 @@ def _channels(count: Count, lanes: int) -> Iterator[tuple[str, float]]:
     for kernel, name in (("d", "depthwise"), ("v", "average"), ("m", "maximum")):
         tap = _per(count, kernel, "fx", 2, 4, ox=4, k=lanes)
         yield f"{name}: tap of four pixels", tap
+        yield f"{name}: row of taps", _per(count, kernel, "fy", 2, 4, ox=4, k=lanes, fx=2) - 2 * tap
         yield f"{name}: tap of one pixel", _per(count, kernel, "fx", 2, 4, ox=1, k=lanes)
         yield f"{name}: edge, a tap more", _edge(count, kernel, ox=4, k=lanes, fx=3)
         yield f"{name}: block of four pixels", _per(count, kernel, "oy", 2, 4, ox=4, k=lanes, fx=4) - 4 * tap

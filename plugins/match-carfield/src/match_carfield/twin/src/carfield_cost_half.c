@@ -11,7 +11,8 @@
 typedef struct {
   carfield_unit_t unit;
   uint64_t cores, call, tap, row, block, edge, step4, step1;
-  uint64_t depthwise4, depthwise1, depthwise_block, depthwise_edge, pool4, pool1, pool_block, pool_edge;
+  uint64_t depthwise4, depthwise1, depthwise_block, depthwise_edge, depthwise_row;
+  uint64_t pool4, pool1, pool_block, pool_edge, pool_row;
   uint64_t sum, gather, gather_row, softmax, softmax_row, layernorm, layernorm_row, gelu, scale_percent;
 } figures_t;
 
@@ -30,6 +31,8 @@ typedef struct {
     .layernorm_row = MATCH_CARFIELD_##U##_LAYERNORM_ROW_CYCLES, .gelu = MATCH_CARFIELD_##U##_GELU_CYCLES,         \
     .edge = MATCH_CARFIELD_##U##_EDGE_CYCLES, .depthwise_edge = MATCH_CARFIELD_##U##_DEPTHWISE_EDGE_CYCLES,       \
     .pool_edge = MATCH_CARFIELD_##U##_POOL_EDGE_CYCLES,                                                           \
+    .depthwise_row = MATCH_CARFIELD_##U##_DEPTHWISE_ROW_CYCLES,                                                   \
+    .pool_row = MATCH_CARFIELD_##U##_POOL_ROW_CYCLES,                                                             \
     .scale_percent = MATCH_CARFIELD_##U##_SCALE_PERCENT,                                                          \
   }
 
@@ -118,7 +121,9 @@ static uint64_t channels_row(const figures_t *f, const channels_t *c, uint64_t n
     one = most(one, pixel + weights);
   }
   const uint64_t taps = c->fy * c->fx, edge = c->weighs ? f->depthwise_edge : f->pool_edge;
-  return row_cycles(c->columns, c->weighs ? f->depthwise_block : f->pool_block, taps * four, taps * one) +
+  const uint64_t frame = (c->weighs ? f->depthwise_block : f->pool_block) +
+                         (c->fy - 1u) * (c->weighs ? f->depthwise_row : f->pool_row);
+  return row_cycles(c->columns, frame, taps * four, taps * one) +
          ((c->fx > 1u) ? 2u * taps * edge : 0u);
 }
 

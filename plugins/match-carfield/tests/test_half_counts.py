@@ -1,0 +1,45 @@
+"""The figures of the binary16 kernels against the instructions that whole calls execute, on one core."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+
+import numpy as np
+import pytest
+from match_carfield import formulas
+from match_carfield.constants import values
+from match_carfield.counts.build import PULP, SPATZ, Counter, Machine
+
+pytestmark = [
+    pytest.mark.spatz,
+    pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang (pip) is absent"),
+    pytest.mark.skipif(shutil.which("qemu-riscv32") is None, reason="qemu-riscv32 is absent"),
+]
+
+#: Without what the base ISA does not save: pointers and loop ends of the inner loops (kernel_constants says how many).
+PULP_PLAIN = {"pulp_cores": 1, "pulp_step4_cycles": 21, "pulp_step1_cycles": 9}
+#: Vectors of binary32, of which four registers hold 64, and which take no time.
+SPATZ_PLAIN = {"spatz_cores": 1, "spatz_lanes": 64, "spatz_load_cycles": 0}
+SPATZ_PLAIN |= {f"spatz_{name}_elements": 10**6 for name in ("fpu", "load", "single")}
+
+SHAPES = ((8, 16, 64, 32, 3, 1), (4, 12, 64, 48, 3, 1), (6, 8, 64, 64, 1, 0))
+
+
+@pytest.fixture(scope="module")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> Counter:
+    return Counter(tmp_path_factory.mktemp("counts"))
+
+
+@pytest.mark.parametrize(("machine", "plain"), [(PULP, PULP_PLAIN), (SPATZ, SPATZ_PLAIN)], ids=["pulp", "spatz"])
+def test_formulas_follow_the_instructions(counter: Counter, machine: Machine, plain: dict[str, int]) -> None:
+    program, figures = counter.build(machine), {**values(), **plain}
+    stride = {"stride_y": 1, "stride_x": 1}
+    for oy, ox, k, c, taps, pad in SHAPES:
+        for letter, kernel in (("c", "conv2d"), ("d", "depthwise2d"), ("v", "pool2d")):
+            sizes = {"oy": oy, "ox": ox, "k": k, "c": c, "fy": taps, "fx": taps, "pad": pad}
+            executed = counter.instructions(machine, program, letter, **sizes)
+            tile = {"OY": oy, "OX": ox, "K": k, "C": k if letter == "v" else c, "FY": taps, "FX": taps}
+            arrays = {name: np.array([size], np.int64) for name, size in tile.items()}
+            modelled = int(formulas.work_cycles(figures, f"{machine.unit}_{kernel}", stride, arrays)[0])
+            assert 0.95 <= modelled / executed <= 1.2, (kernel, sizes, executed, modelled)
