@@ -1,7 +1,7 @@
 """Every Carfield figure of the platform: one table, each figure with its public source.
 
-``sheet`` in a source is the public hardware summary of Carfield kept with the project's hardware notes; the repository or
-paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is public. Figures of
+``sheet`` in a source is the public hardware summary of Carfield kept with the project's hardware notes; the repository
+or paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is public. Figures of
 kernels stand in ``kernel_constants``.
 
 There are two tables, which differ in how units and host tell each other about tasks: ``event`` by mailboxes and
@@ -100,7 +100,7 @@ _TEAMS = (
     _cycles(
         "pulp_barrier_cycles",
         30,
-        "hardware barrier of the PULP cluster, 11 cycles (Glaser et al. DATE 2019), and reading entry and argument, the call",
+        "hardware barrier of the PULP cluster, 11 cycles (Glaser et al. DATE 2019), reading the entry, the call",
         estimate=True,
     ),
     _cycles(

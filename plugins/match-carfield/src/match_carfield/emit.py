@@ -72,8 +72,8 @@ def config_header(signalling: str) -> RuntimeFile:
 
 
 def unit_api(unit: str, soc: Soc) -> UnitApi:
-    """The API of ``pulp`` or ``spatz`` in a program for ``soc``. Both have the same twin; each ships the runtime that it
-    and the host need."""
+    """The API of ``pulp`` or ``spatz`` in a program for ``soc``. Both have the same twin; each ships the runtime that
+    it and the host need."""
     signalling = signalling_of(soc)
     name = f"match_carfield_{unit}"
     headers = tuple(context_header(interface) for interface in (*HALF_INTERFACES, *INT8_INTERFACES))

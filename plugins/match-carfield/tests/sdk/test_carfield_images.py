@@ -113,7 +113,7 @@ def test_what_is_shared_lies_in_l2(built: Path) -> None:
     sections = _sections(built / "product.elf")
     for name in (".shared", ".shared_data"):
         address, size = sections[name]
-        assert size > 0 and L2_DATA <= address and address + size <= L2_DATA + L2_DATA_BYTES
+        assert size > 0 and address >= L2_DATA and address + size <= L2_DATA + L2_DATA_BYTES
 
 
 def test_a_sequential_program_has_no_images() -> None:

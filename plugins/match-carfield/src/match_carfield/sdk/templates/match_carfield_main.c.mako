@@ -24,18 +24,14 @@ volatile int32_t match_carfield_status;
 volatile uint32_t match_carfield_checksums[${len(outputs)}];
 
 % if inputs:
-/* Upper bytes of xorshift32 (shifts 13, 17, 5). */
-static uint32_t draw = 1u;
-
-static void fill(void *tensor, uint32_t bytes)
+/* Upper byte of xorshift32 (shifts 13, 17, 5). */
+static uint32_t draw(void)
 {
-    uint8_t *const place = tensor;
-    for (uint32_t i = 0u; i < bytes; i++) {
-        draw ^= draw << 13;
-        draw ^= draw >> 17;
-        draw ^= draw << 5;
-        place[i] = (uint8_t)(draw >> 24);
-    }
+    static uint32_t state = 1u;
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state >> 24;
 }
 
 % endif
@@ -64,7 +60,14 @@ int main(void)
     const ${name}_inputs_t in = {${", ".join(f".{io.field} = {io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t out = {${", ".join(f".{io.field} = {io.field}" for io in outputs)}};
 % for io in inputs:
-    fill(${io.field}, (uint32_t)sizeof ${io.field});
+    for (uint32_t i = 0u; i < ${io.elements}u; i++) {
+        const uint32_t byte = draw();
+% if io.dtype == "float16":
+        ${io.field}[i] = (uint16_t)(((byte & 0x80u) << 8) | 0x3800u | ((byte & 0x7Fu) << 3)); /* 0.5 to 1, or negative */
+% else:
+        ${io.field}[i] = (${io.ctype})byte;
+% endif
+    }
 % endfor
     int status = ${name}_init(&ctx);
     if (status == ${guard}_OK) {
