@@ -120,7 +120,7 @@ def image_model() -> HalfModel:
     residual = model.current
     model.conv(8, 3, group=8).relu().conv(8, 3, group=2).add(residual).relu()
     model.conv(12, 1, stride=2).relu().conv(12, 3, stride=1, normalised=True)
-    return model.pool("MaxPool", 2).pool("AveragePool", 3).flatten().dense(10)
+    return model.pool("MaxPool", 2).pool("AveragePool", 3).flatten().dense(128)
 
 
 def sequence_model() -> HalfModel:

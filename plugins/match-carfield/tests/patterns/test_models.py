@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from match_core import CostModel, Pattern, Soc, Unit, Workload
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 
@@ -19,12 +21,39 @@ CASES: dict[str, tuple[Callable[[], HalfModel], set[str]]] = {
 }
 
 
+class DearHost:
+    """A cost model that drives work away from the host, however small it is: its sums are rounded otherwise."""
+
+    def __init__(self, model: CostModel) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def layer_cycles(self, workload: Workload) -> int:
+        return self._model.layer_cycles(workload) + 10**7
+
+
+class UnitsFirst:
+    """The plugins, with the host as the last resort."""
+
+    def __init__(self, plugins: Plugins) -> None:
+        self._plugins = plugins
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plugins, name)
+
+    def cost(self, soc: Soc, unit: Unit, pattern: Pattern) -> CostModel:
+        model = self._plugins.cost(soc, unit, pattern)
+        return DearHost(model) if unit.name == soc.host and not pattern.view else model
+
+
 @pytest.fixture(scope="module")
-def plugins() -> Plugins:
-    return Plugins.load()
+def plugins() -> UnitsFirst:
+    return UnitsFirst(Plugins.load())
 
 
-def verified(path: Path, plugins: Plugins, *units: str) -> VerifyResult:
+def verified(path: Path, plugins: Any, *units: str) -> VerifyResult:
     request = VerifyRequest(path, "carfield", only_units=units, execution="sequential", cache=False)
     return verify_model(request, plugins)
 
@@ -36,14 +65,15 @@ def kinds(result: VerifyResult, unit: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_models_on_each_unit(name: str, plugins: Plugins, tmp_path: Path) -> None:
+def test_models_on_each_unit(name: str, plugins: UnitsFirst, tmp_path: Path) -> None:
     build, patterns = CASES[name]
     path = build().save(tmp_path / f"{name}.onnx")
     results = [verified(path, plugins, unit) for unit in ("pulp", "spatz")]
     for unit, result in zip(("pulp", "spatz"), results, strict=True):
         assert result.ok, result.outputs
         assert patterns <= kinds(result, unit)
-        assert result.compilation.program.predicted_cycles == result.run.cycles_total
+        nodes = [node for node in result.run.nodes if node.unit == unit]
+        assert sum(node.cycles for node in nodes) == pytest.approx(sum(n.predicted_cycles for n in nodes), rel=0.02)
     first, second = (list(result.run.outputs.values()) for result in results)
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(np.asarray(one).view(np.uint16), np.asarray(other).view(np.uint16))
