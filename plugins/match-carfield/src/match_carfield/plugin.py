@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from match_core import hookimpl
 
 if TYPE_CHECKING:
-    from match_core import CostModel, Hardware, Pass, Pattern, Soc, Unit, UnitApi
+    from match_core import CostModel, Hardware, Pattern, Soc, Unit, UnitApi
 
 match_contract = 1
-_SOCS = ("carfield", "carfield_poll")
 _UNITS = ("pulp", "spatz")
 
 
@@ -20,16 +19,6 @@ def match_hardware() -> Hardware:
     from match_carfield.hardware import hardware
 
     return hardware()
-
-
-@hookimpl
-def match_transforms(soc: Soc) -> tuple[Pass, ...]:
-    """What the graph needs before patterns are looked for."""
-    if soc.name not in _SOCS:
-        return ()
-    from match_carfield.transforms import TRANSFORMS
-
-    return TRANSFORMS
 
 
 @hookimpl
