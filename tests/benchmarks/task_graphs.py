@@ -25,7 +25,8 @@ BRANCHES = 3
 
 def network(tasks: int, seed: int = 1) -> tuple[Model, UnitMapping]:
     """About so many tasks: operators read one or two of the last tensors, and now and then one from long before (a skip
-    connection). Each is whole or in two or three shares of rows, read with their neighbours; cycles follow the bytes."""
+    connection). Each is whole or in two or three shares of rows, read with their neighbours; cycles follow the
+    bytes."""
     chance = random.Random(seed)
     tensors = {"in": gs.Variable("in", np.uint8, [ROWS, 64])}
     nodes: list[gs.Node] = []

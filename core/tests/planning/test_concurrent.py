@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def cases(draw, side_operator, most=9):
         extent = shape[0 if dim == "row" else 1]
         cuts = draw(st.lists(st.integers(1, extent - 1), max_size=3, unique=True)) if extent > 1 else []
         edges = [0, *sorted(cuts), extent]
-        sizes = tuple(b - a for a, b in zip(edges, edges[1:], strict=False)) if cuts else ()
+        sizes = tuple(b - a for a, b in pairwise(edges)) if cuts else ()
         parts = len(sizes) or 1
         units = tuple(draw(st.sampled_from(UNITS)) for _ in range(parts))
         cycles = tuple(draw(st.integers(1, 60)) for _ in range(parts))
@@ -249,3 +250,192 @@ def test_without_any_need_the_program_is_wrong(side, data):
                     changed = (*rows[:place], replace(row, needs=needs), *rows[place + 1 :])
                     faults = concurrent_faults(model.graph, replace(program, **{field: changed}))
                     assert any("no order" in fault or "not there" in fault for fault in faults), (row.needs, faults)
+
+
+# --- single decisions ----------------------------------------------------------------------------------------------
+
+
+def one(side, reads, shape, unit, cycles=10):
+    return side.Operator(reads, shape, (unit,), (cycles,))
+
+
+def names(program):
+    return [task.assignment.candidate.node_names[0] for task in program.tasks]
+
+
+def test_a_share_waits_only_for_the_rows_it_reads(side):
+    operators = {
+        "a": side.Operator(("in",), (8, 4), ("npu", "npu"), (100, 100), (4, 4)),
+        "b": side.Operator(("a",), (8, 4), ("cluster", "cluster"), (10, 10), (3, 5)),
+    }
+    model, mapping = side.build(operators, {"in": (8, 4)})
+    program = plan_concurrent(model, mapping, side.soc())
+    queues = {queue.name: [program.tasks[i] for i in queue.tasks] for queue in program.queues}
+    # Rows 0 to 3 are ready after the first task; the other share reads a row of the second one.
+    assert [task.needs for task in queues["cluster"]] == [(("npu", 1),), (("npu", 2),)]
+    assert [task.needs for task in queues["npu"]] == [(), ()]
+
+
+def test_what_is_implied_is_not_needed(side):
+    operators = {
+        "a": one(side, ("in",), (4, 4), "npu"),
+        "b": one(side, ("a",), (4, 4), "cluster"),
+        "c": one(side, ("a", "b"), (4, 4), "host"),
+        "d": one(side, ("a", "c"), (4, 4), "host"),
+    }
+    model, mapping = side.build(operators, {"in": (4, 4)})
+    program = plan_concurrent(model, mapping, side.soc())
+    assert names(program) == ["a", "b", "c", "d"]
+    assert [task.needs for task in program.tasks] == [(), (("npu", 1),), (("cluster", 1),), ()]
+
+
+def test_signals_cost_what_the_chip_says(side):
+    operators = {
+        "a": one(side, ("in",), (4, 4), "npu"),
+        "b": one(side, ("in",), (4, 4), "npu"),
+        "c": one(side, ("a", "b"), (4, 4), "cluster"),
+    }
+    model, mapping = side.build(operators, {"in": (4, 4)})
+    program = plan_concurrent(model, mapping, side.soc())
+    post, wake, notify, between = 3, 4, 5, 2
+    first = post + wake
+    second = first + 10 + between
+    third = second + 10 + notify + post + wake
+    assert [task.start_cycles for task in program.tasks] == [first, second, third]
+    assert program.predicted_cycles == third + 10 + notify
+    assert program.timing.status == "optimal"
+
+
+def test_a_busy_host_posts_nothing(side):
+    operators = {
+        "long": one(side, ("in",), (4, 4), "host", 500),
+        "a": one(side, ("in",), (4, 4), "npu", 20),
+        "b": one(side, ("a",), (4, 4), "cluster", 20),
+        "end": one(side, ("long", "b"), (4, 4), "host", 1),
+    }
+    model, mapping = side.build(operators, {"in": (4, 4)})
+    program = plan_concurrent(model, mapping, side.soc(), options=FAST)
+    start = dict(zip(names(program), (task.start_cycles for task in program.tasks), strict=True))
+    assert start["a"] < 500 < start["b"]
+    assert program.timing.bound < program.predicted_cycles
+
+
+def skip(side):
+    """A tensor that is made first and read last, and a wide part in between."""
+    return {
+        "skip": one(side, ("in",), (8, 8), "npu"),
+        "wide": one(side, ("in",), (8, 16), "cluster"),
+        "wider": one(side, ("wide",), (8, 16), "cluster"),
+        "thin": one(side, ("wider",), (8, 8), "npu"),
+        "end": one(side, ("skip", "thin"), (4, 4), "cluster"),
+    }
+
+
+def test_what_is_not_needed_goes_to_the_store(side):
+    model, mapping = side.build(skip(side), {"in": (4, 4)})
+    roomy = plan_concurrent(model, mapping, side.soc(1000))
+    assert roomy.swaps == ()
+    # Both wide tensors have 128 bytes, inputs and outputs 16 each: 64 bytes less than what lives together.
+    tight = plan_concurrent(model, mapping, side.soc(128 * 2 + 32))
+    assert concurrent_faults(model.graph, tight) == ()
+    assert [(swap.source, swap.target) for swap in tight.swaps] == [
+        ("activation_0#0", "activation_0#store"),
+        ("activation_0#store", "activation_0#1"),
+    ] or names(tight)[0] != "skip"
+    assert tight.predicted_cycles >= roomy.predicted_cycles
+
+
+def test_a_smaller_memory_is_slower_and_in_the_end_too_small(side):
+    model, mapping = side.build(skip(side), {"in": (4, 4)})
+    cycles = []
+    for size in (1000, 352, 320, 288):
+        program = plan_concurrent(model, mapping, side.soc(size))
+        assert concurrent_faults(model.graph, program) == ()
+        cycles.append(program.predicted_cycles)
+    assert cycles == sorted(cycles)
+    with pytest.raises(InfeasibleError) as caught:
+        plan_concurrent(model, mapping, side.soc(284), (("weights", 0),))
+    error = caught.value
+    assert error.code == "MATCH-M001"
+    assert error.what == "the program does not fit memory l2: 4 bytes too much"
+    assert error.where == "most is needed at 'source/wider' (op on cluster)"
+    assert "together at this task: 'wide' 128, 'wider' 128" in error.why
+
+
+def test_without_a_store_all_that_lives_must_fit(side):
+    model, mapping = side.build(skip(side), {"in": (4, 4)})
+    with pytest.raises(InfeasibleError, match="does not fit memory l2"):
+        plan_concurrent(model, mapping, side.soc(300, store_bytes=0))
+
+
+@settings(RELAXED, max_examples=12)
+@given(data=st.data(), seed=st.integers(0, 100))
+def test_solved_plans_are_right_too(side, data, seed):
+    """The constraint models, with little effort, in one piece and in windows."""
+    case = data.draw(cases(side.Operator))
+    size = least_bytes(side, case) + data.draw(st.sampled_from([0, 12, 4000]))
+    _, first = planned(side, case, side.soc(size))
+    for window in (100, 3):
+        options = PlanOptions(deterministic_seconds=0.2, window_jobs=window, windows_seconds=0.2)
+        model, program = planned(side, case, side.soc(size), options)
+        assert concurrent_faults(model.graph, program) == ()
+        assert program.timing.bound <= program.predicted_cycles <= first.predicted_cycles
+        Machine(case, model, program, seed).run()
+
+
+# --- the validator -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def good(side):
+    model, mapping = side.build(skip(side), {"in": (4, 4)})
+    program = plan_concurrent(model, mapping, side.soc(1000), (), {1: 12})
+    assert concurrent_faults(model.graph, program) == ()
+    return model, program
+
+
+def with_buffer(program, name, **changes):
+    buffers = tuple(replace(b, **changes) if b.name == name else b for b in program.buffers)
+    return replace(program, buffers=buffers)
+
+
+def with_task(program, node, **changes):
+    tasks = tuple(replace(t, **changes) if t.assignment.candidate.node_names == (node,) else t for t in program.tasks)
+    return replace(program, tasks=tasks)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda p: with_task(p, "end", needs=()), "no order"),
+        (lambda p: with_task(p, "thin", needs=(("cluster", 9),)), "needs 9 of cluster"),
+        (lambda p: with_task(p, "wide", needs=(("npu", 2),)), "wait for each other"),
+        (lambda p: with_task(p, "end", start_cycles=0), "starts at 0, before"),
+        (lambda p: with_task(p, "end", cycles=11), "its schedule another number"),
+        (lambda p: with_task(p, "end", queue="npu"), "is in the queue cluster"),
+        (lambda p: with_task(p, "wider", buffers_in=()), "does not say in which buffer 'wide' is"),
+        (lambda p: with_buffer(p, "activation_1", offset_bytes=1000), "ends beyond"),
+        (lambda p: with_buffer(p, "activation_1", size_bytes=8), "its tensors"),
+        (lambda p: with_buffer(p, "activation_1", first_task=4, last_task=4), "is used at"),
+        (lambda p: replace(p, queues=p.queues[:2]), "do not hold every task once"),
+        (lambda p: replace(p, tasks=p.tasks[:-1]), "cover each node once"),
+        (lambda p: replace(p, predicted_cycles=1), "the host knows the end at"),
+    ],
+)
+def test_the_validator_finds_what_is_wrong(good, change, fault):
+    model, program = good
+    found = concurrent_faults(model.graph, change(program))
+    assert any(fault in text for text in found), found
+
+
+def test_the_validator_finds_needs_that_nothing_asks_for(side):
+    operators = {
+        "a": one(side, ("in",), (4, 4), "npu", 5),
+        "b": one(side, ("in",), (4, 4), "cluster", 50),
+        "end": one(side, ("a", "b"), (4, 4), "npu"),
+    }
+    model, mapping = side.build(operators, {"in": (4, 4)})
+    program = plan_concurrent(model, mapping, side.soc())
+    for node, needs in (("b", (("npu", 1),)), ("end", (("cluster", 1), ("npu", 1)))):
+        found = concurrent_faults(model.graph, with_task(program, node, needs=needs))
+        assert any("shares bytes with 0" in text or "is implied" in text for text in found), found

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SEED = 1
 #: What a move may cost at first, as a part of the makespan.
-SLACK = 0.03
+SLACK = 0.02
 
 
 def moved_jobs(problem: Problem, draft: Draft, turns: int) -> Draft:

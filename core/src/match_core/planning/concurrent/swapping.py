@@ -87,19 +87,21 @@ class _Walk:
     def _restore(self, saved: _Walk) -> None:
         self.__dict__.update(saved.__dict__)
 
-    def _fetch_all(self, needed: Sequence[int], number: int) -> bool:
+    def _fetch_all(self, needed: Sequence[int], number: int, *, tight: bool = False) -> bool:
         missing = [item for item in needed if self.arena.address_of(item) is None]
         for item in sorted(missing, key=lambda i: (-self.problem.size_of(i), i)):
-            if not self._fetch(item, needed, number):
+            if not self._fetch(item, needed, number, tight):
                 return False
         return True
 
-    def _fetch(self, item: int, needed: Sequence[int], number: int) -> bool:
-        """Place an item in the cheapest window; what lies there leaves."""
+    def _fetch(self, item: int, needed: Sequence[int], number: int, tight: bool) -> bool:
+        """Place an item in the cheapest window (``tight``: the lowest that is free); what lies there leaves."""
         job = self.problem.jobs[number]
         begin = max([self.free[job.queue], *(self.end[maker] for maker in job.after)])
 
         def cost(window: Window) -> tuple[int, ...] | None:
+            if tight:
+                return None if window.victims else ()
             if any(not self._may_leave(victim, needed) for victim in window.victims):
                 return None
             copies = sum(self._cost_of_leaving(victim) for victim in window.victims)
@@ -163,4 +165,4 @@ class _Walk:
         for item in self.arena.items():
             if self.unwritten[item] == 0 and not self._leave(item):
                 return False
-        return self._fetch_all(needed, number)
+        return self._fetch_all(needed, number, tight=True)
