@@ -141,15 +141,10 @@ _REDMULE_FIGURES = (
     _cycles("redmule_program_cycles", 40, "a load and seven stores to the cluster's peripherals, 5 each"),
 )
 
-#: What a benchmark changes to see how much depends on a unit's speed: its kernels' cycles, in percent.
-SCALES = (
+#: Percent of their cycles that a unit's kernels take (RedMulE's are pulp's): other values show what depends on them.
+_SCALES = (
     Constant("pulp_scale_percent", 100, "percent", "the figures as they are"),
     Constant("spatz_scale_percent", 100, "percent", "the figures as they are"),
 )
 
-KERNEL_CONSTANTS: tuple[Constant, ...] = (*_PULP, *_SPATZ_FIGURES, *_REDMULE_FIGURES, *SCALES)
-
-
-def scaled(unit: str, percent: int) -> Constant:
-    """The figure that makes the kernels of ``unit`` take ``percent`` of their cycles."""
-    return Constant(f"{unit}_scale_percent", percent, "percent", "changed to see what depends on it", estimate=True)
+KERNEL_CONSTANTS: tuple[Constant, ...] = (*_PULP, *_SPATZ_FIGURES, *_REDMULE_FIGURES, *_SCALES)
