@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from match_core import KernelInterface
 from numpy.typing import NDArray
 
 from . import half_reference as reference
-from .half_library import build, context
+from .half_library import PACKAGE, RUNTIME, STRICT, build, context, write_headers
 from .half_reference import Half, bits
 
 TRAP = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sanitize-recover=all")
@@ -257,6 +260,23 @@ def test_transposition(kernels: ctypes.CDLL, r: int, c: int, seed: int) -> None:
         run = Run(kernels)
         got = run(f"{unit}_transpose", interfaces.HALF_TRANSPOSE, run.empty(x.size), input=x, r=r, c=c)
         check(got, np.ascontiguousarray(x.T))
+
+
+#: Instructions of RI5CY on pairs, and its conversions.
+PAIR_INSTRUCTIONS = {"vfmac.h", "vfmac.r.h", "vfadd.h", "vfmax.h", "vfmul.r.h", "fcvt.h.s", "fcvt.s.h"}
+
+
+@pytest.mark.parametrize("name", ["pulp", "redmule"])
+def test_pairs_compile(name: str, tmp_path: Path) -> None:
+    """The form for silicon, free of warnings; no assembler here knows its instructions."""
+    write_headers(tmp_path)
+    source, output = RUNTIME / f"match_carfield_half_{name}.c", tmp_path / "pairs.s"
+    folders = (tmp_path, RUNTIME, PACKAGE / "twin/include")
+    command = ["gcc", *STRICT, "-O1", "-S", "-DMATCH_CARFIELD_XPULP", *(f"-I{path}" for path in folders)]
+    done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = set(re.findall(r"^\s+(vf[a-z.]+|fcvt[a-z.]+)", output.read_text(), re.MULTILINE))
+    assert {"vfmac.h", "vfmul.r.h"} <= found <= PAIR_INSTRUCTIONS
 
 
 # ---- binary32 inside -----------------------------------------------------------------------------------------------

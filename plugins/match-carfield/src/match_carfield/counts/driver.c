@@ -34,19 +34,22 @@ static void call(char kernel, const uint32_t *s)
 #endif
     const match_half_conv2d_t conv = {
         .input = input, .weight = weight, .mul = constant, .add = constant, .output = output, .oy = s[OY], .ox = s[OX],
-        .k = s[K], .c = s[C], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
+        .k = s[K], .c = s[C], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u,
+        .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
         .input_x_pad_before = s[PAD], .input_x_pad_after = s[PAD],
         .stride_y = 1, .stride_x = 1, .dilation_y = 1, .dilation_x = 1,
     };
     const match_half_depthwise2d_t depthwise = {
         .input = input, .weight = weight, .mul = constant, .add = constant, .output = output, .oy = s[OY], .ox = s[OX],
-        .k = s[K], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
+        .k = s[K], .fy = s[FY], .fx = s[FX], .input_y = s[OY] + s[FY] - 1u,
+        .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
         .input_x_pad_before = s[PAD], .input_x_pad_after = s[PAD],
         .stride_y = 1, .stride_x = 1, .dilation_y = 1, .dilation_x = 1,
     };
     const match_half_pool2d_t pool = {
         .input = input, .output = output, .oy = s[OY], .ox = s[OX], .c = s[K], .fy = s[FY], .fx = s[FX],
-        .input_y = s[OY] + s[FY] - 1u, .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
+        .input_y = s[OY] + s[FY] - 1u,
+        .input_x = s[OX] + s[FX] - 1u - 2u * s[PAD],
         .input_x_pad_before = s[PAD], .input_x_pad_after = s[PAD], .stride_y = 1, .stride_x = 1,
         .average = kernel == 'v', .scale_bits = 0x3000,
     };

@@ -1,4 +1,4 @@
-/* match_carfield_half_spatz.c - binary16 kernels on the two cores of the Spatz cluster, vectors of up to four registers.
+/* match_carfield_half_spatz.c - binary16 kernels on the two cores of the Spatz cluster, vectors of four registers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_carfield_spatz.h"
 

@@ -1,7 +1,7 @@
 /* match_carfield_half_taps.h - blocks of up to four pixels of a row by a vector of channels.
  *
- * Sums run in the order fy, fx, c. Where a tap lies inside of the image for all pixels of a block they share its weights,
- * else each pixel goes on alone: what a tap outside would add is left out, not added as zero.
+ * Sums run in the order fy, fx, c. Where a tap lies inside of the image for all pixels of a block they share its
+ * weights, else each pixel goes on alone: what a tap outside would add is left out, not added as zero.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_CARFIELD_HALF_TAPS_H

@@ -1,8 +1,8 @@
 /* match_carfield_half_vector.h - the vectors of channels that the kernels compute with.
  *
  * A unit says before how many numbers a vector holds (MATCH_CARFIELD_LANES). Three forms give the same bits: pairs of
- * binary16 numbers in the registers of a RI5CY core (MATCH_CARFIELD_XPULP), RISC-V vectors (__riscv_vector; Spatz, which
- * has no masks: lengths are set by vsetvl alone), and portable C. `n` is the number of lanes in use.
+ * binary16 numbers in the registers of a RI5CY core (MATCH_CARFIELD_XPULP), RISC-V vectors (__riscv_vector; Spatz,
+ * which has no masks: lengths are set by vsetvl alone), and portable C. `n` is the number of lanes in use.
  *
  * MATCH_CARFIELD_FLOAT32 makes all numbers binary32: emulators without vectors of binary16 run the same source so.
  *

@@ -1,9 +1,9 @@
 /* match_carfield_redmule.h - registers of RedMulE (pulp-platform/redmule, rtl/redmule_pkg.sv, sw/archi_redmule.h).
  *
- * A job computes Z = Z + X * W in binary16: X is [M][N], W is [N][K], Z is [M][K], all dense. Each element of Z passes a
- * chain of fused multiply-adds in the order of N, rounded to binary16 after each (rtl/redmule_row.sv: an element takes
- * the result of the one before; rtl/redmule_engine.sv: the last result comes back as the next start). N is filled up
- * with zeros to a multiple of the array's height.
+ * A job computes Z = Z + X * W in binary16: X is [M][N], W is [N][K], Z is [M][K], all dense. Each element of Z passes
+ * a chain of fused multiply-adds in the order of N, rounded to binary16 after each (rtl/redmule_row.sv: an element
+ * takes the result of the one before; rtl/redmule_engine.sv: the last result comes back as the next start). N is filled
+ * up with zeros to a multiple of the array's height.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_CARFIELD_REDMULE_H

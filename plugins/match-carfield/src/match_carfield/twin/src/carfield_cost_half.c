@@ -137,7 +137,8 @@ static uint64_t channels(const figures_t *f, channels_t c) {
 static uint64_t gather(const figures_t *f, uint64_t rows, uint64_t size) {
   uint64_t vectors = up(size, (f->unit == CARFIELD_PULP) ? PAIRS_LANES : MATCH_CARFIELD_SPATZ_LANES) * f->gather;
   if (f->unit == CARFIELD_SPATZ) {
-    vectors = most(vectors, up(size, MATCH_CARFIELD_SPATZ_STRIDED_ELEMENTS) + up(size, MATCH_CARFIELD_SPATZ_LOAD_ELEMENTS));
+    const uint64_t stores = up(size, MATCH_CARFIELD_SPATZ_LOAD_ELEMENTS);
+    vectors = most(vectors, up(size, MATCH_CARFIELD_SPATZ_STRIDED_ELEMENTS) + stores);
   }
   return up(rows, f->cores) * (f->gather_row + vectors);
 }

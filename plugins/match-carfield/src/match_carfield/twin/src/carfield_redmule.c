@@ -1,6 +1,6 @@
 /* carfield_redmule.c - RedMulE's function, bit for bit: chains of fused multiply-adds in binary16 in the order of N
- * (rtl/redmule_row.sv, rtl/redmule_engine.sv; golden-model/common/redmule_fma.py says the same). Time is charged with the
- * kernels.
+ * (rtl/redmule_row.sv, rtl/redmule_engine.sv; golden-model/common/redmule_fma.py says the same). Time is charged with
+ * the kernels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "redmule.h"
 
@@ -25,7 +25,7 @@ static double number(match_half_t half)
     return (double)match_half_to_float(half);
 }
 
-/* One row of Z. The array's height divides what it computes: rows of zeros are added, which turn a sum of -0 into +0. */
+/* One row of Z. The array's height divides what it computes: zeros are added, which turn a sum of -0 into +0. */
 static void add_row(const match_half_t *x, const match_half_t *w, match_half_t *z, uint32_t n, uint32_t k)
 {
     const uint32_t zeros = n % MATCH_CARFIELD_REDMULE_CHAIN;
