@@ -214,6 +214,16 @@ static void copies_never_waited_for(void *argument)
     (void)copy(0u);
 }
 
+/* The copy is waited for behind the task's end. */
+static void copy_beyond_the_task(void *argument)
+{
+    (void)argument;
+    match_twin_queue(&queue[0].posted, &queue[0].done);
+    const uint64_t ticket = copy(0u);
+    match_store(&queue[0].done, 1u);
+    match_twin_complete(ticket);
+}
+
 static void run_copies(void (*entry)(void *))
 {
     uint32_t sum = 0u;
@@ -227,6 +237,8 @@ static void unwaited(void) { run_copies(copies_without_wait); }
 
 static void forgotten(void) { run_copies(copies_never_waited_for); }
 
+static void done_too_early(void) { run_copies(copy_beyond_the_task); }
+
 /* ---- main --------------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -236,6 +248,7 @@ static const struct {
     {"in_order_of_time", in_order_of_time}, {"link_in_order", link_in_order}, {"needs_two", needs_two},
     {"needs_one", needs_one}, {"needs_none", needs_none}, {"bells", bells}, {"deadlock", deadlock},
     {"waited", waited}, {"unwaited", unwaited}, {"forgotten", forgotten},
+    {"done_too_early", done_too_early},
 };
 
 int main(int argc, char **argv)

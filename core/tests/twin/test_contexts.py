@@ -73,6 +73,7 @@ def test_operations_in_flight_belong_to_their_context(scenarios: Scenarios) -> N
     assert "data race" in scenarios.attempt("threads", "unwaited").stderr
     assert "copier ended before 1 asynchronous operations" in scenarios.fault("lazy", "forgotten")
     assert "copier ended before 1 asynchronous operations" in scenarios.fault("threads", "forgotten")
+    assert "copier says that a task is done before 1" in scenarios.fault("lazy", "done_too_early")
 
 
 def test_modes_that_do_not_exist_are_faults(scenarios: Scenarios) -> None:

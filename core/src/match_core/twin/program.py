@@ -19,6 +19,7 @@ from match_core.twin.modes import is_threads
 from match_core.twin.run import RunResult, run_twin
 
 if TYPE_CHECKING:
+    from match_core.emit.api import UnitApi
     from match_core.plugin.host import Plugins
 
 
@@ -39,6 +40,16 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     return document
 
 
+def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str, dict[str, UnitApi]]:
+    """The host unit's name, and the APIs of it and of the units that the program uses. ``document``: the manifest."""
+    from match_core.options import adapted_soc
+
+    options = document["options"]
+    soc = adapted_soc(plugins.soc(document["target"]), options["preset"] or None, tuple(options["memory"].items()))
+    used = {node["unit"] for node in document["nodes"] if node["emitted"]} | {soc.host}
+    return soc.host, {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}
+
+
 def run_program(
     directory: Path,
     inputs: Mapping[str, NDArray[np.generic]],
@@ -50,19 +61,15 @@ def run_program(
     sample axis or a single sample without one; the outputs have the same form. ``mode``: see ``run_twin``; the threads
     modes always run with the thread sanitizer."""
     from match_core.io.arrays import TensorSpec, as_samples
-    from match_core.options import adapted_soc
 
     document = read_manifest(directory)
     specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]]
     samples = as_samples(inputs, specs, "inputs")
-    options = document["options"]
-    soc = adapted_soc(plugins.soc(document["target"]), options["preset"] or None, tuple(options["memory"].items()))
-    used = {node["unit"] for node in document["nodes"] if node["emitted"]}
-    apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used | {soc.host}}
+    host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)
         threads = is_threads(mode)
         choices = BuildOptions(sanitize=sanitize and not threads, threads=threads)
-        executable = build(directory, work, apis, soc.host, choices)
+        executable = build(directory, work, apis, host, choices)
         result = run_twin(executable, document, samples.arrays, work, mode)
     return replace(result, outputs=samples.restore(result.outputs))

@@ -75,7 +75,7 @@ int match_twin_relax_bounded(void);
  * what woke it plus `notify` (context 0) or `wake` (others). All 0 until it is called. */
 void match_twin_signalling(uint64_t post, uint64_t wake, uint64_t notify, uint64_t task);
 /* The counters of a unit's queue: each store of `posted` costs the host `post`, behind each store of `done` comes
- * `task`. */
+ * `task`. A context that stores `done` with operations in flight is a fault. */
 void match_twin_queue(const _Atomic uint32_t *posted, const _Atomic uint32_t *done);
 
 /* ---- counters: what match_load and match_store call in the timeline ------------------------------------------- */

@@ -134,6 +134,11 @@ static bool is_among(const void *const *list, const void *address) {
 /* A session begins with stores of 0, which cost nothing. */
 void match_twin_store(_Atomic uint32_t *counter, uint32_t value) {
   const unsigned clock = match_twin_context_clock();
+  const bool is_done = value != 0u && is_among(queues.done, (const void *)counter);
+  if (is_done && match_twin_deferred() != 0u) {
+    match_twin_faultf("%s says that a task is done before %zu asynchronous operations were waited for",
+                      match_twin_context_name(match_twin_context()), match_twin_deferred());
+  }
   if (value != 0u && is_among(queues.posted, (const void *)counter)) {
     match_twin_spend_kind(clock, match_twin_costs().post, "post");
   }
@@ -143,7 +148,7 @@ void match_twin_store(_Atomic uint32_t *counter, uint32_t value) {
   entry->version++;
   atomic_store_explicit(counter, value, memory_order_release);
   wake_those_who_look();
-  if (value != 0u && is_among(queues.done, (const void *)counter)) {
+  if (is_done) {
     match_twin_spend_kind(clock, match_twin_costs().task, "next task");
   }
   match_twin_yield();
