@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_carfield import int8_interfaces as interfaces
-from match_carfield.int8_patterns import row_bytes
+from match_carfield.int8_workloads import row_bytes
 from match_core import KernelInterface
 from numpy.typing import NDArray
 

@@ -1,188 +1,13 @@
-"""What the PULP cluster can run in 8 bits: patterns, workloads, packing, kernels."""
+"""What the PULP cluster can run in 8 bits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import prod
-from types import MappingProxyType
+from match_core import Pattern
 
-import numpy as np
-from match_core import Axis, Dim, Kernel, KernelInterface, Match, Operand, Pattern, Workload
-from numpy.typing import NDArray
-
-from match_carfield import int8_interfaces as interfaces
 from match_carfield import int8_rules as rules
 from match_carfield import int8_structures as s
-from match_carfield.pack import Arrays, Pack, nothing
+from match_carfield import int8_workloads as w
 from match_carfield.rules import POOL_WINDOW
-from match_carfield.windows import dilations, kernel, strides
-from match_carfield.workloads import matrix
-
-_CORES = 8
-#: Pixels that a core computes at once.
-_COLUMNS = 2
-_WORD_BYTES = 4
-
-Geometry = tuple[tuple[str, int], ...]
-
-
-# ---- workloads -------------------------------------------------------------------------------------------------
-
-
-def row_bytes(taps: int) -> int:
-    """Bytes of a row of weights, and of a column of inputs: whole words."""
-    return -(-taps // _WORD_BYTES) * _WORD_BYTES
-
-
-def _axis(name: str, size: int) -> Axis:
-    return Axis(name, size, ((name.upper(), 1),))
-
-
-def _bounds(match: Match) -> Geometry:
-    return (("shift", s.shift(match)), ("low", s.number(match, "low")), ("high", s.number(match, "high")))
-
-
-def _conv_geometry(match: Match) -> Geometry:
-    (stride_y, stride_x), (dilation_y, dilation_x) = strides(match), dilations(match)
-    return (
-        ("stride_y", stride_y),
-        ("stride_x", stride_x),
-        ("dilation_y", dilation_y),
-        ("dilation_x", dilation_x),
-        ("pad_value", s.pad_value(match)),
-        *_bounds(match),
-    )
-
-
-def _window_axes(match: Match) -> tuple[Axis, Axis]:
-    _, height, width, _ = match.shape("input")
-    (stride_y, stride_x), (dilation_y, dilation_x) = strides(match), dilations(match)
-    top, left, _, _ = s.pads(match)
-    return (
-        Axis("y", height, (("OY", stride_y), ("FY", dilation_y)), top),
-        Axis("x", width, (("OX", stride_x), ("FX", dilation_x)), left),
-    )
-
-
-def _image(match: Match) -> tuple[Axis, Axis, Axis]:
-    _, oy, ox, channels = (int(size) for size in match.output.shape)
-    return Axis("y", oy, (("OY", 1),)), Axis("x", ox, (("OX", 1),)), _axis("k", channels)
-
-
-def _weighted(inputs: tuple[Axis, ...], weight: tuple[Axis, ...], outputs: tuple[Axis, ...]) -> tuple[Operand, ...]:
-    return (
-        Operand("input", "input", inputs),
-        Operand("weight", "constant", weight),
-        Operand("multiplier", "constant", outputs[-1:], 32),
-        Operand("addend", "constant", outputs[-1:], 64),
-        Operand("output", "output", outputs),
-    )
-
-
-def _columns(taps: int) -> tuple[tuple[tuple[str, ...], int], ...]:
-    return (((), _CORES * _COLUMNS * row_bytes(taps)),)
-
-
-def _conv(match: Match) -> Workload:
-    out_channels, in_channels, fy, fx = match.shape("weight")
-    oy, ox, k = _image(match)
-    taps = fy * fx * in_channels
-    dims = (
-        Dim("OY", oy.size),
-        Dim("OX", ox.size),
-        Dim("K", out_channels),
-        Dim("C", in_channels, tileable=False),
-        Dim("FY", fy, tileable=False),
-        Dim("FX", fx, tileable=False),
-    )
-    operands = _weighted(
-        (*_window_axes(match), _axis("c", in_channels)), (k, Axis("tap", row_bytes(taps))), (oy, ox, k)
-    )
-    direct = fy * fx == 1 and not any(s.pads(match)) and strides(match) == (1, 1) and taps % _WORD_BYTES == 0
-    scratch = () if direct else _columns(taps)
-    return Workload("int8_conv2d", dims, operands, prod(d.size for d in dims), _conv_geometry(match), scratch)
-
-
-def _depthwise(match: Match) -> Workload:
-    channels, _, fy, fx = match.shape("weight")
-    oy, ox, k = _image(match)
-    dims = (
-        Dim("OY", oy.size),
-        Dim("OX", ox.size),
-        Dim("K", channels),
-        Dim("FY", fy, tileable=False),
-        Dim("FX", fx, tileable=False),
-    )
-    operands = _weighted((*_window_axes(match), k), (k, Axis("tap", fy * fx)), (oy, ox, k))
-    return Workload("int8_depthwise2d", dims, operands, prod(d.size for d in dims), _conv_geometry(match))
-
-
-def _linear(match: Match) -> Workload:
-    in_features, out_features = match.shape("weight")
-    n, k = _axis("n", prod(match.shape("input")) // in_features), _axis("k", out_features)
-    dims = (Dim("N", n.size), Dim("K", out_features), Dim("C", in_features, tileable=False))
-    operands = _weighted((n, _axis("c", in_features)), (k, Axis("tap", row_bytes(in_features))), (n, k))
-    scratch = _columns(in_features) if in_features % _WORD_BYTES else ()
-    return Workload("int8_linear", dims, operands, prod(d.size for d in dims), _bounds(match), scratch)
-
-
-def _add(match: Match) -> Workload:
-    shape = [int(size) for size in match.output.shape]
-    axes = (_axis("y", prod(shape[:-2])), *(_axis(n, size) for n, size in zip("xc", [1, 1, *shape][-2:], strict=True)))
-    addend = s.number(match, "addend")
-    geometry = (
-        ("multiplier_a", s.number(match, "multiplier_a")),
-        ("multiplier_b", s.number(match, "multiplier_b")),
-        ("addend_low", int(np.uint32(addend & 0xFFFFFFFF).astype(np.int32))),
-        ("addend_high", addend >> 32),
-        *_bounds(match),
-    )
-    names = (("input_a", "input"), ("input_b", "input"), ("output", "output"))
-    operands = tuple(Operand(name, role, axes) for name, role in names)  # type: ignore[arg-type]
-    return Workload("int8_add", tuple(Dim(a.name.upper(), a.size) for a in axes), operands, 0, geometry)
-
-
-def _pool(match: Match) -> Workload:
-    oy, ox, k = _image(match)
-    c = _axis("c", k.size)
-    fy, fx = kernel(match)
-    average = match.has("area")
-    dims = (
-        Dim("OY", oy.size),
-        Dim("OX", ox.size),
-        Dim("C", c.size),
-        Dim("FY", fy, tileable=False),
-        Dim("FX", fx, tileable=False),
-    )
-    operands = (Operand("input", "input", (*_window_axes(match), c)), Operand("output", "output", (oy, ox, c)))
-    step = strides(match)
-    geometry = (
-        ("stride_y", step[0]),
-        ("stride_x", step[1]),
-        ("average", int(average)),
-        ("shift", s.shift(match, "area") if average else 0),
-    )
-    return Workload("int8_pool2d", dims, operands, 0, geometry)
-
-
-def _transpose(match: Match) -> Workload:
-    shape = matrix(match)
-    assert shape is not None  # a rule says so
-    return _turned(shape, match.has("offset"))
-
-
-def _offset(match: Match) -> Workload:
-    return _turned((1, prod(match.shape("input"))), True)
-
-
-def _turned(shape: tuple[int, int], flip: bool) -> Workload:
-    r, c = _axis("r", shape[0]), _axis("c", shape[1])
-    operands = (Operand("input", "input", (r, c)), Operand("output", "output", (c, r)))
-    geometry = (("flip", 0x80 if flip else 0),)
-    return Workload("int8_transpose", (Dim("R", r.size), Dim("C", c.size)), operands, 0, geometry)
-
-
-# ---- patterns --------------------------------------------------------------------------------------------------
 
 _WEIGHTED = (rules.ACTIVATIONS, rules.WEIGHTS, rules.SIZES, rules.SHIFT, rules.PRODUCT)
 
@@ -192,96 +17,43 @@ INT8_PATTERNS = (
         "8-bit convolution with requantisation",
         s.CONV,
         (*_WEIGHTED, rules.ONE_GROUP, rules.PLAIN_PAD),
-        _conv,
+        w.conv,
     ),
     Pattern(
         "int8_depthwise2d",
         "8-bit depthwise convolution, average pooling included, with requantisation",
         s.CONV,
         (*_WEIGHTED, rules.DEPTHWISE, rules.PLAIN_PAD),
-        _depthwise,
+        w.depthwise,
     ),
-    Pattern("int8_linear", "8-bit dense layer with requantisation", s.DENSE, _WEIGHTED, _linear),
+    Pattern("int8_linear", "8-bit dense layer with requantisation", s.DENSE, _WEIGHTED, w.linear),
     Pattern(
         "int8_add",
         "8-bit element-wise sum with requantisation",
         s.ADD,
         (rules.ACTIVATIONS, rules.SAME_SHAPES, rules.PER_TENSOR, rules.SHIFT, rules.ADD_PRODUCT),
-        _add,
+        w.add,
     ),
     Pattern(
         "int8_average",
         "8-bit mean over a power of two, ties to even",
         s.AVERAGE,
         (rules.ACTIVATIONS, rules.MEAN, rules.NO_DILATION),
-        _pool,
+        w.pool,
     ),
     Pattern(
         "int8_maximum",
         "8-bit maximum pooling",
         s.MAXIMUM,
         (rules.ACTIVATIONS, rules.NO_DILATION, POOL_WINDOW),
-        _pool,
+        w.pool,
     ),
     Pattern(
         "int8_transpose",
         "layout change of 8-bit tensors between NCHW and NHWC, change of sign included",
         s.TRANSPOSE,
         (rules.BYTES, rules.MOVES_BLOCK),
-        _transpose,
+        w.transpose,
     ),
-    Pattern("int8_offset", "int8 to uint8 with zero 128 and back", s.OFFSET, (rules.BYTES,), _offset),
-)
-
-
-# ---- packing ---------------------------------------------------------------------------------------------------
-
-
-def _requantised(match: Match, weight: NDArray[np.generic], channels: int) -> Arrays:
-    def spread(name: str, kind: type[np.generic]) -> NDArray[np.generic]:
-        return np.broadcast_to(match.const(name).reshape(-1), (channels,)).astype(kind)
-
-    multiplier, addend = spread("multiplier", np.int32), spread("addend", np.int64)
-    return {"weight": np.ascontiguousarray(weight), "multiplier": multiplier, "addend": addend}
-
-
-def _rows(weight: NDArray[np.generic]) -> NDArray[np.generic]:
-    """(K, ...) as rows of whole words, zeros at their ends."""
-    flat = np.ascontiguousarray(weight).reshape(weight.shape[0], -1)
-    return np.pad(flat, ((0, 0), (0, row_bytes(flat.shape[1]) - flat.shape[1])))
-
-
-def _pack_conv(match: Match, workload: Workload) -> Arrays:
-    """[K][FY][FX][C] of (K, C, FY, FX)."""
-    weight = match.const("weight")
-    return _requantised(match, _rows(weight.transpose(0, 2, 3, 1)), weight.shape[0])
-
-
-def _pack_depthwise(match: Match, workload: Workload) -> Arrays:
-    """[K][FY][FX] of (K, 1, FY, FX)."""
-    weight = match.const("weight")
-    return _requantised(match, weight[:, 0], weight.shape[0])
-
-
-def _pack_linear(match: Match, workload: Workload) -> Arrays:
-    """[K][C] of (C, K)."""
-    weight = match.const("weight")
-    return _requantised(match, _rows(weight.T), weight.shape[1])
-
-
-def _kernel(interface: KernelInterface, pack: Pack) -> Kernel:
-    return Kernel(interface, launch=f"match_carfield_pulp_{interface.kind}", wait="", pack=pack)
-
-
-INT8_KERNELS: Mapping[str, Kernel] = MappingProxyType(
-    {
-        "int8_conv2d": _kernel(interfaces.INT8_CONV2D, _pack_conv),
-        "int8_depthwise2d": _kernel(interfaces.INT8_DEPTHWISE2D, _pack_depthwise),
-        "int8_linear": _kernel(interfaces.INT8_LINEAR, _pack_linear),
-        "int8_add": _kernel(interfaces.INT8_ADD, nothing),
-        "int8_average": _kernel(interfaces.INT8_POOL2D, nothing),
-        "int8_maximum": _kernel(interfaces.INT8_POOL2D, nothing),
-        "int8_transpose": _kernel(interfaces.INT8_TRANSPOSE, nothing),
-        "int8_offset": _kernel(interfaces.INT8_TRANSPOSE, nothing),
-    }
+    Pattern("int8_offset", "int8 to uint8 with zero 128 and back", s.OFFSET, (rules.BYTES,), w.offset),
 )

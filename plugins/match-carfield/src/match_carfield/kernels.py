@@ -8,7 +8,7 @@ from types import MappingProxyType
 from match_core import Kernel, KernelInterface
 
 from match_carfield import pack
-from match_carfield.int8_patterns import INT8_KERNELS
+from match_carfield.int8_kernels import INT8_KERNELS
 from match_carfield.interfaces import (
     HALF_ADD,
     HALF_CONV2D,
