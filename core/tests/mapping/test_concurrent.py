@@ -24,6 +24,7 @@ from match_core.mapping.concurrent.timeline import simulate
 from match_core.mapping.mapper import choose
 from match_core.mapping.result import Mapping
 from match_core.mapping.validate import mapping_faults
+from match_core.schedule.workload import Axis, Dim, Operand, Workload
 
 from core.tests.mapping.rows import Lab, Price, lab
 
@@ -87,6 +88,20 @@ def test_the_dimension_is_chosen() -> None:
     """Parts of rows are multiples of all rows but one: only columns are fine enough."""
     made = lab({"a": ["in"]}, TWO, rows=8, columns=32, granularity={"fast": 7, "slow": 7})
     assert {dim for _, _, dim, *_ in shares(mapped(made))} == {"K"}
+
+
+def test_axes_are_compared_by_size_and_stride() -> None:
+    """Eight by eight pixels of eight channels: one unit sees rows and columns, the other one axis of pixels. The second
+    axis of the first is no axis of the other, though sizes and numbers are equal."""
+    made = lab({"a": ["in"]}, TWO, rows=64, columns=8)
+    pixels = made.offered[2].candidate
+    sizes = (("OY", 8), ("OX", 8), ("K", 8))
+    axes = tuple(Axis(name.lower(), size, ((name, 1),)) for name, size in sizes)
+    image = Workload("image", tuple(Dim(*size) for size in sizes), (Operand("out", "output", axes),), 64 * 8 * 8)
+    offered = (*made.offered[:1], replace(made.offered[1], candidate=replace(pixels, workload=image, unit="fast")))
+    network = Network.of(made.model, (*offered, made.offered[2]), made.offered[:1], by_region=True)
+    found = {(along.size, tuple(unit.dim for unit in along.units)) for along in network.along(network.operators[0])}
+    assert found == {(8, ("OY",)), (8, ("OX",)), (64, ("OY", "OY")), (8, ("K", "K", "K"))}
 
 
 def test_a_reader_on_another_unit_starts_on_rows_that_are_ready() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,20 +70,23 @@ def _share_faults(names: tuple[str, ...], parts: Sequence[Candidate]) -> Iterato
         if share.first != reached or share.size <= 0:
             yield f"shares of {names}: one has {share.size} from {share.first}, the one before ends at {reached}"
         reached = share.first + share.size
-        along.add((_axis(share), share.whole.dim(share.dim).size))
+        along.add((_stride(share), share.whole.dim(share.dim).size))
     if len(along) != 1 or {size for _, size in along} != {reached}:
-        yield f"shares of {names} are along (axis, size) {sorted(along)} and end at {reached}"
+        yield f"shares of {names} are along (stride, size) {sorted(along)} and end at {reached}"
 
 
 def _first(part: Candidate) -> int:
     return -1 if part.share is None else part.share.first
 
 
-def _axis(share: Share) -> int:
-    """The output's axis that the share's dimension is the index of; -1 if there is none."""
+def _stride(share: Share) -> int:
+    """Elements from one index to the next of the output's axis that the share's dimension runs over; 0 if none does."""
     outputs = [operand for operand in share.whole.operands if operand.role == "output"]
-    found = [n for output in outputs for n, axis in enumerate(output.axes) if axis.terms == ((share.dim, 1),)]
-    return found[0] if len(outputs) == 1 and len(found) == 1 else -1
+    found = [(o, n) for o in outputs for n, axis in enumerate(o.axes) if axis.terms == ((share.dim, 1),)]
+    if len(outputs) != 1 or len(found) != 1:
+        return 0
+    output, number = found[0]
+    return prod(axis.size for axis in output.axes[number + 1 :])
 
 
 def _homes(mapping: Mapping) -> dict[str, int]:

@@ -12,6 +12,7 @@ from match_core.mapping.concurrent.timeline import HOST
 from match_core.patterns.topology import Topology
 from match_core.planning.dataflow import flow_of, tensor_bytes, tensors_of
 from match_core.planning.regions import Region, overlap, reads, writes
+from match_core.schedule.geometry import far_strides
 from match_core.schedule.share import divisible, share_of
 
 if TYPE_CHECKING:
@@ -111,15 +112,20 @@ class Network:
         return cls(model, offered, tuple(cover), operators, views, by_region, tensors_of(model.graph))
 
     def along(self, operator: Operator) -> tuple[Along, ...]:
-        """The axes along which two or more candidates, or one, divide the operator."""
+        """The axes along which candidates divide the operator, outermost first. Candidates may see the output as other
+        axes (rows and columns as one): two axes are the same where their size and their stride are."""
         units: dict[tuple[int, int], list[Cuttable]] = {}
+        axes: dict[tuple[int, int], int] = {}
         for offer in operator.offers:
-            for kind in divisible(self.offered[offer].candidate.workload):
-                found = Cuttable(offer, kind.dim, kind.granularity)
-                units.setdefault((kind.axis, kind.size), []).append(found)
+            work = self.offered[offer].candidate.workload
+            for kind in divisible(work):
+                output = next(operand for operand in work.operands if operand.role == "output")
+                key = (-far_strides(output)[kind.axis], kind.size)
+                axes.setdefault(key, kind.axis)
+                units.setdefault(key, []).append(Cuttable(offer, kind.dim, kind.granularity))
         made = [
-            Along(axis, size, lcm(*(unit.granularity for unit in able)), tuple(able))
-            for (axis, size), able in sorted(units.items())
+            Along(axes[key], key[1], lcm(*(unit.granularity for unit in able)), tuple(able))
+            for key, able in sorted(units.items())
         ]
         return tuple(along for along in made if along.tiles > 1)
 
