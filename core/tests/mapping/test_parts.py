@@ -25,6 +25,14 @@ def test_no_other_counts_end_earlier(prices: list[tuple[int, int]], tiles: int) 
     assert max(cost(count) for cost, count in zip(costs, counts, strict=True)) == min(ends)
 
 
+@given(tables=st.lists(st.lists(st.integers(0, 30), min_size=8, max_size=8), min_size=1, max_size=3))
+def test_all_tiles_are_given_away_though_costs_fall(tables: list[list[int]]) -> None:
+    costs = [lambda count, t=table: t[count] for table in tables]
+    counts = counts_that_end_together(costs, 7)
+    assert sum(counts) == 7
+    assert min(counts) >= 0
+
+
 @given(
     counts=st.lists(st.integers(0, 5), min_size=2, max_size=3).filter(any),
     step=st.integers(1, 4),

@@ -31,8 +31,8 @@ class Cuttable(NamedTuple):
 def counts_that_end_together(costs: Sequence[Callable[[int], int]], tiles: int) -> list[int]:
     """Tiles for each of several units so that the last one ends as early as possible.
 
-    ``costs``: cycles of a number of tiles on each unit, not falling. All tiles are given away; the first units get what
-    could go to several.
+    ``costs``: cycles of a number of tiles on each unit. All tiles are given away; the first units get what could go to
+    several. Where costs fall somewhere the counts may not be the best, and what is left goes to where it ends first.
     """
     low, high = 0, max(min(cost(tiles) for cost in costs), 1)
     while low < high:
@@ -45,6 +45,8 @@ def counts_that_end_together(costs: Sequence[Callable[[int], int]], tiles: int) 
     for cost in costs:
         counts.append(min(left, _tiles_within(cost, high, tiles)))
         left -= counts[-1]
+    last = min(range(len(costs)), key=lambda unit: costs[unit](counts[unit] + left))
+    counts[last] += left
     return counts
 
 
@@ -61,7 +63,10 @@ def _tiles_within(cost: Callable[[int], int], cycles: int, tiles: int) -> int:
 
 
 def division_of(cuttable: Sequence[Cuttable], counts: Sequence[int], step: int, size: int) -> Division:
-    """Parts of so many tiles of ``step`` indices, one behind the other; the last tile may be smaller."""
+    """Parts of so many tiles of ``step`` indices, one behind the other; the last tile may be smaller. ValueError where
+    they do not make up the size."""
+    if sum(counts) != -(-size // step):
+        raise ValueError(f"{counts} tiles of {step} are not {size}")
     given = [(unit, count) for unit, count in zip(cuttable, counts, strict=True) if count]
     if len(given) == 1:
         return (Part(given[0][0].offer),)
