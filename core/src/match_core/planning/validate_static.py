@@ -1,4 +1,6 @@
-"""Checks of a concurrent program that need no run of it: cover of the graph, start times, lives of buffers, parts of memories."""
+"""Checks of a concurrent program that need no run of it: cover of the graph, start times, lives of buffers, parts of
+memories.
+"""
 
 from __future__ import annotations
 
