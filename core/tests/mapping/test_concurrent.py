@@ -285,3 +285,28 @@ def test_the_result_depends_on_nothing_but_the_input() -> None:
         for seed in ("1", "2")
     ]  # fmt: skip
     assert made[0] == made[1] != ""
+
+
+# --- the validator -------------------------------------------------------------------------------------------------
+
+
+def test_wrong_shares_and_starts_are_found() -> None:
+    made = lab({"a": ["in"], "b": ["a"]}, TWO, rows=32, columns=8, halo=1)
+    mapping = mapped(made)
+    graph = made.model.graph
+    assert len(mapping.assignments) > 2
+
+    def told(changed: Mapping) -> str:
+        return "; ".join(mapping_faults(graph, changed))
+
+    assert "the one before ends at 0" in told(
+        replace(mapping, assignments=mapping.assignments[1:], starts=mapping.starts[1:])
+    )
+    assert "in 3 assignments" in told(
+        replace(mapping, assignments=(*mapping.assignments, made.offered[0]), starts=(*mapping.starts, 0))
+    )
+    together = told(replace(mapping, starts=(0,) * len(mapping.starts)))
+    assert "is made until" in together
+    assert "starts a task at 0" in together
+    assert "solver reports" in told(replace(mapping, finish_cycles=mapping.finish_cycles + 1))
+    assert "the program at 1" in told(replace(mapping, finish_cycles=1))
