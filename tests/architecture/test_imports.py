@@ -15,6 +15,7 @@ PUBLIC = (
     "match_core",
     "match_core.cost",
     "match_core.emit.api",
+    "match_core.emit.half",
     "match_core.emit.interfaces",
     "match_core.emit.templates",
     "match_core.ir.editor",

@@ -33,7 +33,7 @@ from match_core.hardware import (
     Unit,
 )
 from match_core.ir.model import Model
-from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, OneOf, Op, Pattern
+from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, OneOf, Op, Pattern, Structure
 from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
@@ -84,6 +84,7 @@ __all__ = [
     "Signalling",
     "Soc",
     "StoreApi",
+    "Structure",
     "SwapApi",
     "TileLoop",
     "TransferCycles",

@@ -122,7 +122,8 @@ class Signalling:
     ``kind``: both sides look at counters ("poll"), or a doorbell wakes the one that sleeps ("event").
     ``post_cycles``: the host finds that a task may run and posts it. ``wake_cycles``: from there until a unit that was
     waiting begins. ``notify_cycles``: from the end of a task until the host knows. ``task_cycles``: between two tasks
-    of a unit whose second one was posted in time.
+    of a unit whose second one was posted in time. ``session_cycles``: once per run, until all units take tasks and
+    until they are joined.
     """
 
     kind: Literal["poll", "event"]
@@ -130,13 +131,15 @@ class Signalling:
     wake_cycles: int
     notify_cycles: int
     task_cycles: int
+    session_cycles: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPart:
-    """The part of its memory that a unit has for itself while units run side by side."""
+    """The part of a memory that a unit has for itself while units run side by side."""
 
     unit: str
+    memory: str
     offset_bytes: int
     size_bytes: int
 
@@ -151,8 +154,8 @@ class Soc:
     are streamed; None where there is none.
     ``signalling``: how units that run side by side are told what to do; None where they cannot. ``mode`` is the kind of
     program that is being compiled: one task after another, or units side by side; packages look at it in their hooks.
-    ``overflow``: a memory behind ``home`` in which tensors that do not fit may lie, because the host and the DMA of every
-    unit with a link to it reach it by ordinary addresses.
+    ``overflow``: a memory behind ``home`` in which tensors that do not fit may lie, because the host and the DMA of
+    every unit with a link to it reach it by ordinary addresses.
     ``parts``: in concurrent programs, the parts of memories that several units share.
     """
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from match_core.errors import UsageError
 
 if TYPE_CHECKING:
-    from match_core.hardware import Soc, Unit
+    from match_core.hardware import Memory, MemoryPart, Soc, Unit
     from match_core.schedule.loops import Objective
     from match_core.transforms.base import Precision
 
@@ -33,7 +33,9 @@ class CompileOptions:
     ``cache``: read and write the schedule cache on disk. ``jobs``: processes that search schedules, None for as many
     as pay. ``execution``: units side by side where that is modelled to be faster ("auto"), one task after another, or
     side by side in any case. ``parallel``: what units side by side may do: whole operators only; shares of operators
-    with copied parts ("tiles", costed only), as views; and begin on parts that are ready. A script that asks for more than one needs ``if __name__ == "__main__"``, as multiprocessing does.
+    with copied parts ("tiles", costed only), as views; and begin on parts that are ready.
+
+    A script that asks for more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
 
     only_units: tuple[str, ...] = ()
@@ -123,7 +125,19 @@ def _with_memory(soc: Soc, memory: Sequence[tuple[str, int]]) -> Soc:
         if not 0 < size <= known[name]:
             help_ = (f"give 1 to {known[name]} bytes", "leave the option out to use the whole memory")
             raise _memory_error(f"{size} bytes are not within what the chip has: {told}", help_, soc)
-    return replace(soc, memories=tuple(replace(m, size_bytes=sizes.get(m.name, m.size_bytes)) for m in soc.memories))
+    memories = tuple(replace(m, size_bytes=sizes.get(m.name, m.size_bytes)) for m in soc.memories)
+    return replace(soc, memories=memories, parts=tuple(_with_memories(part, soc, memories) for part in soc.parts))
+
+
+def _with_memories(part: MemoryPart, soc: Soc, memories: Sequence[Memory]) -> MemoryPart:
+    """The same share of a memory that may have become smaller."""
+    before = soc.memory(part.memory)
+    now = next(memory for memory in memories if memory.name == part.memory)
+
+    def scaled(size: int) -> int:
+        return size * now.size_bytes // before.size_bytes // now.alignment_bytes * now.alignment_bytes
+
+    return replace(part, offset_bytes=scaled(part.offset_bytes), size_bytes=scaled(part.size_bytes))
 
 
 def _memory_error(why: str, help_: tuple[str, ...], soc: Soc | None = None) -> UsageError:

@@ -6,8 +6,7 @@ whatever order the exporter wrote them, then perhaps a ReLU; kernels do all of i
 
 from __future__ import annotations
 
-from match_core import Any, Const, Maybe, Op
-from match_core.patterns.language import Structure
+from match_core import Any, Const, Maybe, Op, Structure
 
 #: Changes of channels that one match takes in.
 CHANGES_MAX = 4
