@@ -1,0 +1,1 @@
+"""Ports: what programs need on platforms that are no target's own."""
