@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml
 
-.PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag wheels clean
+.PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,9 @@ $(ZIGZAG)/.stamp: tests/benchmarks/requirements-zigzag.txt
 
 bench-zigzag: $(STAMP) $(ZIGZAG)/.stamp
 	$(BIN)/python -m tests.benchmarks.zigzag
+
+bench-side-by-side: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.side_by_side
 
 wheels: $(STAMP)
 	rm -rf dist

@@ -20,3 +20,21 @@ FIDELITY = {
     ("NE16", "standard"): 0.83,
     ("NE16", "depthwise"): 0.77,
 }
+
+#: Latency in per cent that units side by side save against the fastest unit for each layer, one after another, float16
+#: on Carfield at 50 MHz on an FPGA (MATCHA, arXiv 2604.09124, sections 4 and 5).
+SIDE_BY_SIDE_GAIN = {
+    "matcha_resnet_block_f16": 35.02,
+    "matcha_resnext_block_f16": 17.55,
+    "matcha_transformer_block_f16": 23.65,
+    "matcha_resnet8_f16": 28.8,
+    "matcha_autoencoder_f16": 33.3,
+    "matcha_dscnn_f16": 0.0,
+    "matcha_mobilenet_f16": 0.0,
+}
+#: The same with whole layers only, where it is published.
+WHOLE_LAYERS_GAIN = {
+    "matcha_resnet_block_f16": 18.22,
+    "matcha_resnext_block_f16": 9.47,
+    "matcha_transformer_block_f16": 7.21,
+}
