@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -224,6 +225,27 @@ def test_verify_json(match: Match, make_model: MakeModel) -> None:
     assert all({"onnx_names", "unit", "cycles", "predicted_cycles"} <= set(node) for node in document["nodes"])
     assert document["memory"]["ram"]["available"] == 262144
     assert [path.name for path in match.directory.iterdir()] == ["x.npz"]
+
+
+def test_verify_in_a_mode_with_a_timeline(match: Match, make_model: MakeModel) -> None:
+    model = make_model(operators=("Relu", "Abs"))
+    done = match("verify", model, "--mode", "lazy", "--timeline", "trace.json", "--json")
+    assert done.code == 0, done.err
+    events = json.loads((match.directory / "trace.json").read_text())["traceEvents"]
+    ends = [event["ts"] + event["dur"] for event in events if event["ph"] == "X"]
+    assert max(ends) == done.json["cycles"]["total"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--mode", "slow"), "MATCH-U029"),
+        (("--mode", "lazy:npu"), "MATCH-U029"),
+        (("--mode", "threads", "--timeline", "trace.json"), "MATCH-U001"),
+    ],
+)
+def test_modes_that_verify_refuses(match: Match, make_model: MakeModel, options: tuple[str, ...], code: str) -> None:
+    _refused(match("verify", make_model(), "--json", *options), code, 2)
 
 
 def test_verify_text(match: Match, make_model: MakeModel) -> None:

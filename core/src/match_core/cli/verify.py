@@ -28,7 +28,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutUnitOption,
 )
-from match_core.cli.results import cycles_table, energy_line, memory_table, modelled, shortened
+from match_core.cli.results import cycles_table, energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -58,6 +58,20 @@ def verify_command(
     sequential: SequentialOption = False,
     parallel: ParallelOption = Parallel.PIPELINE,
     sanitize: SanitizeOption = False,
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode",
+            metavar="MODE",
+            help="How the twin runs: eager, lazy, lazy:QUEUE, threads or threads:SEED; all must give the same bytes.",
+        ),
+    ] = "eager",
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline", metavar="FILE", help="Write what ran when on the twin, for Perfetto.", show_default=False
+        ),
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -68,9 +82,12 @@ def verify_command(
 
     Example: match verify model.onnx -t TARGET --inputs inputs.npz
     """
+    if timeline is not None and mode.startswith("threads"):
+        raise typer.BadParameter("threads have no virtual time", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.options import memory_size
+            from match_core.twin.timeline import write_trace
             from match_core.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -90,8 +107,12 @@ def verify_command(
                 execution="sequential" if sequential else "auto",
                 parallel=parallel.value,
                 sanitize=sanitize,
+                mode=mode,
             )
-            document = verify_model(request, plugins, terminal).as_json()
+            result = verify_model(request, plugins, terminal)
+            if timeline is not None:
+                write_trace(timeline, result.run)
+            document = result.as_json()
         terminal.document(document)
         _show(terminal, document)
     return 0 if document["ok"] else EXIT_FAILED
@@ -109,6 +130,8 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     cycles = document["cycles"]
     terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles")
+    for line in side_by_side_lines(document):
+        terminal.line(line)
     terminal.line(energy_line(document["energy"]))
     terminal.table(memory_table(document["memory"]))
     distances = [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from match_core.errors import UsageError
+
 
 def is_threads(mode: str) -> bool:
     """Whether the mode wants a program built for threads."""
@@ -21,3 +23,20 @@ def modes_of(document: Mapping[str, Any]) -> tuple[str, ...]:
     queues = queues_of(document)
     threads = ("threads",) if queues else ()
     return ("eager", "lazy", *(f"lazy:{queue}" for queue in queues), *threads)
+
+
+def check_mode(mode: str, document: Mapping[str, Any]) -> None:
+    """UsageError MATCH-U029 where the program cannot be run in this mode; ``document``: the manifest."""
+    queues = queues_of(document)
+    known = mode in ("eager", "lazy", "threads")
+    seeded = mode.startswith("threads:") and mode.removeprefix("threads:").isdecimal()
+    held = mode.startswith(("lazy:", "hang:")) and mode.partition(":")[2] in queues
+    if not (known or seeded or held):
+        ways = ["eager", "lazy", *(f"lazy:{queue}" for queue in queues), "threads", "threads:SEED"]
+        raise UsageError(
+            code="MATCH-U029",
+            what=f"the program cannot be run in mode {mode!r}",
+            where=f"option --mode, program {document['name']}",
+            why=f"its queues are {', '.join(queues)}" if queues else "it runs one task after another and has no queues",
+            help=(f"choose one of {', '.join(ways)}",),
+        )

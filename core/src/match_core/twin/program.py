@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from match_core.errors import UsageError
 from match_core.twin.build import build
 from match_core.twin.compiler import BuildOptions
-from match_core.twin.modes import is_threads
+from match_core.twin.modes import check_mode, is_threads
 from match_core.twin.run import RunResult, run_twin
 
 if TYPE_CHECKING:
@@ -59,10 +59,11 @@ def run_program(
 ) -> RunResult:
     """Build the program with its target's twin and run every sample. ``inputs`` by graph input name, with a leading
     sample axis or a single sample without one; the outputs have the same form. ``mode``: see ``run_twin``; the threads
-    modes always run with the thread sanitizer."""
+    modes always run with the thread sanitizer. UsageError MATCH-U029 for a mode that the program does not have."""
     from match_core.io.arrays import TensorSpec, as_samples
 
     document = read_manifest(directory)
+    check_mode(mode, document)
     specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]]
     samples = as_samples(inputs, specs, "inputs")
     host, apis = units_of_program(document, plugins)
