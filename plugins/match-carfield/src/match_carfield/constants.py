@@ -5,7 +5,8 @@ or paper behind it is named too. ``estimate`` marks figures that are reasoned he
 kernels stand in ``kernel_constants``.
 
 There are two tables, which differ in how units and host tell each other about tasks: ``event`` by mailboxes and
-interrupts, ``poll`` by looking at counters. All units run at one clock, as far as anything is public.
+interrupts, ``poll`` by looking at counters. Presets change single figures of both (``presets``). All units run at one
+clock, as far as anything is public.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from match_core import Constant, Soc
 
 from match_carfield.int8_constants import INT8_CONSTANTS
 from match_carfield.kernel_constants import KERNEL_CONSTANTS
+from match_carfield.presets import DEFAULT_PRESET, PRESETS
 
 _MATCHA = "MATCHA, arXiv 2604.09124 (sheet 1)"
+_COPIES = "python -m match_carfield.counts, copies of pulp"
 _MATCH_DMA = "match:match/cost_model/examples/pulp_cluster.py as used for Carfield (sheet 4)"
 _LINKER = "MATCHA's linker scripts (sheet 2)"
 _MAP = "carfield:docs/um/arch.md (sheet 2)"
@@ -57,29 +60,51 @@ _DMA = (
     Constant("pulp_dma_bytes_per_cycle", 8, "bytes/cycle", _MCHAN),
     Constant("dma_burst_bytes", 256, "bytes", _MCHAN),
     _cycles("dma_burst_cycles", 1, "gvsoc-pulp mchan_v7.py, the same DMA on GAP9"),
-    _cycles("pulp_dma_setup_cycles", 370, _MATCH_DMA + ": 370 of 370 + 550 per operand"),
-    _cycles("pulp_dma_api_cycles", 550, _MATCH_DMA + ": 550 of 370 + 550 per operand"),
+    _cycles(
+        "pulp_dma_dense_cycles",
+        60,
+        f"{_COPIES}: dense, 43 instructions; a load and 3 stores to registers of the DMA, 4 more each",
+        estimate=True,
+    ),
+    _cycles(
+        "pulp_dma_strided_cycles",
+        95,
+        f"{_COPIES}: rows, 70 instructions; a load and 5 stores to registers, 4 more each",
+        estimate=True,
+    ),
+    _cycles(
+        "pulp_dma_planes_cycles",
+        55,
+        f"{_COPIES}: what two planes take beyond rows and a plane more, 53 instructions",
+        estimate=True,
+    ),
+    _cycles(
+        "pulp_dma_further_cycles",
+        30,
+        f"{_COPIES}: a plane more, 11 instructions; 5 stores to registers, 4 more each",
+        estimate=True,
+    ),
     _cycles("pulp_dma_row_cycles", 1, _MATCH_DMA),
-    _cycles("pulp_dma_plane_cycles", 10, _MATCH_DMA),
+    _cycles("pulp_dma_plane_cycles", 0, "software, counted as such; MATCH takes 10", estimate=True),
     _cycles("pulp_dma_wait_cycles", 15, "GVSoC's MCHAN with event wait, measured for GAP9", estimate=True),
     Constant("spatz_dma_bytes_per_cycle", 8, "bytes/cycle", _SNITCH),
     _cycles(
         "spatz_dma_issue_cycles",
         25,
-        "instructions of snrt_dma_start_2d, its call and its arguments; MATCH takes the PULP cluster's 920 here too",
+        "instructions of snrt_dma_start_2d, its call and its arguments",
         estimate=True,
     ),
     _cycles("spatz_dma_row_cycles", 1, _MATCH_DMA),
     _cycles("spatz_dma_wait_cycles", 10, "no public figure: the loop in snrt_dma_wait_all sees the end", estimate=True),
     Constant(
-        "sysdma_bytes_per_cycle",
+        "dram_bytes_per_cycle",
         4,
         "bytes/cycle",
         "no public figure of the DRAM path; half of the 64-bit AXI, for refresh and the way through the LLC",
         estimate=True,
     ),
+    _cycles("dram_setup_cycles", 200, "no public figure: first word through AXI, LLC and DRAM", estimate=True),
     _cycles("sysdma_issue_cycles", 100, _REGISTER + ": four stores and a load, 20 each", estimate=True),
-    _cycles("sysdma_setup_cycles", 200, "no public figure: first word through AXI, LLC and DRAM", estimate=True),
     _cycles("sysdma_poll_cycles", 20, _REGISTER, estimate=True),
 )
 
@@ -137,11 +162,17 @@ def signalling_of(soc: Soc) -> str:
     return soc.signalling.kind if soc.signalling is not None else DEFAULT
 
 
-def constants(signalling: str = DEFAULT) -> tuple[Constant, ...]:
+def preset_of(soc: Soc) -> str:
+    """The preset that a Soc chose; the default for Socs of other packages, which may have other ones."""
+    return soc.preset if soc.preset in PRESETS else DEFAULT_PRESET
+
+
+def constants(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:
     """The table in its fixed order. Raises KeyError for an unknown name."""
-    return SIGNALLINGS[signalling]
+    changed = {constant.name: constant for constant in PRESETS[preset]}
+    return tuple(changed.get(constant.name, constant) for constant in SIGNALLINGS[signalling])
 
 
-def values(signalling: str = DEFAULT) -> Mapping[str, int]:
+def values(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> Mapping[str, int]:
     """Name to value; every figure is an integer."""
-    return MappingProxyType({constant.name: int(constant.value) for constant in SIGNALLINGS[signalling]})
+    return MappingProxyType({constant.name: int(constant.value) for constant in constants(signalling, preset)})

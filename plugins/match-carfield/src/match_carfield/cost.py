@@ -1,4 +1,4 @@
-"""Cost models of the two clusters: kernels by counted instructions, copies by the published model (sheet 4)."""
+"""Cost models of the two clusters: kernels and copies by counted instructions, or as a preset says."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape,
 from numpy.typing import NDArray
 
 from match_carfield import formulas, formulas_dma, formulas_int8
-from match_carfield.constants import signalling_of, values
+from match_carfield.constants import preset_of, signalling_of, values
+from match_carfield.presets import DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from match_core import CostModel
     from match_core.cost import Bound
 
 #: Raised when a formula changes.
-FORMULAS = 1
+FORMULAS = 2
 
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, Cycles]
 
 
 def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
-    """The cost model of a pattern on ``pulp`` or ``spatz``, with the figures of a Soc's signalling and mode."""
-    return CarfieldCost(unit, pattern, signalling_of(soc), soc.mode)
+    """The cost model of a pattern on ``pulp`` or ``spatz``, with the figures of a Soc's signalling, preset and mode."""
+    return CarfieldCost(unit, pattern, signalling_of(soc), preset_of(soc), soc.mode)
 
 
-@lru_cache(maxsize=8)
-def _figures(signalling: str) -> Mapping[str, int]:
-    return values(signalling)
+@lru_cache(maxsize=16)
+def _figures(signalling: str, preset: str) -> Mapping[str, int]:
+    return values(signalling, preset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class CarfieldCost:
     unit: str
     pattern: str
     signalling: str = "event"
+    preset: str = DEFAULT_PRESET
     mode: Literal["sequential", "concurrent"] = "sequential"
     bound: Bound = "fitted"
     overlap: Overlap = "data"
@@ -56,12 +58,12 @@ class CarfieldCost:
 
     @property
     def name(self) -> str:
-        """Names unit, pattern, signalling and mode; appears in every report."""
-        return f"carfield-{self.unit}-{self.pattern}-{self.signalling}-{self.mode}"
+        """Names unit, pattern, signalling, preset and mode; appears in every report."""
+        return f"carfield-{self.unit}-{self.pattern}-{self.signalling}-{self.preset}-{self.mode}"
 
     @property
     def _timing(self) -> Mapping[str, int]:
-        return _figures(self.signalling)
+        return _figures(self.signalling, self.preset)
 
     @property
     def _kernel(self) -> str:
@@ -80,12 +82,12 @@ class CarfieldCost:
         return np.full_like(next(iter(tile.values())), 2 * self._timing[f"{self.unit}_barrier_cycles"])
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
-        """Copies between L2 and L1 by the cluster's DMA, or between DRAM and L2 by the system's."""
-        t, timing = transfer, self._timing
-        if "l3" in (t.far, t.near):
+        """Copies between L2 or DRAM and L1 by the cluster's DMA, or between DRAM and L2 by the system's."""
+        t, timing, dram = transfer, self._timing, transfer.far == "l3"
+        if dram and t.near == "l2":
             return TransferCycles(*formulas_dma.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
-        copy = formulas_dma.dma_copy(timing, unit=self.unit, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes)
-        return TransferCycles(*copy)
+        sizes = {"planes": t.planes, "rows": t.rows, "row_bytes": t.row_bytes}
+        return TransferCycles(*formulas_dma.dma_copy(timing, unit=self.unit, dram=dram, **sizes))
 
     def layer_cycles(self, workload: Workload) -> int:
         """The host's call and the answer, where layers run one after the other; units side by side are told about tasks

@@ -19,7 +19,7 @@ from match_core import (
 from match_core.emit.half import half_header
 from match_core.emit.interfaces import context_header
 
-from match_carfield.constants import signalling_of
+from match_carfield.constants import preset_of, signalling_of
 from match_carfield.int8_interfaces import INT8_INTERFACES
 from match_carfield.interfaces import HALF_INTERFACES
 from match_carfield.kernels import PULP_KERNELS, SPATZ_KERNELS
@@ -83,7 +83,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
         kernels=PULP_KERNELS if unit == "pulp" else SPATZ_KERNELS,
         headers=("match_carfield_api.h",),
         runtime=(*_runtime(unit), *headers, half_header(), config_header(signalling)),
-        twin=_twin(signalling),
+        twin=_twin(signalling, preset_of(soc)),
         store=_store(soc),
         build=build_files(),
         clock=unit,
@@ -124,15 +124,19 @@ def _store(soc: Soc) -> StoreApi | None:
     return StoreApi(copy_1d="match_carfield_store_copy_1d", wait="match_carfield_store_wait")
 
 
-def _twin(signalling: str) -> TwinApi:
+def _twin(signalling: str, preset: str) -> TwinApi:
     return TwinApi(
         headers=(
             *_files("twin", "include"),
             *_files("twin", "src", suffixes=(".h",)),
-            RuntimeFile(HEADER_NAME, render_timing_header(signalling)),
+            RuntimeFile(HEADER_NAME, render_timing_header(signalling, preset)),
         ),
         sources=_files("twin", "src", suffixes=(".c",)),
         clocks=CLOCKS,
-        arenas={"l1_pulp": "match_carfield_twin_l1_pulp({bytes})", "l1_spatz": "match_carfield_twin_l1_spatz({bytes})"},
+        arenas={
+            "l1_pulp": "match_carfield_twin_l1_pulp({bytes})",
+            "l1_spatz": "match_carfield_twin_l1_spatz({bytes})",
+            "l3": "match_carfield_twin_l3({bytes})",
+        },
         load_store="match_carfield_twin_store({data}, {bytes})",
     )

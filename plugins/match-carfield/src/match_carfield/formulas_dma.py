@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,23 +16,37 @@ Copy = tuple[Cycles, Cycles, Cycles]
 COMMAND_BYTES = 65_535
 
 
-def dma_copy(timing: Timing, *, unit: str, planes: ArrayLike, rows: ArrayLike, row_bytes: ArrayLike) -> Copy:
-    """(issue, data, wait) in cycles of a copy of ``planes`` times ``rows`` rows between L2 and the L1 of ``unit``
-    ("pulp" or "spatz"); both directions cost the same."""
+def dma_copy(
+    timing: Timing, *, unit: str, planes: ArrayLike, rows: ArrayLike, row_bytes: ArrayLike, dram: bool = False
+) -> Copy:
+    """(issue, data, wait) in cycles of a copy of ``planes`` times ``rows`` rows between L2 (or DRAM) and the L1 of
+    ``unit`` ("pulp" or "spatz"); both directions cost the same."""
     p, r, length = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(planes, rows, row_bytes))
     p, r = np.where(r == 1, 1, p), np.where(r == 1, p, r)  # rows that are one row per plane are rows
-    return _spatz_copy(timing, p, r, length) if unit == "spatz" else _pulp_copy(timing, p, r, length)
+    own = timing[f"{unit}_dma_bytes_per_cycle"]
+    far = _Far(min(own, timing["dram_bytes_per_cycle"]), timing["dram_setup_cycles"]) if dram else _Far(own, 0)
+    return _spatz_copy(timing, far, p, r, length) if unit == "spatz" else _pulp_copy(timing, far, p, r, length)
 
 
-def _pulp_copy(timing: Timing, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
-    """MCHAN: the software is paid once for a copy, rows and further commands in the DMA."""
+class _Far(NamedTuple):
+    """The memory at the other end: its speed, and cycles until the first word of a command comes."""
+
+    bytes_per_cycle: int
+    setup_cycles: int
+
+
+def _pulp_copy(timing: Timing, far: _Far, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
+    """MCHAN: the core issues commands; data of one hides the issue of the next."""
     dense = rows * planes == 1
     commands = planes * pulp_commands(rows, row_bytes, dense)
-    strided = _ceil(rows * row_bytes, timing["pulp_dma_bytes_per_cycle"]) + rows * timing["pulp_dma_row_cycles"]
-    one = _ceil(row_bytes, timing["pulp_dma_bytes_per_cycle"])
-    data = planes * np.where(dense, one, strided) + (commands - 1) * timing["pulp_dma_plane_cycles"]
-    issue = np.full_like(data, timing["pulp_dma_setup_cycles"] + timing["pulp_dma_api_cycles"])
-    return issue, data, np.full_like(data, timing["pulp_dma_wait_cycles"])
+    strided = _ceil(rows * row_bytes, far.bytes_per_cycle) + rows * timing["pulp_dma_row_cycles"]
+    data = planes * np.where(dense, _ceil(row_bytes, far.bytes_per_cycle), strided)
+    data = data + commands * far.setup_cycles + (commands - 1) * timing["pulp_dma_plane_cycles"]
+    first = np.where(dense, timing["pulp_dma_dense_cycles"], timing["pulp_dma_strided_cycles"])
+    first = first + np.where(commands > 1, timing["pulp_dma_planes_cycles"], 0)
+    further = (commands - 1) * timing["pulp_dma_further_cycles"]
+    hidden = np.minimum(data // commands * (commands - 1), further)
+    return first + further, data - hidden, np.full_like(data, timing["pulp_dma_wait_cycles"])
 
 
 def pulp_commands(rows: Cycles, row_bytes: Cycles, dense: NDArray[np.bool_]) -> Cycles:
@@ -42,10 +57,10 @@ def pulp_commands(rows: Cycles, row_bytes: Cycles, dense: NDArray[np.bool_]) -> 
     return commands
 
 
-def _spatz_copy(timing: Timing, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
+def _spatz_copy(timing: Timing, far: _Far, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
     """One command per plane, each issued by the core; data of one hides the issue of the next."""
     strided = np.where(rows > 1, rows * timing["spatz_dma_row_cycles"], 0)
-    data = _ceil(rows * row_bytes, timing["spatz_dma_bytes_per_cycle"]) + strided
+    data = _ceil(rows * row_bytes, far.bytes_per_cycle) + strided + far.setup_cycles
     issue = planes * timing["spatz_dma_issue_cycles"]
     hidden = (planes - 1) * np.minimum(data, timing["spatz_dma_issue_cycles"])
     return issue, planes * data - hidden, np.full_like(data, timing["spatz_dma_wait_cycles"])
@@ -54,7 +69,7 @@ def _spatz_copy(timing: Timing, planes: Cycles, rows: Cycles, row_bytes: Cycles)
 def l3_copy(timing: Timing, *, commands: ArrayLike, size_bytes: ArrayLike) -> Copy:
     """(issue, data, wait) of ``commands`` copies between L2 and DRAM by the system DMA, ``size_bytes`` each."""
     count, size = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(commands, size_bytes))
-    each = timing["sysdma_setup_cycles"] + _ceil(size, timing["sysdma_bytes_per_cycle"])
+    each = timing["dram_setup_cycles"] + _ceil(size, timing["dram_bytes_per_cycle"])
     data = count * each - (count - 1) * np.minimum(each, timing["sysdma_issue_cycles"])
     return count * timing["sysdma_issue_cycles"], data, np.full_like(data, timing["sysdma_poll_cycles"])
 

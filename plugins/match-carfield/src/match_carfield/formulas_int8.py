@@ -20,22 +20,27 @@ _BLOCK_PIXELS = 2
 def kernel_cycles(timing: Timing, kind: str, direct: bool, tile: Tile) -> Cycles:
     """Cycles of one call of the kernel ``kind`` on a tile, the hand-over to the cores not included. ``direct``: inputs
     are read where they are. KeyError for another kernel."""
+    plain = timing["int8_call_cycles"] + _work(timing, kind, direct, tile)
+    cycles: Cycles = _ceil(plain * timing["pulp_scale_percent"], 100)
+    return cycles
+
+
+def _work(timing: Timing, kind: str, direct: bool, tile: Tile) -> Cycles:
     t = tile
-    call = timing["int8_call_cycles"]
     match kind:
         case "int8_conv2d":
-            return call + _blocks(timing, t["OY"] * t["OX"], t["K"], t["FY"] * t["FX"] * t["C"], direct)
+            return _blocks(timing, t["OY"] * t["OX"], t["K"], t["FY"] * t["FX"] * t["C"], direct)
         case "int8_linear":
-            return call + _blocks(timing, t["N"], t["K"], t["C"], direct)
+            return _blocks(timing, t["N"], t["K"], t["C"], direct)
         case "int8_depthwise2d":
-            return call + _windows(timing, t["OY"] * t["OX"] * t["K"], t["FY"] * t["FX"], timing["int8_requant_cycles"])
+            return _windows(timing, t["OY"] * t["OX"] * t["K"], t["FY"] * t["FX"], timing["int8_requant_cycles"])
         case "int8_pool2d":
-            return call + _windows(timing, t["OY"] * t["OX"] * t["C"], t["FY"] * t["FX"], 0)
+            return _windows(timing, t["OY"] * t["OX"] * t["C"], t["FY"] * t["FX"], 0)
         case "int8_add":
             elements = t["Y"] * t["X"] * t["C"]
-            return call + _ceil(elements, timing["pulp_cores"]) * timing["int8_add_element_cycles"]
+            return _ceil(elements, timing["pulp_cores"]) * timing["int8_add_element_cycles"]
         case "int8_transpose":
-            return call + _ceil(t["C"], timing["pulp_cores"]) * t["R"] * timing["int8_transpose_element_cycles"]
+            return _ceil(t["C"], timing["pulp_cores"]) * t["R"] * timing["int8_transpose_element_cycles"]
     raise KeyError(kind)
 
 

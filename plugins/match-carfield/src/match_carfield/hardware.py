@@ -8,6 +8,7 @@ from typing import Literal
 from match_core import Hardware, Link, Memory, RequantSpec, Signalling, Soc, Unit
 
 from match_carfield.constants import constants, values
+from match_carfield.presets import DEFAULT_PRESET, PRESETS
 
 _SPATZ_PREFIX = "spatz_"
 
@@ -58,11 +59,14 @@ def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
         links=_links(figures),
         home="l2",
         store="l3",
+        overflow="l3",
         clock_hz=next(c for c in constants(kind) if c.name == "clock_hz"),
         notes=(
             "Mailbox, interrupt and boot latencies, the cost of teams and the DRAM's bandwidth are estimates.",
             "Host and clusters are taken to run at one clock; only 50 MHz is published.",
         ),
+        presets=tuple(PRESETS),
+        preset=DEFAULT_PRESET,
         signalling=Signalling(
             kind,
             post_cycles=figures["post_cycles"],
@@ -74,34 +78,29 @@ def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
 
 
 def _links(figures: Mapping[str, int]) -> tuple[Link, ...]:
-    return (
-        Link(
-            "mchan",
-            "l1_pulp",
-            "l2",
-            bytes_per_cycle=figures["pulp_dma_bytes_per_cycle"],
-            setup_cycles=figures["pulp_dma_setup_cycles"] + figures["pulp_dma_api_cycles"],
-            chunk_cycles=figures["pulp_dma_row_cycles"],
-            max_dims=2,
-            max_bytes=figures["dma_max_bytes"],
-            channels=2,
-        ),
-        Link(
-            "spatz_dma",
-            "l1_spatz",
-            "l2",
-            bytes_per_cycle=figures["spatz_dma_bytes_per_cycle"],
-            setup_cycles=figures["spatz_dma_issue_cycles"],
-            chunk_cycles=figures["spatz_dma_row_cycles"],
-            max_dims=2,
-            channels=2,
-        ),
-        Link(
-            "sysdma",
-            "l2",
-            "l3",
-            bytes_per_cycle=figures["sysdma_bytes_per_cycle"],
-            setup_cycles=figures["sysdma_issue_cycles"] + figures["sysdma_setup_cycles"],
-            max_dims=1,
-        ),
+    """The clusters' copies reach DRAM as they reach L2, at the speed of the DRAM."""
+    sysdma = Link(
+        "sysdma",
+        "l2",
+        "l3",
+        bytes_per_cycle=figures["dram_bytes_per_cycle"],
+        setup_cycles=figures["sysdma_issue_cycles"] + figures["dram_setup_cycles"],
+        max_dims=1,
+    )
+    clusters = (_cluster_link(figures, unit, far) for far in ("l2", "l3") for unit in ("pulp", "spatz"))
+    return (*clusters, sysdma)
+
+
+def _cluster_link(figures: Mapping[str, int], unit: str, far: str) -> Link:
+    own = figures[f"{unit}_dma_bytes_per_cycle"]
+    return Link(
+        {"pulp": "mchan", "spatz": "spatz_dma"}[unit] + ("" if far == "l2" else "_dram"),
+        f"l1_{unit}",
+        far,
+        bytes_per_cycle=own if far == "l2" else min(own, figures["dram_bytes_per_cycle"]),
+        setup_cycles=figures["pulp_dma_dense_cycles" if unit == "pulp" else "spatz_dma_issue_cycles"],
+        chunk_cycles=figures[f"{unit}_dma_row_cycles"],
+        max_dims=2,
+        max_bytes=figures["dma_max_bytes"] if unit == "pulp" else None,
+        channels=2,
     )

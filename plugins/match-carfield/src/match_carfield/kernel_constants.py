@@ -141,7 +141,8 @@ _REDMULE_FIGURES = (
     _cycles("redmule_program_cycles", 40, "a load and seven stores to the cluster's peripherals, 5 each"),
 )
 
-#: Percent of their cycles that a unit's kernels take (RedMulE's are pulp's): other values show what depends on them.
+#: Percent of their cycles that a unit's kernels take (those of RedMulE and of 8 bits are pulp's): other values, as
+#: presets have them, show what depends on the speeds.
 _SCALES = (
     Constant("pulp_scale_percent", 100, "percent", "the figures as they are"),
     Constant("spatz_scale_percent", 100, "percent", "the figures as they are"),

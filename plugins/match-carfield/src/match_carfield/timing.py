@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from match_carfield.constants import DEFAULT, constants
+from match_carfield.presets import DEFAULT_PRESET
 
 HEADER_NAME = "match_carfield_timing.h"
 
@@ -11,10 +12,10 @@ HEADER_NAME = "match_carfield_timing.h"
 CLOCKS = ("host", "pulp", "spatz", "pulp_dma_in", "pulp_dma_out", "spatz_dma_in", "spatz_dma_out", "sysdma", "redmule")
 
 
-def render_timing_header(signalling: str = DEFAULT) -> str:
+def render_timing_header(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> str:
     """C text for a table, byte for byte the same each time. Raises KeyError for an unknown one."""
     lines = [
-        f"/* {HEADER_NAME} - figures of Carfield, signalling by {signalling}.",
+        f"/* {HEADER_NAME} - figures of Carfield, signalling by {signalling}, preset {preset}.",
         " * Generated from match_carfield.constants, which also holds the sources; do not edit.",
         " * SPDX-License-Identifier: Apache-2.0 */",
         "#ifndef MATCH_CARFIELD_TIMING_H",
@@ -26,7 +27,7 @@ def render_timing_header(signalling: str = DEFAULT) -> str:
         macro = f"MATCH_TWIN_CLOCK_{name.upper()}"
         lines += [f"#ifndef {macro}", f"#define {macro} {index}u", "#endif"]
     lines.append("")
-    for constant in constants(signalling):
+    for constant in constants(signalling, preset):
         note = ", estimate" if constant.estimate else ""
         macro = f"MATCH_CARFIELD_{constant.name.upper()}"
         lines.append(f"#define {macro} {int(constant.value)}u /* {constant.unit}{note} */")

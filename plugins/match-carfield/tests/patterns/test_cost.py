@@ -97,6 +97,22 @@ def test_constants_from_dram_are_dearer_than_from_l2() -> None:
     assert model.transfer_cycles(workload, far).data[0] > model.transfer_cycles(workload, near).data[0]
 
 
+@pytest.mark.parametrize("unit", ["pulp", "spatz"])
+def test_tensors_in_dram_are_dearer_than_in_l2(unit: str) -> None:
+    model, workload = cost_model(unit, "linear", SOC), workload_of(interface_of(unit, "linear"))
+    one = np.array([1])
+    near, far = (TransferShape("in", np.array([4096]), one, one, memory, f"l1_{unit}") for memory in ("l2", "l3"))
+    assert model.transfer_cycles(workload, far).data[0] > model.transfer_cycles(workload, near).data[0]
+
+
+def test_the_preset_of_the_soc_counts() -> None:
+    slow = replace(SOC, preset="spatz-30")
+    workload = workload_of(interface_of("spatz", "linear"))
+    tile = {dim: np.array([16]) for dim in ("N", "K", "C")}
+    cycles, longer = (cost_model("spatz", "linear", soc).kernel_cycles(workload, tile)[0] for soc in (SOC, slow))
+    assert 1.42 < longer / cycles < 1.44
+
+
 def test_only_sequential_programs_pay_for_a_call() -> None:
     workload = workload_of(interface_of("pulp", "linear"))
     assert cost_model("pulp", "linear", SOC).layer_cycles(workload) == call_cycles(values("event"))
@@ -105,9 +121,10 @@ def test_only_sequential_programs_pay_for_a_call() -> None:
 
 def test_names_tell_models_apart() -> None:
     models = [
-        CarfieldCost(unit, name, signalling, mode)
+        CarfieldCost(unit, name, signalling, preset, mode)
         for unit, name in KERNELS
         for signalling in ("event", "poll")
+        for preset in ("counted", "pulp-30")
         for mode in ("sequential", "concurrent")
     ]
     assert len({(model.name, model.version) for model in models}) == len(models)

@@ -80,6 +80,38 @@ static void big_copy_spatz(void *argument) {
   match_carfield_spatz_copy_wait();
 }
 
+/* The scenario. */
+static const char *fault;
+
+static bool is(const char *name) { return strcmp(fault, name) == 0; }
+
+/* A copy of rows, of planes of rows, or from DRAM. */
+static uint8_t *far;
+
+static void one_copy_pulp(void *argument) {
+  (void)argument;
+  if (is("one-rows")) {
+    match_carfield_pulp_copy_in_2d(l1[CARFIELD_PULP], home, ROWS, ROW_BYTES, 32u);
+  } else if (is("one-planes")) {
+    match_carfield_pulp_copy_in_3d(l1[CARFIELD_PULP], home, PLANES, ROWS, ROW_BYTES, 16u, 512u);
+  } else {
+    match_carfield_pulp_copy_in_1d(l1[CARFIELD_PULP], far, 4096u);
+  }
+  match_carfield_pulp_copy_wait();
+}
+
+static void one_copy_spatz(void *argument) {
+  (void)argument;
+  if (is("one-rows")) {
+    match_carfield_spatz_copy_in_2d(l1[CARFIELD_SPATZ], home, ROWS, ROW_BYTES, 32u);
+  } else if (is("one-planes")) {
+    match_carfield_spatz_copy_in_3d(l1[CARFIELD_SPATZ], home, PLANES, ROWS, ROW_BYTES, 16u, 512u);
+  } else {
+    match_carfield_spatz_copy_in_1d(l1[CARFIELD_SPATZ], far, 4096u);
+  }
+  match_carfield_spatz_copy_wait();
+}
+
 /* Every core writes its number, and behind a barrier what its neighbour wrote. */
 static void core_pulp(void *tile) {
   uint8_t *bytes = tile;
@@ -223,9 +255,7 @@ static void swaps(void) {
 
 /* ---- faults: what a unit or the host must not do -------------------------------------------------------------------- */
 
-static const char *fault;
 
-static bool is(const char *name) { return strcmp(fault, name) == 0; }
 
 static void wrong_pulp(void *argument) {
   uint8_t *near = l1[CARFIELD_PULP];
@@ -361,6 +391,10 @@ int main(int argc, char **argv) {
     print_bytes(result, 2048u);
   } else if (strcmp(what, "big") == 0) {
     on_unit(unit, unit->big_copy);
+  } else if (strncmp(what, "one-", 4u) == 0) {
+    fault = what;
+    far = match_carfield_twin_l3(4096u);
+    on_unit(unit, unit == units ? one_copy_pulp : one_copy_spatz);
   } else if (strcmp(what, "teams") == 0) {
     on_unit(unit, unit->teams);
     print_bytes(result, 64u);

@@ -73,16 +73,33 @@ def _rows(count: Count) -> Iterator[tuple[str, float]]:
     yield "gelu: element", _per(count, "g", "c", 32, 64)
 
 
+def _copies(counter: Counter) -> Iterator[tuple[str, float]]:
+    """Copies of the PULP cluster, the wait for one behind it not included."""
+    program = counter.build_copies()
+
+    def count(kind: str, planes: int = 1) -> int:
+        return counter.instructions(PULP, program, kind, oy=planes, ox=4)
+
+    idle = count("0")
+    yield "dense", count("d") - idle
+    yield "rows", count("s") - idle
+    yield "planes of rows, two", count("p", 2) - idle
+    yield "a plane more", (count("p", 8) - count("p", 2)) / 6
+
+
 def _table(counter: Counter, machine: Machine, *parts: Callable[[Count], Iterator[tuple[str, float]]]) -> None:
     program = counter.build(machine)
 
     def count(kernel: str, **sizes: int) -> int:
         return counter.instructions(machine, program, kernel, **sizes)
 
-    sys.stdout.write(f"{machine.name}: {machine.cpu}\n")
-    for part in parts:
-        for name, instructions in part(count):
-            sys.stdout.write(f"  {name:34} {instructions:8.2f}\n")
+    _print(f"{machine.name}: {machine.cpu}", (row for part in parts for row in part(count)))
+
+
+def _print(title: str, rows: Iterator[tuple[str, float]]) -> None:
+    sys.stdout.write(f"{title}\n")
+    for name, instructions in rows:
+        sys.stdout.write(f"  {name:34} {instructions:8.2f}\n")
 
 
 def main() -> None:
@@ -92,6 +109,7 @@ def main() -> None:
         _table(counter, PULP, lambda c: _products(c, 4), lambda c: _channels(c, 4), _rows)
         _table(counter, SPATZ, lambda c: _products(c, 64), lambda c: _channels(c, 64))
         _table(counter, SPATZ_SCALAR, _rows)
+        _print("copies of pulp", _copies(counter))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,29 @@ FOLDER = Path(__file__).resolve().parent
 RUNTIME = FOLDER.parent / "runtime"
 
 _CLUSTER = "#pragma once\n#include <stdint.h>\n#define {core}() 0\n#define {cores}() 1\n"
+#: MCHAN's inline functions: reading and writing registers is a load or a store.
+_MCHAN = """
+static volatile uint32_t mchan[1];
+static inline int plp_dma_counter_alloc(void) { return (int)mchan[0]; }
+static inline uint32_t plp_dma_getCmd(int inwards, uint32_t size, int strided, int event, int irq, int all)
+{
+    return size | (uint32_t)inwards << 17 | (uint32_t)strided << 18 | 1u << 19 | (uint32_t)event << 20 |
+           (uint32_t)irq << 21 | (uint32_t)all << 22;
+}
+static inline void plp_dma_cmd_push(uint32_t command, uint32_t loc, uint32_t ext)
+{
+    mchan[0] = command;
+    mchan[0] = loc;
+    mchan[0] = ext;
+}
+static inline void plp_dma_cmd_push_2d(uint32_t command, uint32_t loc, uint32_t ext, uint32_t stride, uint32_t length)
+{
+    plp_dma_cmd_push(command, loc, ext);
+    mchan[0] = length;
+    mchan[0] = stride;
+}
+static inline void plp_dma_wait(uint32_t counter) { __asm__ volatile("" ::"r"(counter)); }
+"""
 _RUNTIME = "#pragma once\n#include <stdint.h>\ntypedef struct { uint32_t posted, done; } match_queue_t;\n"
 _COMMON = (
     "-O2",
@@ -87,7 +110,8 @@ def write_headers(folder: Path) -> None:
         ("pulp.h", "rt_core_id", "get_core_num"),
         ("snrt.h", "snrt_cluster_core_idx", "snrt_cluster_core_num"),
     ):
-        (folder / name).write_text(_CLUSTER.format(core=core, cores=cores), encoding="utf-8")
+        extra = _MCHAN if name == "pulp.h" else ""
+        (folder / name).write_text(_CLUSTER.format(core=core, cores=cores) + extra, encoding="utf-8")
     (folder / "string.h").write_text("#include <stddef.h>\n#define memcpy __builtin_memcpy\n", encoding="utf-8")
     (folder / "match_runtime.h").write_text(_RUNTIME, encoding="utf-8")
 
@@ -103,15 +127,21 @@ class Counter:
 
     def build(self, machine: Machine) -> Path:
         """The driver with the kernels of ``machine``."""
-        output = self.folder / f"{machine.name}.elf"
         unit = f"match_carfield_{machine.unit}_"
+        names = (f"-DCOUNTED_UNIT={unit}", f"-DCOUNTED_TEAM={unit}team")
+        return self._build(machine, machine.name, names, f"match_carfield_half_{machine.unit}.c", "driver.c")
+
+    def build_copies(self) -> Path:
+        """The driver with the copies of the PULP cluster."""
+        return self._build(PULP, "copies", (), "match_carfield_pulp_dma.c", "copies.c")
+
+    def _build(self, machine: Machine, name: str, names: tuple[str, ...], source: str, driver: str) -> Path:
+        output = self.folder / f"{name}.elf"
         _run(
             [
                 *(sys.executable, "-m", "ziglang", "cc", "-target", machine.target, f"-mcpu={machine.cpu}", *_COMMON),
-                *(*machine.defines, f"-DCOUNTED_UNIT={unit}", f"-DCOUNTED_TEAM={unit}team"),
-                *(f"-I{self.folder}", f"-I{RUNTIME}", f"-I{FOLDER}"),
-                *(str(RUNTIME / f"match_carfield_half_{machine.unit}.c"), str(FOLDER / "driver.c")),
-                *("-o", str(output)),
+                *(*machine.defines, *names, f"-I{self.folder}", f"-I{RUNTIME}", f"-I{FOLDER}"),
+                *(str(RUNTIME / source), str(FOLDER / driver), "-o", str(output)),
             ]
         )
         return output

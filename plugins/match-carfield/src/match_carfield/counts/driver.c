@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "match_carfield_half_kernels.h"
+#include "start.h"
 
 #define JOIN(a, b) a##b
 #define KERNEL_OF(unit, name) JOIN(unit, name)
@@ -66,15 +67,6 @@ static void call(char kernel, const uint32_t *s)
     }
 }
 
-static uint32_t number_of(const char *text)
-{
-    uint32_t value = 0u;
-    for (; *text != '\0'; text++) {
-        value = 10u * value + (uint32_t)(*text - '0');
-    }
-    return value;
-}
-
 __attribute__((used)) int run(char **arguments)
 {
     uint32_t sizes[SIZES] = {0u};
@@ -85,14 +77,4 @@ __attribute__((used)) int run(char **arguments)
         call(arguments[2][0], sizes);
     }
     return 0;
-}
-
-/* The stack begins with the number of arguments and their addresses. */
-__attribute__((naked, used)) void _start(void)
-{
-#ifdef COUNTED_VECTORS
-    __asm__ volatile("addi a0, sp, 8\n\tcall run\n\tli a7, 93\n\tecall");
-#else
-    __asm__ volatile("addi a0, sp, 4\n\tcall run\n\tli a7, 93\n\tecall");
-#endif
 }

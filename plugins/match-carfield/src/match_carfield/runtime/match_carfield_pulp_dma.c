@@ -33,7 +33,7 @@ static uint32_t address(const void *pointer)
 }
 
 /* All commands up to the next one share a counter, so that a copy of many commands is one to wait for. */
-static void begin(void)
+static inline void begin(void)
 {
     if (copies_in_flight == COPY_SLOTS) {
         match_carfield_pulp_copy_wait();
@@ -42,31 +42,43 @@ static void begin(void)
     copies_in_flight++;
 }
 
-static void push_dense(place_t place, uint32_t bytes)
+static inline void push_one(place_t place, uint32_t bytes)
 {
-    while (bytes > 0u) {
-        const uint32_t part = (bytes <= COMMAND_BYTES) ? bytes : (COMMAND_BYTES & ~7u);
-        plp_dma_cmd_push(plp_dma_getCmd(place.inwards, part, DENSE, 1, 0, 0), place.loc, place.ext);
+    plp_dma_cmd_push(plp_dma_getCmd(place.inwards, bytes, DENSE, 1, 0, 0), place.loc, place.ext);
+}
+
+static inline void push_dense(place_t place, uint32_t bytes)
+{
+    while (bytes > COMMAND_BYTES) {
+        const uint32_t part = COMMAND_BYTES & ~7u;
+        push_one(place, part);
         place.ext += part;
         place.loc += part;
         bytes -= part;
     }
+    push_one(place, bytes);
 }
 
-static void push_rows(place_t place, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
+static inline void push_strided(place_t place, uint32_t bytes, uint32_t row_bytes, uint32_t row_stride)
+{
+    const unsigned int command = plp_dma_getCmd(place.inwards, bytes, STRIDED, 1, 0, 0);
+    plp_dma_cmd_push_2d(command, place.loc, place.ext, row_stride, row_bytes);
+}
+
+/* Rows and distances of at most 16 bits, the whole of more: as many rows at once as a command takes. */
+static inline void push_rows(place_t place, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
     const uint32_t fit = COMMAND_BYTES / row_bytes;
     while (rows > 0u) {
         const uint32_t part = (rows < fit) ? rows : fit;
-        const unsigned int command = plp_dma_getCmd(place.inwards, part * row_bytes, STRIDED, 1, 0, 0);
-        plp_dma_cmd_push_2d(command, place.loc, place.ext, row_stride, row_bytes);
+        push_strided(place, part * row_bytes, row_bytes, row_stride);
         place.ext += part * row_stride;
         place.loc += part * row_bytes;
         rows -= part;
     }
 }
 
-static void push_2d(place_t place, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
+static inline void push_2d(place_t place, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
     if ((row_bytes == row_stride) || (rows == 1u)) {
         push_dense(place, rows * row_bytes);
@@ -76,12 +88,30 @@ static void push_2d(place_t place, uint32_t rows, uint32_t row_bytes, uint32_t r
             place.ext += row_stride;
             place.loc += row_bytes;
         }
+    } else if (rows * row_bytes <= COMMAND_BYTES) { /* no division where one command is enough */
+        push_strided(place, rows * row_bytes, row_bytes, row_stride);
     } else {
         push_rows(place, rows, row_bytes, row_stride);
     }
 }
 
-static void copy_3d(place_t place, uint32_t planes, uint32_t rows, uint32_t row_bytes, uint32_t row_stride,
+static inline void copy_1d(place_t place, uint32_t bytes)
+{
+    if (bytes > 0u) {
+        begin();
+        push_dense(place, bytes);
+    }
+}
+
+static inline void copy_2d(place_t place, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
+{
+    if ((rows > 0u) && (row_bytes > 0u)) {
+        begin();
+        push_2d(place, rows, row_bytes, row_stride);
+    }
+}
+
+static inline void copy_3d(place_t place, uint32_t planes, uint32_t rows, uint32_t row_bytes, uint32_t row_stride,
                     uint32_t plane_stride)
 {
     if ((planes == 0u) || (rows == 0u) || (row_bytes == 0u)) {
@@ -99,13 +129,13 @@ static void copy_3d(place_t place, uint32_t planes, uint32_t rows, uint32_t row_
     }
 }
 
-static place_t inwards(void *near, const void *far)
+static inline place_t inwards(void *near, const void *far)
 {
     const place_t place = {address(far), address(near), 1};
     return place;
 }
 
-static place_t outwards(void *far, const void *near)
+static inline place_t outwards(void *far, const void *near)
 {
     const place_t place = {address(far), address(near), 0};
     return place;
@@ -113,12 +143,12 @@ static place_t outwards(void *far, const void *near)
 
 void match_carfield_pulp_copy_in_1d(void *near, const void *far, uint32_t bytes)
 {
-    copy_3d(inwards(near, far), 1u, 1u, bytes, 0u, 0u);
+    copy_1d(inwards(near, far), bytes);
 }
 
 void match_carfield_pulp_copy_in_2d(void *near, const void *far, uint32_t rows, uint32_t row_bytes, uint32_t row_stride)
 {
-    copy_3d(inwards(near, far), 1u, rows, row_bytes, row_stride, 0u);
+    copy_2d(inwards(near, far), rows, row_bytes, row_stride);
 }
 
 void match_carfield_pulp_copy_in_3d(void *near, const void *far, uint32_t planes, uint32_t rows, uint32_t row_bytes,
@@ -129,13 +159,13 @@ void match_carfield_pulp_copy_in_3d(void *near, const void *far, uint32_t planes
 
 void match_carfield_pulp_copy_out_1d(void *far, const void *near, uint32_t bytes)
 {
-    copy_3d(outwards(far, near), 1u, 1u, bytes, 0u, 0u);
+    copy_1d(outwards(far, near), bytes);
 }
 
 void match_carfield_pulp_copy_out_2d(void *far, const void *near, uint32_t rows, uint32_t row_bytes,
                                      uint32_t row_stride)
 {
-    copy_3d(outwards(far, near), 1u, rows, row_bytes, row_stride, 0u);
+    copy_2d(outwards(far, near), rows, row_bytes, row_stride);
 }
 
 void match_carfield_pulp_copy_out_3d(void *far, const void *near, uint32_t planes, uint32_t rows, uint32_t row_bytes,

@@ -14,7 +14,7 @@ HOST_MAIN = "match_carfield_main.c"
 UNITS = ("pulp", "spatz")
 
 #: L2: 832 KiB of data, then the units' images; the last 256 bytes hold what the host hands over (runtime/
-#: match_carfield_protocol.h). DRAM: the first MiB is the host's program, the rest is for swaps and streamed constants.
+#: match_carfield_protocol.h). DRAM: the first MiB is the host's program, the rest is for activations that leave L2.
 L2_DATA = 0x7800_0000
 L2_DATA_BYTES = 832 * 1024
 PULP_ENTRY = L2_DATA + L2_DATA_BYTES
@@ -23,6 +23,7 @@ SPATZ_ENTRY = PULP_ENTRY + IMAGE_BYTES
 HANDOVER_BYTES = 256
 DRAM = 0x8000_0000
 DRAM_HOST_BYTES = 0x10_0000
+FAR_BYTES = 63 * 1024 * 1024
 
 #: Where the arenas in L1 lie: behind what pulp-runtime keeps at the start of its L1, between the heap and the stacks of
 #: snRuntime.
@@ -81,4 +82,5 @@ def _view(request: BuildRequest) -> Mapping[str, object]:
         "dram": DRAM,
         "dram_host_bytes": DRAM_HOST_BYTES,
         "swap": DRAM + DRAM_HOST_BYTES,
+        "far_bytes": FAR_BYTES,
     }

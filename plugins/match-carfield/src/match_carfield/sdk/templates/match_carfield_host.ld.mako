@@ -6,6 +6,7 @@ MEMORY
 {
     l2 (rw) : ORIGIN = ${f"0x{l2_data:08X}"}, LENGTH = ${f"0x{l2_data_bytes:X}"}
     dram (rwx) : ORIGIN = ${f"0x{dram:08X}"}, LENGTH = ${f"0x{dram_host_bytes:X}"}
+    far (rw) : ORIGIN = ${f"0x{swap:08X}"}, LENGTH = ${f"0x{far_bytes:X}"}
 % for unit, entry in entries.items():
     ${unit} (rx) : ORIGIN = ${f"0x{entry:08X}"}, LENGTH = 0x18000
 % endfor
@@ -19,6 +20,9 @@ SECTIONS
 % for unit in units:
     .${unit}_image : { KEEP(*(.match_${unit}_image)) } > ${unit}
 % endfor
+
+    /* Activations that do not fit L2. */
+    .far (NOLOAD) : ALIGN(64) { *(.match_far) } > far
 
     .text : { KEEP(*(.text._start)) *(.text .text.*) } > dram
     .rodata : ALIGN(16) { *(.rodata .rodata.* .srodata .srodata.*) } > dram

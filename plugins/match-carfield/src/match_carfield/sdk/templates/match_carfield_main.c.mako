@@ -9,14 +9,15 @@
 #define MATCH_CARFIELD_REPORT(status, checksums, count) ((void)0)
 #endif
 #define SHARED __attribute__((section(".match_shared")))
+#define FAR __attribute__((section(".match_far")))
 
 % for arena in arenas:
 % if arena.memory not in l1:
-static _Alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${arena.macro}_BYTES] SHARED;
+static _Alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${arena.macro}_BYTES] ${"FAR" if arena.memory == "l3" else "SHARED"};
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
-static _Alignas(64) ${io.ctype} ${io.field}[${io.elements}] SHARED;
+static _Alignas(64) ${io.ctype} ${io.field}[${io.elements}] ${"FAR" if io.memory == "l3" else "SHARED"};
 % endfor
 static ${name}_state_t state SHARED;
 

@@ -22,9 +22,10 @@ int match_carfield_twin_look_again(void);
 volatile struct match_carfield_order *match_carfield_twin_orders(void);
 #define MATCH_CARFIELD_ORDERS match_carfield_twin_orders()
 
-/* Arenas in the L1 of a cluster; constants and room for swaps in DRAM, whose address they return. */
+/* Arenas in the L1 of a cluster and in DRAM, and tensors there; constants and room for swaps in DRAM, whose address they return. */
 uint8_t *match_carfield_twin_l1_pulp(uint32_t bytes);
 uint8_t *match_carfield_twin_l1_spatz(uint32_t bytes);
+uint8_t *match_carfield_twin_l3(uint32_t bytes);
 uint32_t match_carfield_twin_store(const void *data, uint32_t bytes);
 
 #endif

@@ -53,7 +53,8 @@ static uint64_t windows(uint64_t outputs, uint64_t taps, uint64_t requant)
 
 static void spend(const char *name, uint64_t cycles)
 {
-    carfield_kernel(CARFIELD_PULP, name, MATCH_CARFIELD_INT8_CALL_CYCLES + cycles);
+    const uint64_t plain = MATCH_CARFIELD_INT8_CALL_CYCLES + cycles;
+    carfield_kernel(CARFIELD_PULP, name, up(plain * MATCH_CARFIELD_PULP_SCALE_PERCENT, 100u));
 }
 
 void match_carfield_twin_pulp_int8_conv2d(const match_int8_conv2d_t *tile)

@@ -1,5 +1,5 @@
 /* carfield_mchan.c - MCHAN through pulp-runtime. A counter stands for the commands pushed behind its allocation; the
- * software's cycles are paid with it, so once for a copy of many commands. SPDX-License-Identifier: Apache-2.0 */
+ * software's cycles are paid with the commands, those of a copy with its first one. SPDX-License-Identifier: Apache-2.0 */
 #include "carfield_twin.h"
 #include "pulp.h"
 
@@ -22,8 +22,6 @@ int plp_dma_counter_alloc(void) {
       mchan.commands[i] = 0u;
       mchan.current = i;
       mchan.open = true;
-      match_twin_spend_kind(MATCH_TWIN_CLOCK_PULP,
-                            MATCH_CARFIELD_PULP_DMA_SETUP_CYCLES + MATCH_CARFIELD_PULP_DMA_API_CYCLES, "copy issue");
       return (int)i;
     }
   }
@@ -51,10 +49,19 @@ unsigned int plp_dma_getCmd(int ext2loc, unsigned int size, int is2D, int trigEv
 
 static uint64_t price(const carfield_copy_t *copy, bool strided) {
   const uint64_t bytes = (uint64_t)copy->rows * copy->row_bytes;
-  const uint64_t per_cycle = MATCH_CARFIELD_PULP_DMA_BYTES_PER_CYCLE;
+  const void *const outer = copy->inwards ? copy->from : copy->to;
   const uint64_t rows = strided ? (uint64_t)copy->rows * MATCH_CARFIELD_PULP_DMA_ROW_CYCLES : 0u;
   const uint64_t command = mchan.commands[mchan.current] > 0u ? MATCH_CARFIELD_PULP_DMA_PLANE_CYCLES : 0u;
-  return (bytes + per_cycle - 1u) / per_cycle + rows + command;
+  return carfield_data_cycles(outer, bytes, MATCH_CARFIELD_PULP_DMA_BYTES_PER_CYCLE) + rows + command;
+}
+
+/* The core's cycles for a command. */
+static uint64_t issue(bool strided) {
+  const uint32_t before = mchan.commands[mchan.current];
+  if (before == 0u) {
+    return strided ? MATCH_CARFIELD_PULP_DMA_STRIDED_CYCLES : MATCH_CARFIELD_PULP_DMA_DENSE_CYCLES;
+  }
+  return MATCH_CARFIELD_PULP_DMA_FURTHER_CYCLES + (before == 1u ? MATCH_CARFIELD_PULP_DMA_PLANES_CYCLES : 0u);
 }
 
 static void push(unsigned int cmd, uint32_t loc, uint32_t ext, uint32_t stride, uint32_t length) {
@@ -82,6 +89,7 @@ static void push(unsigned int cmd, uint32_t loc, uint32_t ext, uint32_t stride, 
   copy.from = copy.inwards ? outer : local;
   copy.to_stride = copy.inwards ? length : stride;
   copy.from_stride = copy.inwards ? stride : length;
+  match_twin_spend_kind(MATCH_TWIN_CLOCK_PULP, issue((cmd & STRIDED) != 0u), "copy issue");
   carfield_transfer(CARFIELD_PULP, &copy, price(&copy, (cmd & STRIDED) != 0u), mchan.current);
   mchan.commands[mchan.current]++;
 }

@@ -9,7 +9,7 @@
 
 static _Alignas(ALIGNMENT) uint8_t l1_pulp[MATCH_CARFIELD_PULP_L1_BYTES];
 static _Alignas(ALIGNMENT) uint8_t l1_spatz[MATCH_CARFIELD_SPATZ_L1_BYTES];
-static uint8_t dram[MATCH_CARFIELD_L3_BYTES];
+static _Alignas(ALIGNMENT) uint8_t dram[MATCH_CARFIELD_L3_BYTES];
 static uint32_t dram_used;
 
 /* ---- L1 ---------------------------------------------------------------------------------------------------- */
@@ -66,12 +66,31 @@ uint8_t *carfield_dram(uint64_t address, size_t bytes) {
   return &dram[offset];
 }
 
-uint32_t match_carfield_twin_store(const void *data, uint32_t bytes) {
+bool carfield_in_dram(const void *data, size_t bytes) {
+  const uintptr_t offset = (uintptr_t)data - (uintptr_t)dram;
+  if (offset >= sizeof dram) {
+    return false;
+  }
+  if (offset > dram_used || bytes > dram_used - offset) {
+    match_twin_faultf("DRAM: %zu bytes at offset %u; %u are given out", bytes, (unsigned)offset, (unsigned)dram_used);
+  }
+  return true;
+}
+
+/* Offset of bytes that nobody has. */
+static uint32_t given_out(uint32_t bytes) {
   const uint32_t offset = dram_used;
   if (bytes > sizeof dram - offset) {
     match_twin_faultf("%u bytes do not fit the DRAM behind %u", (unsigned)bytes, (unsigned)offset);
   }
-  memcpy(&dram[offset], data, bytes);
   dram_used = (offset + bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+  return offset;
+}
+
+uint8_t *match_carfield_twin_l3(uint32_t bytes) { return &dram[given_out(bytes)]; }
+
+uint32_t match_carfield_twin_store(const void *data, uint32_t bytes) {
+  const uint32_t offset = given_out(bytes);
+  memcpy(&dram[offset], data, bytes);
   return DRAM_BASE + offset;
 }

@@ -31,10 +31,11 @@ static snrt_dma_txid_t start(void *dst, const void *src, size_t size, size_t dst
   }
   carfield_copy_t copy = {dst, src, dst_stride, src_stride, (uint32_t)repeat, (uint32_t)size, false};
   copy.inwards = direction(dst, (repeat - 1u) * dst_stride + size, src, (repeat - 1u) * src_stride + size);
-  const uint64_t per_cycle = MATCH_CARFIELD_SPATZ_DMA_BYTES_PER_CYCLE;
+  const void *const outer = copy.inwards ? src : dst;
+  const uint64_t data = carfield_data_cycles(outer, repeat * size, MATCH_CARFIELD_SPATZ_DMA_BYTES_PER_CYCLE);
   const uint64_t rows = repeat > 1u ? repeat * MATCH_CARFIELD_SPATZ_DMA_ROW_CYCLES : 0u;
   match_twin_spend_kind(MATCH_TWIN_CLOCK_SPATZ, MATCH_CARFIELD_SPATZ_DMA_ISSUE_CYCLES, "copy issue");
-  carfield_transfer(CARFIELD_SPATZ, &copy, (repeat * size + per_cycle - 1u) / per_cycle + rows, ++last_id);
+  carfield_transfer(CARFIELD_SPATZ, &copy, data + rows, ++last_id);
   return last_id;
 }
 

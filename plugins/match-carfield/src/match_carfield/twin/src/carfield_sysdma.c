@@ -15,8 +15,8 @@ static struct {
 } dma;
 
 static uint64_t duration(size_t bytes) {
-  const uint64_t per_cycle = MATCH_CARFIELD_SYSDMA_BYTES_PER_CYCLE;
-  return MATCH_CARFIELD_SYSDMA_SETUP_CYCLES + (bytes + per_cycle - 1u) / per_cycle;
+  const uint64_t per_cycle = MATCH_CARFIELD_DRAM_BYTES_PER_CYCLE;
+  return MATCH_CARFIELD_DRAM_SETUP_CYCLES + (bytes + per_cycle - 1u) / per_cycle;
 }
 
 static void run(void *argument) {

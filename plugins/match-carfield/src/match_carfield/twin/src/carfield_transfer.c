@@ -38,6 +38,15 @@ static unsigned channel(carfield_unit_t unit, bool inwards) {
   return inwards ? MATCH_TWIN_CLOCK_SPATZ_DMA_IN : MATCH_TWIN_CLOCK_SPATZ_DMA_OUT;
 }
 
+uint64_t carfield_data_cycles(const void *outer, uint64_t bytes, uint64_t per_cycle) {
+  const uint64_t slow = MATCH_CARFIELD_DRAM_BYTES_PER_CYCLE;
+  if (!carfield_in_dram(outer, 1u)) {
+    return (bytes + per_cycle - 1u) / per_cycle;
+  }
+  const uint64_t speed = per_cycle < slow ? per_cycle : slow;
+  return MATCH_CARFIELD_DRAM_SETUP_CYCLES + (bytes + speed - 1u) / speed;
+}
+
 void carfield_transfer(carfield_unit_t unit, const carfield_copy_t *copy, uint64_t cycles, uint32_t id) {
   if (lists[unit].count == MAX_COPIES) {
     match_twin_faultf("more than %u copies without a wait", MAX_COPIES);

@@ -54,6 +54,8 @@ uint8_t *carfield_l1_pointer(carfield_unit_t unit, uint32_t address, size_t byte
 /* Host pointer of bytes in DRAM; faults outside of what was given out. */
 uint8_t *carfield_dram(uint64_t address, size_t bytes);
 bool carfield_is_dram(uint64_t address);
+/* Whether these bytes of this machine stand for DRAM; faults outside of what was given out. */
+bool carfield_in_dram(const void *data, size_t bytes);
 
 /* ---- copies of the clusters (carfield_transfer.c) ----------------------------------------------------------------- */
 
@@ -65,6 +67,8 @@ typedef struct {
   bool inwards;
 } carfield_copy_t;
 
+/* Cycles of the data of `bytes` between L1 and `outer` at `per_cycle`; DRAM is slower and far away. */
+uint64_t carfield_data_cycles(const void *outer, uint64_t bytes, uint64_t per_cycle);
 /* Issues a copy that the unit's core waits for by `id`; `cycles` are those of its direction of the DMA. */
 void carfield_transfer(carfield_unit_t unit, const carfield_copy_t *copy, uint64_t cycles, uint32_t id);
 /* Waits for the copies with this id (all: CARFIELD_ALL); false if there is none. A core that had to wait spends `cycles`. */
