@@ -149,7 +149,8 @@ def _swap_area(areas: tuple[SwapAreaView, ...]) -> dict[str, object] | None:
 
 
 def _tensor(view: TensorView) -> dict[str, object]:
-    return {"name": view.name, "field": view.field, "dtype": view.dtype, "shape": list(view.shape)}
+    sizes = {"dtype": view.dtype, "shape": list(view.shape)}
+    return {"name": view.name, "field": view.field, "memory": view.memory, **sizes}
 
 
 def _solver(status: SolverStatus) -> dict[str, object]:

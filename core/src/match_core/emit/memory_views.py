@@ -23,7 +23,8 @@ def arena_views(program: Program) -> tuple[ArenaView, ...]:
     """The memories of which the program needs a part."""
     soc, views = program.soc, []
     for use in program.memory:
-        if use.arena_bytes == 0 or (use.memory == soc.store and use.memory != soc.overflow):
+        swapped = use.memory == soc.store and (use.memory != soc.overflow or bool(program.swaps))
+        if use.arena_bytes == 0 or swapped:
             continue
         words = {soc.home: "activations between layers", soc.overflow: "large activations"}.get(
             use.memory, "working memory of the units"
@@ -62,8 +63,10 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
     )
 
 
-def tensor_views(tensors: Iterable[gs.Variable], fallback: str) -> tuple[TensorView, ...]:
+def tensor_views(tensors: Iterable[gs.Variable], program: Program, fallback: str) -> tuple[TensorView, ...]:
     """Graph inputs or outputs; ``fallback``: first part of the field of one whose own name is taken."""
+    callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output"))
+    memories = {tensor: buffer.memory for buffer in callers for tensor in buffer.tensors}
     views: dict[str, TensorView] = {}
     for position, tensor in enumerate(tensors):
         field = c_identifier(tensor.name)
@@ -73,5 +76,6 @@ def tensor_views(tensors: Iterable[gs.Variable], fallback: str) -> tuple[TensorV
         element = np.dtype(tensor.dtype)
         kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
         words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}")
-        views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, comment(words, indent=4))
+        memory, note = memories.get(tensor.name, program.soc.home), comment(words, indent=4)
+        views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, note, memory)
     return tuple(views.values())

@@ -34,8 +34,8 @@ class ProgramEmitter:
         self.soc = request.program.soc
         self.templates = Templates()
         self.arenas = arena_views(request.program)
-        self.inputs = tensor_views(request.model.graph.inputs, "in")
-        self.outputs = tensor_views(request.model.graph.outputs, "out")
+        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in")
+        self.outputs = tensor_views(request.model.graph.outputs, request.program, "out")
         self.stores = store_views(request.program, self.name, request.pool.image)
         self.swap_areas = swap_area_views(request.program)
         places = Places(

@@ -19,7 +19,8 @@ class ArenaView:
 
 @dataclass(frozen=True, slots=True)
 class TensorView:
-    """A graph input or output in the public API; ``comment`` is a whole one, to stand above its field."""
+    """A graph input or output in the public API; ``comment`` is a whole one, to stand above its field; ``memory``: the
+    one that the program takes it to lie in."""
 
     name: str
     field: str
@@ -27,6 +28,7 @@ class TensorView:
     dtype: str
     shape: tuple[int, ...]
     comment: str
+    memory: str = ""
 
     @property
     def elements(self) -> int:

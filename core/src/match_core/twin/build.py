@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from match_core.emit.api import TwinApi, UnitApi
 from match_core.emit.ctypes import c_type
 from match_core.emit.templates import Templates
@@ -98,8 +100,8 @@ def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
         "swaps": [_Record(area) for area in swaps],
         "signalling": [signalling[name] for name in costs] if signalling else [],
         "instance": ", ".join([*fields, ".state = &state"]),
-        "inputs": [_io(tensor) for tensor in document["inputs"]],
-        "outputs": [_io(tensor) for tensor in document["outputs"]],
+        "inputs": [_io(tensor, twin.arenas) for tensor in document["inputs"]],
+        "outputs": [_io(tensor, twin.arenas) for tensor in document["outputs"]],
         "host_cycles": host_cycles,
         "clocks": twin.clocks,
         "host_clock": twin.clocks.index("host") if "host" in twin.clocks else 0,
@@ -114,8 +116,12 @@ class _Record:
         self.__dict__.update(fields)
 
 
-def _io(tensor: dict[str, Any]) -> _Record:
-    elements = 1
+def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:
+    """``expression``: room in a memory of the twin's own, where the tensor lies in one."""
+    elements, ctype = 1, c_type(tensor["dtype"])
     for size in tensor["shape"]:
         elements *= size
-    return _Record({**tensor, "ctype": c_type(tensor["dtype"]), "elements": elements})
+    size_bytes = elements * np.dtype(tensor["dtype"]).itemsize
+    room = memories.get(tensor.get("memory", ""), "").replace("{bytes}", f"{size_bytes}u")
+    sizes = {"elements": elements, "size_bytes": size_bytes}
+    return _Record({**tensor, **sizes, "ctype": ctype, "expression": f"({ctype} *){room}" if room else ""})

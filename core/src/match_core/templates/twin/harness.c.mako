@@ -17,7 +17,9 @@ static _Alignas(${arena.alignment_bytes}) uint8_t arena_${arena.field}[${arena.s
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
+% if not io.expression:
 static ${io.ctype} io_${io.field}[${io.elements}];
+% endif
 % endfor
 static ${name}_state_t state;
 
@@ -77,6 +79,11 @@ int main(int argc, char **argv)
     uint8_t *const arena_${arena.field} = ${arena.expression};
 % endif
 % endfor
+% for io in [*inputs, *outputs]:
+% if io.expression:
+    ${io.ctype} *const io_${io.field} = ${io.expression};
+% endif
+% endfor
     const ${name}_t ctx = {${instance}};
     const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs) or ".unused = 0u"}};
@@ -87,7 +94,7 @@ int main(int argc, char **argv)
     }
     for (long sample = 0; sample < samples; sample++) {
 % for io in inputs:
-        if (fread(io_${io.field}, sizeof io_${io.field}, 1, in) != 1) {
+        if (fread(io_${io.field}, ${io.size_bytes}u, 1, in) != 1) {
             return 3;
         }
 % endfor
@@ -97,7 +104,7 @@ int main(int argc, char **argv)
         match_twin_poison(arena_${arena.field}, ${arena.size_bytes}u);
 % endfor
 % for io in outputs:
-        match_twin_poison(io_${io.field}, sizeof io_${io.field});
+        match_twin_poison(io_${io.field}, ${io.size_bytes}u);
 % endfor
         status = ${name}_run(&ctx, &inputs, &outputs);
         if (status != 0) {
@@ -112,7 +119,7 @@ int main(int argc, char **argv)
             match_twin_write_events(summary);
         }
 % for io in outputs:
-        if (fwrite(io_${io.field}, sizeof io_${io.field}, 1, out) != 1) {
+        if (fwrite(io_${io.field}, ${io.size_bytes}u, 1, out) != 1) {
             return 3;
         }
 % endfor
