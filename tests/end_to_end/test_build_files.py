@@ -15,6 +15,7 @@ import pytest
 from match_core import BuildRequest
 from match_core.emit.api import BuildNode
 from match_core.emit.view import ArenaView, StoreView, TensorView
+from match_core.options import Execution
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
 from match_core.twin.program import run_program
@@ -103,11 +104,12 @@ def _checksum(data: bytes) -> str:
     return f"{value:08x}"
 
 
-def _compiled(folder: Path, plugins: Plugins, **options: object) -> Program:
+def _compiled(folder: Path, plugins: Plugins, execution: Execution = "sequential", **options: object) -> Program:
     builder = QdqBuilder(7, 16, 25, 25).conv(48, 3).conv(48, 3, group=48).conv(32, 3, stride=2).conv(24, 5)
     model = builder.conv(64, 1).save(folder / "net.onnx")
     output = folder / "program"
-    compile_model(CompileRequest(model, "gap9", output=output, **options), plugins)  # type: ignore[arg-type]
+    request = CompileRequest(model, "gap9", output=output, execution=execution, **options)  # type: ignore[arg-type]
+    compile_model(request, plugins)
     inputs = {"input": _bytes(16 * 25 * 25).view(np.int8).reshape(1, 16, 25, 25)}
     result = run_program(output, inputs, plugins)
     (values,) = result.outputs.values()
@@ -125,6 +127,12 @@ def resident(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Prog
 def streamed(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Program:
     """The same with less L2 than its constants need."""
     return _compiled(tmp_path_factory.mktemp("streamed"), plugins, memory=(("l2", 100_000),))
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Program:
+    """The same with cluster and NE16 side by side."""
+    return _compiled(tmp_path_factory.mktemp("beside"), plugins, execution="concurrent", precision="fast")
 
 
 @pytest.fixture(scope="module")
@@ -225,8 +233,8 @@ def test_without_an_sdk_cmake_builds_the_library(resident: Program, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("name", "flags"),
-    [("resident", ("-DMATCH_GAP9_XPULP", "-DMATCH_PROFILE")), ("streamed", ())],
-    ids=["simd", "plain"],
+    [("resident", ("-DMATCH_GAP9_XPULP", "-DMATCH_PROFILE")), ("streamed", ()), ("beside", ("-DMATCH_PROFILE",))],
+    ids=["simd", "plain", "beside"],
 )
 def test_a_riscv_compiler_takes_every_file(
     name: str, flags: tuple[str, ...], sdk: StandIn, tmp_path: Path, request: pytest.FixtureRequest

@@ -29,7 +29,8 @@ FILES = (
 def test_emitted_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
     builder = QdqBuilder(30, 16, 61, 61).conv(48, 3).conv(48, 3, stride=2, group=48).conv(8, 5, stride=3)
     model = builder.conv(3, 1, relu=False).save(tmp_path / "golden.onnx")
-    compilation = compile_model(CompileRequest(model, "gap9", precision="fast"), plugins).compilation
+    request = CompileRequest(model, "gap9", precision="fast", execution="sequential")
+    compilation = compile_model(request, plugins).compilation
     for name in FILES:
         golden(name, compilation.sources.text(name))
 
@@ -37,9 +38,20 @@ def test_emitted_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str]
 def test_streamed_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
     """Constants that do not fit the home memory: staging areas, the store's address in the context."""
     model = QdqBuilder(31, 32, 9, 9).conv(96, 3).conv(96, 3).conv(24, 1).save(tmp_path / "streamed.onnx")
-    request = CompileRequest(model, "gap9", precision="fast", memory=(("l2", 100_000),), cache=False)
+    request = CompileRequest(
+        model, "gap9", precision="fast", memory=(("l2", 100_000),), cache=False, execution="sequential"
+    )
     sources = compile_model(request, plugins).compilation.sources
     for name in ("streamed.h", "streamed.c", "streamed_ne16.c", "example_main.c"):
+        golden(name, sources.text(name))
+
+
+def test_gap9_concurrent_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
+    """Cluster and NE16 side by side: an operator that both compute, one after it that waits for parts of it."""
+    model = QdqBuilder(32, 16, 24, 24).conv(32, 3).conv(16, 1).save(tmp_path / "beside.onnx")
+    request = CompileRequest(model, "gap9", precision="fast", execution="concurrent", cache=False)
+    sources = compile_model(request, plugins).compilation.sources
+    for name in ("beside.h", "beside.c", "beside_cluster.c", "beside_ne16.c", "beside_tasks.h", "example_main.c"):
         golden(name, sources.text(name))
 
 

@@ -33,7 +33,9 @@ def test_network_is_bit_exact_and_close(
     units = {node.unit for node in result.run.nodes if node.cycles}
     # Dense layers of one row are cheaper on the cluster; everywhere else both units have their share.
     assert units >= ({"cluster"} if network == "autoencoder" else {"cluster", "ne16"})
-    assert sum(node.cycles for node in result.run.nodes) <= result.run.cycles_total * 1.01
+    assert max(result.run.cycles_by_unit.values()) <= result.run.cycles_total * 1.01
+    if not result.compilation.program.queues:
+        assert sum(node.cycles for node in result.run.nodes) <= result.run.cycles_total * 1.01
 
 
 @pytest.mark.parametrize("mode", ["eager", "lazy"])

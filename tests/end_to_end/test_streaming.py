@@ -26,7 +26,7 @@ def verify(model: Path, plugins: Plugins, samples: int = 1, **options: object) -
     size = onnx.load(model).graph.input[0].type.tensor_type.shape.dim[-1].dim_value
     shape = (samples, 1, 3, size, size)
     pictures = np.clip(np.rint(np.random.default_rng(1).standard_normal(shape) * 127 / 3), -128, 127).astype(np.int8)
-    request = VerifyRequest(model, "gap9", arrays={"input": pictures}, **options)  # type: ignore[arg-type]
+    request = VerifyRequest(model, "gap9", arrays={"input": pictures}, execution="sequential", **options)  # type: ignore[arg-type]
     return verify_model(request, plugins)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from match_core.errors import InfeasibleError
+from match_core.errors import InfeasibleError, UnsupportedError
 
 if TYPE_CHECKING:
     from match_core.emit.lower import Title
@@ -74,13 +74,19 @@ class Deploying:
         plain = sequential.deployment
         cycles = plain.program.predicted_cycles if plain is not None else None
         if self.options.execution != "sequential" and self.soc.signalling is not None:
-            beside = self._concurrent(self._scheduler(replace(self.soc, mode="concurrent"), cache), sequential)
+            beside = self._concurrent(self._scheduler(self._soc_beside(), cache), sequential)
             if beside is not None and (plain is None or self._is_better(beside, plain)):
                 return Deployed(beside, sequential.refused, cycles)
         if plain is None:
             assert sequential.error is not None
             raise sequential.error
         return Deployed(plain, sequential.refused, cycles)
+
+    def _soc_beside(self) -> Soc:
+        """The Soc with units side by side; without its store where nothing copies there and back then."""
+        soc = replace(self.soc, mode="concurrent")
+        apis = [self.plugins.emit_api(soc, unit) for unit in self.units]
+        return soc if any(api.swap is not None or api.store is not None for api in apis) else replace(soc, store=None)
 
     def _is_better(self, beside: Deployment, plain: Deployment) -> bool:
         if self.options.execution == "concurrent":
@@ -108,14 +114,21 @@ class Deploying:
                 far |= more
 
     def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment | None:
-        """None where it does not fit, unless nothing else was asked for."""
+        """None where it does not fit, or an operator does not fit the part of a memory that its unit has then, unless
+        nothing else was asked for."""
+        try:
+            return self._beside(scheduler, sequential)
+        except (InfeasibleError, UnsupportedError):
+            if self.options.execution == "concurrent":
+                raise
+            return None
+
+    def _beside(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment:
         from match_core.mapping.concurrent.choose import choose_concurrent
         from match_core.mapping.concurrent.options import ConcurrentOptions
         from match_core.mapping.validate import validate_mapping
         from match_core.planning.deploy_concurrent import deploy_concurrent
 
-        if sequential.far:
-            return None
         scheduled, refused = self._scheduled(scheduler, sequential.far)
         options = ConcurrentOptions(parallel=self.options.parallel)
 
@@ -126,17 +139,12 @@ class Deploying:
             return replace(mapping, refused=refused)
 
         mapping = stage(self.observer, "map side by side", mapped, lambda chosen: {"tasks": len(chosen.assignments)})
-        try:
-            return stage(
-                self.observer,
-                "plan side by side",
-                lambda: deploy_concurrent(self.model, scheduler, self.title, mapping),
-                lambda made: {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)},
-            )
-        except InfeasibleError:
-            if self.options.execution == "concurrent":
-                raise
-            return None
+        return stage(
+            self.observer,
+            "plan side by side",
+            lambda: deploy_concurrent(self.model, scheduler, self.title, mapping, far=sequential.far),
+            lambda made: {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)},
+        )
 
     def _scheduled(
         self, scheduler: Scheduler, far: frozenset[str]

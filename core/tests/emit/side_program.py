@@ -51,7 +51,7 @@ CHIP: Soc = replace(
     units=("host", *UNITS),
     signalling=Signalling("poll", 10, 20, 30, 5),
     mode="concurrent",
-    parts=tuple(MemoryPart(unit, number * PART_BYTES, PART_BYTES) for number, unit in enumerate(UNITS)),
+    parts=tuple(MemoryPart(unit, "near", number * PART_BYTES, PART_BYTES) for number, unit in enumerate(UNITS)),
 )
 #: Bytes that every buffer has.
 BUFFER_BYTES = 1024

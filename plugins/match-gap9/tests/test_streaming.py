@@ -18,7 +18,9 @@ L2_BYTES = 80_000
 def _run(
     plugins: Plugins, mode: str, memory: tuple[tuple[str, int], ...], preset: str = "as-published"
 ) -> VerifyResult:
-    request = VerifyRequest(MODEL, "gap9", sanitize=mode == "lazy", mode=mode, memory=memory, preset=preset)
+    request = VerifyRequest(
+        MODEL, "gap9", sanitize=mode == "lazy", mode=mode, memory=memory, preset=preset, execution="sequential"
+    )
     return verify_model(request, plugins)
 
 

@@ -229,7 +229,9 @@ def test_exact_on_every_unit_in_every_order(name: str, tmp_path: Path, wide: Wid
     model = build().save(tmp_path / f"{name}.onnx")
     outputs = []
     for without, mode in RUNS:
-        result = verify_model(VerifyRequest(model, "gap9", without_units=without, sanitize=True, mode=mode), wide)
+        result = verify_model(
+            VerifyRequest(model, "gap9", execution="sequential", without_units=without, sanitize=True, mode=mode), wide
+        )
         assert result.bit_exact, (without, mode, result.outputs)
         expected = {(): set(), ("ne16",): on_cluster, ("cluster",): on_ne16}[without]
         assert expected <= _used(result), (without, _used(result))
@@ -240,7 +242,7 @@ def test_exact_on_every_unit_in_every_order(name: str, tmp_path: Path, wide: Wid
 
 def test_tiles_are_cut_and_cores_work_beside_ne16(tmp_path: Path, wide: WideUnits) -> None:
     model = NETS["tiled"][0]().save(tmp_path / "tiled.onnx")
-    result = verify_model(VerifyRequest(model, "gap9", without_units=("cluster",)), wide)
+    result = verify_model(VerifyRequest(model, "gap9", execution="sequential", without_units=("cluster",)), wide)
     cut = {
         assignment.candidate.pattern.name
         for assignment in result.compilation.mapping.assignments
@@ -286,7 +288,7 @@ def test_overlap_of_ne16_and_cores_is_predicted_to_the_cycle(
     wide: WideUnits,
 ) -> None:
     model = net().save(tmp_path / "net.onnx")
-    result = verify_model(VerifyRequest(model, "gap9", without_units=("cluster",)), wide)
+    result = verify_model(VerifyRequest(model, "gap9", execution="sequential", without_units=("cluster",)), wide)
     tasks = result.compilation.program.tasks
     (task,) = (task for task in tasks if task.assignment.candidate.pattern.name in NE16_NAMES)
     assert not task.assignment.schedule.loops
@@ -309,7 +311,7 @@ def test_overlap_of_ne16_and_cores_is_predicted_to_the_cycle(
 @pytest.mark.parametrize("without", ["ne16", "cluster"])
 def test_layers_take_the_predicted_cycles(without: str, tmp_path: Path, wide: WideUnits) -> None:
     model = Net(8, 16, 24, 24).conv(32, (3, 3), pads=ALL).depthwise().conv(64, (1, 1)).save(tmp_path / "net.onnx")
-    result = verify_model(VerifyRequest(model, "gap9", without_units=(without,)), wide)
+    result = verify_model(VerifyRequest(model, "gap9", execution="sequential", without_units=(without,)), wide)
     names = {task.index: task.assignment.candidate.pattern.name for task in result.compilation.program.tasks}
     checked = [node for node in result.run.nodes if names[node.index] in WIDE_NAMES]
     assert len(checked) == 3

@@ -8,6 +8,11 @@
 
 #include "pmsis.h"
 
+/* Then cluster and NE16 cannot run side by side. */
+#ifndef ARCHI_CC_CORE_ID
+#define MATCH_GAP9_ONE_LOOP
+#endif
+
 static inline void pi_team_config_offload(int nb_cores)
 {
 #ifdef ARCHI_CC_CORE_ID

@@ -69,6 +69,7 @@ def time_faults(program: Program) -> Iterator[str]:
                 yield f"{what} starts at {start}, before {max([free, *ready])}"
             free = start + cycles + between[kinds[name]]
             last = max(last, start + cycles + told[kinds[name]])
+    last += signalling.session_cycles
     if last != program.predicted_cycles:
         yield f"predicted {program.predicted_cycles} cycles, the host knows the end at {last}"
     for task in program.tasks:

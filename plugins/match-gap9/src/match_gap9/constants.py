@@ -164,11 +164,26 @@ _CLUSTER = (
         estimate=True,
     ),
     _cycles(
+        "team_lead_cycles",
+        20,
+        "core 0 stores entry and argument behind a call, the others load them; no public figure",
+        estimate=True,
+    ),
+    _cycles(
         "cluster_offload_cycles",
         1000,
         "fabric controller to cluster and back; no public figure",
         estimate=True,
     ),
+)
+
+# Units side by side: the fabric controller and two cores of the cluster look at counters in L2, which the cluster reads
+# in about 10 cycles (dory GAP9/HW_description.json, sheet 1).
+_SIGNALLING = (
+    _cycles("post_cycles", 70, "50 for the search of tasks that may run, 20 for the counter", estimate=True),
+    _cycles("wake_cycles", 40, "two reads of the counter, 10 each, and the loop around them", estimate=True),
+    _cycles("notify_cycles", 60, "counter written to L2, and read by the fabric controller's loop", estimate=True),
+    _cycles("task_cycles", 40, "counter read and written; the task's row of addresses read", estimate=True),
 )
 
 _NE16_COMMON = (
@@ -223,7 +238,7 @@ _NE16_ENGINE = (
     Constant("ne16_out_words", 8, "channels", _GVSOC_FSM + "; 32-bit channels per store", estimate=True),
 )
 
-_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
+_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + _SIGNALLING + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
 
 _AS_PUBLISHED = (
     _cycles("dma_setup_cycles", 370, _MATCH_DMA),

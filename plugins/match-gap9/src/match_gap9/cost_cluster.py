@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from match_core import Workload
+from match_core import Overlap, Workload
 
 from match_gap9 import formulas
 from match_gap9.cost_unit import Cycles, Tile, UnitCost
@@ -19,7 +19,13 @@ def _window(workload: Workload, tile: Tile) -> tuple[Cycles, Cycles]:
 
 @dataclass(frozen=True)
 class ClusterCost(UnitCost):
-    """PULP-NN and the package's own kernels on eight cores (sheet 3.2)."""
+    """PULP-NN and the package's own kernels on eight cores (sheet 3.2). Side by side with NE16 core 0 issues copies and
+    then works on the kernel with the others."""
+
+    @property
+    def overlap(self) -> Overlap:
+        """See the base."""
+        return "data" if self.beside else "all"
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of one kernel call on the team, from its start to its last barrier."""
@@ -28,7 +34,8 @@ class ClusterCost(UnitCost):
             barriers = barriers + 1  # after the turn to planes
         elif self.pattern == "linear":
             barriers = tile["N"]  # a call of the library for each row
-        return self._work_cycles(workload, tile) + formulas.team_kernel(self.timing, barriers)
+        around = formulas.led_kernel if self.beside else formulas.team_kernel
+        return self._work_cycles(workload, tile) + around(self.timing, barriers)
 
     def _work_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         t, timing = tile, self.timing
@@ -106,5 +113,6 @@ class ClusterCost(UnitCost):
         )
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Offload to the team, and join."""
-        return np.full_like(next(iter(tile.values())), formulas.team_launch(self.timing))
+        """Offload to the team, and join; or what core 0 does before the first barrier."""
+        launch = formulas.led_launch if self.beside else formulas.team_launch
+        return np.full_like(next(iter(tile.values())), launch(self.timing))

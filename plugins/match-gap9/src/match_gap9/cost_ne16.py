@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from match_core import Workload
+from match_core import Overlap, Workload
 
 from match_gap9 import formulas
 from match_gap9.cost_unit import Cycles, Tile, UnitCost
@@ -23,7 +23,12 @@ _OPERATIONS: Mapping[str, formulas.Operation] = MappingProxyType(
 @dataclass(frozen=True)
 class Ne16Cost(UnitCost):
     """The controller programs the job of a tile of stride 1; a worker core programs the many jobs of stride 2, and
-    those whose sums the cores requantise."""
+    those whose sums the cores requantise. Side by side with the cluster the controller does all of it itself."""
+
+    @property
+    def overlap(self) -> Overlap:
+        """See the base."""
+        return "data" if self.beside and self._is_wide else "all"
 
     @property
     def _is_wide(self) -> bool:
@@ -40,27 +45,52 @@ class Ne16Cost(UnitCost):
         return self._is_wide or self._stride(workload) != 1
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Cycles of the jobs of one tile, and of what workers do for them."""
-        t, timing = tile, self.timing
-        y, x = (t["N"], np.ones_like(t["N"])) if "N" in t else (t["OY"], t["OX"])
-        sizes: dict[str, Any] = {"out_y": y, "out_x": x, "k_out": t["K"], "k_in": t.get("C", np.ones_like(y))}
-        sizes |= {"pad_bottom": _left_out(workload, t, "y"), "pad_right": _left_out(workload, t, "x")}
+        """Cycles of the jobs of one tile, and of what cores do for them behind the launch."""
+        timing, sizes = self.timing, _sizes(workload, tile)
         stride, bits = self._stride(workload), workload.parameters["weight_bits"]
         if self._is_wide:
-            shift = workload.parameters["shift"]
-            return formulas.ne16_wide(timing, self._operation, stride=stride, weight_bits=bits, shift=shift, **sizes)
+            return formulas.ne16_wide(
+                timing,
+                self._operation,
+                stride=stride,
+                weight_bits=bits,
+                shift=workload.parameters["shift"],
+                alone=self.beside,
+                **sizes,
+            )
         quant = formulas.Ne16Quant(weight_bits=bits, scale_bits=32, bias=True)
         if not self._on_team(workload):
             return formulas.ne16_layer(timing, self._operation, program=False, quant=quant, **sizes)
+        if self.beside:
+            return formulas.ne16_stride2_rest(timing, self._operation, quant=quant, **sizes)
         jobs = formulas.ne16_layer(timing, self._operation, stride=stride, quant=quant, **sizes)
         return timing["team_start_cycles"] + timing["ne16_words_cycles"] + jobs
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Offload to the team, or filling and writing the 24 words of the job."""
+        """Offload to the team, or filling and writing the 24 words of the job. Side by side: with stride 2 until the
+        last job is written; nothing where the controller does all of the kernel."""
         timing = self.timing
         words = timing["ne16_words_cycles"] + timing["ne16_program_cycles"]
         cycles = formulas.team_launch(timing) if self._on_team(workload) else words
+        if self.beside and self._on_team(workload):
+            if not self._is_wide:
+                return self._stride2_launch(workload, tile)
+            cycles = 0
         return np.full_like(next(iter(tile.values())), cycles)
+
+    def _stride2_launch(self, workload: Workload, tile: Tile) -> Cycles:
+        quant = formulas.Ne16Quant(weight_bits=workload.parameters["weight_bits"], scale_bits=32, bias=True)
+        sizes, timing = _sizes(workload, tile), self.timing
+        jobs = formulas.ne16_layer(timing, self._operation, stride=2, quant=quant, **sizes)
+        rest = formulas.ne16_stride2_rest(timing, self._operation, quant=quant, **sizes)
+        return timing["ne16_words_cycles"] + jobs - rest
+
+
+def _sizes(workload: Workload, t: Tile) -> dict[str, Any]:
+    """A tile's sizes by their names in the formulas."""
+    y, x = (t["N"], np.ones_like(t["N"])) if "N" in t else (t["OY"], t["OX"])
+    sizes: dict[str, Any] = {"out_y": y, "out_x": x, "k_out": t["K"], "k_in": t.get("C", np.ones_like(y))}
+    return sizes | {"pad_bottom": _left_out(workload, t, "y"), "pad_right": _left_out(workload, t, "x")}
 
 
 def _left_out(workload: Workload, tile: Tile, axis: str) -> Cycles:

@@ -26,14 +26,15 @@ Tile = Mapping[str, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class UnitCost:
-    """What both units share: transfers through the cluster DMA and the hand-over of a layer to the cluster."""
+    """What both units share: transfers through the cluster DMA and the hand-over of a layer to the cluster. ``beside``:
+    the unit has a dispatch loop of its own, the cluster on core 0 of the workers, NE16 on the controller."""
 
     pattern: str
     preset: str = DEFAULT_PRESET
     bound: Bound = "fitted"
-    overlap: Overlap = "all"
     energy: EnergyModel | None = None
     timing: Mapping[str, int] = field(default_factory=lambda: values(DEFAULT_PRESET))
+    beside: bool = False
 
     @property
     def version(self) -> str:
@@ -44,7 +45,12 @@ class UnitCost:
     @property
     def name(self) -> str:
         """Names the formulas and the preset; appears in every report."""
-        return f"gap9-{self.pattern}-{self.preset}"
+        return f"gap9-{self.pattern}-{self.preset}{'-beside' if self.beside else ''}"
+
+    @property
+    def overlap(self) -> Overlap:
+        """The controller issues copies while others work; a core that works itself has issued them before."""
+        return "all"
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """Copies between L2 and L1 by the cluster DMA (sheet 3.1 or 3.5), or requests to the external RAM."""
@@ -56,5 +62,6 @@ class UnitCost:
         )
 
     def layer_cycles(self, workload: Workload) -> int:
-        """Fabric controller to cluster controller and back."""
-        return self.timing["cluster_offload_cycles"]
+        """Fabric controller to cluster controller and back. Loops are told about tasks beforehand, which the Soc's
+        signalling prices."""
+        return 0 if self.beside else self.timing["cluster_offload_cycles"]

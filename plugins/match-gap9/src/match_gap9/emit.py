@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from match_core import (
@@ -11,6 +14,7 @@ from match_core import (
     Match,
     MemoryApi,
     PlatformApi,
+    QueueApi,
     RuntimeFile,
     StoreApi,
     TwinApi,
@@ -51,6 +55,14 @@ _MEMORY = MemoryApi(
     copy_out_3d="match_gap9_copy_out_3d",
     wait="match_gap9_copy_wait",
 )
+
+
+#: The loops of units side by side, with the queues' functions.
+_BESIDE = "match_gap9_beside"
+_QUEUES = {
+    unit: QueueApi(launch=f"match_gap9_{side}_loop", join=f"match_gap9_{side}_join", wait="match_gap9_queue_wait")
+    for unit, side in (("cluster", "team"), ("ne16", "ne16"))
+}
 
 
 def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[RuntimeFile, ...]:
@@ -141,17 +153,28 @@ _NE16_KERNELS = {
 }
 
 
-def unit_api(unit: str, preset: str = DEFAULT_PRESET) -> UnitApi:
-    """The API of ``cluster`` or ``ne16``. Both have the same twin, with the cycles of a preset; each ships only the
-    runtime it needs."""
+def _led(kernels: Mapping[str, Kernel]) -> dict[str, Kernel]:
+    """The kernels where no core watches the team: those that workers compute are done when their launch returns."""
+    team = "match_gap9_team_wait"
+    return {name: replace(kernel, wait="") if kernel.wait == team else kernel for name, kernel in kernels.items()}
+
+
+def unit_api(
+    unit: str, preset: str = DEFAULT_PRESET, mode: Literal["sequential", "concurrent"] = "sequential"
+) -> UnitApi:
+    """The API of ``cluster`` or ``ne16`` in a program of that kind. Both have the same twin, with the cycles of a
+    preset; each ships only the runtime it needs. Side by side there is no store: its requests are the controller's."""
+    beside = mode == "concurrent"
     prefix = "match_gap9" if unit == "cluster" else "match_gap9_ne16"
-    left_out = "match_gap9_ne16" if unit == "cluster" else _CLUSTER_FILES
+    left_out: tuple[str, ...] = ("match_gap9_ne16",) if unit == "cluster" else _CLUSTER_FILES
+    left_out += () if beside else (_BESIDE,)
     headers = tuple(context_header(interface) for interface in _INTERFACES)
+    kernels = _CLUSTER_KERNELS if unit == "cluster" else _NE16_KERNELS
     return UnitApi(
         platform=PlatformApi(start=f"{prefix}_start", stop=f"{prefix}_stop", call="match_gap9_call"),
         memory=_MEMORY,
-        kernels=_CLUSTER_KERNELS if unit == "cluster" else _NE16_KERNELS,
-        headers=("match_gap9_api.h", HEADER),
+        kernels=_led(kernels) if beside else kernels,
+        headers=("match_gap9_api.h", HEADER, *((f"{_BESIDE}.h",) if beside else ())),
         runtime=(*(file for file in _files("runtime") if not file.name.startswith(left_out)), *headers),
         twin=TwinApi(
             headers=(
@@ -165,6 +188,7 @@ def unit_api(unit: str, preset: str = DEFAULT_PRESET) -> UnitApi:
             load_store="match_gap9_store_load({data}, {bytes})",
         ),
         build=build_files(),
-        store=StoreApi(copy_1d="match_gap9_store_copy_1d", wait="match_gap9_store_wait"),
+        store=None if beside else StoreApi(copy_1d="match_gap9_store_copy_1d", wait="match_gap9_store_wait"),
         clock="cluster" if unit == "cluster" else "ne16",
+        queue=_QUEUES[unit] if beside else None,
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from match_gap9.formula_types import Direction, Sizes, Timing, as_array, ceil_div, is_engine
 from match_gap9.formulas_dma import dma_commands, dma_copy, dma_issue, dma_transfer, dma_wait, l3_copy
-from match_gap9.formulas_ne16 import Ne16Quant, Operation, ne16_job, ne16_layer
+from match_gap9.formulas_ne16 import Ne16Quant, Operation, ne16_job, ne16_layer, ne16_stride2_rest
 from match_gap9.formulas_wide import ne16_wide, wide_conv, wide_depthwise, wide_requant
 
 __all__ = [
@@ -35,10 +35,13 @@ __all__ = [
     "dma_wait",
     "is_engine",
     "l3_copy",
+    "led_kernel",
+    "led_launch",
     "linear",
     "maxpool",
     "ne16_job",
     "ne16_layer",
+    "ne16_stride2_rest",
     "ne16_wide",
     "own_add",
     "own_pool",
@@ -228,4 +231,15 @@ def team_launch(timing: Timing) -> int:
 def team_kernel(timing: Timing, barriers: Sizes = 1) -> NDArray[np.int64]:
     """Cycles of the team around the work of a kernel: its start, and its barriers; estimate."""
     cycles: NDArray[np.int64] = timing["team_start_cycles"] + as_array(barriers) * timing["team_barrier_cycles"]
+    return cycles
+
+
+def led_launch(timing: Timing) -> int:
+    """Cycles of core 0 before the barrier at which it hands a kernel to the other workers; estimate."""
+    return timing["team_lead_cycles"]
+
+
+def led_kernel(timing: Timing, barriers: Sizes = 1) -> NDArray[np.int64]:
+    """Cycles of the workers around the work of a kernel that core 0 leads: its barriers, and one on each side."""
+    cycles: NDArray[np.int64] = (as_array(barriers) + 2) * timing["team_barrier_cycles"]
     return cycles

@@ -183,18 +183,56 @@ def ne16_layer(
         return _elapsed(timing, np.ones_like(job), job, program)
     if stride != 2:
         raise ValueError(f"NE16 has strides 1 and 2, not {stride}")
-    height, width = as_array(out_y), as_array(out_x)
+    jobs = ceil_div(out_y, 2) * ceil_div(out_x, 2)
+    job = _stride2_job(timing, operation, out_y, out_x, k_out, k_in, in_y, pad_top, pad_bottom, quant)
+    return _elapsed(timing, jobs, job, program)
+
+
+def _stride2_job(
+    timing: Timing,
+    operation: Operation,
+    out_y: Sizes,
+    out_x: Sizes,
+    k_out: Sizes,
+    k_in: Sizes,
+    in_y: Sizes,
+    pad_top: Sizes,
+    pad_bottom: Sizes,
+    quant: Ne16Quant,
+) -> NDArray[np.int64]:
+    """One of the jobs of a tile with stride 2."""
     side = timing["ne16_tile_pixels"]
     # pulp-nnx leaves padded rows out of the counters only where the whole input is smaller than a subtile.
     small = as_array(in_y) + as_array(pad_top) < side + 2
-    job = ne16_job(
+    return ne16_job(
         timing,
         operation,
-        out_y=np.where(height > 1, side, 1),
-        out_x=np.where(width > 1, side, 1),
+        out_y=np.where(as_array(out_y) > 1, side, 1),
+        out_x=np.where(as_array(out_x) > 1, side, 1),
         k_out=k_out,
         k_in=k_in,
         pad_bottom=np.where(small, as_array(pad_bottom), 0),
         quant=quant,
     )
-    return _elapsed(timing, ceil_div(height, 2) * ceil_div(width, 2), job, program)
+
+
+def ne16_stride2_rest(
+    timing: Timing,
+    operation: Operation,
+    *,
+    out_y: Sizes,
+    out_x: Sizes,
+    k_out: Sizes,
+    k_in: Sizes,
+    in_y: Sizes = 5,
+    pad_top: Sizes = 0,
+    pad_bottom: Sizes = 0,
+    pad_right: Sizes = 0,
+    quant: Ne16Quant = Ne16Quant(),
+) -> NDArray[np.int64]:
+    """Cycles of ``ne16_layer`` with stride 2 that are left when the last job has been written. A job is written when a
+    context is free, that is as soon as the one before the last has ended; the sizes are those of ``ne16_layer``."""
+    job = _stride2_job(timing, operation, out_y, out_x, k_out, k_in, in_y, pad_top, pad_bottom, quant)
+    jobs = ceil_div(out_y, 2) * ceil_div(out_x, 2)
+    programming = timing["ne16_program_cycles"]
+    return np.where((jobs > 1) & (job > programming), 2 * job - programming, job)

@@ -28,11 +28,13 @@ def _touched(rows: NDArray[np.int64], size: NDArray[np.int64], items: NDArray[np
     return np.minimum(np.where(items % size == 0, items // size, parts), rows)
 
 
-def wide_requant(timing: Timing, *, pixels: Sizes, channels: Sizes, shift: int) -> NDArray[np.int64]:
-    """Cycles of requantising 32-bit sums channel after channel, or a few pixels one after the other; barrier not
-    included; estimate."""
+def wide_requant(
+    timing: Timing, *, pixels: Sizes, channels: Sizes, shift: int, cores: int | None = None
+) -> NDArray[np.int64]:
+    """Cycles of requantising 32-bit sums channel after channel, or a few pixels one after the other, on so many cores
+    (None: all workers); barrier not included; estimate."""
     spots, k = np.broadcast_arrays(as_array(pixels), as_array(channels))
-    outputs = ceil_div(spots * k, timing["core_count"])
+    outputs = ceil_div(spots * k, timing["core_count"] if cores is None else cores)
     each = _per_output(timing, shift)
     by_channels = _touched(k, spots, outputs) * timing["wide_requant_channel_cycles"]
     by_channels = by_channels + outputs * (each - timing["wide_requant_kept_loads"])
@@ -136,15 +138,20 @@ def ne16_wide(
     shift: int,
     pad_bottom: Sizes = 0,
     pad_right: Sizes = 0,
+    alone: bool = False,
 ) -> NDArray[np.int64]:
     """Elapsed cycles of a tile on the team: core 0 fills the words and issues jobs with 32-bit outputs, all cores
-    requantise band after band. With stride 1 they work on a band while NE16 works on the next two (its contexts)."""
+    requantise band after band. With stride 1 they work on a band while NE16 works on the next two (its contexts).
+    ``alone``: the controller does all of it, without a team."""
     quant = Ne16Quant(weight_bits=weight_bits, scale_bits=0, out_bits=32)
     y, x, k, c = np.broadcast_arrays(as_array(out_y), as_array(out_x), as_array(k_out), as_array(k_in))
     barrier, begin = timing["team_barrier_cycles"], timing["team_start_cycles"] + timing["ne16_words_cycles"]
+    cores = None
+    if alone:
+        barrier, begin, cores = 0, timing["ne16_words_cycles"], 1
     if stride != 1:
         layer = ne16_layer(timing, operation, out_y=y, out_x=x, k_out=k, k_in=c, stride=stride, quant=quant)
-        return begin + layer + 2 * barrier + wide_requant(timing, pixels=y * x, channels=k, shift=shift)
+        return begin + layer + 2 * barrier + wide_requant(timing, pixels=y * x, channels=k, shift=shift, cores=cores)
 
     bands, height = _bands(timing, y, y * x * k)
     last = y - (bands - 1) * height
@@ -156,7 +163,7 @@ def ne16_wide(
     # Of all bands but the last, and of the last.
     jobs = (job(height, 0), job(last, pad_bottom))
     epilogues = tuple(
-        barrier + wide_requant(timing, pixels=rows * x, channels=k, shift=shift) for rows in (height, last)
+        barrier + wide_requant(timing, pixels=rows * x, channels=k, shift=shift, cores=cores) for rows in (height, last)
     )
     program = timing["ne16_program_cycles"] + np.where(bands > 1, timing["ne16_rows_cycles"], 0)
     core = np.full_like(y, begin)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
+from match_core import Hardware, Link, Memory, MemoryPart, RequantSpec, Signalling, Soc, Unit
 
 from match_gap9.constants import DEFAULT_PRESET, PRESETS, constants
 
 #: Bytes of L1 that layers may use. dory GAP9/HW_description.json: 120000 of 131072 bytes; the rest holds the stacks of
 #: the nine cores and the runtime.
 L1_LAYER_BYTES = 120_000
+#: Of these, what each unit has for itself side by side with the other one.
+L1_PART_BYTES = L1_LAYER_BYTES // 2
 #: Bytes of L2 for weights and activations. match/target/examples/gap9: 1408 KiB of 1.5 MB; the rest holds the program.
 L2_MODEL_BYTES = 1408 * 1024
 
@@ -43,6 +45,13 @@ NE16 = Unit(
 
 def _named(name: str) -> float:
     return next(c.value for c in constants() if c.name == name)
+
+
+def _session_cycles() -> int:
+    """One task of the cluster for all of a session: there and back, the team's start, and both sides see the first
+    order and the last."""
+    once = ("cluster_offload_cycles", "team_offload_cycles", "team_start_cycles")
+    return int(sum(map(_named, once)) + 2 * _named("wake_cycles"))
 
 
 def hardware() -> Hardware:
@@ -81,6 +90,17 @@ def hardware() -> Hardware:
         ),
         home="l2",
         store="l3",
+        signalling=Signalling(
+            "poll",
+            post_cycles=int(_named("post_cycles")),
+            wake_cycles=int(_named("wake_cycles")),
+            notify_cycles=int(_named("notify_cycles")),
+            task_cycles=int(_named("task_cycles")),
+            session_cycles=_session_cycles(),
+        ),
+        parts=tuple(
+            MemoryPart(unit, "l1", n * L1_PART_BYTES, L1_PART_BYTES) for n, unit in enumerate(("cluster", "ne16"))
+        ),
         presets=(DEFAULT_PRESET, *(name for name in PRESETS if name != DEFAULT_PRESET)),
         preset=DEFAULT_PRESET,
         clock_hz=clock,

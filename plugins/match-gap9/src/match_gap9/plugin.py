@@ -52,7 +52,7 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     from match_gap9.constants import preset_of
     from match_gap9.cost import cost_model
 
-    return cost_model(unit.name, pattern.name, preset_of(soc))
+    return cost_model(unit.name, pattern.name, preset_of(soc), soc.mode)
 
 
 @hookimpl
@@ -63,4 +63,4 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     from match_gap9.constants import preset_of
     from match_gap9.emit import unit_api
 
-    return unit_api(unit.name, preset_of(soc))
+    return unit_api(unit.name, preset_of(soc), soc.mode)

@@ -40,13 +40,14 @@ class Assembler:
         tasks, swaps = self._tasks(), self._swaps()
         buffers = self._buffers()
         arena = self._top(buffers, self.soc.home)
+        signalling = self.soc.signalling
         return Program(
             soc=self.soc,
             tasks=tasks,
             buffers=buffers,
             memory=self._memory_use(buffers, constant_bytes, stored_bytes, caller_bytes),
             allocation=SolverStatus(self.draft.origin, "heuristic", arena, self._live_bytes(buffers)),
-            predicted_cycles=self.draft.cycles,
+            predicted_cycles=self.draft.cycles + (signalling.session_cycles if signalling is not None else 0),
             queues=self._queues(),
             swaps=swaps,
             timing=status,

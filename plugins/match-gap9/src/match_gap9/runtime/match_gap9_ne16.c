@@ -1,9 +1,11 @@
 /* match_gap9_ne16.c - NE16 with its own requantisation: 32-bit scale and bias per channel.
  *
  * A tile of stride 1 is one job: the controller writes its words and is free until the wait. With stride 2 the driver
- * issues a job for each 2 by 2 outputs: a worker core does that, so that the controller is free too.
+ * issues a job for each 2 by 2 outputs: a worker core does that, so that the controller is free too; where the workers
+ * run a loop of their own the controller does, and is busy until the last job has begun.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
+#include "match_gap9_cores.h"
 #include "match_gap9_ne16_job.h"
 #include "ne16_pulp_bsp.h"
 #include "pmsis.h"
@@ -44,24 +46,31 @@ void match_gap9_ne16_stop(void)
     match_gap9_stop();
 }
 
-static void stride2_core(void *argument)
+static void issue_stride2(void)
 {
     const match_gap9_ne16_tile_t *const t = &job.tile;
-    const ne16_dev_t *const device = ne16_pulp_get_dev();
-    (void)argument;
-    if (pi_core_id() != 0) {
-        return;
-    }
     match_gap9_ne16_fill(&job.task, t);
-    ne16_nnx_dispatch_stride2x2(device, &job.task, t->in_x, t->c, t->oy, t->ox, t->k, 3, 3);
-    ne16_nnx_resolve_wait(device, &job.task);
+    ne16_nnx_dispatch_stride2x2(ne16_pulp_get_dev(), &job.task, t->in_x, t->c, t->oy, t->ox, t->k, 3, 3);
+}
+
+static void stride2_core(void *argument)
+{
+    (void)argument;
+    if (pi_core_id() == 0) {
+        issue_stride2();
+        ne16_nnx_resolve_wait(ne16_pulp_get_dev(), &job.task);
+    }
 }
 
 static void start(void)
 {
-    job.on_team = job.tile.stride == 2u;
+    job.on_team = (job.tile.stride == 2u) && (match_gap9_team_is_led() == 0);
     if (job.on_team != 0) {
         match_gap9_team_launch(stride2_core, NULL);
+        return;
+    }
+    if (job.tile.stride == 2u) {
+        issue_stride2();
         return;
     }
     match_gap9_ne16_fill(&job.task, &job.tile);

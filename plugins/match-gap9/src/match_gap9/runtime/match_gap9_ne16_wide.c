@@ -3,9 +3,11 @@
  * All of it runs on the workers, so that the controller is free until the wait: core 0 issues NE16's jobs and waits for
  * them, all cores requantise. A tile of stride 1 is cut into bands of rows, one job each, so that the cores work on one
  * band while NE16 works on the next two. Stride 2 takes a job for each 2 by 2 outputs and keeps core 0 busy: one band.
+ * Where the workers run a loop of their own, the controller does it all alone, and the launch returns when it is done.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
+#include "match_gap9_cores.h"
 #include "match_gap9_ne16_job.h"
 #include "match_gap9_wide.h"
 #include "match_gap9_wide_core.h"
@@ -18,7 +20,7 @@
 #define BANDS_MAX 8u
 #define FEW_PIXELS 4u       /* below which loading a channel's constants costs more than keeping them saves */
 
-/* Only core 0 touches these. */
+/* Only the core that issues jobs touches these. */
 static ne16_task_t whole; /* the words of a job for the whole tile */
 static ne16_task_t jobs[CONTEXTS];
 
@@ -47,6 +49,42 @@ static bands_t bands_of(const match_gap9_ne16_tile_t *t)
 static uint32_t rows_of(const bands_t *b, uint32_t band)
 {
     return least(b->rows, b->tile->oy - band * b->rows);
+}
+
+/* ---- cores --------------------------------------------------------------------------------------------------- */
+
+/* The controller runs this, while the workers have a loop of their own. */
+static int is_alone(void)
+{
+    return pi_core_id() >= NUM_CORES;
+}
+
+/* This core issues jobs. */
+static int is_first(void)
+{
+    return (pi_core_id() == 0) || is_alone();
+}
+
+static void meet(void)
+{
+    if (!is_alone()) {
+        pi_cl_team_barrier(0);
+    }
+}
+
+static match_gap9_share_t share_of(uint32_t outputs)
+{
+    const match_gap9_share_t all = {0u, outputs};
+    return is_alone() ? all : match_gap9_wide_share(outputs);
+}
+
+static void launch(void (*core)(void *), const void *tile)
+{
+    if (match_gap9_team_is_led() != 0) {
+        core((void *)(uintptr_t)tile);
+    } else {
+        match_gap9_team_launch(core, tile);
+    }
 }
 
 /* ---- core 0: jobs -------------------------------------------------------------------------------------------- */
@@ -123,7 +161,7 @@ static void requant(const bands_t *b, uint32_t band, uint8_t *output)
         .sums = (const int32_t *)t->output + before, .multiplier = t->multiplier, .addend = t->addend,
         .output = output + before, .pixels = rows_of(b, band) * t->ox, .channels = t->k, .shift = t->shift,
     };
-    const match_gap9_share_t share = match_gap9_wide_share(r.pixels * r.channels);
+    const match_gap9_share_t share = share_of(r.pixels * r.channels);
     MATCH_GAP9_CHARGE_WIDE_REQUANT(r.pixels, r.channels, r.shift);
     if (r.pixels < FEW_PIXELS) {
         by_pixels(&r, &share);
@@ -136,20 +174,20 @@ static void requant(const bands_t *b, uint32_t band, uint8_t *output)
 static void run(const match_gap9_ne16_tile_t *tile, uint8_t *output)
 {
     const bands_t b = bands_of(tile);
-    if (pi_core_id() == 0) {
+    if (is_first()) {
         match_gap9_ne16_fill(&whole, tile);
         issue(&b, 0u);
         issue(&b, 1u);
     }
     for (uint32_t band = 0u; band < b.bands; band++) {
-        if (pi_core_id() == 0) {
+        if (is_first()) {
             ne16_nnx_resolve_wait(ne16_pulp_get_dev(), &jobs[band % CONTEXTS]);
             issue(&b, band + CONTEXTS);
         }
-        pi_cl_team_barrier(0);
+        meet();
         requant(&b, band, output);
     }
-    pi_cl_team_barrier(0);
+    meet();
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------ */
@@ -188,20 +226,20 @@ static void linear_core(void *argument)
 
 void match_gap9_ne16_wide_conv3x3(const match_conv2d_t *tile)
 {
-    match_gap9_team_launch(conv3x3_core, tile);
+    launch(conv3x3_core, tile);
 }
 
 void match_gap9_ne16_wide_conv1x1(const match_conv2d_t *tile)
 {
-    match_gap9_team_launch(conv1x1_core, tile);
+    launch(conv1x1_core, tile);
 }
 
 void match_gap9_ne16_wide_depthwise(const match_depthwise2d_t *tile)
 {
-    match_gap9_team_launch(depthwise_core, tile);
+    launch(depthwise_core, tile);
 }
 
 void match_gap9_ne16_wide_linear(const match_linear_t *tile)
 {
-    match_gap9_team_launch(linear_core, tile);
+    launch(linear_core, tile);
 }

@@ -1,10 +1,13 @@
 /* match_gap9_platform.c - cluster power, offload and copies through PMSIS.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
-#include "pmsis.h"
+#include "match_gap9_cores.h"
 
-#ifndef NUM_CORES
-#define NUM_CORES 8
+#include <stddef.h>
+
+/* Cycle hook of the twin; nothing on silicon. */
+#ifndef MATCH_GAP9_CHARGE_TEAM_LEAD
+#define MATCH_GAP9_CHARGE_TEAM_LEAD() ((void)0)
 #endif
 
 /* MCHAN takes 17 bits of length per command, the copy structure of PMSIS 16. */
@@ -18,8 +21,18 @@ static struct {
     void (*entry)(void *);
     void *argument;
 } layer;
-static pi_cl_dma_copy_t copies[COPY_SLOTS]; /* the first copies_in_flight of them are not waited for */
-static uint32_t copies_in_flight;
+/* Core 0 writes entry and argument before a barrier, the others read them behind it. */
+static struct {
+    int led;
+    void (*entry)(void *);
+    void *argument;
+} team;
+/* The copies of a core that issues them: the controller, and core 0 where it leads the workers. */
+typedef struct {
+    pi_cl_dma_copy_t copies[COPY_SLOTS]; /* the first in_flight of them are not waited for */
+    uint32_t in_flight;
+} copier_t;
+static copier_t copiers[2];
 
 int match_gap9_start(void)
 {
@@ -61,9 +74,31 @@ void match_gap9_stop(void)
     }
 }
 
+int match_gap9_send(struct pi_cluster_task *task, void (*entry)(void *), pi_task_t *end)
+{
+    return pi_cluster_send_task_to_cl_async(&cluster, pi_cluster_task(task, entry, NULL), end);
+}
+
+/* ---- team ---------------------------------------------------------------------------------------------------- */
+
+static void lead(void (*entry)(void *), void *argument)
+{
+    MATCH_GAP9_CHARGE_TEAM_LEAD();
+    team.entry = entry;
+    team.argument = argument;
+    pi_cl_team_barrier(0);
+    entry(argument);
+    pi_cl_team_barrier(0); /* nobody reads the context any more */
+}
+
+/* Where core 0 leads, kernels are done when the launch returns. */
 void match_gap9_team_launch(void (*entry)(void *), const void *argument)
 {
-    pi_team_offload_preset(entry, (void *)(uintptr_t)argument);
+    if (team.led != 0) {
+        lead(entry, (void *)(uintptr_t)argument);
+    } else {
+        pi_team_offload_preset(entry, (void *)(uintptr_t)argument);
+    }
 }
 
 void match_gap9_team_wait(void)
@@ -71,14 +106,54 @@ void match_gap9_team_wait(void)
     pi_team_offload_wait();
 }
 
+void match_gap9_team_begin(void (*main)(void *))
+{
+    team.led = 1;
+    pi_team_config_offload(NUM_CORES);
+    pi_team_offload_preset(main, NULL);
+}
+
+void match_gap9_team_end(void)
+{
+    pi_team_offload_wait();
+    team.led = 0;
+}
+
+int match_gap9_team_is_led(void)
+{
+    return team.led;
+}
+
+void match_gap9_team_follow(void)
+{
+    pi_cl_team_barrier(0);
+    while (team.entry != NULL) {
+        team.entry(team.argument);
+        pi_cl_team_barrier(0);
+        pi_cl_team_barrier(0); /* there is another one */
+    }
+}
+
+void match_gap9_team_leave(void)
+{
+    team.entry = NULL;
+    pi_cl_team_barrier(0);
+}
+
 /* ---- copies -------------------------------------------------------------------------------------------------- */
+
+static copier_t *mine(void)
+{
+    return &copiers[(pi_core_id() < NUM_CORES) ? 0 : 1];
+}
 
 /* Latest first: copies of a direction end in order, so that the core sleeps once for all of them. */
 void match_gap9_copy_wait(void)
 {
-    while (copies_in_flight > 0u) {
-        copies_in_flight--;
-        pi_cl_dma_wait(&copies[copies_in_flight]);
+    copier_t *const copier = mine();
+    while (copier->in_flight > 0u) {
+        copier->in_flight--;
+        pi_cl_dma_wait(&copier->copies[copier->in_flight]);
     }
 }
 
@@ -90,11 +165,12 @@ static uint32_t address(const void *pointer)
 
 static pi_cl_dma_copy_t *begin(const void *far, const void *near, pi_cl_dma_dir_e direction)
 {
-    if (copies_in_flight == COPY_SLOTS) {
+    copier_t *const copier = mine();
+    if (copier->in_flight == COPY_SLOTS) {
         match_gap9_copy_wait();
     }
-    pi_cl_dma_copy_t *const copy = &copies[copies_in_flight];
-    copies_in_flight++;
+    pi_cl_dma_copy_t *const copy = &copier->copies[copier->in_flight];
+    copier->in_flight++;
     copy->ext = address(far);
     copy->loc = address(near);
     copy->dir = direction;

@@ -43,6 +43,7 @@ def _view(request: BuildRequest) -> Mapping[str, object]:
         "arenas": request.arenas,
         "instance": _instance(request),
         "stores": request.stores,
+        "beside": bool(request.images),
         "inputs": request.inputs,
         "outputs": request.outputs,
         "rows": [(node.index, f"{node.unit}: {_plain(node.title)}") for node in request.nodes],

@@ -9,7 +9,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* match_gap9_main.c - runs ${name} once.
  *
- * On made-up inputs; prints the cycles of each node and a checksum of each output.
+ * On made-up inputs; prints the cycles ${"of the run" if beside else "of each node"} and a checksum of each output.
  * An example to start from: it is no part of the library, and the only file that prints. Inputs are the bytes of a
  * fixed pseudo-random sequence (floats: from -2 to 2), so that the checksums can be compared with another machine's. */
 #include <stdalign.h>
@@ -46,6 +46,7 @@ PI_L2 static ${io.ctype} io_${io.field}[${io.elements}];
 % endfor
 PI_L2 static ${name}_state_t state;
 
+% if not beside:
 /* Nodes that have code. */
 static const struct {
     uint32_t node;
@@ -56,6 +57,7 @@ static const struct {
 % endfor
 };
 
+% endif
 /* ---- made-up inputs, checksums ------------------------------------------------------------------------------- */
 
 /* xorshift32, Marsaglia 2003 */
@@ -150,10 +152,12 @@ static int run(const ${name}_t *ctx)
         match_gap9_profile_start();
         status = ${name}_run(ctx, &in, &out);
         const uint32_t total = match_gap9_profile_total();
+% if not beside:
         for (size_t i = 0u; i < sizeof rows / sizeof rows[0]; i++) {
             const unsigned long cycles = match_gap9_profile_cycles(rows[i].node);
             MATCH_GAP9_PRINT("%10lu  %s\n", cycles, rows[i].title);
         }
+% endif
         MATCH_GAP9_PRINT("%10lu  total\n", (unsigned long)total);
         ${name}_stop(ctx);
     }

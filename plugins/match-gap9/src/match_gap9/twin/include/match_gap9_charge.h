@@ -16,6 +16,8 @@ void match_gap9_twin_charge_wide_conv(uint32_t pixels, uint32_t k, uint32_t c, u
                                       int direct, uint32_t shift);
 void match_gap9_twin_charge_wide_depthwise(uint32_t out_y, uint32_t out_x, uint32_t k, uint32_t kernel_y,
                                            uint32_t kernel_x, uint32_t stride_x, uint32_t shift);
+void match_gap9_twin_charge_team_lead(void);
+int match_gap9_twin_look_again(void);
 void match_gap9_twin_charge_ne16_words(void);
 void match_gap9_twin_charge_ne16_rows(void);
 
@@ -31,6 +33,8 @@ void match_gap9_twin_charge_ne16_rows(void);
   match_gap9_twin_charge_wide_conv(pixels, k, c, kernel_y, kernel_x, direct, shift)
 #define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(out_y, out_x, k, kernel_y, kernel_x, stride_x, shift) \
   match_gap9_twin_charge_wide_depthwise(out_y, out_x, k, kernel_y, kernel_x, stride_x, shift)
+#define MATCH_GAP9_CHARGE_TEAM_LEAD() match_gap9_twin_charge_team_lead()
+#define MATCH_GAP9_LOOK_AGAIN() match_gap9_twin_look_again()
 #define MATCH_GAP9_CHARGE_NE16_WORDS() match_gap9_twin_charge_ne16_words()
 #define MATCH_GAP9_CHARGE_NE16_ROWS() match_gap9_twin_charge_ne16_rows()
 

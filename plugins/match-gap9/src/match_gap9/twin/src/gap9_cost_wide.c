@@ -15,8 +15,8 @@ static uint64_t touched(uint64_t rows, uint64_t size, uint64_t items) {
   return count < rows ? count : rows;
 }
 
-uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift) {
-  const uint64_t outputs = ceil_div((uint64_t)pixels * channels, MATCH_GAP9_CORE_COUNT);
+uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift, uint32_t cores) {
+  const uint64_t outputs = ceil_div((uint64_t)pixels * channels, cores);
   if (pixels < MATCH_GAP9_WIDE_REQUANT_FEW_PIXELS) {
     return MATCH_GAP9_WIDE_REQUANT_CALL_CYCLES + outputs * per_output(shift);
   }

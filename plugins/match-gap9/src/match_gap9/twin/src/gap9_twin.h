@@ -68,7 +68,7 @@ uint64_t gap9_cost_own_quantize(uint32_t elements);
 uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels);
 uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *shape, bool requant);
 /* gap9_cost_wide.c: 64-bit requantisation */
-uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift);
+uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift, uint32_t cores);
 uint64_t gap9_cost_wide_conv(const gap9_conv_shape_t *shape, bool direct, uint32_t shift);
 uint64_t gap9_cost_wide_depthwise(const gap9_conv_shape_t *shape, uint32_t stride_x, uint32_t shift);
 

@@ -1,0 +1,135 @@
+"""Cluster and NE16 side by side: what the package says about it, what it costs, and programs that use it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_core import Kernel, Soc
+from match_core.options import adapted_soc
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, verify_model
+from match_gap9 import formulas
+from match_gap9.constants import values
+from match_gap9.cost import cost_model
+from match_gap9.emit import unit_api
+from match_gap9.hardware import CLUSTER, NE16, hardware
+
+from tests.end_to_end.models import QdqBuilder
+
+TIMING = values("as-published")
+
+
+@pytest.fixture(scope="module")
+def soc() -> Soc:
+    return hardware().socs[0]
+
+
+@pytest.fixture(scope="module")
+def plugins() -> Plugins:
+    return Plugins.load()
+
+
+# ---- the Soc and the units' interfaces -----------------------------------------------------------------------------
+
+
+def test_parts_of_l1_do_not_overlap_and_shrink_with_it(soc: Soc) -> None:
+    for size in (120_000, 8_000):
+        beside = replace(adapted_soc(soc, None, (("l1", size),)), mode="concurrent")
+        (first, room), (second, rest) = beside.part_of(CLUSTER), beside.part_of(NE16)
+        assert first == 0 and room <= second and second % 16 == 0
+        assert second + rest <= size
+        assert min(room, rest) >= size // 2 - 16
+    assert soc.part_of(NE16) == (0, 120_000)
+
+
+def test_only_programs_with_units_side_by_side_have_loops() -> None:
+    for unit in ("cluster", "ne16"):
+        alone, beside = unit_api(unit), unit_api(unit, mode="concurrent")
+        assert alone.queue is None and alone.store is not None
+        assert beside.queue is not None and beside.store is None and beside.swap is None
+        names = [{file.name for file in api.runtime} for api in (alone, beside)]
+        assert names[1] - names[0] == {"match_gap9_beside.c", "match_gap9_beside.h"}
+        waits = {kernel.wait for kernel in beside.kernels.values() if isinstance(kernel, Kernel)}
+        assert "match_gap9_team_wait" not in waits
+
+
+# ---- cost ------------------------------------------------------------------------------------------------------------
+
+
+def test_kernels_that_core_0_leads_differ_from_offloaded_ones_in_what_is_around_them() -> None:
+    offloaded = formulas.team_launch(TIMING) + int(formulas.team_kernel(TIMING, 2))
+    led = formulas.led_launch(TIMING) + int(formulas.led_kernel(TIMING, 2))
+    assert offloaded - led == (
+        TIMING["team_offload_cycles"]
+        + TIMING["team_start_cycles"]
+        - TIMING["team_lead_cycles"]
+        - 2 * TIMING["team_barrier_cycles"]
+    )
+
+
+@pytest.mark.parametrize(("unit", "pattern"), [("cluster", "conv2d"), ("ne16", "conv3x3"), ("ne16", "conv3x3_wide")])
+def test_models_say_in_which_program_they_hold(unit: str, pattern: str) -> None:
+    alone, beside = cost_model(unit, pattern), cost_model(unit, pattern, mode="concurrent")
+    assert alone.name != beside.name  # the schedule cache tells them apart
+    assert alone.overlap == "all"
+    assert beside.overlap == ("all" if pattern == "conv3x3" else "data")
+
+
+def test_the_controller_alone_requantises_eight_times_as_long_as_the_team() -> None:
+    sizes = {"out_y": 30, "out_x": 30, "k_out": 32, "k_in": 16, "stride": 1, "weight_bits": 8, "shift": 40}
+    team = int(formulas.ne16_wide(TIMING, "conv1x1", **sizes))
+    alone = int(formulas.ne16_wide(TIMING, "conv1x1", **sizes, alone=True))
+    assert 6 * team < alone < 8 * team
+
+
+def test_launch_and_rest_of_stride_2_are_all_its_jobs() -> None:
+    y = np.array([1, 2, 3, 8, 9])
+    sizes = {"out_y": y, "out_x": np.full_like(y, 4), "k_out": 32, "k_in": 64}
+    rest = formulas.ne16_stride2_rest(TIMING, "conv3x3", **sizes)
+    total = formulas.ne16_layer(TIMING, "conv3x3", stride=2, **sizes)
+    job = formulas.ne16_layer(TIMING, "conv3x3", stride=2, out_y=1, out_x=1, k_out=32, k_in=64, program=False)
+    assert (rest >= int(job) - TIMING["ne16_program_cycles"]).all()
+    assert (rest < total).all()
+
+
+# ---- programs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Shares of a convolution, a depthwise one, stride 2, and a pointwise one."""
+    builder = QdqBuilder(40, 16, 18, 18).conv(32, 3).conv(32, 3, group=32).conv(32, 3, stride=2).conv(16, 1)
+    return builder.save(tmp_path_factory.mktemp("beside") / "beside.onnx")
+
+
+@pytest.mark.parametrize("precision", ["fast", "exact"])
+@pytest.mark.parametrize("mode", ["eager", "lazy", "lazy:cluster", "lazy:ne16", "threads:3"])
+def test_every_mode_gives_the_same_bytes(plugins: Plugins, network: Path, precision: str, mode: str) -> None:
+    request = VerifyRequest(
+        network,
+        "gap9",
+        precision=precision,  # type: ignore[arg-type]
+        execution="concurrent",
+        mode=mode,
+        sanitize=mode == "eager",
+    )
+    result = verify_model(request, plugins)
+    assert result.bit_exact
+    used = {task.queue for task in result.compilation.program.tasks if task.queue}
+    assert used >= {"cluster", "ne16"}
+
+
+@pytest.mark.parametrize("preset", ["as-published", "engine"])
+def test_side_by_side_is_faster_and_as_predicted(plugins: Plugins, network: Path, preset: str) -> None:
+    request = VerifyRequest(network, "gap9", precision="fast", preset=preset)
+    result = verify_model(request, plugins)
+    before = verify_model(replace(request, execution="sequential"), plugins)
+    assert result.bit_exact and before.bit_exact
+    assert result.compilation.program.queues and not before.compilation.program.queues
+    assert result.run.cycles_total < before.run.cycles_total
+    predicted = result.compilation.program.predicted_cycles
+    # Both sides queue on one channel of the DMA, which the prediction leaves out.
+    assert 0.9 * predicted < result.run.cycles_total < 1.25 * predicted

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* beside: inner names, not for the application. Each task takes a const match_task_t *. */
+#ifndef BESIDE_TASKS_H
+#define BESIDE_TASKS_H
+
+#include <stdint.h>
+#include "beside.h"
+
+/* Queues, and the addresses of a run. */
+enum {
+    beside_queue_cluster,
+    beside_queue_ne16,
+    beside_queues
+};
+enum {
+    beside_base_none,
+    beside_base_l1,
+    beside_base_l2,
+    beside_base_in_input,
+    beside_base_out_q3,
+    beside_bases
+};
+
+void beside_cluster_loop(void *state);
+void beside_ne16_loop(void *state);
+
+void beside_cluster_00(void *argument);
+void beside_ne16_01(void *argument);
+void beside_ne16_02(void *argument);
+void beside_cluster_03(void *argument);
+void beside_cluster_04(void *argument);
+
+extern const uint8_t beside_01_constants[4864];
+extern const uint8_t beside_02_constants[640];
+extern const uint8_t beside_03_constants[640];
+
+#endif
