@@ -16,7 +16,7 @@ from match_core.ir.functions import ARITH
 from match_core.observe import NullObserver, StageObserver
 from match_core.options import CompileOptions
 from match_core.pipeline import Compilation, CompileRequest, compile_model
-from match_core.report.program import energy_json, memory_json
+from match_core.report.program import energy_json, memory_json, side_by_side_json
 from match_core.stored import StoredCheck, check_stored
 from match_core.transforms.narrowing import integer_inputs
 
@@ -112,6 +112,7 @@ class VerifyResult:
             "expected": {check.name: check.as_json() for check in self.stored},
             "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
             "predicted_cycles": program.predicted_cycles,
+            **side_by_side_json(self.compilation),
             "energy": energy_json(program),
             "nodes": [
                 {

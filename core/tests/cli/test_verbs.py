@@ -296,6 +296,7 @@ def test_a_failed_verification_is_exit_1(
         "expected": {},
         "cycles": {"total": 5, "units": {"host": 5}},
         "predicted_cycles": 6,
+        "queues": [],
         "preset": "",
         "energy": {"pj": None, "unpublished": ["host"]},
         "nodes": [{"title": "a, b", "onnx_names": ["a", "b"], "unit": "host", "cycles": 5, "predicted_cycles": 6}],

@@ -27,7 +27,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutUnitOption,
 )
-from match_core.cli.results import energy_line, memory_table, modelled, shortened
+from match_core.cli.results import energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -87,6 +87,8 @@ def compile_command(
         document = _document(compilation, output)
         terminal.document(document)
         terminal.table(_nodes_table(document))
+        for line in side_by_side_lines(document):
+            terminal.line(line)
         terminal.line(energy_line(document["energy"]))
         terminal.table(memory_table(document["memory"]))
         terminal.line(f"{len(document['files'])} files written to {output}")
@@ -94,7 +96,7 @@ def compile_command(
 
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
-    from match_core.report.program import energy_json, memory_json, schedule_json
+    from match_core.report.program import energy_json, memory_json, schedule_json, side_by_side_json
     from match_core.report.titles import source_operators, task_title
 
     program = compilation.program
@@ -110,6 +112,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
         "output": str(output),
         "files": [file.name for file in compilation.sources.files],
         "predicted_cycles": program.predicted_cycles,
+        **side_by_side_json(compilation),
         "energy": energy_json(program),
         "nodes": [
             {

@@ -42,6 +42,23 @@ def energy_line(energy: Mapping[str, Any]) -> str:
     return f"energy: {energy['pj'] / 1e6:,.3f} uJ (modelled)"
 
 
+def side_by_side_lines(document: Mapping[str, Any]) -> list[str]:
+    """What units side by side save, and how far from its bound the program is; none for one task after another."""
+    if not document["queues"]:
+        return []
+    beside, before = document["predicted_cycles"], document["sequential_cycles"]
+    line = f"side by side: {beside:,} cycles (modelled)"
+    if before is not None:
+        line = (
+            f"side by side: {beside:,} cycles, one after another: {before:,} (modelled), gain {1 - beside / before:.1%}"
+        )
+    bounds = document["bounds"]
+    if bounds is None:
+        return [line]
+    lower = max(bounds["work"], bounds["path"])
+    return [line, f"lower bound {lower:,} cycles, gap {document['gap']:.1%}"]
+
+
 def cycles_table(total: int, units: Mapping[str, int], preset: str) -> Table:
     """Cycles of one inference on the twin."""
     rows = [(unit, f"{cycles:,}") for unit, cycles in units.items()]
