@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from match_core.emit.ctypes import c_type
 from match_core.emit.templates import Templates
+from match_core.io.cache_dir import cache_directory, write_whole
 from numpy.typing import NDArray
 
 HERE = Path(__file__).resolve().parent
@@ -32,6 +35,8 @@ FLAGS = (
 REPLACED = tuple(f"match_carfield_{name}.c" for name in ("host", "dma", "pulp", "pulp_dma", "spatz", "spatz_dma"))
 #: Applications, which the port has one of its own for.
 APPLICATIONS = ("example_main.c", *(f"match_carfield_{name}.c" for name in ("main", "pulp_main", "spatz_main")))
+#: How the names of kernels begin, which are the same in every program.
+KERNELS = ("match_carfield_half_", "match_carfield_int8_")
 PORT_SOURCES = ("start.S", "virt.c", "units.c", "copies.c", "redmule.c")
 TICKS_PER_SECOND = 10_000_000
 #: How long the host sleeps at most. Without doorbells nobody wakes it, so that it looks often.
@@ -46,8 +51,8 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``timeout_seconds``: how long nothing may go on until a run is given up; ``defines``: macros for all files;
-    ``sources``: more C files."""
+    """``width``: of the harts' registers; ``timeout_seconds``: how long nothing may go on until a run is given up;
+    ``defines``: macros for all files but the kernels; ``sources``: more C files."""
 
     width: Width = 64
     timeout_seconds: int = 60
@@ -58,7 +63,7 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Image:
     """What QEMU loads. ``text_bytes``: instructions and constants by image of the program (host, units) and of the
-    port, before the linker drops what nothing uses."""
+    port, before the linker drops what nothing uses; behind that as ``linked``."""
 
     elf: Path
     width: Width
@@ -86,24 +91,24 @@ def build(program: Path, inputs: Arrays, work: Path, options: Options | None = N
     samples = _write_data(program, document, inputs, work)
     left = sorted(path for path in program.glob("*.c") if path.name not in (*REPLACED, *APPLICATIONS))
     own = [*(HERE / name for name in PORT_SOURCES), work / "main.c", work / "data.S", _redmule(work), *options.sources]
-    command = (f"{PREFIX}gcc", *ABIS[options.width], *FLAGS, *_defines(document, options))
     includes = [f"-I{path}" for path in (HERE, HERE / "include", _twin_headers(), program, work)]
-    objects = _compile([*left, *own], (*command, *includes), work)
+    compiler = _Compiler((*ABIS[options.width], *FLAGS), includes, _defines(document, options), work)
+    objects = compiler.compile_all([*left, *own])
     elf = work / f"{document['name']}.elf"
-    link = (*command, "-nostartfiles", f"-T{HERE / 'virt.ld'}", "-Wl,--no-warn-rwx-segments", "-Wl,--gc-sections")
-    _call(*link, *map(str, objects.values()), "-lm", "-o", str(elf))
-    return Image(elf, options.width, document, samples, _sizes(document, objects, own))
+    compiler.link(objects.values(), elf)
+    return Image(elf, options.width, document, samples, _sizes(document, objects, own, elf))
 
 
-def _defines(document: Mapping[str, Any], options: Options) -> tuple[str, ...]:
+def _defines(document: Mapping[str, Any], options: Options) -> list[str]:
     signalling = document["signalling"] or {"kind": "event"}
     sleep, limit = SLEEP_TICKS[signalling["kind"]], options.timeout_seconds * TICKS_PER_SECOND
-    return (
-        f"-DPORT_SLEEP_TICKS={sleep}u",
-        f"-DPORT_ANSWER_TICKS={limit}u",
-        f"-D{document['name'].upper()}_WAIT_LIMIT={limit // sleep}u",
-        *(f"-D{define}" for define in options.defines),
+    values = (
+        f"PORT_SLEEP_TICKS={sleep}u",
+        f"PORT_ANSWER_TICKS={limit}u",
+        f"{document['name'].upper()}_WAIT_LIMIT={limit // sleep}u",
+        *options.defines,
     )
+    return [f"-D{value}" for value in values]
 
 
 # ---- what the compiler gets --------------------------------------------------------------------------------------
@@ -162,16 +167,47 @@ def _redmule(work: Path) -> Path:
 # ---- the compiler ------------------------------------------------------------------------------------------------
 
 
-def _compile(sources: list[Path], command: tuple[str, ...], work: Path) -> dict[Path, Path]:
-    """Objects by source, two at a time."""
-    from concurrent.futures import ThreadPoolExecutor
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    """The cross compiler with its flags. Kernels, which are the same in every program, take most of the time: their
+    objects are kept in a cache directory."""
 
-    targets = {source: work / f"{source.stem}.o" for source in sources}
-    with ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(_call, *command, "-c", str(path), "-o", str(out)) for path, out in targets.items()]
-    for job in jobs:
-        job.result()
-    return targets
+    flags: tuple[str, ...]
+    includes: list[str]
+    defines: list[str]
+    work: Path
+
+    def compile_all(self, sources: list[Path]) -> dict[Path, Path]:
+        """Objects by source, two at a time."""
+        with ThreadPoolExecutor(2) as pool:
+            jobs = {source: pool.submit(self._object, source) for source in sources}
+        return {source: job.result() for source, job in jobs.items()}
+
+    def link(self, objects: Iterable[Path], elf: Path) -> None:
+        script = (f"-T{HERE / 'virt.ld'}", "-nostartfiles", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
+        _call(f"{PREFIX}gcc", *self.flags, *script, *map(str, objects), "-lm", "-o", str(elf))
+
+    def _object(self, source: Path) -> Path:
+        target = self.work / f"{source.stem}.o"
+        is_kernel = source.name.startswith(KERNELS)
+        kept = cache_directory("qemu") / self._key(source) if is_kernel else None
+        if kept is not None and kept.is_file():
+            target.write_bytes(kept.read_bytes())
+            return target
+        defines = [] if is_kernel else self.defines
+        _call(f"{PREFIX}gcc", *self.flags, *defines, *self.includes, "-c", str(source), "-o", str(target))
+        if kept is not None:
+            write_whole(kept, target.read_bytes())
+        return target
+
+    def _key(self, kernel: Path) -> str:
+        """Digest of all that decides about the object: compiler, flags, the kernel and the headers it may include."""
+        version = _call(f"{PREFIX}gcc", "--version")
+        digest = hashlib.sha256("\0".join((version, *self.flags, kernel.name)).encode())
+        headers = [*kernel.parent.glob("match_*.h"), *(HERE / "include").glob("*.h")]
+        for path in (kernel, *sorted(headers)):
+            digest.update(b"\0" + path.read_bytes())
+        return f"{digest.hexdigest()[:24]}.o"
 
 
 def _call(*command: str) -> str:
@@ -181,11 +217,14 @@ def _call(*command: str) -> str:
     return done.stdout
 
 
-def _sizes(document: Mapping[str, Any], objects: Mapping[Path, Path], own: list[Path]) -> dict[str, int]:
+def _sizes(document: Mapping[str, Any], objects: Mapping[Path, Path], own: list[Path], elf: Path) -> dict[str, int]:
     owners = {name: image for image, names in document["images"].items() for name in names}
     sizes: dict[str, int] = {}
     for source, target in objects.items():
         image = "port" if source in own else owners.get(source.name, "program")
-        row = _call(f"{PREFIX}size", str(target)).splitlines()[1].split()
-        sizes[image] = sizes.get(image, 0) + int(row[0])
-    return sizes
+        sizes[image] = sizes.get(image, 0) + _text_bytes(target)
+    return {**dict(sorted(sizes.items())), "linked": _text_bytes(elf)}
+
+
+def _text_bytes(file: Path) -> int:
+    return int(_call(f"{PREFIX}size", str(file)).splitlines()[1].split()[0])

@@ -22,28 +22,32 @@ class MachineError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """``status``: of the last call (``NAME_OK``); ``outputs`` by graph output name, first axis the sample, as far as
-    runs came to an end; ``run_seconds``: of each run by the machine's clock; ``seconds``: all of QEMU."""
+    """``status``: of the last call (``NAME_OK``); ``exit_status``: QEMU's, 0 if that is OK; ``outputs`` by graph output
+    name, first axis the sample, as far as runs came to an end; ``run_seconds``: of each run by the machine's clock;
+    ``seconds``: all of QEMU."""
 
     status: str
+    exit_status: int
     outputs: Mapping[str, NDArray[np.generic]]
     run_seconds: tuple[float, ...]
     seconds: float
     console: str
 
 
-def command_of(image: Image) -> list[str]:
-    """QEMU's command line."""
-    machine = ["-M", "virt", "-smp", str(HARTS), "-m", "128M", "-bios", "none"]
-    return [f"qemu-system-riscv{image.width}", *machine, "-nographic", "-kernel", str(image.elf)]
+def command_of(image: Image, harts: int = HARTS, counted: bool = False) -> list[str]:
+    """QEMU's command line. ``counted``: harts run in turns, and time is a nanosecond for each instruction, so that
+    everything repeats exactly; else they run at the same time."""
+    machine = ["-M", "virt", "-smp", str(harts), "-m", "128M", "-bios", "none", "-nographic"]
+    turns = ["-icount", "shift=0,sleep=off"] if counted else []
+    return [f"qemu-system-riscv{image.width}", *machine, *turns, "-kernel", str(image.elf)]
 
 
-def run(image: Image, timeout_seconds: int = 600) -> Result:
+def run(image: Image, *, harts: int = HARTS, counted: bool = False, timeout_seconds: int = 600) -> Result:
     """Run an image to its end. MachineError if that does not come in time or the console says something else."""
     start = time.monotonic()
     try:
         done = subprocess.run(
-            command_of(image),
+            command_of(image, harts, counted),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -57,10 +61,10 @@ def run(image: Image, timeout_seconds: int = 600) -> Result:
     lines = done.stdout.splitlines()
     if not lines or any(line.startswith("fault") for line in lines):
         raise MachineError(f"status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return _result(image.document, lines, seconds)
+    return _result(image.document, lines, done.returncode, seconds)
 
 
-def _result(document: Mapping[str, Any], lines: list[str], seconds: float) -> Result:
+def _result(document: Mapping[str, Any], lines: list[str], exit_status: int, seconds: float) -> Result:
     found: dict[str, list[NDArray[np.generic]]] = {output["field"]: [] for output in document["outputs"]}
     status, ticks, place = "", [], 0
     while place < len(lines):
@@ -84,7 +88,7 @@ def _result(document: Mapping[str, Any], lines: list[str], seconds: float) -> Re
         for row in document["outputs"]
         if found[row["field"]]
     }
-    return Result(status, outputs, tuple(t / TICKS_PER_SECOND for t in ticks), seconds, "\n".join(lines))
+    return Result(status, exit_status, outputs, tuple(t / TICKS_PER_SECOND for t in ticks), seconds, "\n".join(lines))
 
 
 def _checksum(raw: bytes) -> int:

@@ -1,0 +1,160 @@
+"""Emitted programs on three bare RISC-V harts of QEMU: the same bytes as on the twin, whatever the harts do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.host import Plugins
+from match_core.twin.program import run_program
+from numpy.typing import NDArray
+
+from ports.qemu_virt.build import PREFIX, Image, Options, build
+from ports.qemu_virt.machine import MachineError, Result, run
+from tests.conftest import load_inputs
+from tests.ports.small_model import small_inputs, small_model
+
+HERE = Path(__file__).resolve().parent
+TOOLS = (f"{PREFIX}gcc", "qemu-system-riscv64", "qemu-system-riscv32")
+TARGETS = ("carfield", "carfield_poll")
+
+Arrays = Mapping[str, NDArray[np.generic]]
+Program = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tools() -> None:
+    """Where CI is true everything must be there; elsewhere the tests are skipped."""
+    missing = [name for name in TOOLS if shutil.which(name) is None]
+    if missing and os.environ.get("CI") == "true":
+        pytest.fail(f"not installed: {', '.join(missing)}")
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)} (Debian: qemu-system-misc, gcc-riscv64-unknown-elf)")
+    specs = subprocess.run([TOOLS[0], "--specs=picolibc.specs", "--version"], capture_output=True, check=False)
+    assert specs.returncode == 0, "the compiler has no picolibc (Debian: picolibc-riscv64-unknown-elf)"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """The small model compiled for a target, once."""
+
+    @cache
+    def compiled(target: str) -> Path:
+        folder = tmp_path_factory.mktemp(target)
+        request = CompileRequest(
+            small_model(folder / "small.onnx"), target, folder / "small", execution="concurrent", cache=False
+        )
+        compile_model(request, Plugins.load())
+        return folder / "small"
+
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def expected(program: Program) -> Arrays:
+    """Outputs of two samples on the twin. Which unit computes what makes no difference to them, so that they are those
+    of all the small model's programs."""
+    return _twin(program("carfield"), small_inputs(2))
+
+
+def _twin(program: Path, inputs: Arrays) -> Arrays:
+    return dict(run_program(program, inputs, Plugins.load()).outputs)
+
+
+def _check(result: Result, expected: Arrays) -> None:
+    assert result.status.endswith("_OK") and result.exit_status == 0, result.console[-500:]
+    assert set(result.outputs) == set(expected)
+    for name, values in expected.items():
+        assert result.outputs[name].dtype == values.dtype and result.outputs[name].shape == values.shape
+        assert result.outputs[name].tobytes() == values.tobytes(), name
+
+
+def _tasks(program: Path) -> dict[str, list[int]]:
+    """Numbers of nodes by queue."""
+    document = json.loads((program / "match.lock.json").read_text(encoding="utf-8"))
+    return {queue["name"]: queue["tasks"] for queue in document["queues"]}
+
+
+def _misbehaving(program: Path, work: Path, *defines: str) -> Image:
+    """An image whose runs are given up after a second."""
+    options = Options(timeout_seconds=1, defines=("MATCH_PROFILE", *defines), sources=(HERE / "misbehave.c",))
+    return build(program, small_inputs(1), work, options)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_outputs_are_those_of_the_twin(target: str, program: Program, expected: Arrays, tmp_path: Path) -> None:
+    """Two runs on the same harts, at the same time or in turns."""
+    emitted, inputs = program(target), small_inputs(2)
+    assert all(_tasks(emitted).values()), "host and both units have something to do"
+    image = build(emitted, inputs, tmp_path)
+    _check(run(image), expected)
+    first, second = run(image, counted=True), run(image, counted=True)
+    _check(first, expected)
+    assert first.console == second.console and len(first.run_seconds) == 2
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_unit_that_hangs_is_restarted(target: str, program: Program, expected: Arrays, tmp_path: Path) -> None:
+    """The run is given up with an error; after a stop and an init the unit works as if nothing had been."""
+    emitted = program(target)
+    node = _tasks(emitted)["spatz" if target == "carfield" else "pulp"][1]
+    result = run(_misbehaving(emitted, tmp_path, f"HANG={node}u", "PORT_RETRIES=5u"))
+    runs = [line.split()[1] for line in result.console.splitlines() if line.startswith("run ")]
+    assert runs[0] == "SMALL_ERROR_TIMEOUT"
+    _check(result, {name: values[:1] for name, values in expected.items()})
+
+
+def test_a_unit_that_hangs_is_an_error_and_not_the_end(program: Program, tmp_path: Path) -> None:
+    emitted = program("carfield")
+    image = _misbehaving(emitted, tmp_path, f"HANG={_tasks(emitted)['pulp'][0]}u")
+    result = run(image)
+    assert result.status == "SMALL_ERROR_TIMEOUT" and result.exit_status == 3 and not result.outputs
+    without_spatz = run(image, harts=2)
+    assert without_spatz.status == "SMALL_ERROR_UNIT" and without_spatz.exit_status == 2
+
+
+def test_an_exception_is_reported(program: Program, tmp_path: Path) -> None:
+    """Hart 2 runs into an illegal instruction, which is cause 2."""
+    emitted = program("carfield")
+    image = _misbehaving(emitted, tmp_path, f"FAULT={_tasks(emitted)['spatz'][0]}u")
+    with pytest.raises(MachineError, match="\nfault: hart 2, cause 2, at ") as caught:
+        run(image)
+    assert "output" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_32_bits(program: Program, expected: Arrays, tmp_path: Path) -> None:
+    """Double precision is software there."""
+    image = build(program("carfield"), small_inputs(2), tmp_path, Options(width=32))
+    _check(run(image), expected)
+
+
+@pytest.mark.slow
+def test_a_sequential_program(tmp_path: Path) -> None:
+    """One task after another, each handed to its unit with a call."""
+    request = CompileRequest(
+        small_model(tmp_path / "small.onnx"), "carfield", tmp_path / "small", execution="sequential", cache=False
+    )
+    compile_model(request, Plugins.load())
+    inputs = small_inputs(2)
+    _check(run(build(tmp_path / "small", inputs, tmp_path / "work")), _twin(tmp_path / "small", inputs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["matcha_resnet8_f16", "matcha_resnet_block_f16"])
+def test_published_models(name: str, target: str, shared_model: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = shared_model(name)
+    compile_model(CompileRequest(folder / "model.onnx", target, tmp_path / "program", cache=False), Plugins.load())
+    inputs = load_inputs(folder, 2)
+    tasks = _tasks(tmp_path / "program")
+    assert tasks["pulp"] and tasks["spatz"]
+    _check(run(build(tmp_path / "program", inputs, tmp_path / "work")), _twin(tmp_path / "program", inputs))
