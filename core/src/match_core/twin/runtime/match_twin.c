@@ -108,13 +108,17 @@ static void check_clock(unsigned clock) {
   twin.used[clock] = true;
 }
 
-void match_twin_reset(void) {
+void match_twin_check_quiet(void) {
   if (match_twin_deferred() != 0u) {
     match_twin_faultf("%zu asynchronous operations were never waited for", match_twin_deferred());
   }
   if (match_twin_contexts() != 1u) {
     match_twin_faultf("%u contexts still run beside the host's", (unsigned)match_twin_contexts() - 1u);
   }
+}
+
+void match_twin_reset(void) {
+  match_twin_check_quiet();
   match_twin_forget_signals();
   memset(twin.now, 0, sizeof twin.now);
   memset(twin.busy, 0, sizeof twin.busy);

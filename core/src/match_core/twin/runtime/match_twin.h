@@ -29,8 +29,9 @@ _Noreturn void match_twin_faultf(const char *format, ...) __attribute__((format(
 
 /* In threads mode (match_twin_context.h) there is no virtual time: all clocks stay 0, nothing is logged. */
 
-/* All clocks to zero, log and profile emptied. Mode, clock names and regions stay. Faults if operations are
- * still deferred or contexts beside the host's still run. */
+/* Faults if operations are still deferred or contexts beside the host's still run; at the end of a run none may. */
+void match_twin_check_quiet(void);
+/* The same check; then all clocks to zero, log and profile emptied. Mode, clock names and regions stay. */
 void match_twin_reset(void);
 /* Name used in the log; the string must outlive the run. */
 void match_twin_name_clock(unsigned clock, const char *name);

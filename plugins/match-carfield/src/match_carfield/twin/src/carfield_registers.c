@@ -120,6 +120,7 @@ static void write_mailbox(uint32_t id, uint32_t offset, uint32_t value) {
   case MATCH_CARFIELD_LETTER0:
     if (value != 0u) {
       match_twin_spend_kind(clock, MATCH_CARFIELD_MAILBOX_SEND_CYCLES, "letter");
+      match_twin_yield(); /* who reads before this time finds no letter */
     }
     atomic_store_explicit(&mailbox[id].letter[0], value, memory_order_release);
     break;
@@ -132,6 +133,7 @@ static void write_mailbox(uint32_t id, uint32_t offset, uint32_t value) {
 }
 
 static uint32_t take_letter(uint32_t id) {
+  match_twin_yield();
   const uint32_t letter = atomic_load_explicit(&mailbox[id].letter[0], memory_order_acquire);
   if (letter != 0u) {
     const uint32_t woken = match_twin_context() == 0u ? MATCH_CARFIELD_IRQ_ENTRY_CYCLES : MATCH_CARFIELD_UNIT_WAKE_CYCLES;
