@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,13 +121,25 @@ def run_mutants(made: Bench, apis: Mapping[str, UnitApi], count: int | None = No
     return tuple(made.outcome(mutant) for mutant in (mutants if count is None else sample_of(mutants, count)))
 
 
+def summary(outcomes: tuple[Outcome, ...]) -> tuple[str, str, str]:
+    """How many mutants there are of each kind, which modes caught them, and how many none has caught."""
+    kinds: Counter[str] = Counter(outcome.mutant.kind for outcome in outcomes)
+    modes = Counter(outcome.mode for outcome in outcomes)
+    missed = modes.pop("", 0)
+    return _counts(kinds), _counts(modes), str(missed)
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counter.items()))
+
+
 def table(outcomes: tuple[Outcome, ...]) -> str:
     """One line for each mutant: where, what is missing, and which mode caught it by what sign."""
-    rows = [(f"{o.mutant.file}:{o.mutant.line}", o.mutant.what, o.mode or "NOT CAUGHT", o.sign) for o in outcomes]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3][:60]]).rstrip()
-        for row in rows
+    rows = [
+        (f"{o.mutant.file}:{o.mutant.line}", o.mutant.kind, o.mutant.what, o.mode or "NOT CAUGHT", o.sign[:60])
+        for o in outcomes
     ]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     caught = sum(1 for outcome in outcomes if outcome.mode)
     return "\n".join([*lines, f"{caught} of {len(outcomes)} caught"])
