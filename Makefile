@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml
 
-.PHONY: demo test test-slow lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
+.PHONY: demo test test-slow test-qemu lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -22,6 +22,9 @@ test: $(STAMP)
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-qemu: $(STAMP)
+	$(BIN)/python -m pytest -n 2 tests/ports
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

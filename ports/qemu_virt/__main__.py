@@ -1,52 +1,78 @@
-"""``python -m ports.qemu_virt PROGRAM --inputs X.npz --outputs Y.npz``: as ``match run``, on three harts of QEMU."""
+"""``python -m ports.qemu_virt DIR --inputs X.npz``: runs a compiled program on three harts of QEMU, as ``match run``
+does on the twin."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from match_core.errors import MatchError
+from match_core.io.arrays import Samples, TensorSpec, read_arrays, read_samples, write_arrays
+from match_core.twin.program import read_manifest
+from numpy.typing import NDArray
 
-from ports.qemu_virt.build import BuildError, Options, build
-from ports.qemu_virt.machine import MachineError, run
+from ports.qemu_virt.build import BuildError, Image, Options, build
+from ports.qemu_virt.machine import MachineError, Result, run
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ports.qemu_virt", description=__doc__)
-    parser.add_argument("program", type=Path, help="what match compile wrote for carfield or carfield_poll")
-    parser.add_argument("--inputs", type=Path, required=True, help="one array per graph input, samples first")
-    parser.add_argument("--outputs", type=Path, help="where to write the outputs")
-    parser.add_argument("--width", type=int, choices=(32, 64), default=64, help="of the harts' registers")
-    parser.add_argument("--samples", type=int, help="only so many of the first")
-    parser.add_argument("--work", type=Path, help="where to build; else in a directory that is deleted")
+    parser.add_argument("program", type=Path, metavar="DIR", help="what match compile wrote for Carfield")
+    parser.add_argument("--inputs", type=Path, required=True, metavar="X.npz", help="one array per graph input")
+    parser.add_argument("--outputs", type=Path, metavar="Y.npz", help="where to write the outputs")
+    parser.add_argument("--expect", type=Path, metavar="Y.npz", help="fail unless the outputs are these, bit for bit")
+    parser.add_argument("--width", type=int, choices=(32, 64), default=64, help="bits of the harts' registers")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="where to build; else in a place that is deleted")
     return parser.parse_args()
 
 
-def _run(arguments: argparse.Namespace, work: Path) -> int:
-    with np.load(arguments.inputs) as archive:
-        inputs = {name: archive[name][: arguments.samples] for name in archive.files}
-    image = build(arguments.program, inputs, work, Options(width=arguments.width))
-    sys.stdout.write("".join(f"{name:<8} {size:>9,} bytes of text\n" for name, size in image.text_bytes.items()))
-    result = run(image)
+def _samples(program: Path, inputs: Path) -> Samples:
+    document = read_manifest(program)
+    return read_samples(inputs, [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]])
+
+
+def _report(image: Image, result: Result) -> None:
+    for name, size in image.text_bytes.items():
+        sys.stdout.write(f"{name:<8} {size:>9,} bytes of text\n")
     for index, seconds in enumerate(result.run_seconds):
-        sys.stdout.write(f"run {index}    {seconds:9.2f} s\n")
+        sys.stdout.write(f"run {index:<4} {seconds:9.2f} s\n")
     sys.stdout.write(f"{result.status}\n")
+
+
+def _differing(outputs: Mapping[str, NDArray[np.generic]], expected: Mapping[str, NDArray[np.generic]]) -> list[str]:
+    return [n for n in outputs if n not in expected or outputs[n].tobytes() != expected[n].tobytes()]
+
+
+def _run(arguments: argparse.Namespace, work: Path) -> int:
+    samples = _samples(arguments.program, arguments.inputs)
+    image = build(arguments.program, samples.arrays, work, Options(width=arguments.width))
+    result = run(image)
+    _report(image, result)
+    if result.exit_status != 0:
+        return 1
+    outputs = samples.restore(result.outputs)
     if arguments.outputs is not None:
-        np.savez(arguments.outputs, **result.outputs)
-    return 0 if result.status.endswith("_OK") else 1
+        write_arrays(arguments.outputs, outputs)
+    if arguments.expect is None:
+        return 0
+    differing = _differing(outputs, read_arrays(arguments.expect))
+    sys.stdout.write(f"outputs differ: {', '.join(differing)}\n" if differing else "outputs are equal\n")
+    return 1 if differing else 0
 
 
 def main() -> int:
-    """Exit status 0 if every run gave its outputs."""
+    """Exit status 0 if every run gave its outputs, and the expected ones."""
     arguments = _arguments()
     try:
         if arguments.work is not None:
             return _run(arguments, arguments.work)
         with tempfile.TemporaryDirectory() as folder:
             return _run(arguments, Path(folder))
-    except (BuildError, MachineError) as error:
+    except (BuildError, MachineError, MatchError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
 

@@ -62,8 +62,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What QEMU loads. ``text_bytes``: instructions and constants by image of the program (host, units) and of the
-    port, before the linker drops what nothing uses; behind that as ``linked``."""
+    """What QEMU loads. ``text_bytes``: instructions and constants by image of the program (host, units), of the port and
+    of the inputs (``data``), before the linker drops what nothing uses; behind that as ``linked``."""
 
     elf: Path
     width: Width
@@ -221,7 +221,8 @@ def _sizes(document: Mapping[str, Any], objects: Mapping[Path, Path], own: list[
     owners = {name: image for image, names in document["images"].items() for name in names}
     sizes: dict[str, int] = {}
     for source, target in objects.items():
-        image = "port" if source in own else owners.get(source.name, "program")
+        is_data = source.name == "data.S"
+        image = "data" if is_data else "port" if source in own else owners.get(source.name, "program")
         sizes[image] = sizes.get(image, 0) + _text_bytes(target)
     return {**dict(sorted(sizes.items())), "linked": _text_bytes(elf)}
 

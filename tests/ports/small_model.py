@@ -1,13 +1,16 @@
 """A small residual network in float16 with weights from a fixed seed: a few milliseconds on an emulated hart, work for
-both clusters, and a last node for the host. ``python -m tests.ports.small_model PATH`` writes it."""
+both clusters, and a last node for the host. ``python -m tests.ports.small_model M.onnx X.npz`` writes it and two
+samples."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
+from match_core.io.arrays import write_arrays
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
@@ -17,7 +20,7 @@ INPUT_SHAPE = (1, 8, SIZE, SIZE)
 
 def _values(random: np.random.Generator, *shape: int) -> NDArray[np.float16]:
     fan_in = int(np.prod(shape[1:])) if len(shape) == 4 else shape[0]
-    return (random.standard_normal(shape) * fan_in**-0.5).astype(np.float16)
+    return np.asarray(random.standard_normal(shape) * fan_in**-0.5, np.float16)
 
 
 def small_model(path: Path) -> Path:
@@ -29,7 +32,7 @@ def small_model(path: Path) -> Path:
         "w3": _values(random, CHANNELS, CHANNELS, 3, 3),
         "w4": _values(random, CHANNELS, CLASSES),
     }
-    same = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    same: dict[str, Any] = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     nodes = [
         helper.make_node("Conv", ["x", "w1"], ["c1"], name="first", **same),
         helper.make_node("Relu", ["c1"], ["r1"], name="first_relu"),
@@ -63,3 +66,4 @@ def small_inputs(samples: int) -> dict[str, NDArray[np.float16]]:
 
 if __name__ == "__main__":
     small_model(Path(sys.argv[1]))
+    write_arrays(Path(sys.argv[2]), small_inputs(2))

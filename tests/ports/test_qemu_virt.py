@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 
 from ports.qemu_virt.build import PREFIX, Image, Options, build
 from ports.qemu_virt.machine import MachineError, Result, run
-from tests.conftest import load_inputs
+from tests.conftest import ROOT, load_inputs
 from tests.ports.small_model import small_inputs, small_model
 
 HERE = Path(__file__).resolve().parent
@@ -128,6 +130,22 @@ def test_an_exception_is_reported(program: Program, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="\nfault: hart 2, cause 2, at ") as caught:
         run(image)
     assert "output" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page(tmp_path: Path) -> None:
+    """Those of docs/port.md, one after another as they stand there."""
+    (block,) = re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "port.md").read_text(encoding="utf-8"), re.DOTALL)
+    for name in ("ports", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name, target_is_directory=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    commands = re.findall(r"^\$ (.+)$", block, flags=re.MULTILINE)
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert len(commands) == 4 and done.stdout.endswith("\nSMALL_OK\noutputs are equal\n")
 
 
 @pytest.mark.slow
