@@ -115,25 +115,31 @@ class Deploying:
 
     def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment | None:
         """None where it does not fit, or an operator does not fit the part of a memory that its unit has then, unless
-        nothing else was asked for."""
-        try:
-            return self._beside(scheduler, sequential)
-        except (InfeasibleError, UnsupportedError):
-            if self.options.execution == "concurrent":
-                raise
-            return None
+        nothing else was asked for. Where tensors had to move to the overflow memory, swapping may be faster, or what
+        does not need it may fit side by side."""
+        found: list[Deployment] = []
+        refused: InfeasibleError | UnsupportedError | None = None
+        for far in dict.fromkeys((frozenset[str](), sequential.far)):
+            try:
+                found.append(self._beside(scheduler, sequential.mapping, far))
+            except (InfeasibleError, UnsupportedError) as error:
+                refused = refused or error
+        if not found and self.options.execution == "concurrent":
+            assert refused is not None
+            raise refused
+        return min(found, key=lambda made: made.program.predicted_cycles, default=None)
 
-    def _beside(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment:
+    def _beside(self, scheduler: Scheduler, sequential: Mapping, far: frozenset[str]) -> Deployment:
         from match_core.mapping.concurrent.choose import choose_concurrent
         from match_core.mapping.concurrent.options import ConcurrentOptions
         from match_core.mapping.validate import validate_mapping
         from match_core.planning.deploy_concurrent import deploy_concurrent
 
-        scheduled, refused = self._scheduled(scheduler, sequential.far)
+        scheduled, refused = self._scheduled(scheduler, far)
         options = ConcurrentOptions(parallel=self.options.parallel)
 
         def mapped() -> Mapping:
-            mapping = choose_concurrent(self.model, scheduled, scheduler, sequential.mapping, options)
+            mapping = choose_concurrent(self.model, scheduled, scheduler, sequential, options)
             validate_mapping(self.model.graph, mapping)
             scheduler.validate(mapping.assignments)
             return replace(mapping, refused=refused)
@@ -142,7 +148,7 @@ class Deploying:
         return stage(
             self.observer,
             "plan side by side",
-            lambda: deploy_concurrent(self.model, scheduler, self.title, mapping, far=sequential.far),
+            lambda: deploy_concurrent(self.model, scheduler, self.title, mapping, far=far),
             lambda made: {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)},
         )
 
