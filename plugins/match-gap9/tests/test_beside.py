@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core import Kernel, Soc
+from match_core.errors import ToolError
 from match_core.options import adapted_soc
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
@@ -105,8 +106,12 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return builder.save(tmp_path_factory.mktemp("beside") / "beside.onnx")
 
 
-@pytest.mark.parametrize("precision", ["fast", "exact"])
-@pytest.mark.parametrize("mode", ["eager", "lazy", "lazy:cluster", "lazy:ne16", "threads:3"])
+MODES = ("eager", "lazy", "lazy:cluster", "lazy:ne16", "threads:3")
+
+
+@pytest.mark.parametrize(
+    ("mode", "precision"), [*((mode, "fast") for mode in MODES), ("lazy", "exact"), ("threads:4", "exact")]
+)
 def test_every_mode_gives_the_same_bytes(plugins: Plugins, network: Path, precision: str, mode: str) -> None:
     request = VerifyRequest(
         network,
@@ -120,6 +125,14 @@ def test_every_mode_gives_the_same_bytes(plugins: Plugins, network: Path, precis
     assert result.bit_exact
     used = {task.queue for task in result.compilation.program.tasks if task.queue}
     assert used >= {"cluster", "ne16"}
+
+
+@pytest.mark.parametrize("unit", ["cluster", "ne16"])
+def test_a_unit_that_never_begins_ends_the_run_with_an_error(plugins: Plugins, network: Path, unit: str) -> None:
+    request = VerifyRequest(network, "gap9", precision="fast", execution="concurrent", mode=f"hang:{unit}")
+    with pytest.raises(ToolError) as error:
+        verify_model(request, plugins)
+    assert "run returned -3" in error.value.why  # ERROR_TIMEOUT
 
 
 @pytest.mark.parametrize("preset", ["as-published", "engine"])

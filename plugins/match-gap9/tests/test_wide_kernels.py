@@ -343,7 +343,9 @@ def test_charges_equal_the_formulas(preset: str, tmp_path: Path) -> None:
         assert charge(*numbers) == int(function(timing, **arguments)), (name, arguments)
 
     for pixels, k, shift in itertools.product(sizes, sizes, (0, 31, 32, 62)):
-        equal("wide_requant", formulas.wide_requant, (pixels, k, shift), pixels=pixels, channels=k, shift=shift)
+        for cores in (1, timing["core_count"]):
+            numbers = (pixels, k, shift, cores)
+            equal("wide_requant", formulas.wide_requant, numbers, pixels=pixels, channels=k, shift=shift, cores=cores)
         for c, y, x, direct in (
             (1, 1, 1, True),
             (3, 3, 3, False),
