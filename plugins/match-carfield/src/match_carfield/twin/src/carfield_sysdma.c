@@ -61,7 +61,7 @@ uint64_t sys_dma_memcpy(uint64_t dst, uint64_t src, uint64_t size, uint64_t conf
   dma.from = place(src, (size_t)size, false);
   dma.bytes = (size_t)size;
   match_twin_spend_kind(match_twin_context_clock(), MATCH_CARFIELD_SYSDMA_ISSUE_CYCLES, "swap issue");
-  dma.context = match_twin_start("sysdma", MATCH_TWIN_CLOCK_SYSDMA, run, NULL);
+  dma.context = match_twin_start("link", MATCH_TWIN_CLOCK_SYSDMA, run, NULL);
   return ++dma.last;
 }
 
