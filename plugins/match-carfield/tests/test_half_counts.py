@@ -1,4 +1,4 @@
-"""The figures of the binary16 kernels against the instructions that whole calls execute, on one core."""
+"""The figures of the binary16 kernels and of copies against the instructions that whole calls execute, on one core."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from match_carfield import formulas
 from match_carfield.constants import values
+from match_carfield.counts.__main__ import copies
 from match_carfield.counts.build import PULP, SPATZ, Counter, Machine
 
 pytestmark = [
@@ -43,3 +44,16 @@ def test_formulas_follow_the_instructions(counter: Counter, machine: Machine, pl
             arrays = {name: np.array([size], np.int64) for name, size in tile.items()}
             modelled = int(formulas.work_cycles(figures, f"{machine.unit}_{kernel}", stride, arrays)[0])
             assert 0.95 <= modelled / executed <= 1.2, (kernel, sizes, executed, modelled)
+
+
+def test_copies_follow_the_instructions(counter: Counter) -> None:
+    """Four cycles more for each access to a register of the DMA: four of a dense copy, six with rows, five per plane."""
+    counted, figures = dict(copies(counter)), values()
+    expected = {
+        "pulp_dma_dense_cycles": counted["dense"] + 4 * 4,
+        "pulp_dma_strided_cycles": counted["rows"] + 6 * 4,
+        "pulp_dma_planes_cycles": counted["planes of rows, two"] - counted["rows"] - counted["a plane more"],
+        "pulp_dma_further_cycles": counted["a plane more"] + 5 * 4,
+    }
+    for name, cycles in expected.items():
+        assert abs(figures[name] - cycles) <= 3, (name, cycles)

@@ -36,7 +36,8 @@ class _Far(NamedTuple):
 
 
 def _pulp_copy(timing: Timing, far: _Far, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
-    """MCHAN: the core issues commands; data of one hides the issue of the next."""
+    """MCHAN: the core issues commands. Data of one move while it issues the next, which is left out here: it would make
+    the DMA seem free for other copies in that time."""
     dense = rows * planes == 1
     commands = planes * pulp_commands(rows, row_bytes, dense)
     strided = _ceil(rows * row_bytes, far.bytes_per_cycle) + rows * timing["pulp_dma_row_cycles"]
@@ -45,8 +46,7 @@ def _pulp_copy(timing: Timing, far: _Far, planes: Cycles, rows: Cycles, row_byte
     first = np.where(dense, timing["pulp_dma_dense_cycles"], timing["pulp_dma_strided_cycles"])
     first = first + np.where(commands > 1, timing["pulp_dma_planes_cycles"], 0)
     further = (commands - 1) * timing["pulp_dma_further_cycles"]
-    hidden = np.minimum(data // commands * (commands - 1), further)
-    return first + further, data - hidden, np.full_like(data, timing["pulp_dma_wait_cycles"])
+    return first + further, data, np.full_like(data, timing["pulp_dma_wait_cycles"])
 
 
 def pulp_commands(rows: Cycles, row_bytes: Cycles, dense: NDArray[np.bool_]) -> Cycles:
@@ -58,12 +58,11 @@ def pulp_commands(rows: Cycles, row_bytes: Cycles, dense: NDArray[np.bool_]) -> 
 
 
 def _spatz_copy(timing: Timing, far: _Far, planes: Cycles, rows: Cycles, row_bytes: Cycles) -> Copy:
-    """One command per plane, each issued by the core; data of one hides the issue of the next."""
+    """One command per plane, each issued by the core."""
     strided = np.where(rows > 1, rows * timing["spatz_dma_row_cycles"], 0)
     data = _ceil(rows * row_bytes, far.bytes_per_cycle) + strided + far.setup_cycles
     issue = planes * timing["spatz_dma_issue_cycles"]
-    hidden = (planes - 1) * np.minimum(data, timing["spatz_dma_issue_cycles"])
-    return issue, planes * data - hidden, np.full_like(data, timing["spatz_dma_wait_cycles"])
+    return issue, planes * data, np.full_like(data, timing["spatz_dma_wait_cycles"])
 
 
 def l3_copy(timing: Timing, *, commands: ArrayLike, size_bytes: ArrayLike) -> Copy:
@@ -78,6 +77,11 @@ def call_cycles(timing: Timing) -> int:
     """Host to unit and back for a layer of a sequential program: a letter each way, a wake-up each way."""
     letters = 2 * (timing["mailbox_send_cycles"] + timing["mailbox_receive_cycles"])
     return letters + timing["unit_wake_cycles"] + timing["irq_entry_cycles"]
+
+
+def session_cycles(timing: Timing) -> int:
+    """Once for a run with units side by side: a letter to each of the two units, one back, both taken by the host."""
+    return 3 * timing["mailbox_send_cycles"] + 2 * (timing["mailbox_receive_cycles"] + timing["irq_entry_cycles"])
 
 
 def _ceil(size: Cycles, divisor: int | Cycles) -> Cycles:

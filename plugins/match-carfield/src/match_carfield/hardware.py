@@ -8,6 +8,7 @@ from typing import Literal
 from match_core import Hardware, Link, Memory, RequantSpec, Signalling, Soc, Unit
 
 from match_carfield.constants import constants, values
+from match_carfield.formulas_dma import session_cycles
 from match_carfield.presets import DEFAULT_PRESET, PRESETS
 
 _SPATZ_PREFIX = "spatz_"
@@ -73,6 +74,7 @@ def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
             wake_cycles=figures["wake_cycles"],
             notify_cycles=figures["notify_cycles"],
             task_cycles=figures["task_cycles"],
+            session_cycles=session_cycles(figures),
         ),
     )
 

@@ -77,3 +77,21 @@ def test_models_on_each_unit(name: str, plugins: UnitsFirst, tmp_path: Path) -> 
     first, second = (list(result.run.outputs.values()) for result in results)
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(np.asarray(one).view(np.uint16), np.asarray(other).view(np.uint16))
+
+
+def test_tensors_that_do_not_fit_l2_lie_in_dram(tmp_path: Path) -> None:
+    """One task after another; the result is that of the program with room."""
+    path, plugins = image_model().save(tmp_path / "image.onnx"), Plugins.load()
+    results = []
+    for memory in ((), (("l2", 10_000),)):
+        request = VerifyRequest(path, "carfield", execution="sequential", cache=False, memory=memory)
+        results.append(verify_model(request, plugins))
+    roomy, tight = results
+    assert roomy.ok and tight.ok
+    assert {buffer.memory for buffer in roomy.compilation.program.buffers} == {"l2"}
+    assert {buffer.memory for buffer in tight.compilation.program.buffers} == {"l2", "l3"}
+    assert tight.run.cycles_total > roomy.run.cycles_total
+    units = [node for node in tight.run.nodes if node.unit != "host"]
+    assert sum(node.cycles for node in units) == pytest.approx(sum(n.predicted_cycles for n in units), rel=0.02)
+    for one, other in zip(roomy.run.outputs.values(), tight.run.outputs.values(), strict=True):
+        np.testing.assert_array_equal(np.asarray(one).view(np.uint16), np.asarray(other).view(np.uint16))

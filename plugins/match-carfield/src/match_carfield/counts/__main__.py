@@ -73,7 +73,7 @@ def _rows(count: Count) -> Iterator[tuple[str, float]]:
     yield "gelu: element", _per(count, "g", "c", 32, 64)
 
 
-def _copies(counter: Counter) -> Iterator[tuple[str, float]]:
+def copies(counter: Counter) -> Iterator[tuple[str, float]]:
     """Copies of the PULP cluster, the wait for one behind it not included."""
     program = counter.build_copies()
 
@@ -109,7 +109,7 @@ def main() -> None:
         _table(counter, PULP, lambda c: _products(c, 4), lambda c: _channels(c, 4), _rows)
         _table(counter, SPATZ, lambda c: _products(c, 64), lambda c: _channels(c, 64))
         _table(counter, SPATZ_SCALAR, _rows)
-        _print("copies of pulp", _copies(counter))
+        _print("copies of pulp", copies(counter))
 
 
 if __name__ == "__main__":
