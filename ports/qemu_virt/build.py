@@ -62,8 +62,8 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What QEMU loads. ``text_bytes``: instructions and constants by image of the program (host, units), of the port and
-    of the inputs (``data``), before the linker drops what nothing uses; behind that as ``linked``."""
+    """What QEMU loads. ``text_bytes``: instructions and constants by image of the program (host, units), of the port
+    and of the inputs (``data``), before the linker drops what nothing uses; behind that as ``linked``."""
 
     elf: Path
     width: Width
