@@ -47,7 +47,7 @@ def test_formulas_follow_the_instructions(counter: Counter, machine: Machine, pl
 
 
 def test_copies_follow_the_instructions(counter: Counter) -> None:
-    """Four cycles more for each access to a register of the DMA: four of a dense copy, six with rows, five per plane."""
+    """Four cycles more for each access to a register of the DMA: four of a dense copy, six with rows, five a plane."""
     counted, figures = dict(copies(counter)), values()
     expected = {
         "pulp_dma_dense_cycles": counted["dense"] + 4 * 4,
