@@ -38,6 +38,7 @@ static struct {
   /* Open nodes of each context, latest last: a controller may work on several at once. */
   open_t open[MATCH_TWIN_MAX_CONTEXTS][PROFILE_DEPTH];
   uint32_t open_count[MATCH_TWIN_MAX_CONTEXTS];
+  uint32_t job_node[MATCH_TWIN_MAX_CONTEXTS]; /* 1 and the node that a job was started in; 0: no job, or no node */
   bool log_off;
   /* Cycles of nodes whose kernels have no twin of their own, charged when the node ends. */
   const uint64_t *charge;
@@ -50,7 +51,13 @@ static struct {
 static uint32_t current_node(void) {
   const uint32_t context = match_twin_context();
   const uint32_t count = twin.open_count[context];
-  return count > 0u ? twin.open[context][count - 1u].node : MATCH_TWIN_NO_NODE;
+  return count > 0u ? twin.open[context][count - 1u].node : twin.job_node[context] - 1u;
+}
+
+void match_twin_give_node(uint32_t context, bool job) {
+  if (!match_twin_threads()) {
+    twin.job_node[context] = job ? current_node() + 1u : 0u; /* no node is the largest number */
+  }
 }
 
 _Noreturn void match_twin_fault(const char *message) { match_twin_faultf("%s", message); }

@@ -273,6 +273,7 @@ uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *
   context->argument = argument;
   atomic_store_explicit(&context->ended, false, memory_order_relaxed);
   match_twin_queue_started(name);
+  match_twin_give_node(number, false);
   if (!match_twin_threads()) {
     enter_timeline(number);
   }
@@ -284,6 +285,7 @@ uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *
 
 uint32_t match_twin_start_job(const char *name, unsigned clock, void (*entry)(void *), void *argument) {
   const uint32_t number = match_twin_start(name, clock, entry, argument);
+  match_twin_give_node(number, true);
   if (match_twin_mode() == MATCH_TWIN_LAZY) {
     crowd.context[number].late = true;
   } else if (match_twin_mode() == MATCH_TWIN_EAGER) {

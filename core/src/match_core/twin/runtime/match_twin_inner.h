@@ -43,6 +43,9 @@ void match_twin_forget_view(uint32_t context);
 void match_twin_look_at_end(uint32_t context);
 void match_twin_note_end(uint32_t context);
 
+/* What a new context does is logged for the running one's node, if it is a job (match_twin.c). */
+void match_twin_give_node(uint32_t context, bool job);
+
 /* The calling thread defers nothing any more (match_twin_defer.c). */
 void match_twin_end_helper(void);
 
