@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml
 
-.PHONY: demo test test-slow test-qemu lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
+.PHONY: demo test test-slow test-qemu test-mutants test-modes lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,12 @@ test-slow: $(STAMP)
 
 test-qemu: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests/ports
+
+test-mutants: $(STAMP)
+	$(BIN)/python -m tests.end_to_end.mutants
+
+test-modes: $(STAMP)
+	$(BIN)/python -m tests.end_to_end.modes
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -34,7 +34,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Bench:
-    """A program compiled in both ways, and its outputs for some inputs (first axis the sample)."""
+    """A program compiled for the timeline and perhaps for threads, and its outputs for some inputs (first axis the
+    sample)."""
 
     program: Path
     work: Path
@@ -48,7 +49,8 @@ class Bench:
         """The modes that can catch a mutant of the queue, those first that take least time."""
         queues = sorted(queues_of(self.document), key=lambda name: name != queue)
         yield from ("lazy", *(f"lazy:{name}" for name in queues))
-        yield from (f"threads:{seed}" for seed in range(1, SEEDS + 1))
+        if True in self.objects:
+            yield from (f"threads:{seed}" for seed in range(1, SEEDS + 1))
 
     def sign(self, executable: Path, mode: str) -> str:
         """What is wrong in a run: empty if it gives the expected outputs."""
@@ -90,17 +92,19 @@ def bench(
     host: str,
     inputs: Mapping[str, NDArray[np.generic]],
     timeout_seconds: int = 300,
+    threads: bool = True,
 ) -> Bench:
-    """Compile a program (its directory, manifest and the APIs of its units) and check that it is right in all modes.
+    """Compile a program (its directory, manifest and the APIs of its units) and check that it is right in all modes;
+    ``threads``: also in those that take longest to compile.
 
     ValueError if it is not: then nothing can be said about mutants.
     """
     objects = {}
-    for threads in (False, True):
-        folder = work / ("threads" if threads else "timeline")
-        objects[threads] = compile_program(program, folder, apis, host, BuildOptions(threads=threads))
+    for kind in (False, True) if threads else (False,):
+        folder = work / ("threads" if kind else "timeline")
+        objects[kind] = compile_program(program, folder, apis, host, BuildOptions(threads=kind))
     made = Bench(program, work, document, inputs, {}, objects, timeout_seconds)
-    whole = {threads: made.executable(threads) for threads in objects}
+    whole = {kind: made.executable(kind) for kind in objects}
     expected = run_twin(whole[False], document, inputs, work / "timeline", "eager", timeout_seconds).outputs
     made = Bench(program, work, document, inputs, expected, objects, timeout_seconds)
     for mode in made.modes(""):
