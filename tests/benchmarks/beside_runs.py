@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from match_core.errors import InfeasibleError
+from match_core.errors import InfeasibleError, ToolError
 from match_core.mapping.result import Bounds
 from match_core.observe import NullObserver
 from match_core.options import CompileOptions, Execution, Parallel
@@ -154,8 +154,9 @@ def pair(case: Case, plugins: Plugins, samples: int | None = None, run: bool = T
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A network with a home memory of ``size_bytes``. ``made`` None: it does not fit, ``failure`` says why. ``same``:
-    whether its outputs are those with the whole memory, None where it was not run."""
+    """A network with a home memory of ``size_bytes``. ``made`` None: it does not fit, or the twin stopped it (then
+    ``same`` is False); ``failure`` says why. ``same``: whether its outputs are those with the whole memory, None where
+    it was not run."""
 
     case: Case
     size_bytes: int
@@ -178,5 +179,8 @@ def shrunk(case: Case, plugins: Plugins, run: bool = True, samples: int | None =
         except InfeasibleError as error:
             yield Point(case, size, None, f"{error.code}: {error.why}")
             return
+        except ToolError as error:
+            yield Point(case, size, None, f"FAILURE: {error.code}: {error.why}", False)
+            continue
         same = None if made.run is None or full.run is None else same_outputs(full.run, made.run)
         yield Point(case, size, made, same=same)

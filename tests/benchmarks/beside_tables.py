@@ -9,7 +9,7 @@ from match_core.options import Parallel
 from tests.benchmarks.beside_runs import Case, Made, Pair, Point
 from tests.benchmarks.published import WHOLE_LAYERS_GAIN
 from tests.benchmarks.tables import Cell, Column, Table
-from tests.benchmarks.waiting import busiest
+from tests.benchmarks.waiting import busiest, surcharge, works
 
 COMMAND = "python -m tests.benchmarks.side_by_side"
 
@@ -76,10 +76,13 @@ def waiting_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
         parts = [100 * part / total for part in (spent.works, spent.waits, spent.signals)]
         over = (spent.works - bounds.cycles) / total
         binding = "work" if bounds.work_cycles >= bounds.path_cycles else "path"
-        rows.append((short(pair.case.network), spent.queue, total, *parts, bounds.cycles, binding, 100 * over))
+        dearer = surcharge(pair.before.compilation.program, program)
+        cells = (bounds.cycles, binding, 100 * over, None if dearer is None else 100 * dearer)
+        rows.append((short(pair.case.network), spent.queue, total, *parts, works(program), *cells))
     columns = [Column("network"), Column("busiest queue"), Column("side by side, modelled", ",d")]
     columns += [Column(heading, ".1f") for heading in ("works, %", "waits, %", "signals, %")]
-    columns += [Column("bound", ",d"), Column("bound by"), Column("works longer than the bound, %", ".1f")]
+    columns += [Column("units work"), Column("bound", ",d"), Column("bound by")]
+    columns += [Column(heading, ".1f") for heading in ("works longer than the bound, %", "shares dearer by, %")]
     return Table(name, _about(pairs[0].case, options), tuple(columns), tuple(rows))
 
 
@@ -136,7 +139,7 @@ def shrink_table(name: str, points: Sequence[Point]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for point in points:
         if point.made is None:
-            rows.append((point.size_bytes, None, None, None, None, None, point.failure))
+            rows.append((point.size_bytes, None, None, None, None, _yes(point.same), point.failure))
             continue
         program = point.made.compilation.program
         twin = None if point.made.run is None else point.made.run.cycles_total

@@ -91,8 +91,12 @@ def shrink(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], 
     case = Case((options.network or (SHRUNK,))[0], options.target, options.preset)
     for point in shrunk(case, plugins, not options.modelled, options.samples):
         points.append(point)
-        told(f"{case.network}, {point.size_bytes} bytes: {'done' if point.made else 'does not fit'}")
-    wrong = [f"FAILURE: {point.size_bytes} bytes: outputs differ" for point in points if point.same is False]
+        told(f"{case.network}, {point.size_bytes} bytes: {point.failure or 'done'}")
+    wrong = [
+        f"FAILURE: {case.network}, {point.size_bytes} bytes: {point.failure or 'outputs differ'}"
+        for point in points
+        if point.same is False
+    ]
     return [shrink_table(f"side-by-side-{options.target}-shrink", points)], wrong
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from match_core.planning.program import Program, Queue
+from match_core.planning.program import Program, Queue, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,28 @@ def _end(program: Program, queue: Queue, index: int) -> int:
         return swap.start_cycles + swap.cycles
     task = next(task for task in program.tasks if task.index == index)
     return task.start_cycles + task.cycles
+
+
+def works(program: Program) -> str:
+    """The part of the time that each queue works, in words."""
+    total = program.predicted_cycles
+    queues = [_spent(program, queue) for queue in program.queues if queue.kind != "link" and queue.tasks]
+    return ", ".join(f"{queue.queue} {queue.works / total:.0%}" for queue in queues)
+
+
+def surcharge(before: Program, beside: Program) -> float | None:
+    """By how much shares cost more than their part of the whole operator, of those whose whole operator the program
+    ``before`` runs by the same pattern of the same unit: 0.1 for 10 %. None where there are none."""
+    whole = {_key(task): task.assignment.schedule.cost.total_cycles for task in before.tasks}
+    cost = parts = 0.0
+    for task in beside.tasks:
+        share = task.assignment.candidate.share
+        if share is not None and _key(task) in whole:
+            cost += task.cycles
+            parts += whole[_key(task)] * share.size / share.whole.dim(share.dim).size
+    return cost / parts - 1 if parts else None
+
+
+def _key(task: Task) -> tuple[str, str, tuple[str, ...]]:
+    candidate = task.assignment.candidate
+    return candidate.unit, candidate.pattern.name, candidate.node_names
