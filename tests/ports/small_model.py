@@ -23,22 +23,28 @@ def _values(random: np.random.Generator, *shape: int) -> NDArray[np.float16]:
     return np.asarray(random.standard_normal(shape) * fan_in**-0.5, np.float16)
 
 
-def small_model(path: Path) -> Path:
-    """Three convolutions with a sum around two of them, a mean over all pixels, a dense layer, absolute values."""
+def small_model(path: Path, middle: int = CHANNELS) -> Path:
+    """Three convolutions with a sum around two of them, a mean over all pixels, a dense layer, absolute values. With
+    other channels in the ``middle`` there is a fourth convolution, while the sum's other operand only waits."""
     random = np.random.default_rng(4)
     constants = {
         "w1": _values(random, CHANNELS, INPUT_SHAPE[1], 3, 3),
-        "w2": _values(random, CHANNELS, CHANNELS, 3, 3),
-        "w3": _values(random, CHANNELS, CHANNELS, 3, 3),
+        "w2": _values(random, middle, CHANNELS, 3, 3),
+        "w3": _values(random, CHANNELS, middle, 3, 3),
         "w4": _values(random, CHANNELS, CLASSES),
     }
+    inner = []
+    if middle != CHANNELS:
+        constants["w5"] = _values(random, middle, middle, 3, 3)
+        inner = [helper.make_node("Conv", ["r2", "w5"], ["c5"], name="inner", kernel_shape=[3, 3], pads=[1] * 4)]
     same: dict[str, Any] = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     nodes = [
         helper.make_node("Conv", ["x", "w1"], ["c1"], name="first", **same),
         helper.make_node("Relu", ["c1"], ["r1"], name="first_relu"),
         helper.make_node("Conv", ["r1", "w2"], ["c2"], name="second", **same),
         helper.make_node("Relu", ["c2"], ["r2"], name="second_relu"),
-        helper.make_node("Conv", ["r2", "w3"], ["c3"], name="third", **same),
+        *inner,
+        helper.make_node("Conv", ["c5" if inner else "r2", "w3"], ["c3"], name="third", **same),
         helper.make_node("Add", ["c3", "r1"], ["sum"], name="sum"),
         helper.make_node("GlobalAveragePool", ["sum"], ["mean"], name="mean"),
         helper.make_node("Flatten", ["mean"], ["flat"], name="flat"),

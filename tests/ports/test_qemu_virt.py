@@ -156,14 +156,27 @@ def test_32_bits(program: Program, expected: Arrays, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_sequential_program(tmp_path: Path) -> None:
+def test_a_sequential_program_that_streams_constants(expected: Arrays, tmp_path: Path) -> None:
     """One task after another, each handed to its unit with a call."""
-    request = CompileRequest(
-        small_model(tmp_path / "small.onnx"), "carfield", tmp_path / "small", execution="sequential", cache=False
+    model, program = small_model(tmp_path / "small.onnx"), tmp_path / "small"
+    memory = (("l2", 16_000),)
+    compile_model(
+        CompileRequest(model, "carfield", program, execution="sequential", memory=memory, cache=False), Plugins.load()
     )
-    compile_model(request, Plugins.load())
+    assert (program / "small_l3.bin").is_file()
+    _check(run(build(program, small_inputs(2), tmp_path / "work")), expected)
+
+
+@pytest.mark.slow
+def test_a_program_that_swaps(tmp_path: Path) -> None:
+    model, program = small_model(tmp_path / "wide.onnx", middle=48), tmp_path / "wide"
+    memory = (("l2", 104_000),)
+    compile_model(
+        CompileRequest(model, "carfield", program, execution="concurrent", memory=memory, cache=False), Plugins.load()
+    )
+    assert json.loads((program / "match.lock.json").read_text(encoding="utf-8"))["swaps"]
     inputs = small_inputs(2)
-    _check(run(build(tmp_path / "small", inputs, tmp_path / "work")), _twin(tmp_path / "small", inputs))
+    _check(run(build(program, inputs, tmp_path / "work")), _twin(program, inputs))
 
 
 @pytest.mark.slow
