@@ -39,6 +39,7 @@ void match_carfield_swap_in(void *home, uint32_t store, uint32_t bytes)
 
 void match_carfield_store_copy_1d(void *home, uint32_t address, uint32_t bytes)
 {
+    match_carfield_store_wait(); /* a tile may bring several constants before it waits; there is one set of registers */
     start((uint64_t)(uintptr_t)home, address, bytes);
 }
 
