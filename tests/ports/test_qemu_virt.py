@@ -103,7 +103,7 @@ def test_outputs_are_those_of_the_twin(target: str, program: Program, expected: 
     assert first.console == second.console and len(first.run_seconds) == 2
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ["carfield", pytest.param("carfield_poll", marks=pytest.mark.slow)])
 def test_a_unit_that_hangs_is_restarted(target: str, program: Program, expected: Arrays, tmp_path: Path) -> None:
     """The run is given up with an error; after a stop and an init the unit works as if nothing had been."""
     emitted = program(target)
