@@ -13,6 +13,7 @@ from match_core.observe import NullObserver
 from match_core.options import CompileOptions, Execution, Parallel
 from match_core.pipeline import Compilation, CompileRequest, build_program
 from match_core.plugin.host import Plugins
+from match_core.transforms.base import Precision
 from match_core.twin.run import RunResult
 from match_core.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class Case:
     target: str
     preset: str | None = None
     memory: tuple[tuple[str, int], ...] = ()
+    precision: Precision = "exact"
 
     @property
     def published_gain(self) -> float | None:
@@ -137,7 +139,9 @@ def make(
 ) -> Made:
     """Compile, and run the stored samples unless ``run`` is False. ``samples`` None: all of them."""
     model, watch = MODELS / case.network / "model.onnx", _Stopwatch()
-    options = CompileOptions(preset=case.preset, memory=case.memory, execution=execution, parallel=parallel)
+    options = CompileOptions(
+        preset=case.preset, memory=case.memory, precision=case.precision, execution=execution, parallel=parallel
+    )
     if not run:
         compilation = build_program(CompileRequest(model, case.target, **options.choices()), plugins, watch)
         return Made(compilation, watch.seconds)

@@ -16,7 +16,8 @@ COMMAND = "python -m tests.benchmarks.side_by_side"
 
 def _about(case: Case, options: str = "") -> str:
     preset = f", preset {case.preset}" if case.preset else ""
-    return f"*target {case.target}{preset}, `{COMMAND}{options}`*"
+    precision = f", precision {case.precision}" if case.precision != "exact" else ""
+    return f"*target {case.target}{preset}{precision}, `{COMMAND}{options}`*"
 
 
 def pairs_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
@@ -87,7 +88,11 @@ def waiting_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
 
 
 def ablation_table(
-    name: str, case: Case, befores: Mapping[str, Made], found: Mapping[str, Mapping[Parallel, Made]]
+    name: str,
+    case: Case,
+    befores: Mapping[str, Made],
+    found: Mapping[str, Mapping[Parallel, Made]],
+    options: str = " --ablation",
 ) -> Table:
     """One row per network: gains in per cent with parts of the mapper switched off. Those of ``tiles`` are the
     mapper's, since copies are not emitted; the others are on the twin, or modelled where nothing was run."""
@@ -102,7 +107,7 @@ def ablation_table(
     columns = [Column("network"), Column("one after another", ",d")]
     columns += [Column(kinds.get(kind, kind), ".1f") for kind in next(iter(found.values()))]
     columns += [Column("paper, whole layers", ".1f"), Column("paper, tiles", ".1f")]
-    return Table(name, _about(case, " --ablation"), tuple(columns), tuple(rows))
+    return Table(name, _about(case, options), tuple(columns), tuple(rows))
 
 
 def ablated_cycles(kind: Parallel, made: Made) -> int:

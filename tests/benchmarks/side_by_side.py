@@ -49,10 +49,12 @@ def measure(cases: Sequence[Case], plugins: Plugins, run: bool, samples: int | N
 
 def compare(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], list[str]]:
     """The main table and where time goes."""
-    name = f"side-by-side-{options.target}{f'-{options.preset}' if options.preset else ''}"
+    parts = [options.target, options.preset, options.precision if options.precision != "exact" else None]
+    name = "-".join(["side-by-side", *(part for part in parts if part)])
     pairs = measure(_cases(options), plugins, not options.modelled, options.samples)
     shown = f" --target {options.target}" if options.target != "carfield" else ""
     shown += f" --preset {options.preset}" if options.preset else ""
+    shown += f" --precision {options.precision}" if options.precision != "exact" else ""
     tables = [pairs_table(name, pairs, shown), waiting_table(f"{name}-time", pairs, shown)]
     return tables, faults(pairs)
 
@@ -75,7 +77,8 @@ def ablate(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], 
         if kind != "tiles"
     ]
     wrong = [f"FAILURE: {pair.case.network}: outputs differ" for pair in pairs if pair.equal is False]
-    return [ablation_table(f"side-by-side-{options.target}-ablation", cases[0], befores, found)], wrong
+    shown = " --ablation" + ("" if run else " --modelled")
+    return [ablation_table(f"side-by-side-{options.target}-ablation", cases[0], befores, found, shown)], wrong
 
 
 def sensitivity(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], list[str]]:
@@ -102,7 +105,7 @@ def shrink(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], 
 
 def _cases(options: argparse.Namespace) -> list[Case]:
     networks = options.network or NETWORKS_OF[options.target]
-    return [Case(network, options.target, options.preset) for network in networks]
+    return [Case(network, options.target, options.preset, precision=options.precision) for network in networks]
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -111,6 +114,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--target", choices=tuple(NETWORKS_OF), default="carfield")
     parser.add_argument("--network", choices=(*names, *map(short, names)), action="append", help="may be repeated")
     parser.add_argument("--preset", help="the target's set of cost figures")
+    parser.add_argument("--precision", choices=("exact", "fast"), default="exact", help="of integer networks")
     parser.add_argument("--samples", type=int, help="stored samples that are run; default: all")
     parser.add_argument("--modelled", action="store_true", help="compile only, nothing is run")
     kinds = parser.add_mutually_exclusive_group()
@@ -125,8 +129,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     full = {name: name for name in names} | {short(name): name for name in NETWORKS_OF[options.target]}
     options.network = tuple(full[name] for name in options.network or ())
-    if options.update and (options.modelled or options.samples or (options.network and options.kind is not shrink)):
-        parser.error("--update takes none of --network, --samples and --modelled")
+    some = options.samples or (options.network and options.kind is not shrink)
+    if options.update and (some or (options.modelled and options.kind is compare)):
+        parser.error("--update takes neither --network nor --samples, and for the main tables no --modelled")
     return options
 
 
