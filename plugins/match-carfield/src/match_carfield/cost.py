@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from match_core.cost import Bound
 
 #: Raised when a formula changes.
-FORMULAS = 3
+FORMULAS = 4
 
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, Cycles]

@@ -66,11 +66,13 @@ def _spatz_copy(timing: Timing, far: _Far, planes: Cycles, rows: Cycles, row_byt
 
 
 def l3_copy(timing: Timing, *, commands: ArrayLike, size_bytes: ArrayLike) -> Copy:
-    """(issue, data, wait) of ``commands`` copies between L2 and DRAM by the system DMA, ``size_bytes`` each."""
+    """(issue, data, wait) of ``commands`` copies between L2 and DRAM by the system DMA, ``size_bytes`` each. There is
+    one set of registers, so the core waits for each copy before it starts the next."""
     count, size = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(commands, size_bytes))
     each = timing["dram_setup_cycles"] + _ceil(size, timing["dram_bytes_per_cycle"])
-    data = count * each - (count - 1) * np.minimum(each, timing["sysdma_issue_cycles"])
-    return count * timing["sysdma_issue_cycles"], data, np.full_like(data, timing["sysdma_poll_cycles"])
+    before = (count - 1) * (each + timing["sysdma_poll_cycles"])
+    issue = count * timing["sysdma_issue_cycles"] + before
+    return issue, np.where(count > 0, each, 0), np.full_like(each, timing["sysdma_poll_cycles"])
 
 
 def call_cycles(timing: Timing) -> int:
