@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml
+PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml plugins/match-ita/pyproject.toml
 
 .PHONY: demo test test-slow test-qemu test-mutants test-modes lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
 
@@ -11,7 +11,7 @@ $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e core -e plugins/match-gap9 -e plugins/match-carfield
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e core -e plugins/match-gap9 -e plugins/match-carfield -e plugins/match-ita
 	touch $@
 
 demo: $(STAMP)
@@ -35,7 +35,7 @@ test-modes: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy core/src plugins/match-gap9/src plugins/match-carfield/src
+	$(BIN)/mypy core/src plugins/match-gap9/src plugins/match-carfield/src plugins/match-ita/src
 
 bench: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.networks
@@ -70,6 +70,7 @@ wheels: $(STAMP)
 	$(BIN)/python -m build --wheel --outdir dist core
 	$(BIN)/python -m build --wheel --outdir dist plugins/match-gap9
 	$(BIN)/python -m build --wheel --outdir dist plugins/match-carfield
+	$(BIN)/python -m build --wheel --outdir dist plugins/match-ita
 
 clean:
 	rm -rf $(VENV) dist

@@ -1,0 +1,10 @@
+"""The package's passes, in phase TARGET."""
+
+from __future__ import annotations
+
+from match_core import Pass, Soc
+
+
+def ita_passes(soc: Soc) -> tuple[Pass, ...]:
+    """All passes for a Soc with ITA."""
+    return ()
