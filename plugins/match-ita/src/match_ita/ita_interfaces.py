@@ -2,8 +2,8 @@
 
 A block of an activation is 64 rows of 64 columns; a tile with M rows and C1 column blocks lies as [C1][M][64], so block
 (rows 64 m, columns c1) begins at (c1 * M + 64 * m) * 64. The last block of rows may be short: ITA reads and computes 64
-rows all the same, and kernels work on column blocks in rising order, each from its first row to its last, so that what is
-written behind a short block is written again by the next one; behind the last one lies room for it (``slack``).
+rows all the same, and kernels work on column blocks in rising order, each from its first row to its last, so that what
+is written behind a short block is written again by the next one; behind the last one lies room for it.
 Requantisation: clip8(floor((multiplier * acc + 2^(shift-1)) / 2^shift) + add), ita_requantizer.sv.
 """
 
@@ -29,8 +29,8 @@ ITA_LINEAR = KernelInterface(
     (),
     (*_REQUANT, *_ACTIVATION),
 )
-#: The same, turned, for V: output [P1][T1][64 p][64 t] = requant(weight x input turned + bias of each row). ITA's input is
-#: weight [P1][C1][64 p][64 c], its weights are input [C1][t][64], with ``input_t`` rows (at most 64 T1).
+#: The same, turned, for V: output [P1][T1][64 p][64 t] = requant(weight x input turned + bias of each row). ITA's input
+#: is weight [P1][C1][64 p][64 c], its weights are input [C1][t][64], with ``input_t`` rows (at most 64 T1).
 ITA_LINEAR_T = KernelInterface(
     "ita_linear_t",
     (("input", "input"), ("weight", "constant"), ("bias", "constant"), ("output", "output")),
@@ -48,7 +48,8 @@ ITA_ATTENTION = KernelInterface(
     (),
     ("masked", "qk_multiplier", "qk_shift", "qk_add", "av_multiplier", "av_shift", "av_add"),
 )
-#: H products of two activations: output [H][N1][M][64] = requant(a x b turned), a [H][C1][M][64], b [H][C1][N1][64 n][64].
+#: H products of two activations: output [H][N1][M][64] = requant(a x b turned), a [H][C1][M][64],
+#: b [H][C1][N1][64 n][64].
 ITA_MATMUL = KernelInterface(
     "ita_matmul",
     (("a", "input"), ("b", "input"), ("output", "output")),
