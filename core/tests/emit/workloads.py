@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from match_core.emit.api import KernelInterface
@@ -192,6 +192,26 @@ def permute_of(random: np.random.Generator, shape: tuple[int, ...]) -> Problem:
     return Problem(workload, {"input": x}, x.transpose(1, 0, 2, 4, 3) ^ np.uint8(0x3C))
 
 
+def permute_home(random: np.random.Generator) -> Problem:
+    """The same, with tensors whose axes lie in another order at home than in buffers, but for the innermost."""
+    problem = permute(random)
+    source, result = problem.workload.operands
+    source, x = _lies_otherwise(random, source, problem.operands["input"])
+    result, expected = _lies_otherwise(random, result, problem.expected)
+    return Problem(replace(problem.workload, operands=(source, result)), {"input": x}, expected)
+
+
+def _lies_otherwise(
+    random: np.random.Generator, operand: Operand, values: NDArray[np.generic]
+) -> tuple[Operand, NDArray[np.generic]]:
+    order = [*(int(number) for number in random.permutation(len(operand.axes) - 1)), len(operand.axes) - 1]
+    strides, stride = [0] * len(order), 1
+    for number in reversed(order):
+        strides[number], stride = stride, stride * operand.axes[number].size
+    axes = tuple(replace(axis, stride=step) for axis, step in zip(operand.axes, strides, strict=True))
+    return replace(operand, axes=axes), np.ascontiguousarray(values.transpose(order))
+
+
 def packed(random: np.random.Generator) -> Problem:
     """A dense layer with weights of 4 bits: rows in groups of 8 inputs, outputs in groups of 4."""
     n, k, c = int(random.integers(1, 6)), int(random.integers(1, 19)), int(random.integers(1, 20))
@@ -218,5 +238,5 @@ def packed(random: np.random.Generator) -> Problem:
 
 
 MAKERS: dict[str, Callable[[np.random.Generator], Problem]] = {
-    make.__name__: make for make in (add, conv2d, packed, permute, sum2d)
+    make.__name__: make for make in (add, conv2d, packed, permute, permute_home, sum2d)
 }

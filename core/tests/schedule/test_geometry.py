@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from match_core.planning.regions import Region, overlap, view_region
 from match_core.schedule import geometry
 from match_core.schedule.engine import schedule
 from match_core.schedule.geometry import AxisTile, axis_tile
@@ -108,3 +109,27 @@ def test_whole_inner_axes_join_and_single_indices_vanish():
     # A remainder of one index keeps its level: the same code moves all tiles.
     moved = geometry.transfer_of(operand, (4, 1, 2), {"a": 4, "b": 3, "c": 2}, sizes)
     assert (moved.row_bytes, moved.rows, moved.planes) == (4, 1, 4)
+
+
+def test_a_strided_operand_lies_in_blocks_in_the_buffer():
+    """Rows of a [6, 8] tensor as two blocks of four columns: the buffer is [2][rows][4]."""
+    axes = (Axis("c1", 2, (("C1", 1),), stride=4), Axis("s", 6, (("S", 1),), stride=8), Axis("c0", 4, stride=1))
+    operand = Operand("x", "input", axes)
+    sizes = {"C1": 2, "S": 6}
+    moved = geometry.transfer_of(operand, (2, 3, 4), {"C1": 2, "S": 3}, sizes)
+    base = geometry.tile_far_offset(operand, {"C1": 0, "S": 3}, {"C1": 2, "S": 3})
+    assert copied_addresses(moved, base) == [c1 * 4 + s * 8 + c0 for c1 in (0, 1) for s in (3, 4, 5) for c0 in range(4)]
+    whole = Operand("x", "input", (Axis("c1", 1, (("C1", 1),), stride=4), *axes[1:2], axes[2]))
+    assert geometry.transfer_of(whole, (1, 6, 4), {"C1": 1, "S": 6}, {"C1": 1, "S": 6}).rows == 6
+    with pytest.raises(ValueError, match="strides"):
+        Operand("x", "input", (axes[0], Axis("s", 6)))
+
+
+def test_regions_of_strided_operands_are_those_of_the_tensor():
+    axes = (Axis("c1", 2, (("C1", 1),), stride=4), Axis("s", 3, (("S", 1),), stride=8), Axis("c0", 4, stride=1))
+    box = view_region(Operand("x", "input", axes, base=24))
+    assert box.ranges == ((24, 48),)
+    assert overlap(box, Region((6, 8), (4, 0), (5, 1)))
+    assert not overlap(box, Region((6, 8), (2, 0), (3, 8)))
+    head = view_region(Operand("x", "input", (Axis("c1", 1, stride=4), *axes[1:]), base=20))
+    assert head.ranges == ((20, 24), (28, 32), (36, 40))

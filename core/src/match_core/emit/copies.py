@@ -10,7 +10,7 @@ from match_core.emit.api import MemoryApi
 from match_core.emit.expression import ZERO, Expression, number, symbol
 from match_core.emit.text import Block
 from match_core.emit.tile_text import TileText
-from match_core.schedule.geometry import far_pitches, has_gap
+from match_core.schedule.geometry import far_pitches, far_strides, has_gap
 from match_core.schedule.workload import Operand
 
 
@@ -51,10 +51,13 @@ def copy_of(text: TileText, operand: Operand, outer: int | None, inner: int) -> 
     stride = row = number(operand.element_bits)
     levels: list[Level] = []
     closed = False  # an axis that is not whole leaves gaps: the next one begins a level
-    for axis, pitch in reversed(list(zip(operand.axes, far_pitches(operand), strict=True))):
+    pitches, strides = far_pitches(operand), far_strides(operand)
+    for position in reversed(range(len(operand.axes))):
+        axis = operand.axes[position]
         span = text.span(operand, axis, inner)
         if outer is None:
-            whole, length = span.whole and not has_gap(axis), number(pitch)
+            whole, length = span.whole and not has_gap(operand, position), number(pitches[position])
+            stride = number(strides[position] * operand.element_bits)
         else:
             whole, length = not text.is_cut(axis, outer, inner), text.span(operand, axis, outer).extent
         if closed and span.extent.value != 1:

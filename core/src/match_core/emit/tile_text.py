@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from match_core.emit.expression import Expression, number, symbol, total
-from match_core.schedule.geometry import AxisTile, axis_tile, far_pitches, round_up
+from match_core.schedule.geometry import AxisTile, axis_tile, far_strides, round_up
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Axis, Operand, Workload
 
@@ -115,10 +115,9 @@ class TileText:
     def offset(self, operand: Operand, outer: int | None, inner: int) -> Expression:
         """Bytes from the start of the box at depth ``outer`` (None: the whole operand) to that at depth ``inner``."""
         parts, stride = [], number(operand.element_bits)
-        for axis, size in reversed(list(zip(operand.axes, far_pitches(operand), strict=True))):
+        for axis, elements in reversed(list(zip(operand.axes, far_strides(operand), strict=True))):
             if outer is None:
-                parts.append(self.span(operand, axis, inner).first * stride)
-                stride *= size
+                parts.append(self.span(operand, axis, inner).first * number(elements * operand.element_bits))
             else:
                 parts.append(self._distance(operand, axis, outer, inner) * stride)
                 stride *= self.span(operand, axis, outer).extent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from match_core.planning.dataflow import tensor_bytes
@@ -103,9 +104,22 @@ def _regions(assignment: Assignment, tensor: gs.Tensor, role: str) -> tuple[Regi
 
 def view_region(operand: Operand) -> Region:
     """The box of the whole tensor that an operand shows."""
-    first = []
-    pitches = far_pitches(operand)
-    for stride, pitch in zip(far_strides(operand), pitches, strict=True):
-        first.append(operand.base // stride % pitch)
-    end = tuple(start + axis.size for start, axis in zip(first, operand.axes, strict=True))
+    sizes, strides, pitches = [axis.size for axis in operand.axes], far_strides(operand), far_pitches(operand)
+    if operand.strided:
+        sizes, strides, pitches = _row_major(sizes, strides, operand.base)
+    first = [operand.base // stride % pitch for stride, pitch in zip(strides, pitches, strict=True)]
+    end = tuple(start + size for start, size in zip(first, sizes, strict=True))
     return Region(pitches, tuple(first), end, operand.element_bits)
+
+
+def _row_major(
+    sizes: list[int], strides: tuple[int, ...], base: int
+) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
+    """The axes that have more than one index in the order of their strides, with how many indices each has in the tensor
+    (the outermost one up to where the view ends)."""
+    axes = sorted(((stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1), reverse=True)
+    if not axes or axes[-1][0] != 1:
+        axes.append((1, 1))
+    inner = tuple(outer // stride for (outer, _), (stride, _) in pairwise(axes))
+    pitches = (base // axes[0][0] + axes[0][1], *inner)
+    return [size for _, size in axes], tuple(stride for stride, _ in axes), pitches

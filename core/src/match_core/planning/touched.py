@@ -81,18 +81,22 @@ def _all(tensor: gs.Tensor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _rows(operand: Operand) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of the innermost axis that an operand shows of its tensor, neighbours joined."""
+    """The rows of the innermost axis that an operand shows of its tensor, neighbours joined. (The innermost axis of a
+    strided operand is dense like any other.)"""
     import numpy as np
 
     strides, stride = [], operand.element_bits
     for axis in reversed(operand.axes):
         strides.append(stride)
         stride *= axis.pitch or -(-axis.size // axis.round_up) * axis.round_up
+    if operand.strided:
+        strides = [axis.stride * operand.element_bits for axis in reversed(operand.axes)]
     first = np.full(1, operand.base * operand.element_bits, np.int64)
     for axis, step in list(zip(operand.axes, reversed(strides), strict=True))[:-1]:
         first = (first[:, None] + np.arange(axis.size, dtype=np.int64)[None, :] * step).reshape(-1)
     end = first + (operand.axes[-1].size if operand.axes else 1) * operand.element_bits
-    first, end = first // 8, -(-end // 8)
+    order = np.argsort(first, kind="stable")
+    first, end = first[order] // 8, -(-end[order] // 8)
     new = np.ones(len(first), bool)
     new[1:] = first[1:] > end[:-1]
     starts = np.flatnonzero(new)

@@ -1,8 +1,8 @@
 """What a tile of loop indices means for an operand: which part of each axis, how many bytes, which copies.
 
 An axis is read at index ``sum(coefficient * loop index) - offset``. The home memory holds the whole operand
-dense and row-major, each axis rounded up to its ``round_up``; the unit's memory holds the tile dense in the
-same axis order.
+dense and row-major, each axis rounded up to its ``round_up``, unless the axes state strides; the unit's memory holds
+the tile dense in the order of the axes.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ def far_pitches(operand: Operand) -> tuple[int, ...]:
 
 def far_strides(operand: Operand) -> tuple[int, ...]:
     """Elements from one index to the next of each axis in home memory."""
+    if operand.strided:
+        return tuple(axis.stride for axis in operand.axes)
     strides: list[int] = []
     stride = 1
     for pitch in reversed(far_pitches(operand)):
@@ -113,9 +115,13 @@ def tile_far_offset(operand: Operand, starts: Mapping[str, int], sizes: Mapping[
     return elements * operand.element_bits // 8
 
 
-def has_gap(axis: Axis) -> bool:
-    """Whether the axis is part of a longer one, so that what lies outside of it begins behind a gap."""
-    return axis.pitch > round_up(axis.size, axis.round_up)
+def has_gap(operand: Operand, number: int) -> bool:
+    """Whether the next index of the axis outside of this one begins elsewhere than right behind it: it is part of a
+    longer one, or the tensor has the axes in another order."""
+    axis = operand.axes[number]
+    if axis.pitch > round_up(axis.size, axis.round_up):
+        return True
+    return operand.strided and number > 0 and operand.axes[number - 1].stride != axis.stride * axis.size
 
 
 def is_cut(axis: Axis, tile: Mapping[str, int], sizes: Mapping[str, int]) -> bool:
@@ -146,7 +152,7 @@ def axis_levels(operand: Operand, tile: Mapping[str, int], sizes: Mapping[str, i
         if closed:
             levels.append([])
         levels[-1].append(number)
-        closed = is_cut(axis, tile, sizes) or has_gap(axis)
+        closed = is_cut(axis, tile, sizes) or has_gap(operand, number)
     return tuple(tuple(level) for level in levels)
 
 

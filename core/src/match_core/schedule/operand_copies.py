@@ -96,7 +96,7 @@ class OperandCopies:
             zero = np.zeros(1, dtype=np.int64)
             extent = np.broadcast_to(_extent(axis, "", zero, zero, self.whole), (count,))
             one = np.full(count, round_up(axis.size, axis.round_up) == 1)
-            return _AxisTiles(extent, np.full(count, has_gap(axis)), one)
+            return _AxisTiles(extent, np.full(count, has_gap(self.operand, number)), one)
         dim, table = self.dims[position], self.kinds[position].features
         row = 2 + sum(uses(other, dim) for other in self.operand.axes[:number])
 
@@ -104,7 +104,7 @@ class OperandCopies:
             return np.broadcast_to(along(values, position, len(self.kinds)), shape).reshape(-1)
 
         whole = dim.size if dim.name not in self.inside else 0
-        return _axis_tiles(axis, spread(table[1]), whole, spread(table[row]))
+        return _axis_tiles(axis, has_gap(self.operand, number), spread(table[1]), whole, spread(table[row]))
 
     def _transfers(self, axes: Sequence[_AxisTiles]) -> tuple[TransferShape, Array]:
         """The strided copies of tiles, and how often each is repeated (levels beyond three); by the same rule as
@@ -125,12 +125,13 @@ class OperandCopies:
         return shape, np.prod(counts[3:], axis=0)
 
 
-def _axis_tiles(axis: Axis, tile: Array, source: int, extent: Array) -> _AxisTiles:
-    """``source``: the size of the dimension in the far memory (0: that of the tile)."""
+def _axis_tiles(axis: Axis, gap: bool, tile: Array, source: int, extent: Array) -> _AxisTiles:
+    """``gap``: what lies outside begins behind one in any case; ``source``: the size of the dimension in the far memory
+    (0: that of the tile)."""
     cut = tile < source
     alone = not axis.windowed and axis.round_up == 1
     whole = round_up(axis.size, axis.round_up) == 1
-    return _AxisTiles(extent, cut | has_gap(axis), np.where(cut & (axis.round_up == 1), alone & (tile == 1), whole))
+    return _AxisTiles(extent, cut | gap, np.where(cut & (axis.round_up == 1), alone & (tile == 1), whole))
 
 
 def _extent(axis: Axis, dim: str, first: Array, size: Array, whole: Mapping[str, int]) -> Array:

@@ -35,6 +35,9 @@ class Axis:
     ``round_up``: the extent is padded up to this multiple (packed weights). No terms: the axis is always whole.
     ``pitch``: where the operand is a view, how many indices the axis has in the tensor that it is a view of (0:
     ``size``).
+    ``stride``: elements from one index to the next in the home memory, where the buffers of a unit have another order
+    of axes than the tensor; an operand states it for all of its axes or for none (0: what follows from the axes behind
+    it). The innermost one is 1.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Axis:
     offset: int = 0
     round_up: int = 1
     pitch: int = 0
+    stride: int = 0
 
     @property
     def windowed(self) -> bool:
@@ -82,6 +86,16 @@ class Operand:
     parts: tuple[BundlePart, ...] = ()
     base: int = 0
     far: str = ""
+
+    def __post_init__(self) -> None:
+        stated = [axis.stride for axis in self.axes if axis.stride]
+        if stated and (len(stated) != len(self.axes) or min(stated) < 0):
+            raise ValueError(f"operand {self.name}: strides {[axis.stride for axis in self.axes]}")
+
+    @property
+    def strided(self) -> bool:
+        """Whether the axes state where they lie in the home memory."""
+        return bool(self.axes) and self.axes[0].stride > 0
 
     @property
     def fields(self) -> tuple[str, ...]:
