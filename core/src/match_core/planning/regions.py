@@ -115,8 +115,8 @@ def view_region(operand: Operand) -> Region:
 def _row_major(
     sizes: list[int], strides: tuple[int, ...], base: int
 ) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
-    """The axes that have more than one index in the order of their strides, with how many indices each has in the tensor
-    (the outermost one up to where the view ends)."""
+    """The axes that have more than one index in the order of their strides, with how many indices each has in the
+    tensor (the outermost one up to where the view ends)."""
     axes = sorted(((stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1), reverse=True)
     if not axes or axes[-1][0] != 1:
         axes.append((1, 1))
