@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from match_core.ir.functions import ensure_functions
 from match_core.ir.model import Model
 
 if TYPE_CHECKING:
+    import onnx
     import onnx_graphsurgeon as gs
 
 
@@ -24,6 +25,7 @@ class Editor:
         self.model = model.copy()
         self.graph: gs.Graph = self.model.graph
         self.notes: list[str] = []
+        self._functions: list[onnx.FunctionProto] = []
         self._origins: dict[str, tuple[str, ...]] = {}
         self._node_names = {node.name for node in self.graph.nodes}
         self._tensor_names = set(self.graph.tensors())
@@ -72,6 +74,10 @@ class Editor:
         self._origins[node_name] = tuple(origin)
         return output
 
+    def define(self, protos: Iterable[onnx.FunctionProto]) -> None:
+        """Bodies of a target's operators; ``finish`` adds those that a node calls."""
+        self._functions += protos
+
     def rename(self, tensor: gs.Tensor, name: str) -> None:
         """Give a tensor another (unique) name."""
         tensor.name = _unique(name, self._tensor_names)
@@ -111,7 +117,7 @@ class Editor:
         """The changed model."""
         self.graph.cleanup(recurse_functions=False)
         sort_nodes(self.graph)
-        ensure_functions(self.graph)
+        ensure_functions(self.graph, self._functions)
         model = self.model.with_origin(self._origins)
         return replace(model, notes=(*model.notes, *self.notes)) if self.notes else model
 

@@ -181,21 +181,24 @@ def _import(protos: Iterable[onnx.FunctionProto]) -> list[gs.Function]:
     return functions
 
 
-def ensure_functions(graph: gs.Graph) -> None:
-    """Make the graph's functions and imported domains fit its nodes: ours are added where a node calls them and
-    removed where none does, functions of other domains stay if they are called. Changes the graph."""
+def ensure_functions(graph: gs.Graph, targets: Iterable[onnx.FunctionProto] = ()) -> None:
+    """Make the graph's functions and imported domains fit its nodes: ours and those of ``targets`` are added where a
+    node calls them, and functions that no node calls are removed. Changes the graph."""
     import onnx.helper
 
     from match_core.ir.model import OPSET
 
     library = _library()
+    own = {(proto.domain, proto.name): proto for proto in targets}
     called = {(node.domain or "", node.op) for node in graph.nodes}
+    called |= {(node.domain, node.op_type) for key in called if key in own for node in own[key].node}
     others = [f for f in graph.functions if f.unique_id not in library]
     calls = [node for function in others for node in function.nodes]  # functions of a target may call ours
     called |= {(node.domain or "", node.op) for node in calls}
     present = {f.unique_id: f for f in graph.functions}
-    missing = sorted(key for key in called if key in library and key not in present)
-    added = {f.unique_id: f for f in _import(library[key] for key in missing)}
+    known_functions = {**library, **own}
+    missing = sorted(key for key in called if key in known_functions and key not in present)
+    added = {f.unique_id: f for f in _import(known_functions[key] for key in missing)}
     wanted = {key: function for key, function in {**present, **added}.items() if key in called}
     graph.functions = [wanted[key] for key in sorted(wanted)]
     domains = sorted({domain for domain, _ in called} - {"", "ai.onnx"})
