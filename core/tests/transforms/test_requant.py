@@ -208,7 +208,7 @@ def test_additions(a, b, result):
 def test_choices_of_units(soc_of):
     assert arithmetics(soc_of().units) == (WIDE,)
     cluster, engine = Unit("a", "", requant=FAST), Unit("b", "", requant=RequantSpec(8, False, 32, shift_max=20))
-    narrow = Arithmetic(127 * 2 + 1, 32, 0, 20)
+    narrow = Arithmetic(127 * 2 + 1, 32, 0, 20, signed=False)
     units = soc_of(cluster, engine).units
     assert shared_arithmetics(units) == (narrow,)
     assert arithmetics(units) == (narrow, Arithmetic((1 << 31) - 1, 32, 0, 31), WIDE)

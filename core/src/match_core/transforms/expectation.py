@@ -123,6 +123,15 @@ def of_sum(x: Expectation, weight: Ints, group: int) -> Expectation:
     )
 
 
+def of_product(a: tuple[float, float], b: tuple[float, float], depth: int) -> tuple[Reals, Reals]:
+    """Guess of mean and standard deviation of ``sum(x * y)`` over ``depth`` independent pairs; ``a`` and ``b``
+    are those of x and y."""
+    (mean_a, sd_a), (mean_b, sd_b) = a, b
+    mean = np.array([depth * mean_a * mean_b])
+    single = (sd_a * sd_b) ** 2 + (mean_a * sd_b) ** 2 + (mean_b * sd_a) ** 2
+    return mean, np.sqrt(depth * single + np.square(_GAIN_SD * mean))
+
+
 def with_result_prior(mean: Reals, sd: Reals, result: Quant) -> tuple[Reals, Reals]:
     """Guess of unclipped results (in LSB of ``result``), drawn a little towards the zero point: calibration chose the
     range around what occurred."""

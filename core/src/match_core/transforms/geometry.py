@@ -21,6 +21,13 @@ class ConvGeometry:
     pads: tuple[int, ...]
     group: int = 1
 
+    def plane(self) -> ConvGeometry:
+        """One spatial axis as the second of two, the first having one element; two stay."""
+        if len(self.kernel) != 1:
+            return self
+        begin, end = self.pads
+        return ConvGeometry((1, *self.kernel), (1, *self.strides), (1, *self.dilations), (0, begin, 0, end), self.group)
+
     def attributes(self, pads: tuple[int, ...] | None = None) -> dict[str, object]:
         """As attributes of ConvInteger, all present; ``pads`` replaces the padding."""
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,11 +47,14 @@ class IntegerGraph:
         self.arithmetics: tuple[Arithmetic, ...] = arithmetics(context.units)
         self.shared = shared_arithmetics(context.units)
         self.precision: Precision = context.precision
+        #: Whether some unit of the Soc has no floating point.
+        self.integer_only = any(unit.integer_only for unit in context.units)
         self._tolerated_mismatch = TOLERATED_MISMATCH[context.precision]
         self._type = activation_type(context.units)
         self._integer: dict[int, gs.Variable] = {}
         self._expected: dict[int, Expectation] = {}
         self._old: list[gs.Variable] = []
+        self._results: dict[int, tuple[gs.Variable, ...]] = {}
 
     def stored(self, quant: Quant) -> Quant:
         """The parameters of a tensor as the integer graph stores it."""
@@ -116,6 +119,19 @@ class IntegerGraph:
         op = "match.arith::OffsetI8ToU8" if want == _UINT8 else "match.arith::OffsetU8ToI8"
         return self.editor.node(op, [tensor], want, shape_of(tensor), name=name, origin=origin)
 
+    def results_of(self, node: gs.Node, make: Callable[[], tuple[gs.Variable, ...]]) -> tuple[gs.Variable, ...]:
+        """What ``make`` gives, called once for an original node with several results."""
+        if id(node) not in self._results:
+            self._results[id(node)] = make()
+        return self._results[id(node)]
+
+    def reshaped(self, x: gs.Variable, shape: Sequence[int], name: str, origin: Sequence[str]) -> gs.Variable:
+        """``x`` in another shape, with what is known about its values."""
+        target = self.editor.constant(f"{name}_shape", np.array(shape, np.int64))
+        result = self.editor.node("Reshape", [x, target], x.dtype, shape, name=name, origin=origin)
+        self.expect(result, self.expectation(x).reshaped(shape_of(x), shape))
+        return result
+
     def scalar(self, hint: str, value: int) -> gs.Constant:
         """A constant int64 of shape ()."""
         return self.editor.constant(hint, np.array(value, np.int64))
@@ -125,21 +141,41 @@ class IntegerGraph:
     ) -> gs.Variable:
         """Append Requant to an int32 tensor. ``target`` and ``quant`` (the result as stored) are per channel of
         ``channel_axis``."""
-        requant = choose_requant(target, self.arithmetics, self._tolerated_mismatch)
+        requant = self.choose(target)
         self.note(site, requant.arithmetic)
         shape = tuple(-1 if axis == channel_axis else 1 for axis in range(len(acc.shape)))
+        multiplier, addend = per_channel(requant.multiplier, shape), per_channel(requant.addend, shape)
         name = f"{site.op.name}_requant"
-        constants = [
-            self.editor.constant(f"{name}_multiplier", per_channel(requant.multiplier, shape)),
-            self.editor.constant(f"{name}_addend", per_channel(requant.addend, shape)),
-            self.scalar(f"{name}_divisor", 1 << requant.shift),
-            self.scalar(f"{name}_lo", target.lo),
-            self.scalar(f"{name}_hi", target.hi),
-        ]
-        op = "match.arith::RequantU8" if quant.dtype == _UINT8 else "match.arith::RequantI8"
-        result = self.editor.node(op, [acc, *constants], quant.dtype, shape_of(acc), name=name, origin=origin)
+        result = self.append_requant(acc, multiplier, addend, requant.shift, quant, name=name, origin=origin)
         self.expect(result, requantised(target, requant, channel_axis))
         return result
+
+    def choose(self, target: Target) -> Requant:
+        """The integers of a requantisation within what the units can do."""
+        return choose_requant(target, self.arithmetics, self._tolerated_mismatch)
+
+    def append_requant(
+        self,
+        x: gs.Variable,
+        multiplier: NDArray[np.int64],
+        addend: NDArray[np.int64],
+        shift: int,
+        quant: Quant,
+        *,
+        name: str,
+        origin: Sequence[str],
+    ) -> gs.Variable:
+        """Append Requant with the bounds of ``quant`` (the result as stored). ``multiplier`` and ``addend`` broadcast
+        to ``x``."""
+        constants = [
+            self.editor.constant(f"{name}_multiplier", multiplier),
+            self.editor.constant(f"{name}_addend", addend),
+            self.scalar(f"{name}_divisor", 1 << shift),
+            self.scalar(f"{name}_lo", quant.lo),
+            self.scalar(f"{name}_hi", quant.hi),
+        ]
+        op = "match.arith::RequantU8" if quant.dtype == _UINT8 else "match.arith::RequantI8"
+        return self.editor.node(op, [x, *constants], quant.dtype, shape_of(x), name=name, origin=origin)
 
     def note(self, site: Site, used: Arithmetic) -> None:
         """Record where no arithmetic that all units share was precise enough."""
@@ -223,4 +259,7 @@ def requantised(target: Target, requant: Requant, axis: int) -> Expectation:
         for acc in (target.acc_min, target.acc_max)
     )
     mean = target.multiplier * target.acc_mean + target.offset
-    return clipped(mean, target.multiplier * target.acc_sd, np.minimum(*lo), np.maximum(*hi), axis)
+    ends = (*lo, *hi)  # multipliers may be negative
+    return clipped(
+        mean, np.abs(target.multiplier) * target.acc_sd, np.minimum.reduce(ends), np.maximum.reduce(ends), axis
+    )

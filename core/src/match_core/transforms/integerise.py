@@ -15,11 +15,15 @@ from match_core.ir.model import Model
 from match_core.transforms.base import Pass, PassContext, Phase
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.integerise_add import add
+from match_core.transforms.integerise_affine import affine
 from match_core.transforms.integerise_conv import convolution
 from match_core.transforms.integerise_dense import dense
-from match_core.transforms.integerise_move import concat, integer_move, move
+from match_core.transforms.integerise_layer_norm import layer_norm
+from match_core.transforms.integerise_matmul import matmul
+from match_core.transforms.integerise_move import concat, integer_move, move, pad
 from match_core.transforms.integerise_pool import average_pool
 from match_core.transforms.integerise_softmax import softmax
+from match_core.transforms.integerise_split import integer_split, split
 from match_core.transforms.integerise_unary import unary
 from match_core.transforms.quant import Site, site_of
 
@@ -30,7 +34,21 @@ Rewriter = Callable[[IntegerGraph, Site], "gs.Variable | None"]
 
 #: Tried in order; the first answer wins. Each looks at other operators, except that ``unary`` takes any function of
 #: one quantised tensor, so it comes last.
-REWRITERS: tuple[Rewriter, ...] = (convolution, dense, add, average_pool, softmax, move, concat, unary)
+REWRITERS: tuple[Rewriter, ...] = (
+    convolution,
+    dense,
+    matmul,
+    add,
+    affine,
+    average_pool,
+    softmax,
+    layer_norm,
+    move,
+    split,
+    pad,
+    concat,
+    unary,
+)
 
 
 def run(model: Model, context: PassContext) -> Model:
@@ -43,6 +61,7 @@ def run(model: Model, context: PassContext) -> Model:
             _quantize(graph, node)
         else:
             integer_move(graph, node)
+            integer_split(graph, node)
     graph.connect()
     return editor.finish()
 

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 
 def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
-    """Conv with quantised input and weights; None for other ranks than 4, other operators, unusable weights."""
+    """Conv with quantised input and weights; None for more than two spatial axes, other operators, unusable weights.
+    With one spatial axis it is a convolution of images with one row, which is what units do."""
     node = site.op
-    if node.op != "Conv" or len(site.real_shape) != 4:
+    if node.op != "Conv" or len(site.real_shape) not in (3, 4):
         return None
     source = graph.source(node.inputs[0])
     weight = signed_weight(node.inputs[1], channel_axis=0)
@@ -42,7 +43,7 @@ def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     bias = real_bias(node, 2, channels)
     if bias is None:
         return None
-    geometry = conv_geometry(node)
+    geometry = conv_geometry(node).plane()
     stored = graph.stored(site.quant)
     taps = weight.values.reshape(channels, weight.values.shape[1], -1)
     scale = np.broadcast_to(weight.scale.reshape(-1), (channels,))
@@ -51,9 +52,15 @@ def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         inputs = with_padding(inputs, quant.zero)
     target = linear_target(of_sum(inputs, taps, geometry.group), taps, scale, bias, quant, stored)
     origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
-    acc = append_convolution(graph, x, weight.values, geometry, quant, site.real_shape, node.name, origin)
+    shape = site.real_shape
+    if len(shape) == 3:
+        x = graph.reshaped(x, (*shape_of(x)[:2], 1, shape_of(x)[2]), f"{node.name}_row", origin)
+    plane = (*shape[:2], 1, shape[2]) if len(shape) == 3 else shape
+    filters = weight.values.reshape(*weight.values.shape[:2], *geometry.kernel)
+    acc = append_convolution(graph, x, filters, geometry, quant, plane, node.name, origin)
     result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
-    return graph.requantise(acc, target, stored, 1, site, result_origin)
+    result = graph.requantise(acc, target, stored, 1, site, result_origin)
+    return result if plane == shape else graph.reshaped(result, shape, f"{node.name}_rows", result_origin)
 
 
 def append_convolution(

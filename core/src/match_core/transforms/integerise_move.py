@@ -9,7 +9,7 @@ import numpy as np
 from match_core.transforms.geometry import conv_geometry
 from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.integerise_unary import apply_table, requant_table
-from match_core.transforms.quant import Quant, Site, constant, shape_of
+from match_core.transforms.quant import Quant, Site, constant, optional_input, real_constant, shape_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -27,6 +27,7 @@ MOVES = frozenset(
         "Slice",
         "Expand",
         "Tile",
+        "Gather",
     )
 )
 
@@ -43,29 +44,54 @@ def move(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if quant.dtype != graph.stored(site.quant).dtype:
         return None
     moved = _moved(graph, node, x, graph.editor.origin(dequantize, *site.nodes))
-    return _requantised(graph, moved, quant, site, node.name)
+    return with_parameters(graph, moved, quant, site, node.name)
 
 
 def concat(graph: IntegerGraph, site: Site) -> gs.Variable | None:
-    """Concat of quantised tensors: inputs with other parameters than the result get a table each."""
+    """Concat of quantised tensors: inputs with other parameters than the result get a table each, constants are
+    quantised here."""
     node = site.op
     if node.op != "Concat":
         return None
-    sources = [graph.source(tensor) for tensor in node.inputs]
-    parts = []
-    for index, source in enumerate(sources):
-        if source is None or source[1].dtype != graph.stored(site.quant).dtype:
-            return None
-        x, quant, _ = source
-        parts.append((x, quant, f"{node.name}_in{index}"))
-    inputs = [_requantised(graph, x, quant, site, name) for x, quant, name in parts]
-    makers = [source[2] for source in sources if source is not None]
     stored = graph.stored(site.quant)
+    sources = [graph.source(tensor) for tensor in node.inputs]
+    constants = [real_constant(tensor) for tensor in node.inputs]
+    for source, values in zip(sources, constants, strict=True):
+        usable = values is not None and not np.any(np.isnan(values))
+        if not usable and (source is None or source[1].dtype != stored.dtype):
+            return None
+    inputs: list[gs.Tensor] = []
+    for index, (source, values) in enumerate(zip(sources, constants, strict=True)):
+        name = f"{node.name}_in{index}"
+        if source is not None:
+            inputs.append(with_parameters(graph, source[0], source[1], site, name))
+        elif values is not None:
+            inputs.append(graph.editor.constant(name, stored.quantise_all(values)))
+    makers = [source[2] for source in sources if source is not None]
     origin = graph.editor.origin(*makers, *site.nodes)
     axis = int(node.attrs["axis"]) % len(site.real_shape)
     return graph.editor.node(
         "Concat", inputs, stored.dtype, site.real_shape, name=node.name, origin=origin, attrs={"axis": axis}
     )
+
+
+def pad(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """DequantizeLinear -> Pad -> [clamps] -> QuantizeLinear. A constant value is quantised here."""
+    node = site.op
+    source = graph.source(node.inputs[0]) if node.op == "Pad" else None
+    stored = graph.stored(site.quant)
+    if source is None or source[1].dtype != stored.dtype:
+        return None
+    value, axes = optional_input(node, 2), optional_input(node, 3)
+    values = np.zeros(1) if value is None else real_constant(value)
+    if values is None or values.size != 1 or np.isnan(values).any():
+        return None
+    x = with_parameters(graph, source[0], source[1], site, f"{node.name}_in")
+    filling = graph.editor.constant(f"{node.name}_value", stored.quantise_all(values.reshape(())))
+    inputs = [x, node.inputs[1], filling, *([] if axes is None else [axes])]
+    origin = graph.editor.origin(source[2], *site.nodes)
+    attrs = dict(node.attrs)
+    return graph.editor.node("Pad", inputs, stored.dtype, site.real_shape, name=node.name, origin=origin, attrs=attrs)
 
 
 def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
@@ -114,7 +140,7 @@ def _moved(graph: IntegerGraph, node: gs.Node, x: gs.Variable, origin: tuple[str
     return moved
 
 
-def _requantised(graph: IntegerGraph, x: gs.Variable, quant: Quant, site: Site, name: str) -> gs.Variable:
+def with_parameters(graph: IntegerGraph, x: gs.Variable, quant: Quant, site: Site, name: str) -> gs.Variable:
     """``x`` with the parameters and bounds of the site's result."""
     stored = graph.stored(site.quant)
     if quant.same_values(stored) and stored.lo <= quant.lo and quant.hi <= stored.hi:

@@ -62,12 +62,7 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     graph.expect(result, spread)
     if shape == site.real_shape:
         return result
-    flat = graph.editor.constant(f"{node.name}_shape", np.array(site.real_shape, np.int64))
-    reshaped = graph.editor.node(
-        "Reshape", [result, flat], stored.dtype, site.real_shape, name=f"{node.name}_reshape", origin=origin
-    )
-    graph.expect(reshaped, spread.reshaped(shape, site.real_shape))
-    return reshaped
+    return graph.reshaped(result, site.real_shape, f"{node.name}_reshape", origin)
 
 
 def _has_ties(area: int, quant: Quant, result: Quant) -> bool:

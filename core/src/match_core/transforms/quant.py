@@ -45,6 +45,13 @@ class Quant:
         scaled = np.float32(value) / np.float32(self.scale)
         return int(np.clip(np.rint(np.clip(scaled, -1e9, 1e9)) + self.zero, limits.min, limits.max))
 
+    def quantise_all(self, values: NDArray[np.float64]) -> NDArray[np.generic]:
+        """The stored integers for finite real values, clipped to the values that can occur."""
+        limits = np.iinfo(self.dtype)
+        scaled = np.clip(values.astype(np.float32) / np.float32(self.scale), -1e9, 1e9)
+        whole = np.clip(np.rint(scaled) + self.zero, limits.min, limits.max)
+        return np.asarray(np.clip(whole, self.lo, self.hi).astype(self.dtype))
+
 
 def constant(tensor: gs.Tensor) -> NDArray[np.generic] | None:
     """The values of a constant tensor, else None."""
@@ -137,6 +144,15 @@ def quant_constant(tensor: gs.Tensor) -> QuantConstant | None:
     return QuantConstant(values - zeros, scales.reshape(shape), axis)
 
 
+def real_constant(tensor: gs.Tensor) -> NDArray[np.float64] | None:
+    """The values of a float constant, dequantised or not; None for anything else."""
+    stored = quant_constant(tensor)
+    if stored is not None:
+        return stored.real()
+    values = constant(tensor)
+    return None if values is None or values.dtype.kind != "f" else np.asarray(values, np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """A QuantizeLinear and what feeds it: ``op`` is the operator in front of the ``clamps`` (Relu, Clip; in order),
@@ -169,14 +185,14 @@ def site_of(quantize: gs.Node, outputs: Sequence[gs.Tensor]) -> Site | None:
     tensor = quantize.inputs[0]
     while (node := producer(tensor)) is not None:
         bounds = clamp_bounds(node)
-        if bounds is None or not _private(tensor, outputs):
+        if bounds is None or not is_private(tensor, outputs):
             break
         # Quantisation does not decrease, so clipping before it equals clipping to the quantised bounds after it.
         low, high = quant.quantise(bounds[0]), quant.quantise(bounds[1])
         lo, hi = min(max(lo, low), high), max(min(hi, high), low)
         clamps.insert(0, node)
         tensor = node.inputs[0]
-    if node is None or not _private(tensor, outputs):
+    if node is None or not is_private(tensor, outputs):
         return None
     return Site(quantize, node, tuple(clamps), replace(quant, lo=lo, hi=hi))
 
@@ -201,6 +217,6 @@ def clamp_bounds(node: gs.Node) -> tuple[float, float] | None:
     return bounds[0], bounds[1]
 
 
-def _private(tensor: gs.Tensor, outputs: Sequence[gs.Tensor]) -> bool:
+def is_private(tensor: gs.Tensor, outputs: Sequence[gs.Tensor]) -> bool:
     """Whether the tensor has one consumer and is no graph output."""
     return len(tensor.outputs) == 1 and not any(tensor is output for output in outputs)

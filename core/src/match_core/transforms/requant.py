@@ -25,12 +25,14 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """Limits of ``(acc * M + B) >> S``: M in [0, multiplier_max], products and sums signed ``product_bits`` wide."""
+    """Limits of ``(acc * M + B) >> S``: M in [0, multiplier_max], or from -multiplier_max on where ``signed``; products
+    and sums signed ``product_bits`` wide."""
 
     multiplier_max: int
     product_bits: int
     shift_min: int
     shift_max: int
+    signed: bool = True
 
     @property
     def limit(self) -> int:
@@ -61,7 +63,7 @@ def arithmetics(units: Sequence[Unit]) -> tuple[Arithmetic, ...]:
 
 
 def _limits(spec: RequantSpec) -> Arithmetic:
-    return Arithmetic(spec.multiplier_max, spec.product_bits, spec.shift_min, spec.shift_max)
+    return Arithmetic(spec.multiplier_max, spec.product_bits, spec.shift_min, spec.shift_max, spec.multiplier_signed)
 
 
 def _intersection(a: Arithmetic, b: Arithmetic) -> Arithmetic:
@@ -70,6 +72,7 @@ def _intersection(a: Arithmetic, b: Arithmetic) -> Arithmetic:
         min(a.product_bits, b.product_bits),
         max(a.shift_min, b.shift_min),
         min(a.shift_max, b.shift_max),
+        a.signed and b.signed,
     )
 
 
@@ -152,7 +155,7 @@ def _at_shift(target: Target, expected: _Expected, limits: Arithmetic, shift: in
     step = float(1 << shift)
     fixed, grid, weight, pivot = expected.fixed, expected.grid, expected.weight, expected.pivot
     scaled = np.where(fixed, 0.0, target.multiplier * step)
-    if scaled.size and float(scaled.max()) > limits.multiplier_max + 0.5:
+    if scaled.size and (np.abs(scaled).max() > limits.multiplier_max + 0.5 or (scaled.min() < 0 and not limits.signed)):
         return None
     multiplier = np.rint(scaled).astype(np.int64)
     # An exact multiplier of few bits makes many exact ties (means over 64 values), which the original rounds to even.
@@ -195,9 +198,12 @@ def _constant_channels(target: Target) -> tuple[NDArray[np.bool_], Reals]:
 def _expected_accumulators(target: Target) -> tuple[Reals, Reals]:
     """Integer-valued sample points (C, G) inside the reachable, unsaturated range, with their probabilities (the rest
     of the probability is saturated)."""
-    slope = np.maximum(target.multiplier, np.finfo(np.float64).tiny)
-    low = np.clip((target.lo - 0.5 - target.offset) / slope, target.acc_min, target.acc_max)
-    high = np.clip((target.hi + 0.5 - target.offset) / slope, target.acc_min, target.acc_max)
+    slope = np.where(target.multiplier == 0, np.finfo(np.float64).tiny, target.multiplier)
+    ends = [
+        np.clip((result - target.offset) / slope, target.acc_min, target.acc_max)
+        for result in (target.lo - 0.5, target.hi + 0.5)
+    ]
+    low, high = np.minimum(*ends), np.maximum(*ends)
     steps = np.linspace(0.0, 1.0, 257)
     grid = np.rint(low[:, None] + (high - low)[:, None] * steps)
     deviation = np.maximum(target.acc_sd, 0.5)[:, None]

@@ -1,0 +1,106 @@
+"""Multiplication by and addition of constant tensors -> one Requant on the 8-bit tensor.
+
+``y = x * w + b`` with ``w`` and ``b`` per channel (layer scale, the normalisation without statistics of MobileBERT) or
+per element (position embeddings). Quantised operators in a row become one Requant that leaves out the roundings
+between. Functions with scalar constants only are tables (``integerise_unary``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.transforms.affine_chain import AffineChain, Ints, Reals, Rows, chains_of
+from match_core.transforms.expectation import Expectation
+from match_core.transforms.integer_graph import IntegerGraph, requantised
+from match_core.transforms.quant import Site
+from match_core.transforms.requant import Requant, Target
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: Largest share of an input's values, for any channel, at which a chain may lose a saturation inside. One range for all
+#: channels leaves out the ends of those with large factors; a saturation of more than that is taken as meant.
+SATURATED_SHARE = 1 / 4
+
+
+def affine(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """The longest chain of affine operators that one Requant can stand for."""
+    for chain in chains_of(graph, site):
+        rows = chain.rows()
+        target = _target(graph, chain, rows)
+        requant = graph.choose(target)
+        if len(chain.stages) == 1 or _stands_for(chain, rows.values, requant):
+            return _append(graph, site, chain, rows, target, requant)
+    return None
+
+
+def _target(graph: IntegerGraph, chain: AffineChain, rows: Rows) -> Target:
+    """One channel for each different combination of constants."""
+    multiplier, offset = chain.composed(rows.values)
+    values = graph.expectation(chain.x).merged()
+    limits = np.iinfo(chain.quant.dtype)
+    ones = np.ones(len(rows.values), np.int64)
+    result = chain.stages[-1].result
+    return Target(
+        multiplier=multiplier,
+        offset=offset,
+        acc_min=ones * chain.quant.lo,
+        acc_max=ones * chain.quant.hi,
+        type_min=ones * int(limits.min),
+        type_max=ones * int(limits.max),
+        lo=result.lo,
+        hi=result.hi,
+        acc_mean=ones * values.mean,
+        acc_sd=ones * values.sd,
+    )
+
+
+def _stands_for(chain: AffineChain, values: Reals, requant: Requant) -> bool:
+    """Whether the result is within 1 of the original for every input at which nothing saturates inside the chain, and
+    for most of the others (all, where a saturation inside stands for a Relu or Clip)."""
+    expected, saturated = chain.evaluate(values)
+    result = chain.stages[-1].result
+    sums = chain.inputs() * requant.multiplier[:, None] + requant.addend[:, None]
+    far = np.abs(np.clip(sums >> requant.shift, result.lo, result.hi) - expected) > 1
+    if np.any(far & ~saturated):
+        return False
+    allowed = 0.0 if any(stage.clamps for stage in chain.stages[:-1]) else SATURATED_SHARE
+    return bool(np.all(far.mean(axis=1) <= allowed))
+
+
+def _append(
+    graph: IntegerGraph, site: Site, chain: AffineChain, rows: Rows, target: Target, requant: Requant
+) -> gs.Variable:
+    graph.note(site, requant.arithmetic)
+    multiplier, addend = (_spread(values, rows) for values in (requant.multiplier, requant.addend))
+    origin = graph.editor.origin(*chain.nodes)
+    name = f"{site.op.name}_requant"
+    result = graph.append_requant(
+        chain.x, multiplier, addend, requant.shift, chain.stages[-1].result, name=name, origin=origin
+    )
+    known = requantised(target, requant, 0)
+    graph.expect(result, _known(known, rows))
+    return result
+
+
+def _spread(values: Ints, rows: Rows) -> Ints:
+    """One value where all rows agree, else one per element of the constants."""
+    if np.all(values == values[0]):
+        return np.array(values[0], np.int64)
+    return np.asarray(values[rows.index].reshape(rows.shape), np.int64)
+
+
+def _known(values: Expectation, rows: Rows) -> Expectation:
+    """Per channel of the one axis along which constants differ; merged where there are more."""
+    axes = [axis for axis, size in enumerate(rows.shape) if size > 1]
+    if len(axes) != 1:
+        return values.merged()
+    return Expectation(
+        lo=values.lo[rows.index],
+        hi=values.hi[rows.index],
+        mean=values.mean[rows.index],
+        sd=values.sd[rows.index],
+        axis=axes[0],
+    )
