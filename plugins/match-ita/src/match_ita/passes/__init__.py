@@ -7,4 +7,6 @@ from match_core import Pass, Soc
 
 def ita_passes(soc: Soc) -> tuple[Pass, ...]:
     """All passes for a Soc with ITA."""
-    return ()
+    from match_ita.passes.linear import LINEAR
+
+    return (LINEAR,)

@@ -1,0 +1,95 @@
+"""Linear layers get ITA's requantisation, and sizes that are multiples of a block.
+
+A layer whose constants are ITA's already keeps them. Others are replaced where no reachable accumulator gives a result
+further than 1 LSB from the wider arithmetic's; layers with a multiplier per column where the expected error stays
+within 0.5 LSB (linear_scale). All else is left to the cores, which compute it as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from match_core import Model, Pass, PassContext, Phase
+from match_core.ir.editor import Editor
+
+from match_ita.ita_interfaces import BLOCK
+from match_ita.passes.linear_expectation import expected
+from match_ita.passes.linear_layers import (
+    INT8_MAX,
+    INT8_MIN,
+    Ints,
+    LinearLayer,
+    linear_layers,
+    set_requant,
+    set_weight,
+    sum_ranges,
+    value_range,
+)
+from match_ita.passes.linear_padding import pad
+from match_ita.passes.linear_requant import ItaRequant, as_ita, largest_difference, nearest
+from match_ita.passes.linear_scale import RMS_MAX, scaled
+
+#: Inner sizes that the accumulator's width allows.
+INNER_MAX = 512
+#: Largest difference from the wider arithmetic, in LSB.
+DIFFERENCE_MAX = 1
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """Rewrite every layer that ITA can do."""
+    editor = Editor(model)
+    for layer in linear_layers(editor):
+        refusal = _refusal(layer) or _requantise(editor, layer)
+        if refusal is None:
+            pad(editor, layer, BLOCK)
+        else:
+            names = "/".join(editor.origin(layer.matmul))
+            editor.notes.append(f"{names}: stays on the cores, ITA cannot do this linear layer: {refusal}")
+    return editor.finish()
+
+
+def _refusal(layer: LinearLayer) -> str | None:
+    inner = -(-layer.weight.shape[0] // BLOCK) * BLOCK
+    if inner > INNER_MAX:
+        return f"{layer.weight.shape[0]} inputs are more than {INNER_MAX}"
+    if (layer.lo, layer.hi) not in ((INT8_MIN, INT8_MAX), (0, INT8_MAX)):
+        return f"results saturate at {layer.lo} and {layer.hi}, ITA's at {INT8_MIN} or 0 and at {INT8_MAX}"
+    return None
+
+
+def _requantise(editor: Editor, layer: LinearLayer) -> str | None:
+    """Give the layer ITA's constants; why not, where that is so."""
+    if as_ita(layer) is not None:
+        return None
+    layer = replace(layer, weight=np.where(layer.multiplier == 0, 0, layer.weight))
+    low, high = sum_ranges(layer.weight, *value_range(layer.x))
+    one = nearest(layer, low, high)
+    if one is not None:
+        difference = largest_difference(layer, one, low, high)
+        if difference <= DIFFERENCE_MAX:
+            _set(editor, layer, one, layer.weight)
+            return None
+        return f"with 8-bit multipliers results would be up to {difference} LSB off"
+    many = scaled(layer, expected(layer.x, editor.graph.outputs))
+    if many is None:
+        return "no 8-bit multiplier, shift and 24-bit biases come close"
+    if many.expected_rms > RMS_MAX:
+        return f"one multiplier for all columns would leave an expected error of {many.expected_rms:.2f} LSB"
+    _set(editor, layer, many.requant, many.weight)
+    return None
+
+
+def _set(editor: Editor, layer: LinearLayer, requant: ItaRequant, weight: Ints) -> None:
+    set_requant(editor, layer, np.array([requant.multiplier], np.int64), requant.addend, requant.shift)
+    set_weight(editor, layer, weight)
+
+
+LINEAR = Pass(
+    "ita_linear",
+    Phase.TARGET,
+    run,
+    "linear layers get ITA's 8-bit requantisation and block sizes",
+    after=("ita_attention", "ita_convolution", "ita_gelu", "ita_split"),
+    exact=None,
+)

@@ -1,0 +1,74 @@
+"""Small integer graphs for the passes' tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import onnx
+import onnx_graphsurgeon as gs
+from match_core import Model, PassContext
+from match_core.ir.editor import Editor
+from match_core.ir.model import OPSET
+from match_core.ir.reference import ReferenceRunner
+from match_ita.hardware import hardware
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+def context() -> PassContext:
+    """The Soc and its units."""
+    target = hardware()
+    return PassContext(target.socs[0], target.units)
+
+
+def start(shape: tuple[int, ...]) -> tuple[Editor, gs.Variable]:
+    """An editor of a graph with one int8 input ``x``."""
+    x = gs.Variable("x", np.dtype(np.int8), list(shape))
+    opsets = [onnx.helper.make_opsetid("", OPSET)]
+    graph = gs.Graph(nodes=[], inputs=[x], outputs=[], opset=OPSET, import_domains=opsets)
+    editor = Editor(Model("m", graph))
+    return editor, editor.graph.inputs[0]
+
+
+def linear(
+    editor: Editor,
+    x: gs.Tensor,
+    weight: Ints,
+    multiplier: int | Ints,
+    addend: int | Ints,
+    divisor: int,
+    bounds: tuple[int, int] = (-128, 127),
+    name: str = "fc",
+) -> gs.Variable:
+    """MatMulInteger and RequantI8."""
+    shape = (*x.shape[:-1], weight.shape[1])
+    w = editor.constant(f"{name}_w", weight.astype(np.int8))
+    acc = editor.node("MatMulInteger", [x, w], np.int32, shape, name=name, origin=(name,))
+    values = {"M": multiplier, "B": addend, "D": divisor, "lo": bounds[0], "hi": bounds[1]}
+    given = [editor.constant(f"{name}_{key}", np.array(value, np.int64)) for key, value in values.items()]
+    return editor.node("match.arith::RequantI8", [acc, *given], np.int8, shape, name=f"{name}_requant", origin=(name,))
+
+
+def table(editor: Editor, x: gs.Tensor, entries: Ints, name: str = "table") -> gs.Variable:
+    """LutI8."""
+    values = editor.constant(f"{name}_entries", entries.astype(np.int8))
+    return editor.node("match.arith::LutI8", [x, values], np.int8, x.shape, name=name, origin=(name,))
+
+
+def finish(editor: Editor, y: gs.Variable) -> Model:
+    """The model with this output."""
+    editor.graph.outputs = [y]
+    return editor.finish()
+
+
+def results(model: Model, inputs: Mapping[str, NDArray[np.generic]]) -> Ints:
+    """The one output, as int64."""
+    (y,) = ReferenceRunner(model).run(inputs).values()
+    return np.asarray(y).astype(np.int64)
+
+
+def random_int8(shape: tuple[int, ...], seed: int = 0) -> NDArray[np.int8]:
+    """Uniform int8."""
+    return np.random.default_rng(seed).integers(-128, 128, shape).astype(np.int8)
