@@ -96,6 +96,8 @@ class Unit:
     of ``memory`` (weight memories of accelerators).
     ``bundles``: the constants of a kernel may lie one behind the other, aligned to their elements only, so that one
     copy brings them all (match_core/schedule/bundle.py).
+    ``integer_only``: has no floating point; where any unit of a Soc says so, functions of several values become integer
+    operators too (layer normalisation).
     """
 
     name: str
@@ -108,6 +110,7 @@ class Unit:
     private: tuple[tuple[str, str], ...] = ()
     bundles: bool = False
     spatial_types: tuple[str, ...] = ("int8", "uint8")
+    integer_only: bool = False
 
     def memory_of(self, operand: str, role: str) -> str | None:
         """The memory from which kernels read the operand, or to which they write it."""

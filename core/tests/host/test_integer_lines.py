@@ -52,6 +52,11 @@ def norm(op: str, x: Array, weight: Array, bias: Array | None, divisor: int) -> 
     return single(arith(op, "x", *parameters, *numbers), x, **parameters, **numbers)
 
 
+def norm_requant(op: str, x: Array, multiplier: Array, addend: Array, epsilon: int) -> Made:
+    numbers = scalars(D=1 << 20, E=epsilon, lo=-120 if op.endswith("I8") else 3, hi=127)
+    return single(arith(op, "x", "m", "b", *numbers), x, m=multiplier, b=addend, **numbers)
+
+
 def product(dtype: str) -> Made:
     limits = np.iinfo(dtype)
     a = values(dtype, limits.min, limits.max, 2, 3, 7)
@@ -59,6 +64,7 @@ def product(dtype: str) -> Made:
     return make_model([onnx.helper.make_node("MatMul", ["a", "b"], ["y"])], {"a": a, "b": b}), {"a": a, "b": b}
 
 
+LEVEL = np.full((1, 4096), 200, np.uint8)
 RAMP = np.arange(-128, 128, dtype=np.int8).reshape(2, 128)
 CASES: dict[str, tuple[Callable[[], Made], str]] = {
     "softmax of int8": (
@@ -100,6 +106,26 @@ CASES: dict[str, tuple[Callable[[], Made], str]] = {
     "rms norm": (
         lambda: norm("RmsNormI8", values("int8", -128, 128, 6, 32), wide(-3000, 3000, 32), None, 50),
         "host_rms_norm_i8",
+    ),
+    "layer norm of quantised int8": (
+        lambda: norm_requant(
+            "LayerNormRequantI8",
+            values("int8", -128, 128, 2, 5, 48),
+            wide(-(2**28), 2**28, 48),
+            wide(-(2**27), 2**27, 48),
+            1,
+        ),
+        "host_layer_norm_requant_i8",
+    ),
+    "layer norm of quantised uint8, long and equal lines": (
+        lambda: norm_requant(
+            "LayerNormRequantU8",
+            np.concatenate([values("uint8", 0, 256, 3, 4096), values("uint8", 254, 256, 3, 4096), LEVEL]),
+            np.array(2**31 - 1, I64),
+            np.array(2**24, I64),
+            1 << 51,
+        ),
+        "host_layer_norm_requant_u8",
     ),
     "gelu": (
         lambda: single(arith("IntegerGelu", "x", "b", "one"), RAMP, **scalars(b=-40, one=1743)),
@@ -179,6 +205,16 @@ def refusals(model: onnx.ModelProto) -> str:
         (
             lambda: norm("RmsNormI8", values("int8", -9, 9, 2, 8), wide(1, 9, 8), None, -4),
             "the divisor is not positive",
+        ),
+        (
+            lambda: norm_requant("LayerNormRequantI8", values("int8", -9, 9, 2, 8), wide(1, 9, 8), wide(1, 9, 8), 0),
+            "the divisor is 1048576, epsilon 0",
+        ),
+        (
+            lambda: norm_requant(
+                "LayerNormRequantI8", values("int8", -9, 9, 2, 8), wide(2**31, 2**32, 8), wide(1, 9, 8), 1
+            ),
+            "input 1 has more than 32 bits",
         ),
     ],
 )

@@ -117,5 +117,35 @@ def test_normalisation(op: str, data: st.DataObject, divisor: int) -> None:
     assert run(op, np.array([values], np.int32), [*parameters, divisor, -128, 127], np.int8) == expected
 
 
+def requantised_norm(row: list[int], m: list[int], b: list[int], divisor: int, epsilon: int) -> list[int]:
+    """What a 32-bit core computes: every factor and result of a product fits 32 bits."""
+    size, total = len(row), sum(row)
+    v = size * (size * sum(x * x for x in row) - total * total) + epsilon
+    k = 0
+    while v < 1 << 50:
+        v, k = 4 * v, k + 1
+    inverse = ((1 << 56) - 1) // isqrt(v)
+    result = []
+    for x, scale, offset in zip(row, m, b, strict=True):
+        t = (size * x - total) << (k + 5)
+        u = t * inverse >> 32
+        moved = (u * scale >> 32) + offset
+        assert max(t, -1 - t, u, -1 - u, inverse, moved, -1 - moved) < 1 << 31
+        result.append(min(max(moved // divisor, -128), 127))
+    return result
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), unsigned=st.booleans(), shift=st.integers(0, 20), epsilon=st.integers(1, 1 << 51))
+def test_layer_norm_with_requantisation(data: st.DataObject, unsigned: bool, shift: int, epsilon: int) -> None:
+    size = data.draw(st.integers(2, 24))
+    word = st.lists(st.integers(-(1 << 30), 1 << 30), min_size=size, max_size=size)
+    values = data.draw(st.lists(SIGNED, min_size=size, max_size=size))
+    m, b, epsilon = data.draw(word), data.draw(word), data.draw(st.sampled_from([1, epsilon]))
+    x = np.array([values], np.int8) if not unsigned else (np.array([values]) + 128).astype(np.uint8)
+    got = run("LayerNormRequantI8", x, [m, b, 1 << shift, epsilon, -128, 127], np.int8)
+    assert got == requantised_norm([int(v) for v in x[0]], m, b, 1 << shift, epsilon)
+
+
 def test_as_integer() -> None:
     assert run("AsInteger", np.array([-3.0, 0.0, 255.0], np.float32), [], np.int64) == [-3, 0, 255]

@@ -17,6 +17,7 @@ from match_core.host.kernels.integer_lines import (
     build_shift_softmax,
     build_softmax_floor,
 )
+from match_core.host.kernels.layer_norm_requant import REQUANT_NUMBERS, build_layer_norm_requant
 from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.normalization import build_normalization
@@ -212,6 +213,15 @@ OPERATORS: tuple[Operator, ...] = (
     *(
         Operator(f"match.arith::{name}", "normalisation", (STATIC, *_LINES, NORM_PARAMETERS), build_integer_norm)
         for name in ("LayerNormI8", "RmsNormI8")
+    ),
+    *(
+        Operator(
+            f"match.arith::LayerNormRequant{suffix}",
+            "normalisation",
+            (STATIC, types(BYTES, 0), constants(1, 2, 3, 4, 5, 6), REQUANT_NUMBERS),
+            build_layer_norm_requant,
+        )
+        for suffix in ("U8", "I8")
     ),
     *(
         Operator(name, "normalisation", (STATIC, ONE_OUTPUT, types(FLOATS, 0, 1, 2), PARAMETERS), build_normalization)

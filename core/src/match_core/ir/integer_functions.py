@@ -181,6 +181,68 @@ _RMS_NORM = (
     + _NORM_TAIL
 )
 
+# Layer normalisation of quantised values along the last axis, n long: with t = n * x - sum of x (zero points cancel)
+#   u = 2^29 * t / sqrt(sum of t^2 + E);  y = clip(floor((floor(u * M / 2^32) + B) / D), lo, hi)
+# The root r has 26 bits: v = sum of t^2 + E is multiplied by 4^k into [2^50, 2^52) first, so 1 / r = inverse / 2^56 has
+# 31 bits, and |t * 2^(k + 5)| < 2^31 because |t * 2^k| <= r < 2^26. Needs 1 <= E and v < 2^52 (any n up to 4096 with
+# E <= 2^51), M of 32 bits, and floor(u * M / 2^32) + B within 32 bits. For each element a 32-bit core does: multiply,
+# subtract (t scaled, modulo 2^32), multiply high (u), multiply high, add, shift, clip.
+_LAYER_NORM_REQUANT = """LayerNormRequant{suffix} (x, M, B, D, E, lo, hi) => (y) {{
+    last = Constant <value = int64[1] {{-1}}> ()
+    one = Constant <value = int64 {{1}}> ()
+    word = Constant <value = int64 {{4294967296}}> ()
+    most = Constant <value = int64 {{72057594037927935}}> ()
+    margin = Constant <value = int64 {{32}}> ()
+    powers = Constant <value = int64[26] {{{powers}}}> ()
+    limits = Constant <value = int64[26] {{{limits}}}> ()
+    wide = Cast <to: int = 7> (x)
+    n = Shape <start: int = -1> (x)
+    total = ReduceSum <keepdims: int = 1> (wide, last)
+    scaled = Mul (wide, n)
+    t = Sub (scaled, total)
+    square = Mul (t, t)
+    squares = ReduceSum <keepdims: int = 1> (square, last)
+    v = Add (squares, E)
+    below = Less (v, limits)
+    counted = Cast <to: int = 7> (below)
+    count = ReduceSum <keepdims: int = 1> (counted, last)
+    k = Sub (count, one)
+    power = Gather <axis: int = 0> (powers, k)
+    v_power = Mul (v, power)
+    v_long = Mul (v_power, power)
+    v_real = Cast <to: int = 11> (v_long)
+    root = Sqrt (v_real)
+    r = Cast <to: int = 7> (root)
+    inverse = Div (most, r)
+    t_power = Mul (t, power)
+    t_long = Mul (t_power, margin)
+    t_inverse = Mul (t_long, inverse)
+    u_rest = Mod (t_inverse, word)
+    u_whole = Sub (t_inverse, u_rest)
+    u = Div (u_whole, word)
+    u_m = Mul (u, M)
+    p_rest = Mod (u_m, word)
+    p_whole = Sub (u_m, p_rest)
+    p = Div (p_whole, word)
+    moved = Add (p, B)
+    rest = Mod (moved, D)
+    whole = Sub (moved, rest)
+    result = Div (whole, D)
+    low = Max (result, lo)
+    clipped = Min (low, hi)
+    y = Cast <to: int = {to}> (clipped)
+}}"""
+
+
+def _layer_norm_requant(suffix: str, to: int) -> str:
+    return _LAYER_NORM_REQUANT.format(
+        suffix=suffix,
+        to=to,
+        powers=", ".join(str(1 << k) for k in range(26)),
+        limits=", ".join(str(1 << (52 - 2 * k)) for k in range(26)),
+    )
+
+
 INTEGER_FUNCTIONS = tuple(
     _HEAD + text
     for text in (
@@ -192,5 +254,7 @@ INTEGER_FUNCTIONS = tuple(
         _SHIFT_SOFTMAX,
         _LAYER_NORM,
         _RMS_NORM,
+        _layer_norm_requant("U8", 2),
+        _layer_norm_requant("I8", 3),
     )
 )

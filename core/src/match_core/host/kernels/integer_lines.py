@@ -1,7 +1,9 @@
-"""Integer operators along the last axis: softmax with a table or with shifts, layer and RMS normalisation."""
+"""Integer operators along the last axis: softmax with a table or with shifts, layer and RMS normalisation of integers
+that floats hold. Layer normalisation of quantised tensors: layer_norm_requant.py."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +52,7 @@ def build_softmax_floor(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,) = nodes
     shape = shape_of(node.inputs[0])
     table = values_of(node.inputs[1]).astype(np.int64).reshape(-1)
-    levels = _single(node, 2)
+    levels = single_value(node, 2)
     short = max(int(table.max()) * levels, int(table.max()) * shape[-1]) < 2**31
     source, uses = dtype_of(node.inputs[0]), Uses()
     if source.itemsize > 1:  # whatever the input holds, nothing outside of the table is read
@@ -84,7 +86,7 @@ def build_shift_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
         group=group,
         size=shape[-1],
         source=c_type(dtype_of(node.inputs[0])),
-        numerator=_single(node, 1),
+        numerator=single_value(node, 1),
     )
     comment = f"ShiftSoftmax: {'x'.join(map(str, shape))}, {group} columns at a time"
     code = inline_code(function, comment, node.inputs[:1], node.outputs, text, Uses())
@@ -98,17 +100,11 @@ def build_integer_norm(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,), uses = nodes, Uses()
     shape = shape_of(node.inputs[0])
     centred = node.op == "LayerNormI8"
-    parameters = [values_of(node.inputs[i]).astype(np.int64).reshape(-1) for i in ((1, 2) if centred else (1,))]
+    indices = (1, 2) if centred else (1,)
+    parameters = [values_of(node.inputs[i]).astype(np.int64).reshape(-1) for i in indices]
     bits = 32 if _is_short(dtype_of(node.inputs[0]), shape[-1], parameters) else 64
-    arguments, constants, texts = [node.inputs[0]], {}, []
-    for index, values in enumerate(parameters, start=1):
-        if values.size == 1:
-            texts.append(literal(int(values[0]), np.dtype(f"int{bits}")))
-            continue
-        texts.append(f"in{len(arguments)}[k]")
-        constants[len(arguments)] = _narrow(values)
-        arguments.append(node.inputs[index])
-    divisor, low, high = (_single(node, index) for index in range(len(node.inputs) - 3, len(node.inputs)))
+    arguments, constants, texts = line_parameters(node, indices, np.dtype(f"int{bits}"))
+    divisor, low, high = (single_value(node, index) for index in range(len(node.inputs) - 3, len(node.inputs)))
     text = render_body(
         "normalization_integer",
         outer=elements(shape[:-1]),
@@ -116,7 +112,7 @@ def build_integer_norm(nodes: tuple[gs.Node, ...], function: str) -> Built:
         source=c_type(dtype_of(node.inputs[0])),
         type=f"int{bits}_t",
         centred=centred,
-        root=uses.helper(f"host_integer_root_{bits}", _ROOT.format(bits=bits, top=bits - 2)),
+        root=integer_root(uses, bits),
         weight=texts[0],
         bias=texts[1] if centred else "",
         shift=divisor.bit_length() - 1 if divisor & (divisor - 1) == 0 else None,
@@ -141,12 +137,37 @@ def _is_short(source: np.dtype[np.generic], size: int, parameters: list[NDArray[
     return source.itemsize == 1 and max(255 * 255 * size, products) < 2**31
 
 
+def line_parameters(
+    node: gs.Node, indices: Sequence[int], computed: np.dtype[np.generic]
+) -> tuple[list[gs.Tensor], dict[int, NDArray[np.generic]], list[str]]:
+    """Arguments of a kernel whose parameters lie along the last axis, the arrays among them, and how element k of each
+    parameter is written. Single values are written into the code, as ``computed``."""
+    arguments: list[gs.Tensor] = [node.inputs[0]]
+    constants: dict[int, NDArray[np.generic]] = {}
+    texts = []
+    for index in indices:
+        values = values_of(node.inputs[index]).astype(np.int64).reshape(-1)
+        if values.size == 1:
+            texts.append(literal(int(values[0]), computed))
+            continue
+        texts.append(f"in{len(arguments)}[k]")
+        constants[len(arguments)] = _narrow(values)
+        arguments.append(node.inputs[index])
+    return arguments, constants, texts
+
+
+def integer_root(uses: Uses, bits: int) -> str:
+    """The name of the C function for integer roots of that many bits."""
+    return uses.helper(f"host_integer_root_{bits}", _ROOT.format(bits=bits, top=bits - 2))
+
+
 def _narrow(values: NDArray[np.int64]) -> NDArray[np.generic]:
     fits = int(np.abs(values).max()) < 2**31
     return values.astype(np.int32) if fits else values
 
 
-def _single(node: gs.Node, index: int) -> int:
+def single_value(node: gs.Node, index: int) -> int:
+    """A constant of one value."""
     values = constant_at(node, index)
     if values is None or values.size != 1:
         raise ValueError(f"input {index} of {node.op} is not one value")
