@@ -2,26 +2,82 @@
 
 from __future__ import annotations
 
-from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
+from match_core import Hardware, Link, Memory, MemoryPart, RequantSpec, Signalling, Soc, Unit
+
+from match_ita.constants import constants, values
+from match_ita.presets import DEFAULT_PRESET, PRESETS
+
+#: The compute cores requantise in software, with 64-bit products per channel.
+_REQUANT = RequantSpec(
+    multiplier_bits=32, multiplier_signed=True, product_bits=63, shift_max=62, activation_type="int8"
+)
 
 SNITCH = Unit(
-    "snitch",
-    "8 RISC-V cores without floating point",
+    name="snitch",
+    description="8 RISC-V cores RV32IMA without floating point and SIMD",
     memory="l1",
-    requant=RequantSpec(32, True, 63, shift_max=62, activation_type="int8"),
+    requant=_REQUANT,
+    integer_only=True,
 )
-ITA = Unit("ita", "accelerator for integer transformers: attention, linear layers, feed-forward blocks", memory="l1")
+#: Figures of the platform stand with the accelerator, so that reports name each estimate once.
+ITA = Unit(
+    name="ita",
+    description="ITA, accelerator for integer transformers: linear layers, attention, products of activations",
+    memory="l1",
+    bundles=True,
+    integer_only=True,
+    constants=constants(),
+)
 
 
 def hardware() -> Hardware:
     """The two units and the Soc ``ita``; the host unit is the core's."""
-    soc = Soc(
+    return Hardware(units=(SNITCH, ITA), socs=(_soc(),))
+
+
+def _soc() -> Soc:
+    figures = values()
+    shared = figures["l1_data_bytes"] - figures["l1_ita_bytes"]
+    return Soc(
         name="ita",
-        description="Snitch cluster with ITA",
+        description="Snitch cluster with eight cores, a core for copies, and ITA",
         host="host",
         units=("host", "snitch", "ita"),
-        memories=(Memory("l1", 1, 118 * 1024, 64), Memory("l2", 2, 64 * 1024 * 1024, 64)),
-        links=(Link("dma", "l1", "l2", bytes_per_cycle=64),),
+        memories=(
+            Memory("l1", 1, figures["l1_data_bytes"], 64, "128 KiB of L1 less stacks and runtime"),
+            Memory("l2", 2, figures["l2_bytes"], 64, "background memory; its size is not public"),
+        ),
+        links=(
+            Link(
+                "dma",
+                "l1",
+                "l2",
+                bytes_per_cycle=figures["dma_bytes_per_cycle"],
+                setup_cycles=figures["dma_issue_cycles"],
+                chunk_cycles=figures["dma_row_cycles"],
+                max_dims=2,
+                channels=2,
+            ),
+        ),
         home="l2",
+        clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),
+        notes=(
+            "Job overheads are calibrated to the published utilisation; programming of jobs, copies and hand-over are "
+            "estimates.",
+            "Size and latency of the background memory and ITA's address in the cluster are not public.",
+        ),
+        presets=tuple(PRESETS),
+        preset=DEFAULT_PRESET,
+        signalling=Signalling(
+            "poll",
+            post_cycles=figures["post_cycles"],
+            wake_cycles=figures["wake_cycles"],
+            notify_cycles=figures["notify_cycles"],
+            task_cycles=figures["task_cycles"],
+            session_cycles=figures["session_cycles"],
+        ),
+        parts=(
+            MemoryPart("ita", "l1", 0, figures["l1_ita_bytes"]),
+            MemoryPart("snitch", "l1", figures["l1_ita_bytes"], shared),
+        ),
     )
-    return Hardware(units=(SNITCH, ITA), socs=(soc,))

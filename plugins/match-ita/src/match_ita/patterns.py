@@ -4,5 +4,8 @@ from __future__ import annotations
 
 from match_core import Pattern
 
+from match_ita.ita_patterns import ITA_PATTERNS
+
+__all__ = ["ITA_PATTERNS", "SNITCH_PATTERNS"]
+
 SNITCH_PATTERNS: tuple[Pattern, ...] = ()
-ITA_PATTERNS: tuple[Pattern, ...] = ()

@@ -1,0 +1,72 @@
+"""Cycles of ITA's kernels and of the cluster's copies. The twin charges the same figures.
+
+A job is a product of two blocks of 64x64. The DM core programs the next jobs while one runs, in as many contexts as
+there are, so jobs follow each other without gaps: programming a job takes less time than running one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from match_core import Workload
+from numpy.typing import ArrayLike, NDArray
+
+Timing = Mapping[str, int]
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, Cycles]
+Copy = tuple[Cycles, Cycles, Cycles]
+
+_BLOCK = 64
+
+
+def _blocks(size: Cycles) -> Cycles:
+    return -(-size // _BLOCK)
+
+
+def jobs(kind: str, tile: Tile) -> Cycles:
+    """Jobs of a kernel call."""
+    t = tile
+    match kind:
+        case "ita_linear":
+            return _blocks(t["S"]) * t["K1"] * t["C1"]
+        case "ita_linear_turned":
+            return t["P1"] * t["T1"] * t["C1"]
+        case "ita_attention":
+            return 2 * t["H"] * _blocks(t["S"]) * t["T1"] * t["P1"]
+        case "ita_matmul":
+            return t["H"] * _blocks(t["M"]) * t["N1"] * t["C1"]
+    raise KeyError(kind)
+
+
+def kernel_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
+    """Cycles of a kernel call: the first job is programmed, all jobs run, and what a short block left is moved."""
+    kind = workload.kind
+    overhead = "attention_job_overhead_cycles" if kind == "ita_attention" else "job_overhead_cycles"
+    each = max(timing["job_cycles"] + timing[overhead], timing["job_program_cycles"] + timing["job_setup_cycles"])
+    first = timing["job_setup_cycles"] + timing["job_program_cycles"]
+    cycles: Cycles = first + jobs(kind, tile) * each + _is_short(workload, tile) * timing["tail_cycles"]
+    return cycles
+
+
+def _is_short(workload: Workload, tile: Tile) -> NDArray[np.bool_]:
+    """Whether the last block of rows is short. A turned layer's tile does not say whether it is the one with the last
+    columns: all count as that."""
+    rows = {"ita_linear": "S", "ita_attention": "S", "ita_matmul": "M"}.get(workload.kind)
+    if rows is None:
+        return np.full(tile["P1"].shape, bool(workload.scratch))
+    short: NDArray[np.bool_] = tile[rows] % _BLOCK != 0
+    return short
+
+
+def dma_copy(timing: Timing, *, planes: ArrayLike, rows: ArrayLike, row_bytes: ArrayLike, ring: bool = False) -> Copy:
+    """(issue, data, wait) in cycles of a copy of ``planes`` times ``rows`` rows between L2 and L1; both directions cost
+    the same. The DMA takes rows, planes are a loop in software. ``ring``: core 0 asks the DM core for it."""
+    p, r, length = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(planes, rows, row_bytes))
+    every = -(-length // timing["dma_bytes_per_cycle"]) + np.where(p * r > 1, timing["dma_row_cycles"], 0)
+    data = timing["dma_latency_cycles"] + p * r * every
+    issue = p * timing["dma_issue_cycles"]
+    if ring:
+        data = data + p * (timing["ring_serve_cycles"] + timing["dma_issue_cycles"])
+        issue = np.full_like(p, timing["ring_post_cycles"])
+    return issue, data, np.full_like(data, timing["dma_wait_cycles"])

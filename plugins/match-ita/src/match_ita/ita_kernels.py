@@ -1,0 +1,61 @@
+"""ITA's kernels by pattern, and how their constants are packed: blocks of 64x64 bytes, biases of 24 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+from match_core import Kernel, KernelInterface, Match, Workload
+from numpy.typing import NDArray
+
+from match_ita import ita_interfaces as interfaces
+from match_ita import ita_rules as rules
+from match_ita import ita_structures as s
+from match_ita.ita_interfaces import BLOCK
+
+Arrays = dict[str, NDArray[np.generic]]
+
+
+def pack_weight(weight: NDArray[np.generic]) -> NDArray[np.int8]:
+    """[K1][C1][64 k][64 c] of a matrix [C, K]."""
+    c, k = weight.shape
+    blocks = weight.reshape(c // BLOCK, BLOCK, k // BLOCK, BLOCK).transpose(2, 0, 3, 1)
+    return np.ascontiguousarray(blocks, dtype=np.int8)
+
+
+def pack_bias(bias: NDArray[np.int64], columns: int) -> NDArray[np.uint8]:
+    """[columns][3]: 24 bits of each bias, the lowest byte first; one bias may stand for all columns."""
+    spread = np.broadcast_to(bias, (columns,)).astype("<i4")
+    return np.ascontiguousarray(spread.view(np.uint8).reshape(columns, 4)[:, :3])
+
+
+def _pack_linear(match: Match, workload: Workload) -> Arrays:
+    weight, requant = match.const("weight"), s.requant_of(match, biased=True)
+    assert not isinstance(requant, str)  # a rule says so
+    return {"weight": pack_weight(weight), "bias": pack_bias(requant.bias, weight.shape[1])}
+
+
+def _pack_mask(match: Match, workload: Workload) -> Arrays:
+    """The lowest bias for columns of the last block that are beyond the keys."""
+    keys = match.shape("k")[-2] % BLOCK or BLOCK
+    return {"mask": pack_bias(np.where(np.arange(BLOCK) < keys, 0, rules.MASK), BLOCK)}
+
+
+def _pack_nothing(match: Match, workload: Workload) -> Arrays:
+    return {}
+
+
+def _kernel(interface: KernelInterface, pack: object) -> Kernel:
+    """The kernel has ended when the function returns: programming jobs keeps the DM core busy."""
+    return Kernel(interface, launch=f"match_{interface.kind}", wait="", pack=pack)  # type: ignore[arg-type]
+
+
+ITA_KERNELS: Mapping[str, Kernel] = MappingProxyType(
+    {
+        "ita_linear": _kernel(interfaces.ITA_LINEAR, _pack_linear),
+        "ita_linear_turned": _kernel(interfaces.ITA_LINEAR_TURNED, _pack_linear),
+        "ita_attention": _kernel(interfaces.ITA_ATTENTION, _pack_mask),
+        "ita_matmul": _kernel(interfaces.ITA_MATMUL, _pack_nothing),
+    }
+)

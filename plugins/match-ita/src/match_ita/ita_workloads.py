@@ -1,0 +1,163 @@
+"""How matches of ITA's patterns become workloads. Tensors lie in the home memory row by row; the order of an operand's
+axes is that of its blocks in L1 (``ita_interfaces``), and their strides say where they lie at home."""
+
+from __future__ import annotations
+
+from math import prod
+
+from match_core import Axis, Dim, Match, Operand, Workload
+
+from match_ita import ita_rules as rules
+from match_ita import ita_structures as s
+from match_ita.ita_interfaces import BIAS_BYTES, BLOCK
+
+Numbers = tuple[tuple[str, int], ...]
+Scratch = tuple[tuple[tuple[str, ...], int], ...]
+
+_BLOCK_BYTES = BLOCK * BLOCK
+#: Codes of the activations behind a linear layer (sheet 2.6, register 13).
+IDENTITY, GELU, RELU = 0, 1, 2
+
+
+def _blocks(name: str, size: int, stride: int) -> Axis:
+    """An axis that one dimension of the same name runs over."""
+    return Axis(name, size, ((name.upper(), 1),), stride=stride)
+
+
+def _inside(name: str, stride: int) -> Axis:
+    """The 64 rows or columns of a block."""
+    return Axis(name, BLOCK, stride=stride)
+
+
+def _spare_block(rows: int) -> Scratch:
+    """Where the last short block is computed."""
+    return (((), _BLOCK_BYTES),) if rows % BLOCK else ()
+
+
+def _registers(found: s.Requant | str, prefix: str = "") -> Numbers:
+    assert not isinstance(found, str)  # a rule says so
+    return ((f"{prefix}multiplier", found.multiplier), (f"{prefix}shift", found.shift), (f"{prefix}add", found.add))
+
+
+def _activation(match: Match) -> Numbers:
+    if match.has("gelu"):
+        constants = (("gelu_b", s.number(match, "gelu_b")), ("gelu_c", s.number(match, "gelu_c")))
+        return (("activation", GELU), *constants, *_registers(s.requant_of(match, "gelu_"), "act_"))
+    relu = s.number(match, "low") == 0
+    plain = (("act_multiplier", 1), ("act_shift", 0), ("act_add", 0))
+    return (("activation", RELU if relu else IDENTITY), ("gelu_b", 0), ("gelu_c", 0), *plain)
+
+
+def linear(match: Match) -> Workload:
+    """A linear layer: S rows, K1 blocks of output columns, C1 of input columns."""
+    c, k = match.shape("weight")
+    rows = s.rows_of(match.shape("input"))
+    dims = (Dim("S", rows, granularity=BLOCK), Dim("K1", k // BLOCK), Dim("C1", c // BLOCK, tileable=False))
+    operands = (
+        Operand("input", "input", (_blocks("c1", c // BLOCK, BLOCK), _blocks("s", rows, c), _inside("c0", 1))),
+        Operand("weight", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("block", c // BLOCK * _BLOCK_BYTES))),
+        Operand("bias", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("byte", BIAS_BYTES))),
+        Operand("output", "output", (_blocks("k1", k // BLOCK, BLOCK), _blocks("s", rows, k), _inside("k0", 1))),
+    )
+    arithmetic = (*_registers(s.requant_of(match, biased=True)), *_activation(match))
+    scratch = _spare_block(rows)
+    return Workload("ita_linear", dims, operands, rows * c * k, scratch=scratch, arithmetic=arithmetic)
+
+
+def linear_turned(match: Match) -> Workload:
+    """The same, turned: P1 blocks of output rows, T1 of output columns, C1 of input columns; T0: columns of a block."""
+    c, p = match.shape("weight")
+    rows, columns = s.rows_of(match.shape("input")), int(match.output.shape[-1])
+    dims = (
+        Dim("P1", p // BLOCK),
+        Dim("T1", columns // BLOCK),
+        Dim("C1", c // BLOCK, tileable=False),
+        Dim("T0", BLOCK, tileable=False),
+    )
+    t = Axis("t", rows, (("T1", BLOCK), ("T0", 1)), stride=c)
+    operands = (
+        Operand("input", "input", (_blocks("c1", c // BLOCK, BLOCK), t, _inside("c0", 1))),
+        Operand("weight", "constant", (Axis("p1", p // BLOCK, (("P1", 1),)), Axis("block", c // BLOCK * _BLOCK_BYTES))),
+        Operand("bias", "constant", (Axis("p1", p // BLOCK, (("P1", 1),)), Axis("byte", BIAS_BYTES))),
+        Operand(
+            "output",
+            "output",
+            (
+                _blocks("p1", p // BLOCK, BLOCK * columns),
+                _blocks("t1", columns // BLOCK, BLOCK),
+                _inside("p0", columns),
+                _inside("t0", 1),
+            ),
+        ),
+    )
+    scratch: Scratch = (((), BLOCK),) if rows % BLOCK else ()
+    arithmetic = _registers(s.requant_of(match, biased=True))
+    return Workload("ita_linear_turned", dims, operands, rows * c * p, scratch=scratch, arithmetic=arithmetic)
+
+
+def attention(match: Match) -> Workload:
+    """Heads of attention: H heads, S rows, T keys in T1 blocks, P1 blocks of columns of a head."""
+    (rows, width), keys, columns = match.shape("q")[-2:], match.shape("k")[-2], match.shape("vt")[-1]
+    heads = rules.heads_of(match)
+    each = width // heads
+    dims = (
+        Dim("H", heads),
+        Dim("S", rows, granularity=BLOCK),
+        Dim("T", keys, tileable=False),
+        Dim("T1", columns // BLOCK, tileable=False),
+        Dim("P1", each // BLOCK, tileable=False),
+    )
+    h, p1, p0 = _blocks("h", heads, each), _blocks("p1", each // BLOCK, BLOCK), _inside("p0", 1)
+    turned = (
+        _blocks("h", heads, each * columns),
+        _blocks("t1", columns // BLOCK, BLOCK),
+        _blocks("p1", each // BLOCK, BLOCK * columns),
+        _inside("p0", columns),
+        _inside("t0", 1),
+    )
+    operands = (
+        Operand("q", "input", (h, p1, _blocks("s", rows, width), p0)),
+        Operand("k", "input", (h, p1, _blocks("t", keys, width), p0)),
+        Operand("vt", "input", turned),
+        Operand("mask", "constant", (Axis("byte", BIAS_BYTES),)),
+        Operand("output", "output", (h, p1, _blocks("s", rows, width), p0)),
+    )
+    arithmetic = (
+        ("masked", int(rules.is_masked(match))),
+        *_registers(s.requant_of(match, "qk_"), "qk_"),
+        *_registers(s.requant_of(match, "av_"), "av_"),
+    )
+    scratch = ((("T1",), _BLOCK_BYTES), *_spare_block(rows))
+    macs = 2 * heads * rows * keys * each
+    return Workload("ita_attention", dims, operands, macs, scratch=scratch, arithmetic=arithmetic)
+
+
+def matmul(match: Match) -> Workload:
+    """Products of two activations: H products of M rows, N1 blocks of output columns, C1 in a sum."""
+    (rows, c), n = match.shape("a")[-2:], match.shape("b")[-2]
+    heads = prod(match.shape("a")[:-2])
+    dims = (
+        Dim("H", heads),
+        Dim("M", rows, granularity=BLOCK),
+        Dim("N1", n // BLOCK),
+        Dim("C1", c // BLOCK, tileable=False),
+    )
+    c1, c0 = _blocks("c1", c // BLOCK, BLOCK), _inside("c0", 1)
+    operands = (
+        Operand("a", "input", (_blocks("h", heads, rows * c), c1, _blocks("m", rows, c), c0)),
+        Operand(
+            "b", "input", (_blocks("h", heads, n * c), c1, _blocks("n1", n // BLOCK, BLOCK * c), _inside("n0", c), c0)
+        ),
+        Operand(
+            "output",
+            "output",
+            (
+                _blocks("h", heads, rows * n),
+                _blocks("n1", n // BLOCK, BLOCK),
+                _blocks("m", rows, n),
+                _inside("n0", 1),
+            ),
+        ),
+    )
+    macs, arithmetic = heads * rows * n * c, _registers(s.requant_of(match))
+    return Workload("ita_matmul", dims, operands, macs, scratch=_spare_block(rows), arithmetic=arithmetic)
