@@ -99,6 +99,27 @@ def add_requant(signed: bool) -> tuple[onnx.ModelProto, dict[str, Array]]:
     return make_model([call], inputs, constants), inputs
 
 
+def scaled_bytes(signed: bool) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """Requantisation of an 8-bit tensor with factors of both signs per channel and an addend per element."""
+    x = i8(1, 7, 12) if signed else u8(1, 7, 12)
+    constants = requant((12,), 9, **(SIGNED if signed else {}))
+    constants["M"] = constants["M"] * RNG.choice([-1, 1], 12)
+    constants["B"] = RNG.integers(-(2**14), 2**14, (7, 12), dtype=I64)
+    return one([arith(f"Requant{'I8' if signed else 'U8'}", "x", *Q)], x, **constants)
+
+
+def attention_product(signed: bool) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """The product of two tensors with zero points, for each of a batch of heads."""
+    make, dtype = (i8, np.int8) if signed else (u8, np.uint8)
+    inputs = {"a": make(1, 3, 5, 16), "b": make(1, 3, 16, 7)}
+    constants = {"za": np.array(17, dtype), "zb": np.array(5, dtype), **requant((), 18, **(SIGNED if signed else {}))}
+    nodes = [
+        node("MatMulInteger", ["a", "b", "za", "zb"], ["p"]),
+        arith(f"Requant{'I8' if signed else 'U8'}", "p", *Q),
+    ]
+    return make_model(nodes, inputs, constants), inputs
+
+
 def softmax(signed: bool, axis: int) -> tuple[onnx.ModelProto, dict[str, Array]]:
     x = i8(2, 5, 10) if signed else u8(2, 5, 10)
     table = np.round(2**24 * np.exp(-np.arange(256) * 0.05)).astype(I64)
@@ -158,6 +179,10 @@ CASES: dict[str, tuple[Callable[[], tuple[onnx.ModelProto, dict[str, Array]]], s
         ),
         "host_mat_mul_integer_requant",
     ),
+    "product of two tensors u8": (lambda: attention_product(False), "host_mat_mul_integer_requant"),
+    "product of two tensors i8": (lambda: attention_product(True), "host_mat_mul_integer_requant"),
+    "requant of bytes u8": (lambda: scaled_bytes(False), "host_requant_u8"),
+    "requant of bytes i8": (lambda: scaled_bytes(True), "host_requant_i8"),
     "quantise": (
         lambda: one([node("QuantizeLinear", ["x", "s", "z"], ["y"])], f32(1, 500), s=np.float32(0.05), z=np.uint8(77)),
         "host_quantize_linear",

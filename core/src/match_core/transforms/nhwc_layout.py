@@ -120,7 +120,7 @@ class _Layout:
             inputs = self._pad_inputs(node)
         elif op in _AXIS:
             attrs["axis"] = _TO_NHWC.index(int(attrs.get("axis", -1)) % 4)
-            inputs = [self._as_nhwc(t, node) if len(t.shape or ()) == 4 else t for t in node.inputs]
+            inputs = [self._moved(t, node) if len(t.shape or ()) == 4 else t for t in node.inputs]
         elif op in _AGNOSTIC or (op in _QUANTISERS and _is_per_tensor(node)):
             inputs = self._elementwise_inputs(node, op)
         else:
@@ -156,6 +156,11 @@ class _Layout:
             return tensor
         full = values.reshape((1,) * (4 - values.ndim) + values.shape)
         return self._editor.constant(f"{tensor.name}_nhwc", full.transpose(_TO_NHWC))
+
+    def _moved(self, tensor: gs.Tensor, reader: gs.Node) -> gs.Tensor:
+        """A tensor of rank 4 in NHWC, constants at compile time."""
+        values = constant(tensor)
+        return self._as_nhwc(tensor, reader) if values is None else self._permuted_constant(tensor, values)
 
     def _as_nhwc(self, tensor: gs.Tensor, reader: gs.Node) -> gs.Variable:
         known = self._nhwc.get(id(tensor))

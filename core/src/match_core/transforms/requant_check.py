@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
+#: Channels that are looked at together, which bounds the memory.
+_ROWS = 2048
+#: Accumulators that are evaluated for each step of the results.
+_STEP_POINTS = 8
+
 
 def overflows(multiplier: Ints, addend: Ints, acc_min: Ints, acc_max: Ints, limit: int) -> bool:
     """Whether acc * M, or acc * M + B, or B leaves [-limit, limit) for a reachable accumulator.
@@ -38,22 +43,36 @@ def largest_error(
     """The largest ``|clip(floor((acc*M + B) / 2^S)) - clip(round(m*acc + c))|`` over all integers acc in
     [acc_min, acc_max], all channels.
 
-    Both are step functions of acc that do not decrease, so their difference can only change where one of them steps.
-    For each of the ``hi - lo`` steps the accumulator before, at and after it is evaluated, and both ends.
+    Both are monotonic step functions of acc, so their difference can only change where one of them steps. For each of
+    the ``hi - lo`` steps the accumulator before, at and after it is evaluated, and both ends; all accumulators where
+    those are fewer.
     """
-    if multiplier.size == 0:
-        return 0
-    levels = np.arange(lo + 1, hi + 1, dtype=np.float64)
+    worst = 0
+    for first in range(0, multiplier.size, _ROWS):
+        part = slice(first, first + _ROWS)
+        m, b, low, high = (values[part, None] for values in (multiplier, addend, acc_min, acc_max))
+        real_m, real_b = real_multiplier[part, None], real_offset[part, None]
+        span = int(np.max(high - low))
+        if span <= _STEP_POINTS * (hi - lo):
+            points = np.minimum(low + np.arange(span + 1, dtype=np.int64), high)
+        else:
+            points = _around_steps(real_m, real_b, m, b, shift, low, high, lo, hi)
+        integer = np.clip((points * m + b) >> shift, lo, hi)
+        real = np.clip(np.floor(real_m * points + real_b + 0.5), lo, hi)
+        worst = max(worst, int(np.max(np.abs(integer - real))))
+    return worst
+
+
+def _around_steps(
+    real_m: Reals, real_b: Reals, m: Ints, b: Ints, shift: int, low: Ints, high: Ints, lo: int, hi: int
+) -> Ints:
+    """The accumulators around all steps of both functions, and both ends; one row per channel."""
+    levels = np.arange(lo + 1, hi + 1, dtype=np.float64)[None, :]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        real_steps = (levels[None, :] - 0.5 - real_offset[:, None]) / real_multiplier[:, None]
-        integer_steps = (levels[None, :] * 2.0**shift - addend[:, None]) / multiplier[:, None].astype(np.float64)
+        real_steps = (levels - 0.5 - real_b) / real_m
+        integer_steps = (levels * 2.0**shift - b) / m.astype(np.float64)
     around = np.concatenate(
         [np.floor(steps) + d for steps in (real_steps, integer_steps) for d in (-1, 0, 1, 2)], axis=1
     )
-    low, high = acc_min[:, None].astype(np.float64), acc_max[:, None].astype(np.float64)
     around = np.where(np.isfinite(around), around, low)
-    points = np.concatenate((np.clip(around, low, high), low, high), axis=1).astype(np.int64)
-    sums = points * multiplier[:, None] + addend[:, None]
-    integer = np.clip(sums >> shift, lo, hi)
-    real = np.clip(np.floor(real_multiplier[:, None] * points + real_offset[:, None] + 0.5), lo, hi)
-    return int(np.max(np.abs(integer - real)))
+    return np.concatenate((np.clip(around, low, high), low, high), axis=1).astype(np.int64)

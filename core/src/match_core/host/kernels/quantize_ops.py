@@ -189,6 +189,7 @@ def _scales(node: gs.Node) -> str | None:
 
 
 BYTES = ("int8", "uint8")
+SUMS = (*BYTES, "int32", "int64")
 _REQUANT_RULES = (constants(3), NodeRule("divisor", "the divisor is positive", _divisor))
 _ADD_RULES = (constants(5), NodeRule("divisor", "the divisor is positive", _divisor))
 _TABLE_RULES = (NodeRule("table", "the table has 256 entries", _table_size),)
@@ -214,8 +215,8 @@ QUANTIZE_OPS = (
         align=_per_axis,
         rules=(*_SCALE_RULES, result_types(("float32",))),
     ),
-    ScalarOp("match.arith::RequantU8", ("int32", "int64"), _requant, _requant_work, rules=_REQUANT_RULES),
-    ScalarOp("match.arith::RequantI8", ("int32", "int64"), _requant, _requant_work, rules=_REQUANT_RULES),
+    ScalarOp("match.arith::RequantU8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
+    ScalarOp("match.arith::RequantI8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
     ScalarOp("match.arith::AddRequantU8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
     ScalarOp("match.arith::AddRequantI8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
     ScalarOp("match.arith::OffsetI8ToU8", ("int8",), _offset(128), _one),
