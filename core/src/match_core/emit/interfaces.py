@@ -75,7 +75,7 @@ def check_workload(interface: KernelInterface, workload: Workload) -> None:
     pairs = (
         ("operands", _constants_sorted(fields), _constants_sorted(interface.operands)),
         ("dimensions", tuple(d.name for d in workload.dims), interface.dims),
-        ("geometry", tuple(name for name, _ in workload.geometry), interface.geometry),
+        ("geometry", tuple(sorted(workload.parameters)), tuple(sorted(interface.geometry))),
     )
     for what, found, declared in pairs:
         if found != declared:

@@ -46,7 +46,7 @@ class Scheduler:
         unit = next(unit for unit in self.units if unit.name == candidate.unit)
         _, budget = self.soc.part_of(unit)
         cost = self.plugins.cost(self.soc, unit, candidate.pattern)
-        name, workload = candidate.pattern.name, _anywhere(candidate.workload)
+        name, workload = candidate.pattern.name, plain(candidate.workload)
         return ScheduleRequest(self.soc, unit, name, workload, cost, budget, self.objective, streamed, staging_bytes)
 
     def schedule_all(self, candidates: Candidates) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
@@ -119,10 +119,11 @@ class Scheduler:
         )
 
 
-def _anywhere(workload: Workload) -> Workload:
-    """The workload without the places of its views, which change nothing in a schedule: shares that only lie elsewhere
-    are searched once."""
-    return replace(workload, operands=tuple(replace(operand, base=0) for operand in workload.operands))
+def plain(workload: Workload) -> Workload:
+    """The workload without the places of its views and without its arithmetic, which change nothing in a schedule:
+    shares that only lie elsewhere, and layers that only compute with other numbers, are searched once."""
+    operands = tuple(replace(operand, base=0) for operand in workload.operands)
+    return replace(workload, operands=operands, arithmetic=())
 
 
 def _streamable(candidate: Candidate) -> tuple[str, ...]:

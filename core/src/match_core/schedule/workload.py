@@ -117,6 +117,8 @@ class Workload:
     reductions are inside of the output's depth.
     ``unroll``: (dimension, lanes) pairs, the spatial unrolling that the unit gives the pattern (information for cost
     models and reports).
+    ``arithmetic``: further integers of the kernel's context on which neither cost nor schedule depend (multipliers,
+    bounds): requests for schedules leave them out, so that layers that differ in nothing else are searched once.
     """
 
     kind: str
@@ -127,6 +129,7 @@ class Workload:
     scratch: tuple[tuple[tuple[str, ...], int], ...] = ()
     accumulates: bool = False
     unroll: tuple[tuple[str, int], ...] = ()
+    arithmetic: tuple[tuple[str, int], ...] = ()
 
     def dim(self, name: str) -> Dim:
         """The dimension of that name (KeyError if there is none)."""
@@ -144,5 +147,5 @@ class Workload:
 
     @property
     def parameters(self) -> Mapping[str, int]:
-        """The geometry as a mapping."""
-        return dict(self.geometry)
+        """Geometry and arithmetic as a mapping."""
+        return dict((*self.geometry, *self.arithmetic))

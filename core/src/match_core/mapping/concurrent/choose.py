@@ -21,6 +21,7 @@ from match_core.mapping.concurrent.menu import Menu, menu_of, near, samples
 from match_core.mapping.concurrent.network import Network, Queues
 from match_core.mapping.concurrent.options import ConcurrentOptions
 from match_core.mapping.concurrent.parts import Division, Part
+from match_core.mapping.concurrent.repeats import expanded, find_repeat, reduced
 from match_core.mapping.concurrent.start import starts
 from match_core.mapping.mapper import choose
 from match_core.mapping.result import Assignment, Bounds, Mapping, SolverStatus
@@ -57,8 +58,16 @@ def choose_concurrent(
     for cover in _covers(model, offered, scheduler, sequential):
         network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
         evaluators.append(Evaluator(network, costs, queues, scheduler.soc.signalling, options, scheduler.objective))
-    found = [_search(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
+    found = [_found(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
     best, evaluator = min(zip(found, evaluators, strict=True), key=lambda pair: pair[0].value)
+    limit = options.latency_limit_cycles
+    if limit is not None and scheduler.objective != "latency" and best.finish > limit:
+        # Covers that are no use for energy may be the quickest.
+        unlimited = replace(options, latency_limit_cycles=None)
+        cover = choose(model, offered, sequential.refused)
+        quickest = choose_concurrent(model, offered, replace(scheduler, objective="latency"), cover, unlimited)
+        if quickest.finish_cycles < best.finish:
+            return replace(quickest, objective=scheduler.objective)
     return _mapping(best, evaluator, bounds_of(evaluators), sequential)
 
 
@@ -101,6 +110,21 @@ def _as_if_shared(offered: Sequence[Assignment]) -> tuple[Assignment, ...]:
     return tuple(made)
 
 
+def _found(evaluator: Evaluator, spend: int) -> Evaluation:
+    """The best that is found. Of many equal layers one is mapped, and the others like it; not where a limit holds for
+    all of them together."""
+    network = evaluator.network
+    repeat = find_repeat(network, evaluator.costs) if evaluator.options.latency_limit_cycles is None else None
+    small = reduced(network, repeat) if repeat is not None else None
+    if repeat is None or small is None:
+        return _search(evaluator, spend)
+    choice, starts = expanded(network, repeat, _search(evaluator.of(small), spend))
+    evaluator.costs.confirm(part for division in choice for part in division)
+    whole = _whole(evaluator)
+    candidates = (evaluator.evaluate(choice, starts), evaluator.evaluate(whole, [[0] * len(parts) for parts in whole]))
+    return min(candidates, key=lambda evaluation: evaluation.value)
+
+
 def _search(evaluator: Evaluator, spend: int) -> Evaluation:
     """Starts from the sequential program on queues; then one task for each unit that takes part in an operator; then,
     with pipelining, several."""
@@ -111,7 +135,8 @@ def _search(evaluator: Evaluator, spend: int) -> Evaluation:
     whole = _whole(evaluator)
     best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
     if evaluator.objective != "latency" and options.latency_limit_cycles is not None:
-        quickest = _search(replace(evaluator, objective="latency"), spend)
+        unlimited = replace(evaluator.options, latency_limit_cycles=None)
+        quickest = _found(replace(evaluator, objective="latency", options=unlimited), spend)
         best = min(best, evaluator.evaluate(quickest.choice, quickest.starts), key=lambda evaluation: evaluation.value)
     stages = (False, True) if options.parallel == "pipeline" else (False,)
     for cuts in stages:

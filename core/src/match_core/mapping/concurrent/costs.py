@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from match_core.mapping.concurrent.parts import Part
 from match_core.mapping.result import Assignment
-from match_core.schedule.candidates import FORCED_STAGING_PART
+from match_core.schedule.candidates import FORCED_STAGING_PART, plain
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.share import share_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from match_core.mapping.result import Candidate
     from match_core.schedule.candidates import Scheduler
     from match_core.schedule.loops import ScheduleRequest
+    from match_core.schedule.workload import Workload
 
 #: Cycles of a part that has no schedule: more than any program, and small enough that sums stay in 64 bits.
 IMPOSSIBLE = 1 << 44
@@ -35,6 +36,20 @@ class ShareCosts:
     _tables: dict[tuple[int, str], dict[int, tuple[int, float]]] = field(default_factory=dict)
     _sorted: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     _estimates: dict[Part, tuple[int, float]] = field(default_factory=dict)
+    _alike: list[int] = field(default_factory=list)
+
+    def alike(self, offer: int) -> int:
+        """The first offer of the same workload for the same unit: what costs the same in all parts."""
+        if not self._alike:
+            first: dict[tuple[str, str, Workload], int] = {}
+            for number, assignment in enumerate(self.offered):
+                candidate = assignment.candidate
+                key = (candidate.unit, candidate.pattern.name, plain(candidate.workload))
+                same = first.setdefault(key, number)
+                # Another schedule than for one like it: its constants are streamed.
+                differs = assignment.schedule != self.offered[same].schedule
+                self._alike.append(number if differs else same)
+        return self._alike[offer]
 
     def confirm(self, parts: Iterable[Part]) -> bool:
         """Ask the scheduling engine for these parts; whether any of them was not known."""
@@ -75,7 +90,7 @@ class ShareCosts:
         size, as a line between two known costs has its least ratio at one of its ends."""
         rates = [float(_cost(self.offered[offer])[0])]
         for (owner, dim), table in sorted(self._tables.items()):
-            if owner == offer:
+            if owner == self.alike(offer):
                 size = self._size(offer, dim)
                 rates += [cycles * size / part for part, (cycles, _) in table.items()]
         return min(rates)
@@ -84,7 +99,7 @@ class ShareCosts:
         """What no part of the operator falls below on the candidate's unit."""
         costs = [_cost(self.offered[offer])[0]]
         for (owner, dim), sizes in sorted(self._sorted.items()):
-            if owner == offer:
+            if owner == self.alike(offer):
                 costs.append(self._between(owner, dim, min(self._granularity(owner, dim), sizes[0]))[0])
                 costs += [cycles for cycles, _ in self._tables[owner, dim].values()]
         return min(costs)
@@ -102,7 +117,7 @@ class ShareCosts:
 
     def _between(self, offer: int, dim: str, size: int) -> tuple[int, float]:
         table = self._table(offer, dim)
-        sizes = self._sorted[offer, dim]
+        sizes = self._sorted[self.alike(offer), dim]
         place = bisect_left(sizes, size)
         if place < len(sizes) and sizes[place] == size:
             return table[size]
@@ -124,9 +139,10 @@ class ShareCosts:
         if assignment is not None:
             table, found = self._table(part.offer, part.dim), _cost(assignment)
             table[part.size] = min(table.get(part.size, found), found)
-            self._sorted[part.offer, part.dim] = sorted(table)
+            self._sorted[self.alike(part.offer), part.dim] = sorted(table)
 
     def _table(self, offer: int, dim: str) -> dict[int, tuple[int, float]]:
+        offer = self.alike(offer)
         if (offer, dim) not in self._tables:
             size = self._size(offer, dim)
             self._tables[offer, dim] = {size: _cost(self.offered[offer])}

@@ -50,6 +50,10 @@ class Evaluator:
     spent: int = 0
     _waits: dict[tuple[Source, Division, Division], tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
+    def of(self, network: Network) -> Evaluator:
+        """The same for another network."""
+        return Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+
     def evaluate(self, choice: Choice, hints: Sequence[Sequence[int]] | None = None) -> Evaluation:
         """The choice in the order of list scheduling; with ``hints``, starts of all parts as in ``Evaluation``, in the
         best of that, the order of the hints, and that of the network's operators."""

@@ -98,7 +98,7 @@ class Network:
     #: Position of a view in the cover -> operators whose bytes it shows.
     views: dict[int, tuple[int, ...]]
     by_region: bool
-    _tensors: dict[str, gs.Tensor]
+    tensors: dict[str, gs.Tensor]
     _candidates: dict[Part, Assignment] = field(default_factory=dict)
     _regions: dict[tuple[Part, str, bool], tuple[Region, ...]] = field(default_factory=dict)
 
@@ -154,7 +154,7 @@ class Network:
 
     def reads_all(self, source: Source, parts: Sequence[Part]) -> bool:
         """Whether the parts together read every byte of what the source makes."""
-        size = tensor_bytes(self._tensors[source.made])
+        size = tensor_bytes(self.tensors[source.made])
         boxes = [box for part in parts for box in self._touched(part, source.read, made=False)]
         reached = 0
         for first, end in sorted(piece for box in boxes for piece in box.ranges):
@@ -167,7 +167,7 @@ class Network:
         key = (part, tensor, made)
         if key not in self._regions:
             find = writes if made else reads
-            self._regions[key] = find(self.part(part), self._tensors[tensor])
+            self._regions[key] = find(self.part(part), self.tensors[tensor])
         return self._regions[key]
 
 
