@@ -64,8 +64,8 @@ def choose_concurrent(
     if limit is not None and scheduler.objective != "latency" and best.finish > limit:
         # Covers that are no use for energy may be the quickest.
         unlimited = replace(options, latency_limit_cycles=None)
-        cover = choose(model, offered, sequential.refused)
-        quickest = choose_concurrent(model, offered, replace(scheduler, objective="latency"), cover, unlimited)
+        in_turn = choose(model, offered, sequential.refused)
+        quickest = choose_concurrent(model, offered, replace(scheduler, objective="latency"), in_turn, unlimited)
         if quickest.finish_cycles < best.finish:
             return replace(quickest, objective=scheduler.objective)
     return _mapping(best, evaluator, bounds_of(evaluators), sequential)
