@@ -252,7 +252,7 @@ def _mask(match: Match) -> str | None:
     return None if logit <= -_BYTE else f"a logit can be {logit}"
 
 
-#: What lies behind the last key is unknown: the bias of -2^23 has to outweigh it; then the logit is -128 as in the graph.
+#: What lies behind the last key is unknown: the lowest bias must outweigh it, and make the logit -128 as in the graph.
 MASKED = Constraint("mask", "with the lowest bias, the logit of a column beyond the keys is -128 for any key", _mask)
 
 
