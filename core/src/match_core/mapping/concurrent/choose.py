@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from match_core.ir.model import Model
     from match_core.mapping.concurrent.network import Along
     from match_core.schedule.candidates import Scheduler
+    from match_core.schedule.loops import Objective
 
 #: So many heuristic starts are improved, the best ones as they are.
 STARTS = 3
@@ -67,7 +68,7 @@ def choose_concurrent(
         in_turn = choose(model, offered, sequential.refused)
         quickest = choose_concurrent(model, offered, replace(scheduler, objective="latency"), in_turn, unlimited)
         if quickest.finish_cycles < best.finish:
-            return replace(quickest, objective=scheduler.objective)
+            return _as_of(quickest, scheduler.objective)
     return _mapping(best, evaluator, bounds_of(evaluators), sequential)
 
 
@@ -212,6 +213,14 @@ def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential:
         bounds=bounds,
         finish_cycles=best.finish,
     )
+
+
+def _as_of(quickest: Mapping, objective: Objective) -> Mapping:
+    """The quickest mapping, with the value that it has for another objective, of which no bound is known."""
+    assert quickest.energy_pj is not None
+    energy, finish = round(quickest.energy_pj), quickest.finish_cycles
+    value = energy if objective == "energy" else energy * finish
+    return replace(quickest, objective=objective, solver=replace(quickest.solver, objective=value, bound=0))
 
 
 def _tasks(best: Evaluation, evaluator: Evaluator) -> Iterator[tuple[Assignment, int]]:
