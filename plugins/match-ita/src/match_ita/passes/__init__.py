@@ -7,6 +7,7 @@ from match_core import Pass, Soc
 
 def ita_passes(soc: Soc) -> tuple[Pass, ...]:
     """All passes for a Soc with ITA."""
+    from match_ita.passes.convolution import CONVOLUTION
     from match_ita.passes.linear import LINEAR
 
-    return (LINEAR,)
+    return (CONVOLUTION, LINEAR)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from match_ita.passes import requant_search
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
+from match_ita.passes.requant_search import MULTIPLIER_MAX, SHIFT_MAX
 
-#: Registers: multiplier 8 bits, shift as the RTL's 35-bit product allows, addend 8 bits signed, bias 24 bits signed.
-MULTIPLIER_MAX, SHIFT_MAX, BIAS_BITS = 255, 33, 24
-#: Accumulators are 26 bits wide and wrap.
-ACCUMULATOR_BITS = 26
+#: Biases are signed; accumulators wrap.
+BIAS_BITS, ACCUMULATOR_BITS = 24, 26
 #: Sums of the wider requantisation must fit int64 when they are compared.
 _WIDE_SHIFT_MAX = 52
 
@@ -62,28 +62,18 @@ def nearest(layer: LinearLayer, low: Ints, high: Ints) -> ItaRequant | None:
     if not np.any(moving) or np.any(layer.multiplier[moving] != layer.multiplier[moving][0]):
         return None
     slope = float(layer.multiplier[moving][0]) / 2.0**layer.shift
-    rounded = eight_bits(slope)
-    if rounded is None:
+    factor = requant_search.nearest(slope, 1)
+    if factor is None:
         return None
-    multiplier, shift = rounded
     offset = layer.addend / 2.0**layer.shift - 0.5
     pivot = np.clip((0.5 * (layer.lo + layer.hi) - offset) / slope, low, high)
     pivot = np.where(moving, pivot, 0.0)
     result = np.where(moving, slope * pivot + offset, np.clip(np.floor(offset + 0.5), layer.lo, layer.hi))
     for add in (0, int(np.clip(np.rint(np.median(offset)), INT8_MIN, INT8_MAX))):
-        bias = np.rint((result - add) * (2.0**shift / multiplier) - pivot).astype(np.int64)
-        found = ItaRequant(multiplier, shift, bias, add)
+        bias = np.rint((result - add) / factor.slope - pivot).astype(np.int64)
+        found = ItaRequant(factor.multiplier, factor.shift, bias, add)
         if fits(layer, found):
             return found
-    return None
-
-
-def eight_bits(slope: float) -> tuple[int, int] | None:
-    """Multiplier and shift whose quotient is nearest to a positive slope; None where it is too large or too small."""
-    for shift in range(SHIFT_MAX, -1, -1):
-        multiplier = round(slope * (1 << shift))
-        if multiplier <= MULTIPLIER_MAX:
-            return (multiplier, shift) if multiplier > 0 else None
     return None
 
 
