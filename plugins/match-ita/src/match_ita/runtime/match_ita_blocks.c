@@ -1,0 +1,60 @@
+/* match_ita_blocks.c - short blocks. SPDX-License-Identifier: Apache-2.0 */
+#include "match_ita_blocks.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Cycles on the twin; nothing on silicon. */
+#ifndef MATCH_ITA_CHARGE_TAIL
+#define MATCH_ITA_CHARGE_TAIL() ((void)0)
+#endif
+
+static void move(match_ita_stream_t *stream, uint32_t y, uint32_t x)
+{
+    if (stream->first != NULL) {
+        stream->first = (const uint8_t *)stream->first + y * stream->step.y + x * stream->step.x;
+    }
+}
+
+void match_ita_move(match_ita_nest_t *nest, uint32_t y, uint32_t x)
+{
+    move(&nest->input, y, x);
+    move(&nest->weight, y, x);
+    move(&nest->bias, y, x);
+    move(&nest->output, y, x);
+}
+
+match_ita_tail_t match_ita_tail(void *output, uint32_t columns, uint32_t rows, void *scratch)
+{
+    const uint32_t left = rows % MATCH_ITA_SIDE;
+    const match_ita_tail_t tail = {
+        .to = (uint8_t *)output + (columns * rows - left) * MATCH_ITA_SIDE,
+        .scratch = (left != 0u) ? scratch : NULL,
+        .bytes = left * MATCH_ITA_SIDE,
+    };
+    return tail;
+}
+
+void match_ita_move_tail(const match_ita_tail_t *tail)
+{
+    if (tail->scratch != NULL) {
+        MATCH_ITA_CHARGE_TAIL();
+        (void)snrt_dma_start_1d(tail->to, tail->scratch, tail->bytes);
+        snrt_dma_wait_all();
+    }
+}
+
+void match_ita_clear_columns(void *output, uint32_t p1, uint32_t t1, uint32_t t, void *scratch)
+{
+    const uint32_t used = t - (t1 - 1u) * MATCH_ITA_SIDE;
+    if (used == MATCH_ITA_SIDE) {
+        return;
+    }
+    MATCH_ITA_CHARGE_TAIL();
+    (void)memset(scratch, 0, MATCH_ITA_SIDE);
+    for (uint32_t p = 0u; p < p1; p++) {
+        uint8_t *const block = (uint8_t *)output + (p * t1 + t1 - 1u) * MATCH_ITA_BLOCK_BYTES;
+        (void)snrt_dma_start_2d(block + used, scratch, MATCH_ITA_SIDE - used, MATCH_ITA_SIDE, 0u, MATCH_ITA_SIDE);
+    }
+    snrt_dma_wait_all();
+}

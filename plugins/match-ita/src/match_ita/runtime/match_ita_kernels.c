@@ -1,0 +1,98 @@
+/* match_ita_kernels.c - linear layers and products of activations as nests of jobs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "match_ita_api.h"
+
+#include <stddef.h>
+
+#include "match_ita_blocks.h"
+#include "match_runtime.h"
+
+static match_ita_setup_t linear_setup(int32_t multiplier, int32_t shift, int32_t add)
+{
+    match_ita_setup_t setup = {.engine = MATCH_ITA_LAYER_LINEAR};
+    match_ita_set_slot(&setup, MATCH_ITA_SLOT_LINEAR, multiplier, shift, add);
+    return setup;
+}
+
+/* ITA only counts the blocks of a linear layer: a run of it has at most 15 by 15 blocks of the output. */
+static void program_runs(match_ita_nest_t nest, void *last_output)
+{
+    const match_ita_loops_t all = nest.count;
+    const uint32_t most_y = (all.x > MATCH_ITA_MOST_TILES) ? 1u : MATCH_ITA_MOST_TILES;
+    for (uint32_t y = 0u; y < all.y; y += nest.count.y) {
+        nest.count.y = match_min_u32(all.y - y, most_y);
+        for (uint32_t x = 0u; x < all.x; x += nest.count.x) {
+            nest.count.x = match_min_u32(all.x - x, MATCH_ITA_MOST_TILES);
+            const int is_last = (y + nest.count.y == all.y) && (x + nest.count.x == all.x);
+            match_ita_nest_t run = nest;
+            match_ita_move(&run, y, x);
+            run.tiles = match_ita_tiles(nest.count.x, all.inner, nest.count.y);
+            run.last_output = is_last ? last_output : NULL;
+            match_ita_program(&run);
+        }
+    }
+}
+
+void match_ita_linear(const match_ita_linear_t *tile)
+{
+    const uint32_t rows = match_ita_blocks(tile->s);
+    match_ita_setup_t setup = linear_setup(tile->multiplier, tile->shift, tile->add);
+    setup.engine |= (uint32_t)tile->activation << MATCH_ITA_ACTIVATION_BIT;
+    setup.gelu = ((uint32_t)tile->gelu_b & 0xFFFFu) | ((uint32_t)tile->gelu_c << 16);
+    setup.activation_requant = ((uint32_t)tile->act_multiplier & 0xFFu) | (((uint32_t)tile->act_shift & 0xFFu) << 8) |
+                               (((uint32_t)tile->act_add & 0xFFu) << 16);
+    const match_ita_nest_t nest = {
+        .count = {tile->c1, rows, tile->k1},
+        .input = {tile->input, {tile->s * MATCH_ITA_SIDE, MATCH_ITA_BLOCK_BYTES, 0u}},
+        .weight = {tile->weight, {MATCH_ITA_BLOCK_BYTES, 0u, tile->c1 * MATCH_ITA_BLOCK_BYTES}},
+        .bias = {tile->bias, {0u, 0u, MATCH_ITA_BIAS_BYTES}},
+        .output = {tile->output, {0u, MATCH_ITA_BLOCK_BYTES, tile->s * MATCH_ITA_SIDE}},
+    };
+    const match_ita_tail_t tail = match_ita_tail(tile->output, tile->k1, tile->s, tile->scratch);
+    match_ita_settle((tail.scratch != NULL) ? tail.scratch : tile->output);
+    match_ita_begin(&setup);
+    program_runs(nest, tail.scratch);
+    match_ita_end();
+    match_ita_move_tail(&tail);
+}
+
+void match_ita_linear_turned(const match_ita_linear_turned_t *tile)
+{
+    const match_ita_setup_t setup = linear_setup(tile->multiplier, tile->shift, tile->add);
+    const match_ita_nest_t nest = {
+        .count = {tile->c1, tile->t1, tile->p1},
+        .input = {tile->weight, {MATCH_ITA_BLOCK_BYTES, 0u, tile->c1 * MATCH_ITA_BLOCK_BYTES}},
+        .weight = {tile->input, {tile->input_t * MATCH_ITA_SIDE, MATCH_ITA_BLOCK_BYTES, 0u}},
+        .bias = {tile->bias, {0u, 0u, MATCH_ITA_BIAS_BYTES}},
+        .output = {tile->output, {0u, MATCH_ITA_BLOCK_BYTES, tile->t1 * MATCH_ITA_BLOCK_BYTES}},
+        .stream = MATCH_ITA_BIAS_BY_ROW,
+    };
+    match_ita_settle(tile->output);
+    match_ita_begin(&setup);
+    program_runs(nest, NULL);
+    match_ita_end();
+    match_ita_clear_columns(tile->output, tile->p1, tile->t1, tile->input_t, tile->scratch);
+}
+
+void match_ita_matmul(const match_ita_matmul_t *tile)
+{
+    const uint32_t rows = match_ita_blocks(tile->m), a_block = tile->m * MATCH_ITA_SIDE;
+    const uint32_t b_block = tile->n1 * MATCH_ITA_BLOCK_BYTES;
+    const match_ita_setup_t setup = linear_setup(tile->multiplier, tile->shift, tile->add);
+    const match_ita_tail_t tail = match_ita_tail(tile->output, tile->h * tile->n1, tile->m, tile->scratch);
+    match_ita_settle((tail.scratch != NULL) ? tail.scratch : tile->output);
+    match_ita_begin(&setup);
+    for (uint32_t head = 0u; head < tile->h; head++) {
+        const match_ita_nest_t nest = {
+            .count = {tile->c1, rows, tile->n1},
+            .input = {(const uint8_t *)tile->a + head * tile->c1 * a_block, {a_block, MATCH_ITA_BLOCK_BYTES, 0u}},
+            .weight = {(const uint8_t *)tile->b + head * tile->c1 * b_block, {b_block, 0u, MATCH_ITA_BLOCK_BYTES}},
+            .bias = {NULL, {0u, 0u, 0u}},
+            .output = {(const uint8_t *)tile->output + head * tile->n1 * a_block, {0u, MATCH_ITA_BLOCK_BYTES, a_block}},
+            .stream = MATCH_ITA_NO_BIAS,
+        };
+        program_runs(nest, (head + 1u == tile->h) ? tail.scratch : NULL);
+    }
+    match_ita_end();
+    match_ita_move_tail(&tail);
+}
