@@ -16,6 +16,7 @@ from match_core.ir.editor import Editor
 from match_ita.ita_interfaces import BLOCK
 from match_ita.passes.linear_expectation import expected
 from match_ita.passes.linear_layers import (
+    INNER_MAX,
     INT8_MAX,
     INT8_MIN,
     Ints,
@@ -30,8 +31,6 @@ from match_ita.passes.linear_padding import pad
 from match_ita.passes.linear_requant import ItaRequant, as_ita, largest_difference, nearest
 from match_ita.passes.linear_scale import RMS_MAX, scaled
 
-#: Inner sizes that the accumulator's width allows.
-INNER_MAX = 512
 #: Largest difference from the wider arithmetic, in LSB.
 DIFFERENCE_MAX = 1
 
@@ -90,6 +89,6 @@ LINEAR = Pass(
     Phase.TARGET,
     run,
     "linear layers get ITA's 8-bit requantisation and block sizes",
-    after=("ita_attention", "ita_convolution", "ita_gelu", "ita_split"),
+    after=("ita_convolution", "ita_gelu", "ita_softmax", "ita_split"),
     exact=None,
 )

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.model import qualified_op
-from match_core.transforms.expectation import Expectation, Reals, clipped, of_sum, unknown
+from match_core.transforms.expectation import Expectation, Reals, clipped, unknown
 from match_core.transforms.quant import constant, producer, quant_of, shape_of
 
-from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, linear_layer
+from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, linear_layer, per_column
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -49,7 +49,7 @@ def _last(found: Expectation) -> Expectation:
 
 
 def _moved(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    """Reshape and Transpose: channels are told apart where the last axis stays as it is."""
+    """Channels are told apart where the last axis stays as it is. What a Pad adds counts little."""
     found = expected(node.inputs[0], outputs, depth)
     before, after = shape_of(node.inputs[0]), shape_of(node.outputs[0])
     stays = before[-1:] == after[-1:]
@@ -58,16 +58,62 @@ def _moved(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectati
     return found if stays or found.lo.size == 1 else _last(found.merged())
 
 
+def sums(x: Expectation, weight: Ints) -> tuple[Reals, Reals]:
+    """Mean and standard deviation of each column of ``x weight``, for independent channels of x."""
+    return x.mean @ weight, np.sqrt(np.square(x.sd) @ np.square(weight.astype(np.float64)))
+
+
+def _gathered(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+    return _moved(node, outputs, depth) if int(node.attrs.get("axis", 0)) == 0 else None
+
+
 def _requantised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
     layer = linear_layer(node, outputs)
     if layer is None:
-        return None
-    inputs = expected(layer.x, outputs, depth).per_channel(layer.weight.shape[0], -1)
-    sums = of_sum(inputs, layer.weight.T[:, :, None], 1)
-    scale = 2.0**layer.shift
-    mean = (sums.mean * layer.multiplier + layer.addend) / scale - 0.5
+        return _scaled(node, outputs, depth)
+    mean, sd = sums(expected(layer.x, outputs, depth).per_channel(layer.weight.shape[0], -1), layer.weight)
+    slope, offset = layer.multiplier / 2.0**layer.shift, layer.addend / 2.0**layer.shift - 0.5
     lo, hi = np.full(mean.shape, layer.lo, np.int64), np.full(mean.shape, layer.hi, np.int64)
-    return clipped(mean, sums.sd * layer.multiplier / scale, lo, hi, axis=-1)
+    return clipped(slope * mean + offset, slope * sd, lo, hi, axis=-1)
+
+
+def _scaled(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+    """RequantI8 of an int8 tensor."""
+    if node.inputs[0].dtype != np.int8:
+        return None
+    return _affine(node, (expected(node.inputs[0], outputs, depth),), node.inputs[1:])
+
+
+def _added(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+    terms = node.inputs[:2]
+    if any(tensor.dtype != np.int8 for tensor in terms):
+        return None
+    return _affine(node, tuple(expected(tensor, outputs, depth) for tensor in terms), node.inputs[2:])
+
+
+def _normalised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+    """What M multiplies has mean 0 and variance 1 in units of 2^29 / sqrt(n), and the product is divided by 2^32."""
+    unit = 2.0**-3 / np.sqrt(int(node.inputs[0].shape[-1]))
+    normal = replace(_uniform(), mean=np.zeros(1), sd=np.full(1, unit))
+    return _affine(node, (normal,), [node.inputs[position] for position in (1, 2, 3, 5, 6)])
+
+
+def _affine(node: gs.Node, terms: tuple[Expectation, ...], constants: Sequence[gs.Tensor]) -> Expectation | None:
+    """Of ``clip(floor((sum of M * term + B) / D), lo, hi)``; None where constants differ along other axes than the
+    last."""
+    count, rank = int(node.outputs[0].shape[-1]), len(node.outputs[0].shape)
+    known = [constant(tensor) for tensor in constants]
+    columns = [per_column(values.astype(np.int64), rank, count) for values in known if values is not None]
+    numbers = [column.astype(np.float64) for column in columns if column is not None]
+    if len(numbers) != len(terms) + 4:
+        return None
+    *factors, addend, divisor, lo, hi = numbers
+    mean, variance = addend / divisor - 0.5, np.zeros(count)
+    for factor, term in zip(factors, terms, strict=True):
+        channels = term.per_channel(count, -1)
+        mean = mean + factor / divisor * channels.mean
+        variance = variance + np.square(factor / divisor * channels.sd)
+    return clipped(mean, np.sqrt(variance), lo.astype(np.int64), hi.astype(np.int64), axis=-1)
 
 
 def _table(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
@@ -90,6 +136,11 @@ _RULES: Mapping[str, Callable[[gs.Node, Sequence[gs.Tensor], int], Expectation |
     "QuantizeLinear": _quantised,
     "Reshape": _moved,
     "Transpose": _moved,
+    "Gather": _gathered,
+    "Pad": _moved,
+    "Slice": _moved,
     "match.arith::RequantI8": _requantised,
+    "match.arith::AddRequantI8": _added,
+    "match.arith::LayerNormRequantI8": _normalised,
     "match.arith::LutI8": _table,
 }

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
+#: Inputs of a layer that ITA's accumulator allows.
+INNER_MAX = 512
 #: Results saturate at these.
 INT8_MIN, INT8_MAX = -128, 127
 
@@ -118,15 +120,30 @@ def sum_ranges(weight: Ints, lo: int, hi: int) -> tuple[Ints, Ints]:
     return positive * lo + negative * hi, positive * hi + negative * lo
 
 
-def set_requant(editor: Editor, layer: LinearLayer, multiplier: Ints, addend: Ints, shift: int) -> None:
-    """Give the layer other constants (arrays of [K], or of [] where all columns agree)."""
-    shape = [1] * (len(layer.y.shape) - 1) + [-1]
-    name = layer.requant.name
-    for position, (hint, values) in enumerate((("multiplier", multiplier), ("addend", addend)), start=1):
+def requant_constants(
+    editor: Editor,
+    name: str,
+    rank: int,
+    multiplier: Ints,
+    addend: Ints,
+    shift: int,
+    bounds: tuple[int, int] = (INT8_MIN, INT8_MAX),
+) -> list[gs.Constant]:
+    """M, B, D, lo and hi of a RequantI8 of a tensor of this rank; M and B are [K], or scalars where all agree."""
+    result = []
+    for hint, values in (("multiplier", multiplier), ("addend", addend)):
         same = values.size > 0 and bool(np.all(values == values.reshape(-1)[0]))
-        stored = np.array(values.reshape(-1)[0], np.int64) if same else values.reshape(shape)
-        layer.requant.inputs[position] = editor.constant(f"{name}_{hint}", stored)
-    layer.requant.inputs[3] = editor.constant(f"{name}_divisor", np.array(1 << shift, np.int64))
+        stored = np.array(values.reshape(-1)[0], np.int64) if same else values.reshape(*[1] * (rank - 1), -1)
+        result.append(editor.constant(f"{name}_{hint}", stored))
+    numbers = {"divisor": 1 << shift, "lo": bounds[0], "hi": bounds[1]}
+    return result + [editor.constant(f"{name}_{hint}", np.array(n, np.int64)) for hint, n in numbers.items()]
+
+
+def set_requant(editor: Editor, layer: LinearLayer, multiplier: Ints, addend: Ints, shift: int) -> None:
+    """Give the layer other constants."""
+    bounds, rank = (layer.lo, layer.hi), len(layer.y.shape)
+    constants = requant_constants(editor, layer.requant.name, rank, multiplier, addend, shift, bounds)
+    layer.requant.inputs = [layer.requant.inputs[0], *constants]
 
 
 def set_weight(editor: Editor, layer: LinearLayer, weight: Ints) -> None:

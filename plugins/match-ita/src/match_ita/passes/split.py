@@ -1,0 +1,178 @@
+"""Linear layers with more than 512 inputs are divided: partial layers on ranges of the inputs, and a sum on the cores.
+
+ITA's accumulator allows 512 inputs, and what leaves it is int8. So each of R partial layers gives its share of the
+result in steps that are ``1 / ratio`` of the result's, and the cores add the shares and requantise once:
+``y = clip(floor(sum of shares / ratio + 1/2))``. A share is rounded, which costs ``1 / (ratio sqrt(12))`` LSB (root
+mean square); R of them cost sqrt(R) times that. ``ratio`` is as large as the expected shares allow: the biases centre
+each column's shares, and 127 steps are ``_DEVIATIONS`` of their standard deviations, or all that they can reach.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core import Model, Pass, PassContext, Phase
+from match_core.ir.editor import Editor
+from match_core.transforms.expectation import Expectation, Reals
+from match_core.transforms.quant import shape_of
+
+from match_ita.ita_interfaces import BLOCK
+from match_ita.passes import requant_search
+from match_ita.passes.convolution_rows import reshaped
+from match_ita.passes.linear_expectation import expected, sums
+from match_ita.passes.linear_layers import (
+    INNER_MAX,
+    INT8_MAX,
+    Ints,
+    LinearLayer,
+    linear_layers,
+    requant_constants,
+    sum_ranges,
+    value_range,
+)
+from match_ita.passes.split_columns import Range, columns, grain
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: Shares further from their mean saturate.
+_DEVIATIONS = 5.0
+#: The expected error (root mean square, LSB) that rounded shares may cost.
+RMS_MAX = 0.5
+#: Bits of the multipliers of shares per column, which ita_linear replaces, and of the sum's.
+_MULTIPLIER_BITS = 30
+_INT32 = 6  # TensorProto element type
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """Divide every layer with too many inputs."""
+    editor = Editor(model)
+    for layer in linear_layers(editor):
+        if layer.weight.shape[0] <= INNER_MAX:
+            continue
+        layer = replace(layer, weight=np.where(layer.multiplier == 0, 0, layer.weight))
+        plan = _plan(layer, expected(layer.x, editor.graph.outputs))
+        if plan is not None and plan.expected_rms <= RMS_MAX:
+            _divide(editor, layer, plan)
+            continue
+        rms = "any" if plan is None else f"{plan.expected_rms:.2f} LSB"
+        names = "/".join(editor.origin(layer.matmul))
+        editor.notes.append(f"{names}: {layer.weight.shape[0]} inputs are not divided for ITA: expected error {rms}")
+    return editor.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Inputs of each partial layer, the steps of shares as ``multiplier`` ([1], or [K] where columns differ) and
+    ``shift``, and ``offsets`` [R, K]: what is added to a share, in steps."""
+
+    ranges: tuple[Range, ...]
+    ratio: float
+    multiplier: Ints
+    shift: int
+    offsets: Reals
+
+    def addend(self, index: int) -> Ints:
+        """B of the partial layer: with one multiplier a whole number of accumulator steps, as ITA's bias is."""
+        half = 1 << (self.shift - 1)
+        if self.multiplier.size == 1:
+            multiplier = int(self.multiplier[0])
+            bias = np.rint(self.offsets[index] * (2.0**self.shift / multiplier)).astype(np.int64)
+            exact: Ints = multiplier * bias + half
+            return exact
+        result: Ints = np.rint(self.offsets[index] * 2.0**self.shift).astype(np.int64) + half
+        return result
+
+    @property
+    def expected_rms(self) -> float:
+        """Root mean square of what rounding the shares costs, in LSB of the result."""
+        return float(np.sqrt(len(self.ranges) / 12)) / self.ratio
+
+
+def _plan(layer: LinearLayer, x: Expectation) -> Plan | None:
+    slopes = layer.multiplier / 2.0**layer.shift
+    ranges = _ranges(layer.weight.shape[0], grain(layer.x))
+    means, spreads = _shares(layer, x, ranges, slopes)
+    largest = float(spreads.max(initial=0.0))
+    if largest <= 0:
+        return None
+    ratio = INT8_MAX / largest
+    moving = slopes[slopes > 0]
+    one = requant_search.nearest(ratio * float(moving[0]), 1) if np.all(moving == moving[0]) else None
+    if one is not None and one.shift > 0:  # steps of shares that ITA has exactly
+        ratio, shift = one.slope / float(moving[0]), one.shift
+        multiplier = np.array([one.multiplier], np.int64)
+    else:
+        shift = _MULTIPLIER_BITS - int(np.ceil(np.log2(ratio * float(slopes.max()))))
+        multiplier = np.rint(ratio * slopes * 2.0**shift).astype(np.int64)
+    offset = layer.addend / 2.0**layer.shift - 0.5
+    result = means.sum(axis=0) + offset
+    return Plan(ranges, ratio, multiplier, shift, ratio * (result / len(ranges) - means))
+
+
+def _ranges(inputs: int, grain: int) -> tuple[Range, ...]:
+    """As few ranges as can be, of much the same size, whole grains (or blocks) but for the last."""
+    unit = grain if 1 < grain <= INNER_MAX else BLOCK
+    units = -(-inputs // unit)
+    count = -(-units // (INNER_MAX // unit))
+    size = -(-units // count) * unit
+    return tuple((start, min(start + size, inputs)) for start in range(0, inputs, size))
+
+
+def _shares(layer: LinearLayer, x: Expectation, ranges: tuple[Range, ...], slopes: Reals) -> tuple[Reals, Reals]:
+    """Means [R, K] of the shares, and how far [R, K] they are expected to go from them, in LSB of the result."""
+    inputs = x.per_channel(layer.weight.shape[0], x.axis)
+    means, reaches = [], []
+    for start, stop in ranges:
+        weight = layer.weight[start:stop]
+        part = replace(inputs, mean=inputs.mean[start:stop], sd=inputs.sd[start:stop])
+        mean, sd = sums(part, weight)
+        low, high = sum_ranges(weight, *value_range(layer.x))
+        reach = np.minimum(_DEVIATIONS * sd, np.maximum(high - mean, mean - low))
+        means.append(mean * slopes)
+        reaches.append(reach * slopes)
+    return np.array(means), np.array(reaches)
+
+
+def _divide(editor: Editor, layer: LinearLayer, plan: Plan) -> None:
+    """Write the partial layers and their sum in place of the layer."""
+    name, origin, shape = layer.name, editor.origin(layer.matmul, layer.requant), shape_of(layer.y)
+    flat = (math.prod(shape[:-1]), shape[-1])
+    parts = columns(editor, layer.x, plan.ranges, name)
+    shares = [_share(editor, layer, plan, index, part) for index, part in enumerate(parts)]
+    rows = [reshaped(editor, share, (1, *flat), f"{name}_share_rows", origin) for share in shares]
+    stacked = (len(shares), *flat)
+    joined = editor.node("Concat", rows, np.int8, stacked, name=f"{name}_shares", origin=origin, attrs={"axis": 0})
+    wide = editor.node("Cast", [joined], np.int32, stacked, name=f"{name}_wide", origin=origin, attrs={"to": _INT32})
+    given = [wide, editor.constant(f"{name}_axes", np.array([0], np.int64))]
+    keep = {"keepdims": 0}
+    total = editor.node("ReduceSum", given, np.int32, flat, name=f"{name}_sum", origin=origin, attrs=keep)
+    shift = _MULTIPLIER_BITS - max(math.ceil(math.log2(1 / plan.ratio)), 0)
+    values = [round(2**shift / plan.ratio), 1 << (shift - 1), 1 << shift, layer.lo, layer.hi]
+    given = [total, *(editor.constant(f"{name}_sum_constant", np.array(value, np.int64)) for value in values)]
+    result = editor.node("match.arith::RequantI8", given, np.int8, flat, name=f"{name}_sum_requant", origin=origin)
+    editor.replace(layer.y, reshaped(editor, result, shape, f"{name}_result", origin))
+
+
+def _share(editor: Editor, layer: LinearLayer, plan: Plan, index: int, x: gs.Tensor) -> gs.Variable:
+    """The partial layer on range ``index`` of the inputs, given as ``x``."""
+    start, stop = plan.ranges[index]
+    name, origin, shape = f"{layer.name}_{index}", editor.origin(layer.matmul), shape_of(layer.y)
+    weight = editor.constant(f"{name}_weight", layer.weight[start:stop].astype(np.int8))
+    acc = editor.node("MatMulInteger", [x, weight], np.int32, shape, name=name, origin=origin)
+    constants = requant_constants(editor, name, len(shape), plan.multiplier, plan.addend(index), plan.shift)
+    op, origin = "match.arith::RequantI8", editor.origin(layer.requant)
+    return editor.node(op, [acc, *constants], np.int8, shape, name=f"{name}_requant", origin=origin)
+
+
+SPLIT = Pass(
+    "ita_split",
+    Phase.TARGET,
+    run,
+    "linear layers with more inputs than ITA's accumulator allows are divided, the cores add the shares",
+    after=("ita_softmax", "ita_convolution", "ita_gelu"),
+    exact=None,
+)

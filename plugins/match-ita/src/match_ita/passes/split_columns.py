@@ -1,0 +1,114 @@
+"""Columns of an activation as tensors of their own, without a copy where whatever makes it can make them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.ir.editor import Editor
+from match_core.ir.model import qualified_op
+from match_core.transforms.quant import constant, producer, shape_of
+
+from match_ita.functions import GELU
+from match_ita.passes.linear_layers import is_private, linear_layer
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: First column and the one behind the last.
+Range = tuple[int, int]
+
+
+def grain(x: gs.Tensor) -> int:
+    """How many columns at the least are made apart: those of a gathered row, else 1."""
+    gather = _gather_behind(x)
+    return int(gather.outputs[0].shape[-1]) if gather is not None else 1
+
+
+def columns(editor: Editor, x: gs.Tensor, ranges: Sequence[Range], name: str) -> list[gs.Tensor]:
+    """The ranges of the last axis of ``x``: made apart where ``x`` comes from a linear layer, a table behind one or a
+    Gather and nothing else reads it; else by Slice."""
+    if _divisible(editor, x):
+        return [_made(editor, x, part) for part in ranges]
+    return [_slice(editor, x, part, f"{name}_columns_{index}") for index, part in enumerate(ranges)]
+
+
+def _divisible(editor: Editor, x: gs.Tensor) -> bool:
+    node, outputs = producer(x), editor.graph.outputs
+    if node is None or not is_private(x, outputs):
+        return False
+    op = qualified_op(node)
+    if op == "Reshape":
+        before = node.inputs[0]
+        same = int(before.shape[-1]) == int(x.shape[-1])
+        return _divisible(editor, before) if same else _gather_behind(x) is not None and is_private(before, outputs)
+    if op in ("match.arith::LutI8", GELU):
+        return _divisible(editor, node.inputs[0])
+    return linear_layer(node, outputs) is not None
+
+
+def _gather_behind(x: gs.Tensor) -> gs.Node | None:
+    """The Gather of n rows [T, n, C] that ``x`` [T, n * C] lays behind each other."""
+    reshape = producer(x)
+    if reshape is None or qualified_op(reshape) != "Reshape" or len(x.shape) != 2:
+        return None
+    gather = producer(reshape.inputs[0])
+    if gather is None or qualified_op(gather) != "Gather" or constant(gather.inputs[1]) is None:
+        return None
+    shape = shape_of(gather.outputs[0])
+    fits = int(gather.attrs.get("axis", 0)) == 0 and len(shape) == 3 and shape[0] == int(x.shape[0])
+    return gather if fits and gather.outputs[0].dtype == np.int8 else None
+
+
+def _made(editor: Editor, x: gs.Tensor, part: Range) -> gs.Tensor:
+    """The range of ``x``, made by a copy of its producer."""
+    node = producer(x)
+    if node is None:
+        raise ValueError(f"nothing makes {x.name!r}")
+    shape = (*shape_of(x)[:-1], part[1] - part[0])
+    op, origin = qualified_op(node), editor.origin(node)
+    if op == "Reshape" and (gather := _gather_behind(x)) is not None:
+        return _gathered(editor, gather, part, shape)
+    if op == "Reshape":
+        below = _made(editor, node.inputs[0], part)
+        target = editor.constant(f"{node.name}_shape", np.array(shape, np.int64))
+        return editor.node(op, [below, target], np.int8, shape, name=node.name, origin=origin)
+    if op in ("match.arith::LutI8", GELU):
+        below = _made(editor, node.inputs[0], part)
+        return editor.node(op, [below, *node.inputs[1:]], np.int8, shape, name=node.name, origin=origin)
+    return _layer(editor, node, part, shape)
+
+
+def _gathered(editor: Editor, gather: gs.Node, part: Range, shape: tuple[int, ...]) -> gs.Tensor:
+    width = int(gather.outputs[0].shape[-1])
+    index = np.asarray(constant(gather.inputs[1]))[:, part[0] // width : part[1] // width]
+    given = [gather.inputs[0], editor.constant(f"{gather.name}_index", index)]
+    origin, taken = editor.origin(gather), (*index.shape, width)
+    rows = editor.node("Gather", given, np.int8, taken, name=gather.name, origin=origin, attrs={"axis": 0})
+    target = editor.constant(f"{gather.name}_shape", np.array(shape, np.int64))
+    return editor.node("Reshape", [rows, target], np.int8, shape, name=f"{gather.name}_windows", origin=origin)
+
+
+def _layer(editor: Editor, requant: gs.Node, part: Range, shape: tuple[int, ...]) -> gs.Tensor:
+    matmul = producer(requant.inputs[0])
+    if matmul is None:
+        raise ValueError(f"{requant.name!r} is no linear layer")
+    name, some = matmul.name, slice(*part)
+    weight = editor.constant(f"{name}_weight", np.asarray(constant(matmul.inputs[1]))[:, some])
+    given = [matmul.inputs[0], weight]
+    acc = editor.node("MatMulInteger", given, np.int32, shape, name=name, origin=editor.origin(matmul))
+    constants = list(requant.inputs[1:])
+    for position in (0, 1):
+        values = np.asarray(constant(constants[position]))
+        if values.size > 1:
+            constants[position] = editor.constant(constants[position].name, values[..., some])
+    op, origin = "match.arith::RequantI8", editor.origin(requant)
+    return editor.node(op, [acc, *constants], np.int8, shape, name=requant.name, origin=origin)
+
+
+def _slice(editor: Editor, x: gs.Tensor, part: Range, name: str) -> gs.Tensor:
+    ends = {"starts": part[0], "ends": part[1], "axes": len(x.shape) - 1}
+    given = [x, *(editor.constant(f"{name}_{key}", np.array([value], np.int64)) for key, value in ends.items())]
+    shape = (*shape_of(x)[:-1], part[1] - part[0])
+    return editor.node("Slice", given, x.dtype, shape, name=name, origin=editor.origin(*x.inputs))
