@@ -1,0 +1,67 @@
+"""Figures of the kernels for rows and elements."""
+
+from __future__ import annotations
+
+from match_core import Constant
+
+_COUNT = (
+    "instructions of GCC 12's code (-O2 -march=rv32im -mabi=ilp32) executed by qemu-riscv32, one a cycle, a division "
+    "32 (python -m match_ita.counts): "
+)
+
+
+def _counted(name: str, value: int, what: str) -> Constant:
+    return Constant(f"rows_{name}_cycles", value, "cycles", _COUNT + what, estimate=True)
+
+
+CONSTANTS: tuple[Constant, ...] = (
+    _counted("call", 100, "a call on one core: context, the core's share with its division"),
+    _counted("add_block", 42, "four sums of int8"),
+    _counted("add", 14, "one sum"),
+    _counted("add_wide", 24, "one sum of 64 bits"),
+    _counted("column", 40, "start of a loop down four columns, or one"),
+    _counted("requant_row", 32, "a row of four columns"),
+    _counted("requant", 12, "a row of one column"),
+    _counted("requant_wide", 20, "one value with 64 bits"),
+    _counted("requant_twice_row", 52, "a row of four columns, two steps"),
+    _counted("requant_twice", 17, "a row of one column, two steps"),
+    _counted("add_requant_row", 64, "a row of four columns, a sum first"),
+    _counted("add_requant", 20, "a row of one column, a sum first"),
+    _counted("add_requant_twice_row", 90, "a row of four columns, a sum and two steps"),
+    _counted("add_requant_twice", 26, "a row of one column, a sum and two steps"),
+    _counted("lut_block", 20, "four values of a table"),
+    _counted("lut", 6, "one value of a table"),
+    _counted("offset_block", 36, "four values with addends of their own"),
+    _counted("offset", 11, "one value with an addend of its own"),
+    _counted("sum_outer", 20, "an index outside of a summed axis"),
+    _counted("sum_part", 18, "eight values of one part of a sum"),
+    _counted("sum_block", 80, "eight sums requantised"),
+    _counted("sum_single_part", 4, "one value of one part of a sum"),
+    _counted("sum", 16, "one sum requantised"),
+    _counted("sum_add_block", 140, "eight sums requantised, and another tensor"),
+    _counted("sum_add", 24, "one sum requantised, and another value"),
+    _counted("moments_block", 18, "sum and sum of squares of four values"),
+    _counted("moments", 7, "sum and sum of squares of one value"),
+    _counted("norm_row", 500, "mean, root and reciprocal of a row"),
+    _counted("norm_pass", 40, "start of a pass over one or two rows"),
+    _counted("norm_pair_block", 104, "four values of two rows normalised"),
+    _counted("norm_pair", 28, "one value of two rows normalised"),
+    _counted("norm_block", 56, "four values of one row normalised"),
+    _counted("norm", 16, "one value of one row normalised"),
+    _counted("integer_norm_row", 300, "mean, root and reciprocal of a row in QuantLib's integers"),
+    _counted("integer_norm", 28, "one value normalised in QuantLib's integers"),
+    _counted("mean", 6, "one value of the sum for the mean"),
+    _counted("copy_block", 28, "32 bytes copied"),
+    _counted("copy_word", 6, "four bytes copied"),
+    _counted("copy_byte", 6, "one byte copied"),
+    _counted("fill_byte", 3, "one byte filled"),
+    _counted("run", 30, "start of a run of bytes"),
+    _counted("turn_column", 20, "start of a loop down four columns that are turned, or one"),
+    _counted("turn_block", 46, "a block of four by four bytes turned"),
+    _counted("turn_row", 14, "a row of four columns turned"),
+    _counted("turn", 6, "a byte turned"),
+    _counted("pool_output", 160, "a window of maximum pooling; two divisions are part of it"),
+    _counted("pool_channel", 12, "a channel of a window"),
+    _counted("pool_row", 12, "a row of a window"),
+    _counted("pool_tap", 6, "a pixel of a window"),
+)

@@ -1,0 +1,188 @@
+"""Cycles of the kernels for rows and elements on the eight cores: the busiest core's, as functions of tile sizes.
+
+Figures and their sources stand in ``snitch_rows_constants``. The twin computes the same in C
+(``runtime/match_snitch_rows_cycles.h``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from match_core import Workload
+from numpy.typing import NDArray
+
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, Cycles]
+
+_BLOCK = 4
+_SUM_BLOCK = 8
+_COPY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a kernel: figures, what does not depend on the tile, and the tile's sizes."""
+
+    timing: Mapping[str, int]
+    parameters: Mapping[str, int]
+    tile: Tile
+
+    def figure(self, name: str) -> int:
+        """Cycles of ``rows_<name>_cycles``."""
+        return self.timing[f"rows_{name}_cycles"]
+
+    def busiest(self, items: Cycles, block: int) -> Cycles:
+        """Of items in whole blocks, how many the busiest core has."""
+        every = self.timing["cores"] * block
+        share: Cycles = np.minimum(-(-items // every) * block, items)
+        return share
+
+    def flat(self, block: int, single: int) -> Cycles:
+        """Elements in fours."""
+        return _blocks(self.busiest(self.tile["R"] * self.tile["C"], _BLOCK), _BLOCK, block, single)
+
+    def columns(self, row: int, single: int) -> Cycles:
+        """Columns in fours, down all rows."""
+        rows, column = self.tile["R"], self.figure("column")
+        return _blocks(self.busiest(self.tile["C"], _BLOCK), _BLOCK, column + rows * row, column + rows * single)
+
+    def run(self, size: Cycles, words: Cycles | bool) -> Cycles:
+        """A run of bytes, by words where that can be."""
+        blocks, rest = size // _COPY_BYTES, size % _COPY_BYTES
+        by_words = blocks * self.figure("copy_block") + rest // 4 * self.figure("copy_word")
+        by_words = by_words + size % 4 * self.figure("copy_byte")
+        return np.where(words, by_words, size * self.figure("copy_byte"))
+
+
+def _blocks(items: Cycles, block: int, block_cycles: Cycles | int, single_cycles: Cycles | int) -> Cycles:
+    cycles: Cycles = items // block * block_cycles + items % block * single_cycles
+    return cycles
+
+
+def kernel_cycles(timing: Mapping[str, int], pattern: str, workload: Workload, tile: Tile) -> Cycles:
+    """Cycles of one call on a tile, the hand-over to the cores not included. ``pattern`` is not looked at: the
+    workload's kind names the kernel. KeyError for a kernel of others."""
+    call = _Call(timing, workload.parameters, tile)
+    work = _KERNELS[workload.kind](call)
+    cycles: Cycles = np.asarray(call.figure("call") + work, np.int64)
+    return cycles
+
+
+def _add(call: _Call) -> Cycles:
+    if call.parameters["wide"]:
+        return call.flat(_BLOCK * call.figure("add_wide"), call.figure("add_wide"))
+    return call.flat(call.figure("add_block"), call.figure("add"))
+
+
+def _requant(call: _Call) -> Cycles:
+    if call.parameters["wide"]:
+        return call.columns(_BLOCK * call.figure("requant_wide"), call.figure("requant_wide"))
+    return call.columns(call.figure("requant_row"), call.figure("requant"))
+
+
+def _down(name: str) -> Callable[[_Call], Cycles]:
+    return lambda call: call.columns(call.figure(f"{name}_row"), call.figure(name))
+
+
+def _along(name: str) -> Callable[[_Call], Cycles]:
+    return lambda call: call.flat(call.figure(f"{name}_block"), call.figure(name))
+
+
+def _sums(call: _Call, name: str) -> Cycles:
+    parts = call.tile["N"]
+    block = call.figure(f"{name}_block") + parts * call.figure("sum_part")
+    single = call.figure(name) + parts * call.figure("sum_single_part")
+    return _blocks(call.busiest(call.tile["S"] * call.tile["C"], _SUM_BLOCK), _SUM_BLOCK, block, single)
+
+
+def _sum(call: _Call) -> Cycles:
+    cycles: Cycles = call.tile["O"] * (call.figure("sum_outer") + _sums(call, "sum"))
+    return cycles
+
+
+def _layernorm(call: _Call) -> Cycles:
+    """Rows in pairs."""
+    rows, columns = call.busiest(call.tile["R"], 1), call.tile["C"]
+
+    def along(name: str) -> Cycles:
+        return _blocks(columns, _BLOCK, call.figure(f"{name}_block"), call.figure(name))
+
+    moments = call.figure("norm_row") + along("moments")
+    pair, last = (call.figure("norm_pass") + along(name) for name in ("norm_pair", "norm"))
+    cycles: Cycles = rows * moments + rows // 2 * pair + rows % 2 * last
+    return cycles
+
+
+def _integer_norm(call: _Call) -> Cycles:
+    element = call.figure("integer_norm") + (call.figure("mean") if call.parameters["centred"] else 0)
+    row = call.figure("integer_norm_row") + call.tile["C"] * element
+    return call.busiest(call.tile["R"], 1) * row
+
+
+def _copy(call: _Call) -> Cycles:
+    size = call.tile["P"] * call.tile["A"] * call.tile["B"] * call.tile["C"]
+    return call.run(call.busiest(size, _COPY_BYTES), True)
+
+
+def _transpose(call: _Call) -> Cycles:
+    t, column = call.tile, call.figure("turn_column")
+    fours = column + _blocks(t["R"], _BLOCK, call.figure("turn_block"), call.figure("turn_row"))
+    single = column + t["R"] * call.figure("turn")
+    cycles: Cycles = t["P"] * t["A"] * _blocks(call.busiest(t["C"], _BLOCK), _BLOCK, fours, single)
+    return cycles
+
+
+def _rows(call: _Call, dim: str, runs: str) -> Cycles:
+    """Rows of ``dim``, each of as many runs as ``runs`` has, of C bytes."""
+    size = call.tile["C"]
+    row = call.figure("run") + call.run(size, size % 4 == 0)
+    cycles: Cycles = call.busiest(call.tile[dim], 1) * row * (call.tile[runs] if runs else 1)
+    return cycles
+
+
+def _pad(call: _Call) -> Cycles:
+    before, size, after = (call.parameters[name] * call.tile["I"] for name in ("before", "size", "after"))
+    words = (before % 4 == 0) & (size % 4 == 0) & (after % 4 == 0)
+    row = 3 * call.figure("run") + (before + after) * call.figure("fill_byte") + call.run(size, words)
+    return call.busiest(call.tile["O"], 1) * row
+
+
+def _concat(call: _Call) -> Cycles:
+    sizes = [call.parameters[name] * call.tile["I"] for name in call.parameters]
+    words = np.all([size % 4 == 0 for size in sizes], axis=0)
+    row = sum(call.figure("run") + call.run(size, words) for size in sizes)
+    cycles: Cycles = call.busiest(call.tile["O"], 1) * row
+    return cycles
+
+
+def _maxpool(call: _Call) -> Cycles:
+    t = call.tile
+    row = call.figure("pool_row") + t["FX"] * call.figure("pool_tap")
+    output = call.figure("pool_output") + t["C"] * (call.figure("pool_channel") + t["FY"] * row)
+    cycles: Cycles = call.busiest(t["OY"] * t["OX"], 1) * output
+    return cycles
+
+
+_KERNELS: Mapping[str, Callable[[_Call], Cycles]] = {
+    "snitch_add": _add,
+    "snitch_requant": _requant,
+    "snitch_requant_twice": _down("requant_twice"),
+    "snitch_add_requant": _down("add_requant"),
+    "snitch_add_requant_twice": _down("add_requant_twice"),
+    "snitch_offset_each": _along("offset"),
+    "snitch_lut": _along("lut"),
+    "snitch_sum": _sum,
+    "snitch_sum_add": lambda call: _sums(call, "sum_add"),
+    "snitch_layernorm": _layernorm,
+    "snitch_integer_norm": _integer_norm,
+    "snitch_copy": _copy,
+    "snitch_transpose": _transpose,
+    "snitch_gather": lambda call: _rows(call, "N", ""),
+    "snitch_windows": lambda call: _rows(call, "T", "K"),
+    "snitch_pad": _pad,
+    "snitch_concat": _concat,
+    "snitch_concat_three": _concat,
+    "snitch_maxpool": _maxpool,
+}

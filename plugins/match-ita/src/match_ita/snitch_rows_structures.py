@@ -1,0 +1,140 @@
+"""Structures of the integer graph that the kernels for rows and elements implement, and what a match of one says."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+from match_core import Any, Const, Match, Op, Structure
+from numpy.typing import NDArray
+
+from match_ita.snitch_rows_exact import Affine, Sum
+
+_SUFFIXES = ("I8", "U8")
+_REQUANT = ("multiplier", "addend", "divisor", "low", "high")
+_ADD = ("multiplier_a", "multiplier_b", *_REQUANT[1:])
+
+
+def _either(name: str) -> str:
+    return "|".join(f"match.arith::{name}{suffix}" for suffix in _SUFFIXES)
+
+
+def _requantised(inner: Structure, prefix: str = "") -> Op:
+    return Op(_either("Requant"), f"{prefix}requant", (inner, *(Const(prefix + name) for name in _REQUANT)))
+
+
+def _added(first: Structure, second: Structure, prefix: str = "") -> Op:
+    return Op(_either("AddRequant"), f"{prefix}add", (first, second, *(Const(prefix + name) for name in _ADD)))
+
+
+_PAIR = _added(Any("input_a"), Any("input_b"), "sum_")
+_TOTAL = Op("ReduceSum", "reduce", (Op("Cast", "cast", (Any("input"),)), Const("axes")))
+
+ADD = _added(Any("input_a"), Any("input_b"))
+REQUANT = _requantised(Any("input"))
+REQUANT_TWICE = _requantised(_requantised(Any("input")), "second_")
+ADD_REQUANT = _requantised(_PAIR)
+ADD_REQUANT_TWICE = _requantised(_requantised(_PAIR), "second_")
+SUM = _requantised(_TOTAL)
+#: The residual is the second input of the sum, or the first.
+SUM_ADD = _added(_requantised(_TOTAL), Any("input_b"), "sum_")
+ADD_SUM = _added(Any("input_b"), _requantised(_TOTAL), "sum_")
+
+LUT = Op(_either("Lut"), "lut", (Any("input"), Const("table")))
+GELU = Op(
+    "match.ita::Gelu",
+    "gelu",
+    (Any("input"), *(Const(name) for name in ("gelu_b", "gelu_c", "multiplier", "addend", "divisor"))),
+)
+LAYERNORM = Op(
+    _either("LayerNormRequant"),
+    "norm",
+    (Any("input"), *(Const(name) for name in ("multiplier", "addend", "divisor", "epsilon", "low", "high"))),
+)
+INTEGER_LAYERNORM = Op(
+    "match.arith::LayerNormI8",
+    "norm",
+    (Any("input"), *(Const(name) for name in ("weight", "bias", "divisor", "low", "high"))),
+)
+RMSNORM = Op(
+    "match.arith::RmsNormI8", "norm", (Any("input"), *(Const(name) for name in ("weight", "divisor", "low", "high")))
+)
+TRANSPOSE = Op("Transpose", "transpose", (Any("input"),))
+OFFSET = Op("match.arith::OffsetI8ToU8|match.arith::OffsetU8ToI8", "offset", (Any("input"),))
+SLICE = Op("Slice", "slice", (Any("input"), Const("starts"), Const("ends")))
+GATHER = Op("Gather", "gather", (Any("input"), Const("index")))
+PAD = Op("Pad", "pad", (Any("input"), Const("pads")))
+CONCAT = Op("Concat", "concat", (Any("input_a"), Any("input_b")))
+CONCAT_CONSTANT = Op("Concat", "concat", (Const("input_a"), Any("input_b")))
+CONCAT_THREE = Op("Concat", "concat", (Any("input_a"), Any("input_b"), Any("input_c")))
+MAXPOOL = Op("match.nhwc::MaxPool", "pool", (Any("input"),))
+
+
+def number(match: Match, capture: str) -> int:
+    """The value of a captured constant of one number."""
+    return int(match.const(capture).reshape(-1)[0])
+
+
+def shift(match: Match, capture: str = "divisor") -> int:
+    """S where a captured divisor is 2**S."""
+    return number(match, capture).bit_length() - 1
+
+
+def kind(match: Match, capture: str) -> np.dtype[np.generic]:
+    """The element type of a captured tensor."""
+    found: np.dtype[np.generic] = np.dtype(match.tensor(capture).dtype)
+    return found
+
+
+def value_range(match: Match, capture: str) -> tuple[int, int]:
+    """The least and the largest value of a captured tensor's type."""
+    limits = np.iinfo(match.tensor(capture).dtype)
+    return int(limits.min), int(limits.max)
+
+
+def flip(match: Match, capture: str = "input") -> int:
+    """128 where a captured tensor is signed."""
+    return 128 if kind(match, capture) == np.int8 else 0
+
+
+def matrix(shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows and columns of a tensor: all but the last axis, the last axis."""
+    return prod(shape[:-1]), shape[-1] if shape else 1
+
+
+def output_shape(match: Match) -> tuple[int, ...]:
+    """The static shape of the result."""
+    return tuple(int(size) for size in match.output.shape)
+
+
+def spread(match: Match, capture: str) -> int:
+    """How often a captured constant says the same: 0 for each element a number, 1 for each channel, 2 for all."""
+    shape = match.const(capture).shape
+    if prod(shape) == 1:
+        return 2
+    channels = output_shape(match)[-1]
+    return 1 if prod(shape) == channels == shape[-1] else 0
+
+
+def _values(match: Match, capture: str) -> NDArray[np.int64]:
+    return match.const(capture).astype(np.int64).reshape(-1)
+
+
+def affine(match: Match, ends: tuple[int, int], prefix: str = "") -> Affine:
+    """The requantisation whose captures begin with ``prefix``, for values between ``ends``."""
+    return Affine(
+        _values(match, prefix + "multiplier"),
+        _values(match, prefix + "addend"),
+        shift(match, prefix + "divisor"),
+        number(match, prefix + "low"),
+        number(match, prefix + "high"),
+        *ends,
+    )
+
+
+def pair_sum(match: Match, ranges: tuple[tuple[int, int], tuple[int, int]], prefix: str = "") -> Sum:
+    """The sum of two whose captures begin with ``prefix``, for values in these ranges."""
+    names = ("multiplier_a", "multiplier_b", "addend")
+    numbers = [number(match, prefix + name) for name in names]
+    clip = (number(match, prefix + "low"), number(match, prefix + "high"))
+    return Sum(numbers[0], numbers[1], numbers[2], shift(match, prefix + "divisor"), *clip, *ranges)

@@ -1,0 +1,227 @@
+"""How matches of row and element patterns become workloads: requantisation, tables, sums, normalisation."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+from match_core import Axis, Dim, Match, Operand, Workload
+
+from match_ita import snitch_rows_plan as plan
+from match_ita import snitch_rows_structures as s
+from match_ita.snitch_rows_exact import Affine, Sum
+
+Geometry = tuple[tuple[str, int], ...]
+
+
+def axis(dim: str, size: int) -> Axis:
+    """An axis that is one dimension."""
+    return Axis(dim.lower(), size, ((dim, 1),))
+
+
+def words(value: int) -> tuple[int, int]:
+    """The halves of a 64-bit number as int32."""
+    return int(np.uint32(value & 0xFFFFFFFF).astype(np.int32)), value >> 32
+
+
+def _clip(part: Affine | Sum) -> Geometry:
+    return (("low", part.low), ("high", part.high))
+
+
+def _numbers(both: Sum) -> Geometry:
+    return (("multiplier_a", both.multiplier_a), ("multiplier_b", both.multiplier_b), ("addend", both.addend))
+
+
+def _matrix(match: Match) -> tuple[Axis, Axis]:
+    rows, columns = s.matrix(s.output_shape(match))
+    return axis("R", rows), axis("C", columns)
+
+
+def _elements(
+    match: Match, kind: str, geometry: Geometry, inputs: tuple[str, ...], constants: tuple[Operand, ...] = ()
+) -> Workload:
+    """R rows of C elements; all activations have the result's shape."""
+    axes = _matrix(match)
+    operands = (
+        *(Operand(name, "input", axes) for name in inputs),
+        *constants,
+        Operand("output", "output", axes),
+    )
+    return Workload(kind, tuple(Dim(a.name.upper(), a.size) for a in axes), operands, 0, geometry)
+
+
+def _parameters(match: Match, numbers: int) -> tuple[Operand, ...]:
+    _, columns = _matrix(match)
+    return (Operand("parameters", "constant", (columns, Axis("parameter", numbers)), 32),)
+
+
+_BOTH = ("input_a", "input_b")
+
+
+def add(match: Match) -> Workload:
+    """The sum of two tensors."""
+    chosen = plan.add(match)
+    assert chosen is not None  # a rule says so
+    if isinstance(chosen, Sum):
+        factors, addend, shift, wide = (chosen.multiplier_a, chosen.multiplier_b), chosen.addend, chosen.shift, 0
+    else:
+        first, second = (int(value) for value in chosen.multipliers)
+        factors, addend, shift, wide = (first, second), int(chosen.addend[0]), chosen.shift, 1
+    low, high = words(addend)
+    geometry = (
+        ("multiplier_a", factors[0]),
+        ("multiplier_b", factors[1]),
+        ("addend_low", low),
+        ("addend_high", high),
+        ("shift", shift),
+        ("low", s.number(match, "low")),
+        ("high", s.number(match, "high")),
+        ("wide", wide),
+        ("flip_a", s.flip(match, "input_a")),
+        ("flip_b", s.flip(match, "input_b")),
+    )
+    return _elements(match, "snitch_add", geometry, _BOTH)
+
+
+def requant(match: Match) -> Workload:
+    """One requantisation per channel."""
+    chosen = plan.requant(match)
+    assert chosen is not None  # a rule says so
+    wide = not isinstance(chosen, Affine)
+    geometry = (
+        ("shift", chosen.shift),
+        ("low", s.number(match, "low")),
+        ("high", s.number(match, "high")),
+        ("wide", int(wide)),
+        ("flip", s.flip(match)),
+    )
+    return _elements(match, "snitch_requant", geometry, ("input",), _parameters(match, 3 if wide else 2))
+
+
+def requant_twice(match: Match) -> Workload:
+    """Two requantisations per channel."""
+    steps = plan.requant_twice(match)
+    assert steps is not None  # a rule says so
+    geometry = (("shift", steps[0].shift), ("second_shift", steps[1].shift), *_clip(steps[0]))
+    return _elements(match, "snitch_requant_twice", geometry, ("input",), _parameters(match, 4))
+
+
+def offset_each(match: Match) -> Workload:
+    """A requantisation with an addend for each element."""
+    chosen = plan.requant_narrow(match)
+    assert chosen is not None  # a rule says so
+    addend = Operand("addend", "constant", _matrix(match), 32)
+    geometry = (("multiplier", int(chosen.multiplier[0])), ("shift", chosen.shift), *_clip(chosen))
+    return _elements(match, "snitch_offset_each", geometry, ("input",), (addend,))
+
+
+def add_requant(match: Match) -> Workload:
+    """A sum of two and a requantisation per channel."""
+    steps = plan.add_requant(match)
+    assert steps is not None  # a rule says so
+    both, one = steps
+    geometry = (*_numbers(both), ("sum_shift", both.shift), ("shift", one.shift), *_clip(both))
+    return _elements(match, "snitch_add_requant", geometry, _BOTH, _parameters(match, 2))
+
+
+def add_requant_twice(match: Match) -> Workload:
+    """A sum of two and two requantisations per channel."""
+    steps = plan.add_requant_twice(match)
+    assert steps is not None  # a rule says so
+    both, one, two = steps
+    shifts = (("sum_shift", both.shift), ("shift", one.shift), ("second_shift", two.shift))
+    return _elements(
+        match, "snitch_add_requant_twice", (*_numbers(both), *shifts, *_clip(both)), _BOTH, _parameters(match, 4)
+    )
+
+
+def lut(match: Match) -> Workload:
+    """A table."""
+    return _elements(match, "snitch_lut", (), ("input",), (Operand("table", "constant", (Axis("value", 256),)),))
+
+
+def _summed_axes(match: Match) -> tuple[Axis, Axis, Axis, Axis]:
+    """Elements outside of the axis of the sum, its length, and a matrix inside of it."""
+    shape = match.shape("input")
+    number = s.number(match, "axes") % len(shape)
+    s_size, c_size = s.matrix(shape[number + 1 :])
+    return axis("O", prod(shape[:number])), axis("N", shape[number]), axis("S", s_size), axis("C", c_size)
+
+
+def _scale(chosen: Affine) -> Geometry:
+    return (
+        ("multiplier", int(chosen.multiplier[0])),
+        ("addend", int(chosen.addend[0])),
+        ("shift", chosen.shift),
+    )
+
+
+def total(match: Match) -> Workload:
+    """A sum along an axis: O, N, S, C."""
+    chosen = plan.total(match)
+    assert chosen is not None  # a rule says so
+    o, n, rows, c = _summed_axes(match)
+    operands = (Operand("input", "input", (o, n, rows, c)), Operand("output", "output", (o, rows, c)))
+    dims = (Dim("O", o.size), Dim("N", n.size, tileable=False), Dim("S", rows.size), Dim("C", c.size))
+    return Workload("snitch_sum", dims, operands, 0, (*_scale(chosen), *_clip(chosen)))
+
+
+def _total_add(match: Match, *, swapped: bool) -> Workload:
+    steps = plan.total_add(match, swapped=swapped)
+    assert steps is not None  # a rule says so
+    one, both = steps
+    _, n, rows, c = _summed_axes(match)
+    operands = (
+        Operand("input", "input", (n, rows, c)),
+        Operand("input_b", "input", (rows, c)),
+        Operand("output", "output", (rows, c)),
+    )
+    dims = (Dim("N", n.size, tileable=False), Dim("S", rows.size), Dim("C", c.size))
+    second = (
+        ("multiplier_a", both.multiplier_a),
+        ("multiplier_b", both.multiplier_b),
+        ("add_addend", both.addend),
+        ("add_shift", both.shift),
+    )
+    return Workload("snitch_sum_add", dims, operands, 0, (*_scale(one), *second, *_clip(both)))
+
+
+def total_add(match: Match) -> Workload:
+    """A sum along the outermost axis, and another tensor: N, S, C."""
+    return _total_add(match, swapped=False)
+
+
+def add_total(match: Match) -> Workload:
+    """The same; the other tensor is the sum's first input."""
+    return _total_add(match, swapped=True)
+
+
+def _rows(match: Match, kind: str, geometry: Geometry) -> Workload:
+    """Rows that kernels need whole."""
+    r, c = _matrix(match)
+    operands = (
+        Operand("input", "input", (r, c)),
+        Operand("parameters", "constant", (c, Axis("parameter", 2)), 32),
+        Operand("output", "output", (r, c)),
+    )
+    return Workload(kind, (Dim("R", r.size), Dim("C", c.size, tileable=False)), operands, 0, geometry)
+
+
+def _bounds(match: Match) -> Geometry:
+    return (
+        ("shift", s.shift(match)),
+        ("low", s.number(match, "low")),
+        ("high", s.number(match, "high")),
+        ("flip", s.flip(match)),
+    )
+
+
+def layernorm(match: Match) -> Workload:
+    """LayerNormRequant."""
+    low, high = words(s.number(match, "epsilon"))
+    return _rows(match, "snitch_layernorm", (("epsilon_low", low), ("epsilon_high", high), *_bounds(match)))
+
+
+def integer_norm(match: Match) -> Workload:
+    """LayerNormI8 or RmsNormI8."""
+    return _rows(match, "snitch_integer_norm", (("centred", int(match.has("bias"))), *_bounds(match)))
