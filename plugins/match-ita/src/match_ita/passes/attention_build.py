@@ -1,0 +1,152 @@
+"""Writing attention for ITA into the graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.ir.editor import Editor
+from match_core.transforms.quant import constant, shape_of
+
+from match_ita.arithmetic import Step
+from match_ita.functions import ATTENTION, function_protos
+from match_ita.ita_interfaces import BLOCK
+from match_ita.passes.attention_match import Heads, Projection
+from match_ita.passes.attention_numbers import ItaMax, Symmetric
+from match_ita.passes.attention_trace import trace
+from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer, set_weight
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def project(editor: Editor, projection: Projection, new: Symmetric) -> gs.Variable:
+    """A linear layer with these numbers: int8 [rows, K]."""
+    layer, name = projection.layer, projection.layer.name
+    origin = editor.origin(*projection.nodes)
+    x = reshaped(editor, layer.x, (projection.rows, layer.weight.shape[0]), name, origin)
+    shape = (projection.rows, new.weight.shape[1])
+    weight = editor.constant(f"{name}_weight", new.weight.astype(np.int8))
+    acc = editor.node("MatMulInteger", [x, weight], np.int32, shape, name=name, origin=origin)
+    per_column = (_column(new.multiplier), _column(new.addend))
+    scalars = (np.array(value, np.int64) for value in (1 << new.shift, new.lo, new.hi))
+    hints = ("multiplier", "addend", "divisor", "lo", "hi")
+    constants = [
+        editor.constant(f"{layer.requant.name}_{hint}", values)
+        for hint, values in zip(hints, (*per_column, *scalars), strict=True)
+    ]
+    requant = layer.requant.name
+    return editor.node("match.arith::RequantI8", [acc, *constants], np.int8, shape, name=requant, origin=origin)
+
+
+def _column(values: np.ndarray) -> np.ndarray:
+    return np.array(values[0], np.int64) if np.all(values == values[0]) else values[None, :]
+
+
+def turned(editor: Editor, v: gs.Variable, name: str, origin: tuple[str, ...]) -> gs.Variable:
+    """v [T, HP] as [HP, Tp]: rows and columns change places, columns are padded to whole blocks."""
+    rows, columns = shape_of(v)
+    turn = {"perm": [1, 0]}
+    vt = editor.node("Transpose", [v], np.int8, (columns, rows), name=f"{name}_turned", origin=origin, attrs=turn)
+    added = -rows % BLOCK
+    if not added:
+        return vt
+    amounts = editor.constant(f"{name}_pads", np.array([0, 0, 0, added], np.int64))
+    value = editor.constant(f"{name}_pad_value", np.array(0, np.int8))
+    shape = (columns, rows + added)
+    return editor.node("Pad", [vt, amounts, value], np.int8, shape, name=f"{name}_padded", origin=origin)
+
+
+def attention(
+    editor: Editor,
+    heads: Heads,
+    operands: tuple[gs.Variable, gs.Variable, gs.Variable],
+    qk: Step,
+    av: Step,
+    softmax: ItaMax,
+) -> gs.Variable:
+    """The Attention node of q, k and v [rows, HP]: int8 [S, HP]."""
+    q, k, v = operands
+    name, origin = heads.softmax.name, editor.origin(*heads.nodes)
+    vt = turned(editor, v, name, origin)
+    numbers = (*_requant(qk), softmax.numerator, *_requant(av))
+    hints = ("Mqk", "Bqk", "Dqk", "N", "Mav", "Bav", "Dav")
+    constants = [
+        editor.constant(f"{name}_{hint}", np.array(value, np.int64)) for hint, value in zip(hints, numbers, strict=True)
+    ]
+    editor.define(function_protos())
+    attrs = {"heads": heads.count, "shift": softmax.shift, "group": softmax.group}
+    return editor.node(ATTENTION, [q, k, vt, *constants], np.int8, shape_of(q), name=name, origin=origin, attrs=attrs)
+
+
+def _requant(step: Step) -> tuple[int, int, int]:
+    divisor = 1 << step.shift
+    return step.multiplier, (divisor >> 1) + step.add * divisor, divisor
+
+
+def connect(editor: Editor, heads: Heads, result: gs.Variable) -> None:
+    """Let everything that read the heads' output read ``result`` [S, HP']: a linear layer directly, with its rows of
+    weights in the order of the heads; anything else through a tensor of the old shape."""
+    layer = _reader(heads.output, editor)
+    if layer is not None and _merge(editor, heads, result, layer):
+        return
+    count, rows = heads.count, heads.q.rows
+    padded = shape_of(result)[1] // count
+    name, origin = f"{heads.softmax.name}_heads", editor.origin(*heads.nodes)
+    lead = shape_of(heads.output)[:-2]
+    front = (1,) * max(len(lead) - 1, 0)
+    split = reshaped(editor, result, (*front, rows, count, padded), name, origin)
+    rank = len(front) + 3
+    perm = [*range(rank - 3), rank - 2, rank - 3, rank - 1]
+    shape = (*front, count, rows, padded)
+    value = editor.node("Transpose", [split], np.int8, shape, name=name, origin=origin, attrs={"perm": perm})
+    if padded != heads.size:
+        limits = ((0, "starts"), (heads.size, "ends"), (-1, "axes"))
+        cuts = [editor.constant(f"{name}_{hint}", np.array([number], np.int64)) for number, hint in limits]
+        shape = (*shape[:-1], heads.size)
+        value = editor.node("Slice", [value, *cuts], np.int8, shape, name=name, origin=origin)
+    editor.replace(heads.output, reshaped(editor, value, shape_of(heads.output), name, origin))
+
+
+def _reader(tensor: gs.Tensor, editor: Editor) -> LinearLayer | None:
+    """The linear layer that alone reads a tensor, perhaps moved."""
+    while is_private(tensor, editor.graph.outputs):
+        node = tensor.outputs[0]
+        if node.op == "MatMulInteger":
+            readers = node.outputs[0].outputs
+            return linear_layer(readers[0], editor.graph.outputs) if len(readers) == 1 else None
+        if node.op not in ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity") or node.domain:
+            return None
+        tensor = node.outputs[0]
+    return None
+
+
+def _merge(editor: Editor, heads: Heads, result: gs.Variable, layer: LinearLayer) -> bool:
+    """Give the linear layer ``result`` as input, with its weights' rows where the heads' columns are."""
+    index = trace(layer.x, heads.output).index
+    count, rows, size = heads.count, heads.q.rows, heads.size
+    index = index.reshape(-1, layer.weight.shape[0])
+    head, row, column = np.unravel_index(index, (count, rows, size))
+    if index.shape != (rows, count * size) or np.any(row != np.arange(rows)[:, None]):
+        return False
+    if np.any(head != head[:1]) or np.any(column != column[:1]):
+        return False
+    wide = shape_of(result)[1]
+    weight = np.zeros((wide, layer.weight.shape[1]), np.int64)
+    weight[head[0] * (wide // count) + column[0]] = layer.weight
+    if not np.array_equal(weight, np.asarray(constant(layer.matmul.inputs[1]))):
+        set_weight(editor, layer, weight)
+    shape = (*shape_of(layer.x)[:-1], wide)
+    origin = editor.origin(*heads.nodes)
+    layer.matmul.inputs[0] = reshaped(editor, result, shape, f"{layer.name}_input", origin)
+    return True
+
+
+def reshaped(
+    editor: Editor, tensor: gs.Tensor, shape: tuple[int, ...], name: str, origin: tuple[str, ...]
+) -> gs.Tensor:
+    """The tensor with another shape (itself where it has it)."""
+    if shape_of(tensor) == shape:
+        return tensor
+    target = editor.constant(f"{name}_shape", np.array(shape, np.int64))
+    return editor.node("Reshape", [tensor, target], np.int8, shape, name=f"{name}_shaped", origin=origin)
