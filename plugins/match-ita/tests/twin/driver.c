@@ -4,6 +4,7 @@
  *   linear, turned, attention, matmul: offsets of the operands and of the scratch area, then the context's numbers
  *   poke OFFSET VALUE     writes one of ITA's registers; VALUE may be @OFFSET, an address in L1
  *   peek OFFSET           prints one
+ *   acquire               reads the acquire register, which must give a job
  *   wait                  until ITA is idle
  *   clocks                prints name, time and busy cycles of each
  * SPDX-License-Identifier: Apache-2.0 */
@@ -121,6 +122,10 @@ static void obey(char *line) {
     MATCH_ITA_WRITE((uint32_t)numbers[0], value_of(strchr(rest, ' ') + 1));
   } else if (strcmp(word, "peek") == 0) {
     printf("%08x\n", (unsigned)MATCH_ITA_READ((uint32_t)numbers[0]));
+  } else if (strcmp(word, "acquire") == 0) {
+    if ((int32_t)MATCH_ITA_READ(MATCH_ITA_ACQUIRE) < 0) {
+      match_twin_fault("no job was acquired");
+    }
   } else if (strcmp(word, "wait") == 0) {
     wait_for_ita();
   } else if (strcmp(word, "clocks") == 0) {
