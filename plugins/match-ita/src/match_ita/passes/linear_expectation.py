@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.model import qualified_op
-from match_core.transforms.expectation import Expectation, Reals, clipped, unknown
+from match_core.transforms.expectation import Expectation, Reals, clipped, graph_input, unknown
 from match_core.transforms.quant import constant, producer, quant_of, shape_of
 
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, linear_layer, per_column
@@ -41,7 +41,9 @@ def _uniform() -> Expectation:
 
 def _quantised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
     quant = quant_of(node, node.outputs[0].dtype)
-    return _last(unknown(quant)) if quant is not None else None
+    if quant is None:
+        return None
+    return _last(unknown(quant) if node.inputs[0].inputs else graph_input(quant))
 
 
 def _last(found: Expectation) -> Expectation:
