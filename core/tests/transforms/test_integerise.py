@@ -190,12 +190,13 @@ def test_addition(model_of, accelerated):
         **parameters("y", 0.09, -128, np.int8),
     }
     text = """g (int8[1,3,8,8] x) => (int8[1,3,8,8] y) {
-        xf = DequantizeLinear (x, xs, xz)  n = Neg (xf)  h = QuantizeLinear (n, hs, hz)
+        xf = DequantizeLinear (x, xs, xz)  n = Transpose <perm = [0, 1, 3, 2]> (xf)  h = QuantizeLinear (n, hs, hz)
         hf = DequantizeLinear (h, hs, hz)  s = Add (xf, hf)  r = Relu (s)  y = QuantizeLinear (r, ys, yz) }"""
     model = model_of(text, constants)
     lowered = lower(model, accelerated)
     assert ops(lowered) == {
-        "match.arith::OffsetI8ToU8", "match.arith::LutU8", "match.arith::AddRequantU8", "match.arith::OffsetU8ToI8",
+        "match.arith::OffsetI8ToU8", "match.arith::LutU8", "Transpose", "match.arith::AddRequantU8",
+        "match.arith::OffsetU8ToI8",
     }  # fmt: skip
     compare(model, lowered, INT8, (1, 3, 8, 8))
 
