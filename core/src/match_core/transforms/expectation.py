@@ -87,6 +87,12 @@ def graph_input(quant: Quant) -> Expectation:
     return _single(quant, quant.lo + span / 2, _INPUT_SD * span, _INPUT_NEIGHBOURS)
 
 
+def of_values(values: Ints) -> Expectation:
+    """Of a constant."""
+    lo, hi = values.min(keepdims=True).reshape(1), values.max(keepdims=True).reshape(1)
+    return Expectation(lo, hi, np.array([values.mean()]), np.array([max(float(values.std()), 0.5)]))
+
+
 def unknown(quant: Quant) -> Expectation:
     """Values of a tensor whose maker is not understood. A zero point at the lower end tells of a ReLU."""
     span = float(quant.hi - quant.lo)

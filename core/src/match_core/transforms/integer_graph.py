@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from match_core.hardware import Unit
 from match_core.ir.editor import Editor
 from match_core.transforms.base import PassContext, Precision
-from match_core.transforms.expectation import Expectation, clipped, graph_input, unknown
-from match_core.transforms.quant import DType, Quant, Site, producer, quant_of, shape_of
+from match_core.transforms.expectation import Expectation, clipped, graph_input, of_values, unknown
+from match_core.transforms.integer_moves import append_move, is_move
+from match_core.transforms.quant import DType, Quant, Site, constant, producer, quant_of, shape_of
 from match_core.transforms.requant import Arithmetic, Requant, Target, arithmetics, choose_requant, shared_arithmetics
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class IntegerGraph:
         self._integer: dict[int, gs.Variable] = {}
         self._expected: dict[int, Expectation] = {}
         self._old: list[gs.Variable] = []
-        self._results: dict[int, tuple[gs.Variable, ...]] = {}
+        self._moved: dict[int, tuple[gs.Variable, Quant, gs.Node]] = {}
 
     def stored(self, quant: Quant) -> Quant:
         """The parameters of a tensor as the integer graph stores it."""
@@ -69,11 +70,11 @@ class IntegerGraph:
         self._integer[id(old)] = new
         self._old.append(old)
 
-    def expect(self, new: gs.Variable, expectation: Expectation) -> None:
+    def expect(self, new: gs.Tensor, expectation: Expectation) -> None:
         """Record what is known about the values of a new integer tensor."""
         self._expected[id(new)] = expectation
 
-    def expectation(self, new: gs.Variable) -> Expectation:
+    def expectation(self, new: gs.Tensor) -> Expectation:
         """What is known about the values of an integer tensor that ``lookup`` or ``source`` gave."""
         return self._expected[id(new)]
 
@@ -93,9 +94,11 @@ class IntegerGraph:
         return new
 
     def source(self, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
-        """For a float tensor that is DequantizeLinear of a known quantised tensor: the integer tensor, its
-        parameters with the range of its values, and the DequantizeLinear."""
+        """For a float tensor that is DequantizeLinear of a known quantised tensor, perhaps moved since then: the
+        integer tensor, its parameters with the range of its values, and the DequantizeLinear."""
         node = producer(tensor)
+        if node is not None and is_move(node):
+            return self._moved_source(node, tensor)
         if node is None or node.op != "DequantizeLinear":
             return None
         quant = quant_of(node, node.inputs[0].dtype)
@@ -104,6 +107,34 @@ class IntegerGraph:
             return None
         lo, hi = self.expectation(new).bounds()
         return new, replace(self.stored(quant), lo=lo, hi=hi), node
+
+    def _moved_source(self, node: gs.Node, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
+        """The same for a result of a move. The integer move is made once."""
+        if id(tensor) not in self._moved:
+            before = self.source(node.inputs[0]) or (self._table(node.inputs[0]) if node.op == "Gather" else None)
+            if before is None:
+                return None
+            x, quant, dequantize = before
+            origin = self.editor.origin(dequantize, node)
+            results = append_move(self.editor, node, x, self.expectation(x), origin)
+            for output, (result, expectation) in zip(node.outputs, results, strict=True):
+                self.expect(result, expectation)
+                lo, hi = expectation.bounds()
+                self._moved[id(output)] = (result, replace(quant, lo=lo, hi=hi), dequantize)
+        return self._moved[id(tensor)]
+
+    def _table(self, tensor: gs.Tensor) -> tuple[gs.Tensor, Quant, gs.Node] | None:
+        """What ``source`` gives, for a constant (the rows of an embedding)."""
+        node = producer(tensor)
+        values = constant(node.inputs[0]) if node is not None and node.op == "DequantizeLinear" else None
+        quant = quant_of(node, values.dtype) if node is not None and values is not None else None
+        if node is None or values is None or quant is None or values.size == 0:
+            return None
+        stored = self.stored(quant)
+        moved = values.astype(np.int64) + (stored.zero - quant.zero)
+        new = self.editor.constant(f"{node.name}_stored", moved.astype(stored.dtype))
+        self.expect(new, of_values(moved))
+        return new, stored, node
 
     def convert(
         self,
@@ -118,12 +149,6 @@ class IntegerGraph:
             return tensor
         op = "match.arith::OffsetI8ToU8" if want == _UINT8 else "match.arith::OffsetU8ToI8"
         return self.editor.node(op, [tensor], want, shape_of(tensor), name=name, origin=origin)
-
-    def results_of(self, node: gs.Node, make: Callable[[], tuple[gs.Variable, ...]]) -> tuple[gs.Variable, ...]:
-        """What ``make`` gives, called once for an original node with several results."""
-        if id(node) not in self._results:
-            self._results[id(node)] = make()
-        return self._results[id(node)]
 
     def reshaped(self, x: gs.Variable, shape: Sequence[int], name: str, origin: Sequence[str]) -> gs.Variable:
         """``x`` in another shape, with what is known about its values."""

@@ -2,7 +2,7 @@
 
 ``y = x * w + b`` with ``w`` and ``b`` per channel (layer scale, the normalisation without statistics of MobileBERT) or
 per element (position embeddings). Quantised operators in a row become one Requant that leaves out the roundings
-between. Functions with scalar constants only are tables (``integerise_unary``).
+between. Functions with scalar constants only are tables (``integerise_table``).
 """
 
 from __future__ import annotations

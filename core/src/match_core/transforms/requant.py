@@ -198,7 +198,7 @@ def _constant_channels(target: Target) -> tuple[NDArray[np.bool_], Reals]:
 def _expected_accumulators(target: Target) -> tuple[Reals, Reals]:
     """Integer-valued sample points (C, G) inside the reachable, unsaturated range, with their probabilities (the rest
     of the probability is saturated)."""
-    slope = np.where(target.multiplier == 0, np.finfo(np.float64).tiny, target.multiplier)
+    slope = np.where(target.multiplier == 0, 1.0, target.multiplier)  # with 0, the result is constant
     ends = [
         np.clip((result - target.offset) / slope, target.acc_min, target.acc_max)
         for result in (target.lo - 0.5, target.hi + 0.5)

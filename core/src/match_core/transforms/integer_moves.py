@@ -1,0 +1,71 @@
+"""Operators that only move 8-bit values (Reshape, Transpose, Split, MaxPool, ...), on the stored integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.ir.editor import Editor
+from match_core.transforms.expectation import Expectation
+from match_core.transforms.geometry import conv_geometry
+from match_core.transforms.quant import shape_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: One data input in front, values unchanged; the maximum commutes with quantisation.
+MOVES = frozenset(
+    (
+        "Reshape",
+        "Flatten",
+        "Squeeze",
+        "Unsqueeze",
+        "Transpose",
+        "MaxPool",
+        "Identity",
+        "Slice",
+        "Split",
+        "Gather",
+        "Expand",
+        "Tile",
+    )
+)
+
+
+def is_move(node: gs.Node) -> bool:
+    """Whether the node only moves values of its first input."""
+    return (
+        node.op in MOVES and (len(node.outputs) == 1 or node.op == "Split") and (node.domain or "") in ("", "ai.onnx")
+    )
+
+
+def append_move(
+    editor: Editor, node: gs.Node, x: gs.Tensor, known: Expectation, origin: tuple[str, ...]
+) -> tuple[tuple[gs.Variable, Expectation], ...]:
+    """The same node on the stored integers ``x``, of which ``known`` is known: a result for each of its outputs."""
+    shapes = [shape_of(output) for output in node.outputs]
+    attrs = _attributes(node)
+    first = editor.node(node.op, [x, *node.inputs[1:]], x.dtype, shapes[0], name=node.name, origin=origin, attrs=attrs)
+    results = [first, *(editor.variable(first.name, x.dtype, shape) for shape in shapes[1:])]
+    for other in results[1:]:
+        first.inputs[0].outputs.append(other)
+    return tuple((result, _known(node, x, result, known)) for result in results)
+
+
+def _attributes(node: gs.Node) -> dict[str, object]:
+    if node.op != "MaxPool":
+        return dict(node.attrs)
+    attrs = conv_geometry(node).attributes()
+    del attrs["group"]
+    return {**attrs, "ceil_mode": int(node.attrs.get("ceil_mode", 0))}
+
+
+def _known(node: gs.Node, x: gs.Tensor, result: gs.Variable, known: Expectation) -> Expectation:
+    """What is known about the result; channels are told apart where the move keeps them."""
+    before, after = shape_of(x), shape_of(result)
+    if node.op in ("Reshape", "Flatten", "Squeeze", "Unsqueeze"):
+        return known.reshaped(before, after)
+    axis = known.axis
+    kept = len(before) == len(after) and before[axis : axis + 1] == after[axis : axis + 1]
+    if node.op in ("MaxPool", "Identity") or (node.op in ("Slice", "Split") and kept):
+        return known
+    return known.merged()
