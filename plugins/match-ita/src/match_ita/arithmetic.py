@@ -35,6 +35,12 @@ class Step:
         if not (0 <= self.multiplier <= 255 and 0 <= self.shift <= 33 and -128 <= self.add <= 127):
             raise ValueError(f"ITA cannot requantise with {self}")
 
+    @property
+    def requant(self) -> tuple[int, int, int]:
+        """M, B and D of floor((acc * M + B) / D)."""
+        divisor = 1 << self.shift
+        return self.multiplier, (divisor >> 1) + self.add * divisor, divisor
+
 
 @dataclass(frozen=True, slots=True)
 class GeluConstants:

@@ -7,9 +7,9 @@ from match_core import Pass, Soc
 
 def ita_passes(soc: Soc) -> tuple[Pass, ...]:
     """All passes for a Soc with ITA."""
-    from match_ita.passes.attention import SOFTMAX
+    from match_ita.passes.attention import ATTENTION, SOFTMAX
     from match_ita.passes.convolution import CONVOLUTION
     from match_ita.passes.linear import LINEAR
     from match_ita.passes.split import SPLIT
 
-    return (SOFTMAX, CONVOLUTION, SPLIT, LINEAR)
+    return (SOFTMAX, ATTENTION, CONVOLUTION, SPLIT, LINEAR)

@@ -1,4 +1,4 @@
-"""Attention for ITA: its softmax in powers of two, or its products alone around an integer softmax on the cores."""
+"""Attention for ITA: with its softmax in powers of two, or its products alone and an integer softmax on the cores."""
 
 from __future__ import annotations
 
@@ -8,33 +8,48 @@ from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 
 from match_ita.constants import values
-from match_ita.passes.attention_build import attention, connect, project
-from match_ita.passes.attention_match import Heads, NotAttentionError, heads_of, softmaxes
-from match_ita.passes.attention_numbers import (
-    COLUMNS_MAX,
-    ItaMax,
-    logit_step,
-    logits_of,
-    symmetric,
-    value_step,
-)
+from match_ita.passes.attention_build import attention
+from match_ita.passes.attention_exact import exact
+from match_ita.passes.attention_match import NotAttentionError, heads_of, softmaxes
+from match_ita.passes.attention_numbers import ItaMax, approximate
+from match_ita.passes.attention_products import replace_products
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+#: Softmaxes of quantised models, which stand for one of real numbers. Others belong to networks of integers, whose
+#: values are never changed.
 _REAL = ("SoftmaxI8", "SoftmaxU8")
+_LATER = ("ita_convolution", "ita_gelu", "ita_linear", "ita_split")
 
 
 def run_softmax(model: Model, context: PassContext) -> Model:
-    """Replace every softmax of real numbers between two products, with the products, by ITA's attention."""
+    """Replace softmaxes of real numbers, with the products around them, by ITA's attention."""
     editor, softmax = Editor(model), _softmax_of(context)
     for node in softmaxes(list(editor.graph.nodes)):
-        if node.op not in _REAL:
-            continue
+        if node.op in _REAL:
+            try:
+                heads = heads_of(node, editor.graph.outputs)
+                attention(editor, heads, approximate(heads, softmax), softmax)
+                editor.notes += _effects(_name(editor, node), heads.k.rows, softmax)
+            except NotAttentionError as reason:
+                editor.notes.append(f"{_name(editor, node)}: the softmax stays on the cores: {reason}")
+    return editor.finish()
+
+
+def run_attention(model: Model, context: PassContext) -> Model:
+    """Attention of integer networks that ITA computes bit for bit is its own; around other softmaxes of real numbers
+    the two products are."""
+    editor, softmax = Editor(model), _softmax_of(context)
+    for node in softmaxes(list(editor.graph.nodes)):
         try:
-            _replace(editor, heads_of(node, editor.graph.outputs), softmax)
+            heads = heads_of(node, editor.graph.outputs)
+            if node.op in _REAL:
+                replace_products(editor, heads)
+            else:
+                attention(editor, heads, exact(heads, softmax), softmax)
         except NotAttentionError as reason:
-            editor.notes.append(f"{_name(editor, node)}: the softmax stays on the cores: {reason}")
+            editor.notes.append(f"{_name(editor, node)}: attention stays on the cores: {reason}")
     return editor.finish()
 
 
@@ -44,29 +59,19 @@ def _softmax_of(context: PassContext) -> ItaMax:
     return ItaMax(figures["softmax_shift"], figures["softmax_numerator"], figures["softmax_group"])
 
 
-def _replace(editor: Editor, heads: Heads, softmax: ItaMax) -> None:
-    columns = heads.k.rows
-    if columns > COLUMNS_MAX:
-        raise NotAttentionError(f"{columns} keys are more than {COLUMNS_MAX}")
-    numbers = [symmetric(projection) for projection in (heads.q, heads.k, heads.v)]
-    q, k, v = numbers
-    qk = logit_step(logits_of(heads), q.ratio * k.ratio, columns, softmax)
-    av = value_step(heads, v.ratio, softmax)
-    operands = [
-        project(editor, projection, new) for projection, new in zip((heads.q, heads.k, heads.v), numbers, strict=True)
+def _effects(name: str, keys: int, softmax: ItaMax) -> list[str]:
+    """What a user should know."""
+    notes = [
+        f"{name}: exponentials become powers of two (ITAMax): logits are rounded to steps of {softmax.step:.3g}, "
+        f"probabilities to {softmax.numerator >> 8} levels, always down; without the pass ita_softmax an integer "
+        "softmax runs on the cores"
     ]
-    result = attention(editor, heads, (operands[0], operands[1], operands[2]), qk, av, softmax)
-    connect(editor, heads, result)
-    name = _name(editor, heads.softmax)
-    editor.notes.append(
-        f"{name}: exponentials become powers of two (ITAMax): a logit is rounded to steps of {softmax.step:.3g}, a "
-        "probability to 1/256 and below; without the pass ita_softmax an integer softmax runs on the cores"
-    )
-    if softmax.numerator >> 8 <= columns:
-        editor.notes.append(
-            f"{name}: with {columns} keys a row whose logits are nearly all equal gets no weights at all, and its "
-            "result is the zero point"
+    if keys > softmax.numerator >> 8:
+        notes.append(
+            f"{name}: a row whose {keys} logits are nearly equal gets no weights from ITAMax, and its result is the "
+            "zero point"
         )
+    return notes
 
 
 def _name(editor: Editor, node: gs.Node) -> str:
@@ -78,6 +83,14 @@ SOFTMAX = Pass(
     Phase.TARGET,
     run_softmax,
     "attention gets ITA's softmax in powers of two",
-    before=("ita_attention",),
+    before=("ita_attention", *_LATER),
+    exact=None,
+)
+ATTENTION = Pass(
+    "ita_attention",
+    Phase.TARGET,
+    run_attention,
+    "products of attention get symmetric operands and ITA's requantisation",
+    before=_LATER,
     exact=None,
 )

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.ir.editor import Editor
 from match_core.transforms.quant import constant, shape_of
+from numpy.typing import NDArray
 
-from match_ita.arithmetic import Step
 from match_ita.functions import ATTENTION, function_protos
 from match_ita.ita_interfaces import BLOCK
 from match_ita.passes.attention_match import Heads, Projection
-from match_ita.passes.attention_numbers import ItaMax, Symmetric
+from match_ita.passes.attention_numbers import Design, ItaMax, Symmetric
 from match_ita.passes.attention_trace import trace
 from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer, set_weight
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+
+Names = tuple[str, ...]
 
 
 def project(editor: Editor, projection: Projection, new: Symmetric) -> gs.Variable:
@@ -39,52 +41,34 @@ def project(editor: Editor, projection: Projection, new: Symmetric) -> gs.Variab
     return editor.node("match.arith::RequantI8", [acc, *constants], np.int8, shape, name=requant, origin=origin)
 
 
-def _column(values: np.ndarray) -> np.ndarray:
+def _column(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(values[0], np.int64) if np.all(values == values[0]) else values[None, :]
 
 
-def turned(editor: Editor, v: gs.Variable, name: str, origin: tuple[str, ...]) -> gs.Variable:
-    """v [T, HP] as [HP, Tp]: rows and columns change places, columns are padded to whole blocks."""
-    rows, columns = shape_of(v)
-    turn = {"perm": [1, 0]}
-    vt = editor.node("Transpose", [v], np.int8, (columns, rows), name=f"{name}_turned", origin=origin, attrs=turn)
-    added = -rows % BLOCK
-    if not added:
-        return vt
-    amounts = editor.constant(f"{name}_pads", np.array([0, 0, 0, added], np.int64))
-    value = editor.constant(f"{name}_pad_value", np.array(0, np.int8))
-    shape = (columns, rows + added)
-    return editor.node("Pad", [vt, amounts, value], np.int8, shape, name=f"{name}_padded", origin=origin)
+def turned(editor: Editor, v: gs.Tensor, name: str, origin: Names) -> gs.Tensor:
+    """v [T, HP] as [HP, Tp]: rows and columns change places, columns are filled up to whole blocks with zeros."""
+    vt = transposed(editor, v, [1, 0], f"{name}_turned", origin)
+    return filled(editor, vt, 1, -shape_of(v)[0] % BLOCK, name, origin)
 
 
-def attention(
-    editor: Editor,
-    heads: Heads,
-    operands: tuple[gs.Variable, gs.Variable, gs.Variable],
-    qk: Step,
-    av: Step,
-    softmax: ItaMax,
-) -> gs.Variable:
-    """The Attention node of q, k and v [rows, HP]: int8 [S, HP]."""
-    q, k, v = operands
+def attention(editor: Editor, heads: Heads, design: Design, softmax: ItaMax) -> None:
+    """Replace heads by linear layers and an Attention node."""
+    projections = zip((heads.q, heads.k, heads.v), (design.q, design.k, design.v), strict=True)
+    q, k, v = (project(editor, projection, numbers) for projection, numbers in projections)
     name, origin = heads.softmax.name, editor.origin(*heads.nodes)
-    vt = turned(editor, v, name, origin)
-    numbers = (*_requant(qk), softmax.numerator, *_requant(av))
+    vt = turned(editor, v, f"{name}_v", origin)
+    numbers = (*design.qk.requant, softmax.numerator, *design.av.requant)
     hints = ("Mqk", "Bqk", "Dqk", "N", "Mav", "Bav", "Dav")
-    constants = [
+    given = [
         editor.constant(f"{name}_{hint}", np.array(value, np.int64)) for hint, value in zip(hints, numbers, strict=True)
     ]
     editor.define(function_protos())
     attrs = {"heads": heads.count, "shift": softmax.shift, "group": softmax.group}
-    return editor.node(ATTENTION, [q, k, vt, *constants], np.int8, shape_of(q), name=name, origin=origin, attrs=attrs)
+    result = editor.node(ATTENTION, [q, k, vt, *given], np.int8, shape_of(q), name=name, origin=origin, attrs=attrs)
+    connect(editor, heads, result)
 
 
-def _requant(step: Step) -> tuple[int, int, int]:
-    divisor = 1 << step.shift
-    return step.multiplier, (divisor >> 1) + step.add * divisor, divisor
-
-
-def connect(editor: Editor, heads: Heads, result: gs.Variable) -> None:
+def connect(editor: Editor, heads: Heads, result: gs.Tensor) -> None:
     """Let everything that read the heads' output read ``result`` [S, HP']: a linear layer directly, with its rows of
     weights in the order of the heads; anything else through a tensor of the old shape."""
     layer = _reader(heads.output, editor)
@@ -93,18 +77,10 @@ def connect(editor: Editor, heads: Heads, result: gs.Variable) -> None:
     count, rows = heads.count, heads.q.rows
     padded = shape_of(result)[1] // count
     name, origin = f"{heads.softmax.name}_heads", editor.origin(*heads.nodes)
-    lead = shape_of(heads.output)[:-2]
-    front = (1,) * max(len(lead) - 1, 0)
-    split = reshaped(editor, result, (*front, rows, count, padded), name, origin)
-    rank = len(front) + 3
-    perm = [*range(rank - 3), rank - 2, rank - 3, rank - 1]
-    shape = (*front, count, rows, padded)
-    value = editor.node("Transpose", [split], np.int8, shape, name=name, origin=origin, attrs={"perm": perm})
+    split = reshaped(editor, result, (1, rows, count, padded), name, origin)
+    value = transposed(editor, split, [0, 2, 1, 3], name, origin)
     if padded != heads.size:
-        limits = ((0, "starts"), (heads.size, "ends"), (-1, "axes"))
-        cuts = [editor.constant(f"{name}_{hint}", np.array([number], np.int64)) for number, hint in limits]
-        shape = (*shape[:-1], heads.size)
-        value = editor.node("Slice", [value, *cuts], np.int8, shape, name=name, origin=origin)
+        value = divided(editor, value, heads.size, name, origin)
     editor.replace(heads.output, reshaped(editor, value, shape_of(heads.output), name, origin))
 
 
@@ -121,7 +97,7 @@ def _reader(tensor: gs.Tensor, editor: Editor) -> LinearLayer | None:
     return None
 
 
-def _merge(editor: Editor, heads: Heads, result: gs.Variable, layer: LinearLayer) -> bool:
+def _merge(editor: Editor, heads: Heads, result: gs.Tensor, layer: LinearLayer) -> bool:
     """Give the linear layer ``result`` as input, with its weights' rows where the heads' columns are."""
     index = trace(layer.x, heads.output).index
     count, rows, size = heads.count, heads.q.rows, heads.size
@@ -142,11 +118,35 @@ def _merge(editor: Editor, heads: Heads, result: gs.Variable, layer: LinearLayer
     return True
 
 
-def reshaped(
-    editor: Editor, tensor: gs.Tensor, shape: tuple[int, ...], name: str, origin: tuple[str, ...]
-) -> gs.Tensor:
-    """The tensor with another shape (itself where it has it)."""
+def reshaped(editor: Editor, tensor: gs.Tensor, shape: tuple[int, ...], name: str, origin: Names) -> gs.Tensor:
+    """The int8 tensor with another shape (itself where it has it)."""
     if shape_of(tensor) == shape:
         return tensor
     target = editor.constant(f"{name}_shape", np.array(shape, np.int64))
     return editor.node("Reshape", [tensor, target], np.int8, shape, name=f"{name}_shaped", origin=origin)
+
+
+def transposed(editor: Editor, tensor: gs.Tensor, perm: list[int], name: str, origin: Names) -> gs.Tensor:
+    """The int8 tensor with its axes in another order."""
+    shape = [shape_of(tensor)[axis] for axis in perm]
+    return editor.node("Transpose", [tensor], np.int8, shape, name=name, origin=origin, attrs={"perm": perm})
+
+
+def filled(editor: Editor, tensor: gs.Tensor, axis: int, added: int, name: str, origin: Names) -> gs.Tensor:
+    """The int8 tensor with ``added`` zeros at the end of an axis (itself where there are none)."""
+    if not added:
+        return tensor
+    shape = list(shape_of(tensor))
+    shape[axis] += added
+    amounts = np.zeros(2 * len(shape), np.int64)
+    amounts[len(shape) + axis % len(shape)] = added
+    given = [editor.constant(f"{name}_pads", amounts), editor.constant(f"{name}_pad_value", np.array(0, np.int8))]
+    return editor.node("Pad", [tensor, *given], np.int8, shape, name=f"{name}_padded", origin=origin)
+
+
+def divided(editor: Editor, tensor: gs.Tensor, columns: int, name: str, origin: Names) -> gs.Tensor:
+    """The first ``columns`` of an int8 tensor's last axis."""
+    limits = ((0, "starts"), (columns, "ends"), (-1, "axes"))
+    given = [editor.constant(f"{name}_{hint}", np.array([number], np.int64)) for number, hint in limits]
+    shape = (*shape_of(tensor)[:-1], columns)
+    return editor.node("Slice", [tensor, *given], np.int8, shape, name=f"{name}_cut", origin=origin)

@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 #: Largest error that 8 bits of a multiplier may cause, at the ends of the range, in LSB of the result.
 ERROR_MAX = 1.0
-#: Rows and columns of attention: 15 tiles of 64 (the registers' fields have 4 bits).
+#: Keys of attention: 15 tiles of 64 (the registers' fields have 4 bits).
 COLUMNS_MAX = 15 * BLOCK
 #: Bits of a new multiplier, as the core's own ones have (match_core/transforms/requant.py).
 _MULTIPLIER_BITS = 24
@@ -66,6 +66,24 @@ class Symmetric:
     ratio: float
 
 
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Everything about one attention in ITA's numbers."""
+
+    q: Symmetric
+    k: Symmetric
+    v: Symmetric
+    qk: Step
+    av: Step
+
+
+def approximate(heads: Heads, softmax: ItaMax) -> Design:
+    """The nearest that ITA can do to a softmax of real numbers; NotAttentionError where that is not near enough."""
+    q, k, v = (symmetric(projection) for projection in (heads.q, heads.k, heads.v))
+    qk = logit_step(logits_of(heads), q.ratio * k.ratio, heads.k.rows, softmax)
+    return Design(q, k, v, qk, value_step(heads, v.ratio, softmax.numerator / 256))
+
+
 def symmetric(projection: Projection) -> Symmetric:
     """The linear layer of a projection with zero point 0. Where all columns have one multiplier, the ratio is lowered
     until the new one has 8 bits."""
@@ -75,7 +93,7 @@ def symmetric(projection: Projection) -> Symmetric:
     ratio = min(1.0, 127.0 / max(line.hi - zero, zero - line.lo - 1, 1))
     if np.all(slope == slope[0]) and slope[0] > 0:
         ratio = _eight_bits_below(ratio * float(slope[0])) / float(slope[0])
-    columns = _padded_columns(projection.columns)
+    columns = padded_columns(projection.columns)
     real = columns >= 0
     weight = np.where(real, layer.weight[:, columns], 0)
     slopes, offsets = ratio * slope[columns], np.where(real, ratio * offset[columns], 0.0)
@@ -99,7 +117,7 @@ def _eight_bits_below(slope: float) -> float:
     return found
 
 
-def _padded_columns(columns: Ints) -> Ints:
+def padded_columns(columns: Ints) -> Ints:
     """[H, P] -> [H * P'] with P' a multiple of a block; -1 where a column is added."""
     return np.pad(columns, ((0, 0), (0, -columns.shape[1] % BLOCK)), constant_values=-1).reshape(-1)
 
@@ -139,6 +157,8 @@ def _table_step(heads: Heads) -> float:
 def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> Step:
     """Requantisation of q k^T for ITAMax. ``ratio``: by how much q and k together are smaller than the model's;
     ``columns``: keys. The offset brings the logits' range to the middle, which changes no softmax."""
+    if columns > COLUMNS_MAX:
+        raise NotAttentionError(f"{columns} keys are more than {COLUMNS_MAX}")
     low, high = logits.low / softmax.step, logits.high / softmax.step
     if high - low > 255:
         span, most = logits.high - logits.low, 255 * softmax.step
@@ -146,29 +166,37 @@ def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> S
     add = int(np.clip(-round((low + high) / 2), -128, 127))
     if columns % BLOCK and low + add - 1 < softmax.lightest:
         raise NotAttentionError(
-            f"{columns} keys are no multiple of {BLOCK}, and logits from {low + add:.0f} do not leave added ones "
-            f"without weight: a row's largest must be at least {softmax.lightest}"
+            f"{columns} keys are no multiple of {BLOCK}, and added ones would get weight: they have none in rows with a "
+            f"logit of at least {softmax.lightest} after requantisation, the model's logits begin at {low + add:.0f}"
         )
     return _step(logits.slope / (softmax.step * ratio), add, max(abs(low), abs(high)), "q k^T")
 
 
-def value_step(heads: Heads, ratio: float, softmax: ItaMax) -> Step:
-    """Requantisation of the product with the values. ``ratio``: by how much v is smaller than the model's."""
-    levels = scalar(heads.softmax.inputs[2])
-    if levels is None:
+def value_step(heads: Heads, ratio: float, levels: float) -> Step:
+    """Requantisation of the product with the values. ``ratio``: by how much v is smaller than the model's; ``levels``:
+    the sum of a row of probabilities."""
+    before, ends = scalar(heads.softmax.inputs[2]), (heads.av.lo, heads.av.hi)
+    if ends != (-128, 127):
+        raise NotAttentionError(f"the product with the values saturates at {ends[0]} and {ends[1]}")
+    if before is None:
         raise NotAttentionError("the softmax's levels are not constant")
-    if (heads.av.lo, heads.av.hi) != (-128, 127):
-        raise NotAttentionError(f"results saturate at {heads.av.lo} and {heads.av.hi}")
-    slope = heads.av.slope * levels * 256 / softmax.numerator / ratio
-    return whole_step(slope, heads.av)
+    return _whole_step(heads.av.slope * before / levels / ratio, heads.av, "the product with the values")
 
 
-def whole_step(slope: float, line: Affine) -> Step:
-    """Requantisation with the offset of ``line``."""
-    add = int(np.clip(round(line.offset), -128, 127))
-    if abs(line.offset - add) > ERROR_MAX:
-        raise NotAttentionError(f"the offset {line.offset:.1f} does not fit int8")
-    return _step(slope, add, max(abs(line.hi - add), abs(line.lo - add)), "the product with the values")
+def product_steps(heads: Heads, qk_ratio: float, v_ratio: float, levels: int) -> tuple[Step, Step]:
+    """Requantisation of both products where the softmax keeps its steps and has this many levels. Logits saturate at
+    the ends of int8, however narrow the model's range is: nothing but its calibration gives that one."""
+    _table_step(heads)  # the softmax is one of real numbers
+    qk = _whole_step(heads.qk.slope / qk_ratio, heads.qk, "q k^T")
+    return qk, value_step(heads, v_ratio, levels)
+
+
+def _whole_step(slope: float, line: Affine, what: str) -> Step:
+    """Requantisation with the offset of ``line``, which is an integer but for rounding."""
+    add = round(line.offset)
+    if not -128 <= add <= 127:
+        raise NotAttentionError(f"the offset {line.offset:.1f} of {what} does not fit int8")
+    return _step(slope, add, max(line.hi - add, add - line.lo), what)
 
 
 def _step(slope: float, add: int, reach: float, what: str) -> Step:
