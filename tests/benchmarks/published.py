@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 #: Clock of the published measurements (MATCH, IEEE TCAD 2025, section VI).
 CLOCK_HZ = 260e6
 
@@ -38,3 +40,27 @@ WHOLE_LAYERS_GAIN = {
     "matcha_resnext_block_f16": 9.47,
     "matcha_transformer_block_f16": 7.21,
 }
+
+#: Operating point of the figures of ITA and its cluster (Wiese et al., IEEE Design & Test 42:5, 2025): 0.65 V;
+#: multiply-accumulates per cycle of ITA.
+ITA_CLOCK_HZ = 425e6
+ITA_PEAK_MACS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """Throughput of an encoder with ITA and on the cores alone (the same paper, table I; each layer measured by itself
+    and summed); ``giga_operations`` of one inference as the paper counts them."""
+
+    inferences_per_second: float
+    cores_inferences_per_second: float
+    giga_operations: float
+
+
+ITA_NETWORKS = {
+    "mobilebert": Encoder(32.5, 0.16, 4.74),
+    "dinov2": Encoder(4.83, 0.06, 11.7),
+    "whisper": Encoder(6.52, 0.08, 9.74),
+}
+#: Part of ITA's peak in GEMM and in attention of one head, in the cluster.
+ITA_UTILISATION = {"GEMM": 0.851, "attention": 0.749}

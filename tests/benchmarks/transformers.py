@@ -1,0 +1,269 @@
+"""Encoders on ITA and its cluster, on the twin, beside the figures of the paper.
+
+Per network: cycles on the twin with units side by side, one task after another, and on the cores alone; inferences per
+second at the paper's clock; how busy ITA is and what part of its peak it does. ``--shares``: the time of each kind of
+operator on each unit. ``--softmax``: the effect of ITA's softmax on the results. Graph inputs and outputs are the
+quantised tensors. One-layer networks are the stored ones; full ones are made by ``../shared/models/make/ita.py --full
+--int8-only --out DIR`` (needs torch), and are read from DIR with ``--full DIR``.
+
+Exit code 1 if a program does not compute its integer graph bit for bit, or outputs of the three programs differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from match_core.options import CompileOptions
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, VerifyResult, verify_model
+
+from tests.benchmarks.beside_runs import same_outputs
+from tests.benchmarks.published import ITA_CLOCK_HZ, ITA_NETWORKS, ITA_PEAK_MACS
+from tests.benchmarks.runs import MODELS, told
+from tests.benchmarks.tables import Column, Table
+
+#: Stored networks of one layer, and the names of the full ones behind the number of layers.
+ONE_LAYER = (
+    "ita_mobilebert_l1_int8_qdq",
+    "ita_dinov2_l1_int8_qdq",
+    "ita_whisper_l1_int8_qdq",
+    "mobilebert_l1_int8_qdq",
+    "dinov2_small_l1_int8_qdq",
+    "whisper_tiny_l1_int8_qdq",
+)
+FULL = (
+    "ita_mobilebert_l24_int8_qdq",
+    "ita_dinov2_l12_int8_qdq",
+    "ita_whisper_l4_int8_qdq",
+    "mobilebert_l24_int8_qdq",
+    "dinov2_small_l12_int8_qdq",
+    "whisper_tiny_l4_int8_qdq",
+)
+COMMAND = "tests.benchmarks.transformers"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One program of a network: ``seconds`` to compile it and to run and check it."""
+
+    result: VerifyResult
+    seconds: float
+
+    @property
+    def cycles(self) -> int:
+        """Of one inference, on the twin."""
+        return self.result.run.cycles_total
+
+    def macs(self, unit: str | None = None) -> int:
+        """Multiply-accumulates of all tasks, or of those of a unit."""
+        tasks = self.result.compilation.program.tasks
+        return sum(
+            task.assignment.candidate.workload.macs
+            for task in tasks
+            if unit is None or task.assignment.candidate.unit == unit
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network with the programs that were made of it; ``cores``: without ITA."""
+
+    name: str
+    beside: Ran
+    before: Ran
+    cores: Ran | None
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with the programs' results."""
+        made = [ran for ran in (self.beside, self.before, self.cores) if ran is not None]
+        if not all(ran.result.ok for ran in made):
+            return f"FAILURE: {self.name}: a program does not compute the integer graph"
+        if not all(same_outputs(self.beside.result.run, ran.result.run) for ran in made):
+            return f"FAILURE: {self.name}: outputs differ between programs"
+        return None
+
+
+def run(folder: Path, options: CompileOptions, plugins: Plugins) -> Ran:
+    """Compile, run the first stored sample and check it."""
+    with np.load(folder / "inputs.npz") as archive:
+        arrays = {key: archive[key][:1] for key in archive.files}
+    begun = time.perf_counter()
+    request = VerifyRequest(model=folder / "model.onnx", target="ita", arrays=arrays, **options.choices())
+    return Ran(verify_model(request, plugins), time.perf_counter() - begun)
+
+
+def measure(folder: Path, plugins: Plugins, cores: bool, preset: str | None) -> Network:
+    """All programs of a network."""
+    beside = run(folder, CompileOptions(quantized_io=True, preset=preset, execution="concurrent"), plugins)
+    told(f"{folder.name}: side by side {beside.cycles:,} cycles, {beside.seconds:.0f} s")
+    before = run(folder, CompileOptions(quantized_io=True, preset=preset, execution="sequential"), plugins)
+    told(f"{folder.name}: one after another {before.cycles:,} cycles, {before.seconds:.0f} s")
+    alone = None
+    if cores:
+        options = CompileOptions(quantized_io=True, preset=preset, execution="sequential", without_units=("ita",))
+        alone = run(folder, options, plugins)
+        told(f"{folder.name}: cores alone {alone.cycles:,} cycles, {alone.seconds:.0f} s")
+    return Network(folder.name, beside, before, alone)
+
+
+def main_table(networks: Sequence[Network]) -> Table:
+    """Cycles, inferences per second and utilisation."""
+    columns = (
+        Column("network"),
+        Column("GMAC", ".2f"),
+        Column("cycles", ",.0f"),
+        Column("inf/s", ".2f"),
+        Column("paper inf/s", ".2f"),
+        Column("GOp/s", ".0f"),
+        Column("paper GOp/s", ".0f"),
+        Column("ITA busy", ".1%"),
+        Column("ITA of its peak", ".1%"),
+        Column("of its peak while busy", ".1%"),
+        Column("one after another", ",.0f"),
+        Column("gain", ".1%"),
+        Column("cores alone", ",.0f"),
+        Column("cores alone inf/s", ".3f"),
+        Column("paper cores inf/s", ".2f"),
+    )
+    about = f"*cycles on the twin, {ITA_CLOCK_HZ / 1e6:.0f} MHz, `python -m {COMMAND}`*"
+    return Table("transformers", about, columns, tuple(_row(network) for network in networks))
+
+
+def _row(network: Network) -> tuple[str | float | None, ...]:
+    ran, published = network.beside, ITA_NETWORKS.get(_kind(network.name))
+    full = published if "_l1_" not in network.name else None
+    busy = ran.result.run.cycles_by_clock["ita"]
+    on_ita = ran.macs("ita")
+    per_second = ITA_CLOCK_HZ / ran.cycles
+    return (
+        network.name.removesuffix("_int8_qdq"),
+        ran.macs() / 1e9,
+        ran.cycles,
+        per_second,
+        full.inferences_per_second if full else None,
+        2 * ran.macs() * per_second / 1e9,
+        full.giga_operations * full.inferences_per_second if full else None,
+        busy / ran.cycles,
+        on_ita / ITA_PEAK_MACS / ran.cycles,
+        on_ita / ITA_PEAK_MACS / busy if busy else None,
+        network.before.cycles,
+        1 - ran.cycles / network.before.cycles,
+        network.cores.cycles if network.cores else None,
+        ITA_CLOCK_HZ / network.cores.cycles if network.cores else None,
+        full.cores_inferences_per_second if full else None,
+    )
+
+
+def _kind(name: str) -> str:
+    return next((kind for kind in ITA_NETWORKS if kind in name), "")
+
+
+def shares_table(networks: Sequence[Network]) -> Table:
+    """The part of all tasks' cycles that each pattern of each unit takes, in the program with units side by side."""
+    spent = [_spent(network.beside) for network in networks]
+    keys = sorted({key for one in spent for key in one}, key=lambda key: -max(one.get(key, 0) for one in spent))
+    columns = (
+        Column("unit"),
+        Column("operator"),
+        *(Column(n.name.removesuffix("_int8_qdq"), ".1%") for n in networks),
+    )
+    totals = [network.beside.cycles for network in networks]
+    rows = tuple(
+        (*key, *(one[key] / total if key in one else None for one, total in zip(spent, totals, strict=True)))
+        for key in keys
+    )
+    about = f"*part of the cycles of one inference that tasks are busy (modelled), `python -m {COMMAND} --shares`*"
+    return Table("transformers-shares", about, columns, rows)
+
+
+def _spent(ran: Ran) -> dict[tuple[str, str], int]:
+    spent: dict[tuple[str, str], int] = {}
+    for task in ran.result.compilation.program.tasks:
+        candidate = task.assignment.candidate
+        key = (candidate.unit, candidate.pattern.name)
+        spent[key] = spent.get(key, 0) + task.assignment.schedule.cost.total_cycles
+    return spent
+
+
+def softmax_table(folders: Sequence[Path], plugins: Plugins) -> Table:
+    """Distance to the quantised model's stored results and to the float model's, with and without ITA's softmax."""
+    columns = (
+        Column("network"),
+        Column("softmax"),
+        Column("cosine to quantised", ".5f"),
+        Column("largest error", ".3f"),
+        Column("cosine to float", ".5f"),
+        Column("largest error to float", ".3f"),
+        Column("cosine quantised to float", ".5f"),
+    )
+    rows: list[tuple[str | float | None, ...]] = []
+    for folder in folders:
+        with np.load(folder / "outputs.npz") as archive:
+            known = {key: archive[key][:1] for key in archive.files}
+        for softmax, without in (("ITAMax", ()), ("integer, on the cores", ("ita_softmax",))):
+            ran = run(folder, CompileOptions(execution="sequential", without_passes=without), plugins)
+            rows.append((folder.name.removesuffix("_int8_qdq"), softmax, *_distances(ran, known)))
+            told(f"{folder.name}, softmax {softmax}: done")
+    about = f"*first sample, `python -m {COMMAND} --softmax`*"
+    return Table("transformers-softmax", about, columns, tuple(rows))
+
+
+def _distances(ran: Ran, known: dict[str, np.ndarray]) -> Iterator[float | None]:  # type: ignore[type-arg]
+    """As the columns of ``softmax_table``, of the first output."""
+    output = next(name for name in ran.result.run.outputs if name in known)
+    found = np.asarray(ran.result.run.outputs[output], np.float64)
+    quantised, real = known[output].astype(np.float64), known.get(f"torch_f32__{output}")
+    yield _cosine(found, quantised)
+    yield float(abs(found - quantised).max())
+    yield _cosine(found, real) if real is not None else None
+    yield float(abs(found - real).max()) if real is not None else None
+    yield _cosine(quantised, real) if real is not None else None
+
+
+def _cosine(one: np.ndarray, two: np.ndarray) -> float:  # type: ignore[type-arg]
+    a, b = one.reshape(-1).astype(np.float64), two.reshape(-1).astype(np.float64)
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", type=Path, metavar="DIR", help="the full networks in this folder")
+    parser.add_argument("--network", action="append", help="only these; may be repeated")
+    parser.add_argument("--cores", action="store_true", help="also on the cores alone (takes minutes)")
+    parser.add_argument("--shares", action="store_true", help="the time of each kind of operator")
+    parser.add_argument("--softmax", action="store_true", help="the effect of ITA's softmax, and nothing else")
+    parser.add_argument("--preset", help="another set of figures")
+    parser.add_argument("--update", action="store_true", help="put the tables into docs/benchmarks.md")
+    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    base = options.full or MODELS
+    names = [n for n in (FULL if options.full else ONE_LAYER) if not options.network or n in options.network]
+    folders = [base / name for name in names if (base / name / "model.onnx").is_file()]
+    if not folders:
+        parser.exit(1, f"the networks are not on this machine: none of {', '.join(names)} is in {base}\n")
+    plugins = Plugins.load()
+    if options.softmax:
+        tables, faults = [softmax_table(folders, plugins)], []
+    else:
+        networks = [measure(folder, plugins, options.cores, options.preset) for folder in folders]
+        tables = [main_table(networks), *([shares_table(networks)] if options.shares else [])]
+        faults = [network.fault for network in networks if network.fault]
+    for table in tables:
+        table.write_csv()
+        sys.stdout.write(f"{table.markdown()}\n\n")
+        if options.update:
+            table.put()
+    for fault in faults:
+        sys.stderr.write(f"{fault}\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
