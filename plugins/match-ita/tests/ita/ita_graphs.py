@@ -79,7 +79,9 @@ class ItaGraph:
         biases = self.random.integers(-(1 << 17), 1 << 17, columns) if bias else 0
         return self.requant(sums, multiplier, shift, biases, add, low)
 
-    def gelu(self, source: gs.Variable, b: int = -80, c: int = -7091, multiplier: int = 74, shift: int = 20) -> gs.Variable:
+    def gelu(
+        self, source: gs.Variable, b: int = -80, c: int = -7091, multiplier: int = 74, shift: int = 20
+    ) -> gs.Variable:
         numbers = (b, c, multiplier, (1 << shift) >> 1, 1 << shift)
         return self.node("match.ita::Gelu", [source, *map(self.constant, numbers)], source.shape, np.int8)
 
@@ -108,7 +110,9 @@ class ItaGraph:
         attributes = {"heads": heads, "shift": softmax[0], "group": 16}
         return self.node("match.ita::Attention", [q, k, vt, *constants], q.shape, np.int8, **attributes)
 
-    def matmul(self, a: gs.Variable, b: gs.Variable, multiplier: int = 31, shift: int = 15, add: int = 0) -> gs.Variable:
+    def matmul(
+        self, a: gs.Variable, b: gs.Variable, multiplier: int = 31, shift: int = 15, add: int = 0
+    ) -> gs.Variable:
         """a times b turned."""
         rank = len(b.shape)
         shape = [*b.shape[:-2], b.shape[-1], b.shape[-2]]
