@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from match_core import Constant, Soc
 
+from match_ita import snitch_rows_constants
 from match_ita.presets import DEFAULT_PRESET, PRESETS
 
 _PAPER = "IEEE Design & Test 42:5, 2025"
@@ -38,7 +39,11 @@ _CHIP = (
         estimate=True,
     ),
     Constant(
-        "l1_ita_bytes", 104 * 1024, "bytes", "ITA's part of L1 side by side with the cores: tiles of whole blocks", True
+        "l1_ita_bytes",
+        107_008,
+        "bytes",
+        "ITA's part of L1 side by side with the cores: a head of attention over 512 keys, 64 rows at a time",
+        estimate=True,
     ),
     Constant("l2_bytes", 64 * 1024 * 1024, "bytes", "no public figure: room for the largest published network", True),
 )
@@ -55,7 +60,6 @@ _ITA = (
     Constant("softmax_numerator", 255 * 256, "1", f"{_RTL}: SoftmaxScalar"),
     Constant("softmax_group", 16, "columns", f"{_RTL}: N columns at once"),
     Constant("output_offset", 0, "1", f"{_RTL}: probabilities are unsigned"),
-    Constant("base_address", 0x1004_0000, "address", "not public: behind the cluster's own peripherals", estimate=True),
 )
 
 _GEMM = f"{_PAPER}: 85.1 % of the peak on products, 256 / 0.851 - 256"
@@ -122,7 +126,9 @@ _TEAM = (
     _cycles("barrier_cycles", 20, f"{_SNITCH}: load of the hardware barrier's register, by all cores", estimate=True),
 )
 
-_TABLE = _CHIP + _ITA + _JOBS + _DMA + _RING + _SIGNALLING + _TEAM
+#: Figures of the compute cores' kernels.
+SNITCH_CONSTANTS = snitch_rows_constants.CONSTANTS
+_TABLE = _CHIP + _ITA + _JOBS + _DMA + _RING + _SIGNALLING + _TEAM + SNITCH_CONSTANTS
 
 
 def preset_of(soc: Soc) -> str:

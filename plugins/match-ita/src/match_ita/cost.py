@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
 
-from match_ita import ita_formulas
+from match_ita import ita_formulas, snitch_rows
 from match_ita.constants import preset_of, values
 from match_ita.ita_formulas import Cycles, Tile
 from match_ita.presets import DEFAULT_PRESET
@@ -62,7 +62,9 @@ class ItaCost:
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of one kernel call, the hand-over to the compute cores not included."""
-        return ita_formulas.kernel_cycles(self._timing, workload, tile)
+        if self.unit == "ita":
+            return ita_formulas.kernel_cycles(self._timing, workload, tile)
+        return snitch_rows.kernel_cycles(self._timing, self.pattern, workload, tile)
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """What the core that starts a kernel does besides: before the first job and behind the last one, or the

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from match_core import Kernel, MemoryApi, PlatformApi, QueueApi, RuntimeFile, Soc, TwinApi, UnitApi
 from match_core.emit.interfaces import context_header
 
+from match_ita import snitch_rows
 from match_ita.constants import preset_of, values
 from match_ita.ita_interfaces import ITA_INTERFACES
 from match_ita.ita_kernels import ITA_KERNELS
@@ -16,9 +18,9 @@ from match_ita.timing import CLOCKS, HEADER_NAME, render_timing_header
 _HERE = Path(__file__).resolve().parent
 CONFIG_NAME = "match_ita_config.h"
 
-#: Both units' kernels are reached from the DM core, so programs hold the headers of all.
-_INTERFACES = ITA_INTERFACES
-_SNITCH_KERNELS: Mapping[str, Kernel] = {}
+_SNITCH_INTERFACES = snitch_rows.INTERFACES
+_SNITCH_KERNELS: Mapping[str, Kernel] = {**snitch_rows.KERNELS}
+_SNITCH_HEADERS = ("match_ita_team.h", "match_snitch_rows_kernels.h")
 #: How the names of runtime files begin that only programs with units side by side, or with compute cores, need.
 _BESIDE = "match_ita_beside"
 _SNITCH = "match_snitch_"
@@ -34,40 +36,40 @@ def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[Runti
 
 
 def config_header(preset: str) -> RuntimeFile:
-    """``match_ita_config.h``: where ITA's registers lie, and its job contexts."""
-    figures = values(preset)
+    """``match_ita_config.h``: how many jobs ITA holds."""
     text = (
-        f"/* {CONFIG_NAME} - what the runtime has to know of the chip. SPDX-License-Identifier: Apache-2.0 */\n"
+        f"/* {CONFIG_NAME} - what the runtime has to know of ITA. SPDX-License-Identifier: Apache-2.0 */\n"
         "#ifndef MATCH_ITA_CONFIG_H\n#define MATCH_ITA_CONFIG_H\n\n"
-        "/* First of ITA's registers. The address in the cluster is not public: define it for your chip. */\n"
-        "#ifndef MATCH_ITA_BASE\n"
-        f"#define MATCH_ITA_BASE 0x{figures['base_address']:08X}u\n"
-        "#endif\n"
-        f"#define MATCH_ITA_CONTEXTS {figures['contexts']}u\n\n#endif\n"
+        "/* Jobs that can be programmed while one runs, that one included. */\n"
+        f"#define MATCH_ITA_CONTEXTS {values(preset)['contexts']}u\n\n#endif\n"
     )
     return RuntimeFile(CONFIG_NAME, text)
 
 
 def unit_api(unit: str, soc: Soc) -> UnitApi:
     """The API of ``ita`` or ``snitch`` in a program for ``soc``. Both have the same twin."""
-    beside = soc.mode == "concurrent"
-    left_out = () if beside else (_BESIDE,)
-    if unit != "snitch":
-        left_out = (*left_out, _SNITCH)
+    beside, cores = soc.mode == "concurrent", unit == "snitch"
+    left_out = (*(() if beside else (_BESIDE,)), *(() if cores else (_SNITCH,)))
+    interfaces = (*ITA_INTERFACES, *(_SNITCH_INTERFACES if cores else ()))
     return UnitApi(
         platform=PlatformApi(start="match_ita_start", stop="match_ita_stop", call="match_ita_call"),
-        memory=_memory("match_snitch" if unit == "snitch" and beside else "match_ita"),
-        kernels=ITA_KERNELS if unit == "ita" else _SNITCH_KERNELS,
-        headers=("match_ita_api.h", *((f"{_BESIDE}.h",) if beside else ())),
+        memory=_memory("match_snitch" if cores and beside else "match_ita"),
+        kernels=_led(_SNITCH_KERNELS, beside) if cores else ITA_KERNELS,
+        headers=("match_ita_api.h", *(_SNITCH_HEADERS if cores else ()), *((f"{_BESIDE}.h",) if beside else ())),
         runtime=(
             *(file for file in _files("runtime") if not file.name.startswith(left_out)),
-            *map(context_header, _INTERFACES),
+            *map(context_header, interfaces),
             config_header(preset_of(soc)),
         ),
         twin=_twin(preset_of(soc)),
         clock=unit,
         queue=_queue(unit) if beside else None,
     )
+
+
+def _led(kernels: Mapping[str, Kernel], beside: bool) -> Mapping[str, Kernel]:
+    """Where core 0 leads, kernels have ended when their launch returns."""
+    return {name: replace(kernel, wait="") for name, kernel in kernels.items()} if beside else kernels
 
 
 def _memory(prefix: str) -> MemoryApi:

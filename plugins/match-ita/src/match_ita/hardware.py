@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from match_core import Hardware, Link, Memory, MemoryPart, RequantSpec, Signalling, Soc, Unit
 
-from match_ita.constants import constants, values
+from match_ita.constants import SNITCH_CONSTANTS, constants, values
 from match_ita.presets import DEFAULT_PRESET, PRESETS
 
 #: The compute cores requantise in software, with 64-bit products per channel.
@@ -18,6 +18,7 @@ SNITCH = Unit(
     memory="l1",
     requant=_REQUANT,
     integer_only=True,
+    constants=SNITCH_CONSTANTS,
 )
 #: Figures of the platform stand with the accelerator, so that reports name each estimate once.
 ITA = Unit(
@@ -26,7 +27,7 @@ ITA = Unit(
     memory="l1",
     bundles=True,
     integer_only=True,
-    constants=constants(),
+    constants=tuple(constant for constant in constants() if constant not in SNITCH_CONSTANTS),
 )
 
 

@@ -50,23 +50,26 @@ def kernel_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
 
 
 def _is_short(workload: Workload, tile: Tile) -> NDArray[np.bool_]:
-    """Whether the last block of rows is short. A turned layer's tile does not say whether it is the one with the last
-    columns: all count as that."""
+    """Whether the last block of rows is short. The tile of a turned layer does not say whether it has the last columns:
+    only those count that have all columns."""
     rows = {"ita_linear": "S", "ita_attention": "S", "ita_matmul": "M"}.get(workload.kind)
     if rows is None:
-        return np.full(tile["P1"].shape, bool(workload.scratch))
-    short: NDArray[np.bool_] = tile[rows] % _BLOCK != 0
+        short: NDArray[np.bool_] = bool(workload.scratch) & (tile["T1"] == workload.dim("T1").size)
+    else:
+        short = tile[rows] % _BLOCK != 0
     return short
 
 
 def dma_copy(timing: Timing, *, planes: ArrayLike, rows: ArrayLike, row_bytes: ArrayLike, ring: bool = False) -> Copy:
     """(issue, data, wait) in cycles of a copy of ``planes`` times ``rows`` rows between L2 and L1; both directions cost
-    the same. The DMA takes rows, planes are a loop in software. ``ring``: core 0 asks the DM core for it."""
+    the same. The DMA takes rows, planes are a loop in software. Latencies of copies that follow each other overlap, so
+    only who waits for the last one sees it. ``ring``: core 0 asks the DM core for it."""
     p, r, length = (np.asarray(a, dtype=np.int64) for a in np.broadcast_arrays(planes, rows, row_bytes))
-    every = -(-length // timing["dma_bytes_per_cycle"]) + np.where(p * r > 1, timing["dma_row_cycles"], 0)
-    data = timing["dma_latency_cycles"] + p * r * every
+    p, r = np.where(r == 1, 1, p), np.where(r == 1, p, r)  # rows that are one row per plane are rows
+    every = -(-length // timing["dma_bytes_per_cycle"]) + np.where(r > 1, timing["dma_row_cycles"], 0)
+    data = p * r * every
     issue = p * timing["dma_issue_cycles"]
     if ring:
-        data = data + p * (timing["ring_serve_cycles"] + timing["dma_issue_cycles"])
+        data = data + timing["ring_serve_cycles"] + issue
         issue = np.full_like(p, timing["ring_post_cycles"])
-    return issue, data, np.full_like(data, timing["dma_wait_cycles"])
+    return issue, data, np.full_like(data, timing["dma_latency_cycles"] + timing["dma_wait_cycles"])

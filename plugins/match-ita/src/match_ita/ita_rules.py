@@ -249,7 +249,7 @@ def _mask(match: Match) -> str | None:
     largest = (match.shape("q")[-1] // heads_of(match)) * _BYTE * _BYTE + MASK
     half = (1 << found.shift) >> 1
     logit = ((found.multiplier * largest + half) >> found.shift) + found.add
-    return None if logit <= -_BYTE else f"a logit can be {logit}"
+    return None if logit <= -_BYTE else f"a logit can be {min(logit, _BYTE - 1)}"
 
 
 #: What lies behind the last key is unknown: the lowest bias must outweigh it, and make the logit -128 as in the graph.
