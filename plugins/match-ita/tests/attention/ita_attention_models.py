@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -216,8 +216,6 @@ class Layer:
 
 def context(preset: str = "rtl") -> PassContext:
     """The Soc with a preset, and its units."""
-    from dataclasses import replace
-
     target = hardware()
     return PassContext(replace(target.socs[0], preset=preset), target.units)
 

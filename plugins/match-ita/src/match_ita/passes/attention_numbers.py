@@ -166,8 +166,8 @@ def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> S
     add = int(np.clip(-round((low + high) / 2), -128, 127))
     if columns % BLOCK and low + add - 1 < softmax.lightest:
         raise NotAttentionError(
-            f"{columns} keys are no multiple of {BLOCK}, and added ones would get weight: they have none in rows with a "
-            f"logit of at least {softmax.lightest} after requantisation, the model's logits begin at {low + add:.0f}"
+            f"{columns} keys are no multiple of {BLOCK}, and added ones would get weight: they have none in a row with "
+            f"a logit of {softmax.lightest} or more after requantisation, the model's logits begin at {low + add:.0f}"
         )
     return _step(logits.slope / (softmax.step * ratio), add, max(abs(low), abs(high)), "q k^T")
 
