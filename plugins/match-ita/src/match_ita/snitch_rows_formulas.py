@@ -106,12 +106,11 @@ def _layernorm(call: _Call) -> Cycles:
     """Rows in pairs."""
     rows, columns = call.busiest(call.tile["R"], 1), call.tile["C"]
 
-    def along(name: str) -> Cycles:
-        return _blocks(columns, _BLOCK, call.figure(f"{name}_block"), call.figure(name))
+    def pass_of(name: str) -> Cycles:
+        along = _blocks(columns, _BLOCK, call.figure(f"{name}_block"), call.figure(name))
+        return call.figure(f"{name}_row") + along
 
-    moments = call.figure("norm_row") + along("moments")
-    pair, last = (call.figure("norm_pass") + along(name) for name in ("norm_pair", "norm"))
-    cycles: Cycles = rows * moments + rows // 2 * pair + rows % 2 * last
+    cycles: Cycles = rows // 2 * pass_of("norm_pair") + rows % 2 * pass_of("norm")
     return cycles
 
 

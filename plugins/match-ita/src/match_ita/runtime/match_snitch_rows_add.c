@@ -9,10 +9,10 @@ typedef struct {
     uint32_t shift;
 } scale_t;
 
-MATCH_SNITCH_INLINE int8_t sum_of(int32_t a, int32_t b, scale_t s)
+MATCH_SNITCH_INLINE int32_t sum_of(int32_t a, int32_t b, scale_t s)
 {
     const int32_t value = (a * s.multiplier_a + b * s.multiplier_b + s.addend) >> s.shift;
-    return (int8_t)match_snitch_clip(value, s.low, s.high);
+    return match_snitch_clip(value, s.low, s.high);
 }
 
 /* Sums that fit 32 bits; b is unsigned or not, which the compiler knows. */
@@ -25,18 +25,18 @@ MATCH_SNITCH_INLINE void narrow(const match_snitch_add_t *t, uint32_t start, uin
     uint32_t left = stop - start;
 #define MATCH_SNITCH_B(i) (unsigned_b ? (int32_t)(uint8_t)b[i] : b[i])
     for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        const int8_t y0 = sum_of(a[0], MATCH_SNITCH_B(0), s), y1 = sum_of(a[1], MATCH_SNITCH_B(1), s);
-        const int8_t y2 = sum_of(a[2], MATCH_SNITCH_B(2), s), y3 = sum_of(a[3], MATCH_SNITCH_B(3), s);
-        y[0] = y0;
-        y[1] = y1;
-        y[2] = y2;
-        y[3] = y3;
+        const int32_t y0 = sum_of(a[0], MATCH_SNITCH_B(0), s), y1 = sum_of(a[1], MATCH_SNITCH_B(1), s);
+        const int32_t y2 = sum_of(a[2], MATCH_SNITCH_B(2), s), y3 = sum_of(a[3], MATCH_SNITCH_B(3), s);
+        y[0] = (int8_t)y0;
+        y[1] = (int8_t)y1;
+        y[2] = (int8_t)y2;
+        y[3] = (int8_t)y3;
         a += MATCH_SNITCH_BLOCK;
         b += MATCH_SNITCH_BLOCK;
         y += MATCH_SNITCH_BLOCK;
     }
     for (uint32_t i = 0u; i < left; i++) {
-        y[i] = sum_of(a[i], MATCH_SNITCH_B(i), s);
+        y[i] = (int8_t)sum_of(a[i], MATCH_SNITCH_B(i), s);
     }
 #undef MATCH_SNITCH_B
 }

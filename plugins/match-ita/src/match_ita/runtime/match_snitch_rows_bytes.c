@@ -27,8 +27,8 @@ static void lut_core(void *tile)
     }
 }
 
-/* One multiplier, an addend for each element. Bytes are flipped by 128 where they are signed, see the packing. */
-static void shift_core(void *tile)
+/* One multiplier, an addend for each element. */
+static void offset_each_core(void *tile)
 {
     const match_snitch_offset_each_t *const t = tile;
     const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_BLOCK);
@@ -39,19 +39,19 @@ static void shift_core(void *tile)
     const uint32_t shift = (uint32_t)t->shift;
     uint32_t left = part.stop - part.start;
     match_ita_charge(match_snitch_offset_each_cycles(t));
-#define MATCH_SNITCH_Y(i) ((int8_t)match_snitch_clip((x[i] * multiplier + addend[i]) >> shift, low, high))
+#define MATCH_SNITCH_Y(i) match_snitch_clip((x[i] * multiplier + addend[i]) >> shift, low, high)
     for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        const int8_t y0 = MATCH_SNITCH_Y(0), y1 = MATCH_SNITCH_Y(1), y2 = MATCH_SNITCH_Y(2), y3 = MATCH_SNITCH_Y(3);
-        y[0] = y0;
-        y[1] = y1;
-        y[2] = y2;
-        y[3] = y3;
+        const int32_t y0 = MATCH_SNITCH_Y(0), y1 = MATCH_SNITCH_Y(1), y2 = MATCH_SNITCH_Y(2), y3 = MATCH_SNITCH_Y(3);
+        y[0] = (int8_t)y0;
+        y[1] = (int8_t)y1;
+        y[2] = (int8_t)y2;
+        y[3] = (int8_t)y3;
         x += MATCH_SNITCH_BLOCK;
         addend += MATCH_SNITCH_BLOCK;
         y += MATCH_SNITCH_BLOCK;
     }
     for (uint32_t i = 0u; i < left; i++) {
-        y[i] = MATCH_SNITCH_Y(i);
+        y[i] = (int8_t)MATCH_SNITCH_Y(i);
     }
 #undef MATCH_SNITCH_Y
 }
@@ -63,5 +63,5 @@ void match_snitch_lut(const match_snitch_lut_t *tile)
 
 void match_snitch_offset_each(const match_snitch_offset_each_t *tile)
 {
-    match_ita_team_launch(shift_core, tile);
+    match_ita_team_launch(offset_each_core, tile);
 }

@@ -100,14 +100,13 @@ static inline uint64_t match_snitch_sum_add_cycles(const match_snitch_sum_add_t 
 /* Rows in pairs. */
 static inline uint64_t match_snitch_layernorm_cycles(const match_snitch_layernorm_t *t)
 {
-    const uint64_t rows = match_snitch_busiest(t->r, 1u), c = t->c;
-    const uint64_t moments = MATCH_ITA_ROWS_NORM_ROW_CYCLES + match_snitch_blocks(c, 4u, MATCH_ITA_ROWS_MOMENTS_BLOCK_CYCLES,
-                                                                                MATCH_ITA_ROWS_MOMENTS_CYCLES);
-    const uint64_t pair = MATCH_ITA_ROWS_NORM_PASS_CYCLES + match_snitch_blocks(c, 4u, MATCH_ITA_ROWS_NORM_PAIR_BLOCK_CYCLES,
-                                                                              MATCH_ITA_ROWS_NORM_PAIR_CYCLES);
-    const uint64_t last = MATCH_ITA_ROWS_NORM_PASS_CYCLES + match_snitch_blocks(c, 4u, MATCH_ITA_ROWS_NORM_BLOCK_CYCLES,
-                                                                              MATCH_ITA_ROWS_NORM_CYCLES);
-    return MATCH_ITA_ROWS_CALL_CYCLES + rows * moments + rows / 2u * pair + rows % 2u * last;
+    const uint64_t rows = match_snitch_busiest(t->r, 1u);
+    const uint64_t pair = MATCH_ITA_ROWS_NORM_PAIR_ROW_CYCLES +
+                          match_snitch_blocks(t->c, 4u, MATCH_ITA_ROWS_NORM_PAIR_BLOCK_CYCLES,
+                                              MATCH_ITA_ROWS_NORM_PAIR_CYCLES);
+    const uint64_t last = MATCH_ITA_ROWS_NORM_ROW_CYCLES + match_snitch_blocks(t->c, 4u, MATCH_ITA_ROWS_NORM_BLOCK_CYCLES,
+                                                                             MATCH_ITA_ROWS_NORM_CYCLES);
+    return MATCH_ITA_ROWS_CALL_CYCLES + rows / 2u * pair + rows % 2u * last;
 }
 
 static inline uint64_t match_snitch_integer_norm_cycles(const match_snitch_integer_norm_t *t)

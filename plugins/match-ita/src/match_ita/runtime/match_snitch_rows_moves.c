@@ -70,26 +70,35 @@ static void copy_core(void *tile)
                (uint32_t)t->flip);
 }
 
-/* Rows of four columns, turned. */
-MATCH_SNITCH_INLINE void turn_columns(const uint8_t *restrict x, uint8_t *restrict y, uint32_t rows, uint32_t pitch)
+/* Four columns, turned: blocks of four by four bytes. */
+static void turn_columns(const uint8_t *restrict x, uint8_t *restrict y, uint32_t rows, uint32_t pitch)
 {
-    uint8_t *restrict y0 = y, *restrict y1 = y0 + rows, *restrict y2 = y1 + rows, *restrict y3 = y2 + rows;
+    const uint8_t *restrict x1 = x + pitch, *restrict x2 = x1 + pitch, *restrict x3 = x2 + pitch;
+    uint8_t *restrict y1 = y + rows, *restrict y2 = y1 + rows, *restrict y3 = y2 + rows;
+    const uint32_t step = pitch * MATCH_SNITCH_BLOCK;
     uint32_t left = rows;
+#define MATCH_SNITCH_TURN(to, i)                                                                                     \
+    do {                                                                                                             \
+        const uint8_t v0 = x[i], v1 = x1[i], v2 = x2[i], v3 = x3[i];                                                 \
+        to[0] = v0;                                                                                                  \
+        to[1] = v1;                                                                                                  \
+        to[2] = v2;                                                                                                  \
+        to[3] = v3;                                                                                                  \
+        to += MATCH_SNITCH_BLOCK;                                                                                    \
+    } while (0)
     for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        for (uint32_t i = 0u; i < MATCH_SNITCH_BLOCK; i++) {
-            y0[i] = x[0];
-            y1[i] = x[1];
-            y2[i] = x[2];
-            y3[i] = x[3];
-            x += pitch;
-        }
-        y0 += MATCH_SNITCH_BLOCK;
-        y1 += MATCH_SNITCH_BLOCK;
-        y2 += MATCH_SNITCH_BLOCK;
-        y3 += MATCH_SNITCH_BLOCK;
+        MATCH_SNITCH_TURN(y, 0);
+        MATCH_SNITCH_TURN(y1, 1);
+        MATCH_SNITCH_TURN(y2, 2);
+        MATCH_SNITCH_TURN(y3, 3);
+        x += step;
+        x1 += step;
+        x2 += step;
+        x3 += step;
     }
+#undef MATCH_SNITCH_TURN
     for (; left > 0u; left--) {
-        *y0++ = x[0];
+        *y++ = x[0];
         *y1++ = x[1];
         *y2++ = x[2];
         *y3++ = x[3];

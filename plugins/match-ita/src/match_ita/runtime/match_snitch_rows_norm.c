@@ -10,7 +10,7 @@ typedef struct {
     uint32_t squares;
 } moments_t;
 
-/* Of unsigned bytes that are flipped by 128 where the tensor is signed; see moments_of. */
+/* Sum and sum of squares of a row. */
 MATCH_SNITCH_INLINE moments_t moments(const int8_t *x, uint32_t n, int is_unsigned)
 {
     int32_t sum = 0, squares = 0;
@@ -79,10 +79,10 @@ typedef struct {
 } clip_t;
 
 /* Differences are taken modulo 2^32: t * 2^(k + 5) itself fits 32 bits, its parts do not. */
-MATCH_SNITCH_INLINE int8_t normal_of(int32_t x, row_t row, int32_t multiplier, int32_t addend, clip_t c)
+MATCH_SNITCH_INLINE int32_t normal_of(int32_t x, row_t row, int32_t multiplier, int32_t addend, clip_t c)
 {
     const int32_t u = high_word((int32_t)((uint32_t)x * row.factor - row.offset), row.inverse);
-    return (int8_t)match_snitch_clip((high_word(u, multiplier) + addend) >> c.shift, c.low, c.high);
+    return match_snitch_clip((high_word(u, multiplier) + addend) >> c.shift, c.low, c.high);
 }
 
 /* One row, or two that share the loads of multipliers and addends, whose pairs `parameters` holds. */
@@ -99,11 +99,11 @@ MATCH_SNITCH_INLINE void apply(const match_snitch_layernorm_t *t, const int8_t *
 #define MATCH_SNITCH_COLUMN(i)                                                                                       \
     do {                                                                                                             \
         const int32_t multiplier = p[2 * (i)], addend = p[2 * (i) + 1];                                              \
-        const int8_t first = normal_of(MATCH_SNITCH_X(x, i), r0, multiplier, addend, c);                             \
+        const int32_t first = normal_of(MATCH_SNITCH_X(x, i), r0, multiplier, addend, c);                            \
         if (two) {                                                                                                   \
-            y1[i] = normal_of(MATCH_SNITCH_X(x1, i), r1, multiplier, addend, c);                                     \
+            y1[i] = (int8_t)normal_of(MATCH_SNITCH_X(x1, i), r1, multiplier, addend, c);                             \
         }                                                                                                            \
-        y[i] = first;                                                                                                \
+        y[i] = (int8_t)first;                                                                                                \
     } while (0)
     uint32_t left = t->c;
     for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {

@@ -28,7 +28,7 @@ MATCH_SNITCH_INLINE int32_t byte_of(const int8_t *x, int is_unsigned)
 }
 
 /* clip((x * multiplier + addend) >> shift), behind the sum of two and before another one where there are. */
-MATCH_SNITCH_INLINE int8_t result_of(columns_t at, uint32_t i, const int32_t *p, scale_t s, steps_t steps)
+MATCH_SNITCH_INLINE int32_t result_of(columns_t at, uint32_t i, const int32_t *p, scale_t s, steps_t steps)
 {
     int32_t x = byte_of(at.a + i, steps.unsigned_input && !steps.sum);
     if (steps.sum) {
@@ -39,7 +39,7 @@ MATCH_SNITCH_INLINE int8_t result_of(columns_t at, uint32_t i, const int32_t *p,
     if (steps.twice) {
         x = match_snitch_clip((x * p[2] + p[3]) >> s.second_shift, s.low, s.high);
     }
-    return (int8_t)x;
+    return x;
 }
 
 MATCH_SNITCH_INLINE columns_t next_row(columns_t at, int sum)
@@ -58,12 +58,12 @@ MATCH_SNITCH_INLINE void four_columns(columns_t at, const int32_t *p, scale_t s,
     const int32_t p2[4] = {p[2u * n], p[2u * n + 1u], p[3u * n - 2u], p[3u * n - 1u]};
     const int32_t p3[4] = {p[3u * n], p[3u * n + 1u], p[4u * n - 2u], p[4u * n - 1u]};
     for (; at.rows > 0u; at = next_row(at, steps.sum)) {
-        const int8_t y0 = result_of(at, 0u, p0, s, steps), y1 = result_of(at, 1u, p1, s, steps);
-        const int8_t y2 = result_of(at, 2u, p2, s, steps), y3 = result_of(at, 3u, p3, s, steps);
-        at.y[0] = y0;
-        at.y[1] = y1;
-        at.y[2] = y2;
-        at.y[3] = y3;
+        const int32_t y0 = result_of(at, 0u, p0, s, steps), y1 = result_of(at, 1u, p1, s, steps);
+        const int32_t y2 = result_of(at, 2u, p2, s, steps), y3 = result_of(at, 3u, p3, s, steps);
+        at.y[0] = (int8_t)y0;
+        at.y[1] = (int8_t)y1;
+        at.y[2] = (int8_t)y2;
+        at.y[3] = (int8_t)y3;
     }
 }
 
@@ -71,7 +71,7 @@ MATCH_SNITCH_INLINE void one_column(columns_t at, const int32_t *p, scale_t s, s
 {
     const int32_t own[4] = {p[0], p[1], steps.twice ? p[2] : 0, steps.twice ? p[3] : 0};
     for (; at.rows > 0u; at = next_row(at, steps.sum)) {
-        *at.y = result_of(at, 0u, own, s, steps);
+        *at.y = (int8_t)result_of(at, 0u, own, s, steps);
     }
 }
 

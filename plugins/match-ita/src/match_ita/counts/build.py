@@ -1,0 +1,80 @@
+"""Builds kernels of the compute cores for RV32IM and counts the cycles of a call: one for each instruction, 32 for a
+division."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from match_core import KernelInterface
+from match_core.emit.interfaces import context_header
+
+FOLDER = Path(__file__).resolve().parent
+RUNTIME = FOLDER.parent / "runtime"
+COMPILER = "riscv64-unknown-elf-gcc"
+EMULATOR = "qemu-riscv32"
+#: A bit for each cycle; Snitch's shared unit divides serially.
+DIVISION_CYCLES = 32
+
+_FLAGS = ("-O2", "-march=rv32im", "-mabi=ilp32", "-std=c11", "-ffreestanding", "-g0", "-nostdlib", "-static")
+
+
+def _run(command: Sequence[str]) -> str:
+    done = subprocess.run(list(command), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    return done.stderr
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Kernels as one program for the emulator; ``interfaces`` in the order of its table."""
+
+    path: Path
+    plugin: Path
+    interfaces: tuple[KernelInterface, ...]
+
+    def cycles(self, kind: str, numbers: Mapping[str, int]) -> int:
+        """Of one call on core 0, which has the largest share: two calls less one. ``numbers``: fields of the context,
+        those that are missing 0. KeyError for a kernel that is not in the program."""
+        position = {interface.kind: place for place, interface in enumerate(self.interfaces)}[kind]
+        interface = self.interfaces[position]
+        words = [str(numbers.get(name, 0) & 0xFFFFFFFF) for name in _numbers(interface)]
+        command = [EMULATOR, "-d", "plugin", "-plugin", str(self.plugin), str(self.path)]
+        pointers = str(len(interface.operands) + 1)
+        counts = [int(_run([*command, calls, str(position), pointers, *words]).split()[-1]) for calls in ("1", "2")]
+        return counts[1] - counts[0]
+
+
+def _numbers(interface: KernelInterface) -> tuple[str, ...]:
+    """The fields of a context behind its addresses."""
+    sizes = [dim.lower() for dim in interface.dims]
+    for operand, axis in interface.windowed:
+        sizes += [f"{operand}_{axis}", f"{operand}_{axis}_pad_before", f"{operand}_{axis}_pad_after"]
+    return (*sizes, *interface.geometry, *(("first", "last") if interface.accumulates else ()))
+
+
+def build(folder: Path, interfaces: tuple[KernelInterface, ...], sources: Sequence[Path]) -> Program:
+    """The kernels of ``interfaces`` (``match_<kind>``), whose C is ``sources``. Files go to ``folder``. RuntimeError
+    with the compiler's words where that fails."""
+    for interface in interfaces:
+        header = context_header(interface)
+        (folder / header.name).write_text(header.text, encoding="utf-8")
+    (folder / "counted_kernels.h").write_text(_table(interfaces), encoding="utf-8")
+    (folder / "snrt.h").write_text("", encoding="utf-8")
+    plugin, path = folder / "plugin.so", folder / "kernels.elf"
+    cycles = f"-DDIVISION_CYCLES={DIVISION_CYCLES}u"
+    _run(["gcc", "-O2", "-shared", "-fPIC", cycles, str(FOLDER / "plugin.c"), "-o", str(plugin)])
+    files = (*map(str, sources), str(FOLDER / "driver.c"))
+    _run([COMPILER, *_FLAGS, f"-I{folder}", f"-I{RUNTIME}", *files, "-lgcc", "-o", str(path)])
+    return Program(path, plugin, interfaces)
+
+
+def _table(interfaces: tuple[KernelInterface, ...]) -> str:
+    names = [f"match_{interface.kind}" for interface in interfaces]
+    headers = "".join(f'#include "match_{interface.kind}.h"\n' for interface in interfaces)
+    declared = "".join(f"void {name}(const {name}_t *tile);\n" for name in names)
+    entries = "".join(f"    (void (*)(const void *)){name},\n" for name in names)
+    return f"{headers}{declared}static void (*const counted_kernels[])(const void *) = {{\n{entries}}};\n"

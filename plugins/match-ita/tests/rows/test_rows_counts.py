@@ -1,0 +1,76 @@
+"""Formulas against the cycles that whole calls take in compiled code, on the core with the largest share."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_core import Workload
+from match_ita.counts.build import COMPILER, EMULATOR, Program
+from match_ita.counts.rows import build_rows, row_figures
+from match_ita.snitch_rows import CONSTANTS, kernel_cycles
+
+from .rows_library import TIMING
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which(COMPILER) is None, reason=f"{COMPILER} is absent"),
+    pytest.mark.skipif(shutil.which(EMULATOR) is None, reason=f"{EMULATOR} is absent"),
+]
+
+_CLIP = {"low": -128, "high": 127}
+#: Tiles as networks have them.
+TILES: tuple[tuple[str, dict[str, int]], ...] = (
+    ("snitch_add", {"r": 64, "c": 128, "wide": 0, "flip_b": 128, **_CLIP}),
+    ("snitch_add", {"r": 31, "c": 96, "wide": 1, "flip_a": 128, "flip_b": 128, **_CLIP}),
+    ("snitch_requant", {"r": 64, "c": 128, "wide": 0, "flip": 128, **_CLIP}),
+    ("snitch_requant", {"r": 64, "c": 37, "wide": 1, "flip": 128, **_CLIP}),
+    ("snitch_requant_twice", {"r": 64, "c": 128, **_CLIP}),
+    ("snitch_add_requant", {"r": 64, "c": 128, **_CLIP}),
+    ("snitch_add_requant_twice", {"r": 50, "c": 128, **_CLIP}),
+    ("snitch_offset_each", {"r": 24, "c": 384, **_CLIP}),
+    ("snitch_lut", {"r": 24, "c": 384}),
+    ("snitch_sum", {"o": 1, "n": 6, "s": 24, "c": 384, **_CLIP}),
+    ("snitch_sum", {"o": 1, "n": 64, "s": 1, "c": 128, **_CLIP}),
+    ("snitch_sum_add", {"n": 4, "s": 24, "c": 128, **_CLIP}),
+    ("snitch_layernorm", {"r": 37, "c": 384, "epsilon_low": 1000, "flip": 128, **_CLIP}),
+    ("snitch_layernorm", {"r": 64, "c": 128, "epsilon_low": 1000, "flip": 128, **_CLIP}),
+    ("snitch_integer_norm", {"r": 64, "c": 128, "centred": 1, "flip": 128, **_CLIP}),
+    ("snitch_copy", {"p": 1, "a": 4, "b": 64, "c": 64}),
+    ("snitch_transpose", {"p": 1, "a": 2, "r": 128, "c": 32}),
+    ("snitch_gather", {"n": 64, "v": 1, "c": 128}),
+    (
+        "snitch_windows",
+        {"t": 64, "k": 3, "c": 80, "input_v": 130, "stride": 2, "dilation": 1},
+    ),
+    ("snitch_pad", {"o": 64, "i": 1, "before": 0, "size": 64, "after": 64}),
+    ("snitch_concat", {"o": 16, "i": 4, "size_a": 8, "size_b": 16}),
+    (
+        "snitch_maxpool",
+        {"oy": 8, "ox": 8, "c": 64, "fy": 3, "fx": 3, "stride_y": 2, "stride_x": 2, "input_y": 18, "input_x": 18},
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    folder: Path = tmp_path_factory.mktemp("counts")
+    return build_rows(folder)
+
+
+@pytest.mark.parametrize(("kind", "numbers"), TILES, ids=[f"{kind}-{i}" for i, (kind, _) in enumerate(TILES)])
+def test_formulas_follow_the_code(program: Program, kind: str, numbers: dict[str, int]) -> None:
+    interface = next(interface for interface in program.interfaces if interface.kind == kind)
+    tile = {dim: np.array([numbers[dim.lower()]], np.int64) for dim in interface.dims}
+    geometry = tuple((name, numbers.get(name, 0)) for name in interface.geometry)
+    modelled = int(kernel_cycles(TIMING, "", Workload(kind, (), (), 0, geometry), tile)[0])
+    counted = program.cycles(kind, numbers)
+    assert 0.95 <= modelled / counted <= 1.05, (modelled, counted)
+
+
+def test_figures_are_counted(program: Program) -> None:
+    figures = dict(row_figures(program))
+    table = {constant.name.removeprefix("rows_").removesuffix("_cycles"): constant.value for constant in CONSTANTS}
+    assert figures.keys() == table.keys()
+    assert {name for name, value in figures.items() if abs(value - table[name]) > 1} == set()
