@@ -22,13 +22,13 @@ VECTORS = ROOT.parent / "shared/data/ita"
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Driver]:
-    """``build(preset, flags)``: compiles once per session and combination."""
-    built: dict[tuple[str, tuple[str, ...]], Driver] = {}
+    """``build(preset, flags, main)``: compiles once per session and combination."""
+    built: dict[tuple[str, tuple[str, ...], str], Driver] = {}
 
-    def get(preset: str = "rtl", flags: tuple[str, ...] = SANITIZE) -> Driver:
-        key = (preset, flags)
+    def get(preset: str = "rtl", flags: tuple[str, ...] = SANITIZE, main: str = "driver.c") -> Driver:
+        key = (preset, flags, main)
         if key not in built:
-            built[key] = compile_driver(tmp_path_factory.mktemp("ita"), preset, flags)
+            built[key] = compile_driver(tmp_path_factory.mktemp("ita"), preset, flags, main)
         return built[key]
 
     return get

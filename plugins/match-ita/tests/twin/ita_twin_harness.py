@@ -22,6 +22,7 @@ CORE = ROOT / "core/src/match_core/twin/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FAST = ("-O2",)
+THREADS = ("-O1", "-g", "-fsanitize=thread", "-fno-builtin", "-fPIE", "-DMATCH_TWIN_CONCURRENT")
 L1_BYTES = 128 * 1024
 SIDE = 64
 
@@ -49,10 +50,9 @@ class Driver:
 
     program: Path
 
-    def attempt(self, script: str, mode: str = "eager") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.program), mode], input=script, capture_output=True, text=True, timeout=300, check=False
-        )
+    def attempt(self, script: str, mode: str = "eager", *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(self.program), mode, *arguments]
+        return subprocess.run(command, input=script, capture_output=True, text=True, timeout=300, check=False)
 
     def run(self, script: str, mode: str = "eager") -> list[str]:
         """Output lines of a script that must succeed."""
@@ -160,7 +160,7 @@ def linear(script: Script, x: Ints, w: Ints, bias: Ints, step: Step, activation:
     places = [script.place(columns(x)), script.place(blocks(w.T)), script.place(pack_bias(bias))]
     output = script.reserve(rows * outputs)
     fence = script.place(np.full(SIDE, 0x5C, np.uint8))
-    scratch = script.reserve(4096)
+    scratch = script.reserve(8192)
     script.add("linear", *places, output, scratch, rows, outputs // SIDE, width // SIDE, *_step(step), *activation)
     script.dump(output, rows * outputs)
     script.dump(fence, SIDE)
@@ -178,7 +178,7 @@ def turned(script: Script, x: Ints, w: Ints, bias: Ints, step: Step) -> None:
 
 
 def attention(script: Script, q: Ints, k: Ints, vt: Ints, qk: Step, av: Step, dump_logits: bool = False) -> None:
-    """Heads of q [H, S, P], k [H, T, P], vt [H, P, Tp]; dumps [H][P1][S][64], and the logits of the last group."""
+    """Heads of q [H, S, P], k [H, T, P], vt [H, P, Tp]; dumps [H][P1][S][64], a fence and the logits of the last group."""
     script.top = 0
     heads, rows, depth = q.shape
     keys, row_blocks = k.shape[1], vt.shape[2] // SIDE
@@ -188,11 +188,14 @@ def attention(script: Script, q: Ints, k: Ints, vt: Ints, qk: Step, av: Step, du
     # [T1][P1][64 p][64 t]: blocks of columns outside
     places.append(script.place(np.stack([blocks(head).transpose(1, 0, 2, 3) for head in vt])))
     places.append(script.place(pack_bias(mask)))
-    output, scratch = script.reserve(heads * rows * depth), script.reserve((row_blocks + 1) * 4096)
+    output = script.reserve(heads * rows * depth)
+    fence = script.place(np.full(SIDE, 0x5C, np.uint8))
+    scratch = script.reserve((row_blocks + 2) * 4096)
     masked = int(keys % SIDE != 0)
     script.add("attention", *places, output, scratch, heads, rows, keys, row_blocks, depth // SIDE, masked,
                *_step(qk), *_step(av))  # fmt: skip
     script.dump(output, heads * rows * depth)
+    script.dump(fence, SIDE)
     if dump_logits:
         script.dump(scratch, row_blocks * 4096)
 
@@ -205,7 +208,7 @@ def matmul(script: Script, a: Ints, b: Ints, step: Step) -> None:
     places = [script.place(np.stack([columns(head) for head in part])) for part in (a, b)]
     output = script.reserve(heads * rows * outputs)
     fence = script.place(np.full(SIDE, 0x5C, np.uint8))
-    scratch = script.reserve(4096)
+    scratch = script.reserve(8192)
     script.add("matmul", *places, output, scratch, heads, rows, outputs // SIDE, width // SIDE, *_step(step))
     script.dump(output, heads * rows * outputs)
     script.dump(fence, SIDE)

@@ -76,7 +76,7 @@ def _attention(driver: Driver, data: dict[str, NDArray[np.generic]], head: int, 
     for r in range(0, rows, SIDE):
         attention(script, q[None, r : r + SIDE], k[None], v.T[None], qk, av, dump_logits=True)
     lines = driver.run(script.text())
-    for r, result, logits in zip(range(0, rows, SIDE), lines[::2], lines[1::2], strict=True):
+    for r, result, logits in zip(range(0, rows, SIDE), lines[::3], lines[2::3], strict=True):
         np.testing.assert_array_equal(from_columns(parse(logits), SIDE, rows), data["qk"][head, r : r + SIDE])
         np.testing.assert_array_equal(from_columns(parse(result), SIDE, depth), data["av"][head, r : r + SIDE])
 

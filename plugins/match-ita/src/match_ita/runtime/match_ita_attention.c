@@ -76,13 +76,15 @@ static group_t make_group(const match_ita_attention_t *t, uint32_t head, uint32_
 }
 
 /* A short group comes first: what ITA writes behind it belongs to the first rows of the next blocks, which come later. */
-static void program_head(const match_ita_attention_t *tile, uint32_t head, void *scratch)
+static void program_head(const match_ita_attention_t *tile, uint32_t head, const match_ita_tail_t *tail)
 {
-    const uint32_t groups = match_ita_blocks(tile->s);
+    const uint32_t groups = match_ita_blocks(tile->s), first = (tail->blocks > 0u) ? groups - 1u : 0u;
     for (uint32_t i = 0u; i < groups; i++) {
-        const uint32_t row = (tile->s % MATCH_ITA_SIDE == 0u) ? i : (i + groups - 1u) % groups;
+        const uint32_t row = (first + i) % groups;
         group_t group = make_group(tile, head, row);
-        group.product.last_output = (row + 1u == groups) ? scratch : NULL;
+        if (row + 1u == groups) {
+            match_ita_redirect(&group.product, tail, (tile->h - 1u - head) * tile->p1);
+        }
         program_group(&group);
     }
 }
@@ -99,7 +101,7 @@ void match_ita_attention(const match_ita_attention_t *tile)
     }
     match_ita_begin(&setup);
     for (uint32_t head = 0u; head < tile->h; head++) {
-        program_head(tile, head, (head + 1u == tile->h) ? tail.scratch : NULL);
+        program_head(tile, head, &tail);
     }
     match_ita_end();
     match_ita_move_tail(&tail);

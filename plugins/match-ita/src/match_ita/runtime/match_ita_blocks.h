@@ -16,16 +16,22 @@ static inline uint32_t match_ita_blocks(uint32_t rows)
 /* The addresses of a nest move on by whole iterations of its outer loops. */
 void match_ita_move(match_ita_nest_t *nest, uint32_t y, uint32_t x);
 
-/* The last block of rows of a tile, where it is short: ITA writes it to scratch. scratch is NULL where it is whole. */
+/* A tile whose last block of rows is short: the last blocks of the output, as far as they reach behind its end, are written
+ * to scratch (two blocks), where they lie as in the tile, and moved. */
 typedef struct {
+    uint32_t blocks; /* 0: all are whole */
+    uint32_t step, bytes;
     void *to;
     void *scratch;
-    uint32_t bytes;
 } match_ita_tail_t;
 
 /* Of `columns` column blocks of `rows` rows each. */
 match_ita_tail_t match_ita_tail(void *output, uint32_t columns, uint32_t rows, void *scratch);
+/* What the nest writes to scratch, if `behind` blocks of the output come later. */
+void match_ita_redirect(match_ita_nest_t *nest, const match_ita_tail_t *tail, uint32_t behind);
 void match_ita_move_tail(const match_ita_tail_t *tail);
+/* Room for a block that nobody needs yet. */
+void *match_ita_room(const match_ita_tail_t *tail, void *output);
 /* Zeros behind column t of output [p1][t1][64][64], with 64 bytes of scratch. */
 void match_ita_clear_columns(void *output, uint32_t p1, uint32_t t1, uint32_t t, void *scratch);
 

@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_job.h"
 
-#include <stddef.h>
-
 #include "match_ita_cluster.h"
 
 /* Cycles on the twin; nothing on silicon. */
@@ -106,10 +104,18 @@ static uint32_t at(const match_ita_stream_t *stream, uint32_t y, uint32_t x, uin
     return address(stream->first) + y * stream->step.y + x * stream->step.x + inner * stream->step.inner;
 }
 
+static uint32_t output_of(const match_ita_nest_t *nest, uint32_t y, uint32_t x)
+{
+    const uint32_t block = y * nest->count.x + x, stay = nest->count.y * nest->count.x - nest->moved;
+    if (block >= stay) {
+        return address(nest->scratch) + (block - stay) * nest->scratch_step;
+    }
+    return at(&nest->output, y, x, 0u);
+}
+
 static void program_block(const match_ita_nest_t *nest, uint32_t y, uint32_t x)
 {
-    const int is_last = (y + 1u == nest->count.y) && (x + 1u == nest->count.x) && (nest->last_output != NULL);
-    const uint32_t output = is_last ? address(nest->last_output) : at(&nest->output, y, x, 0u);
+    const uint32_t output = output_of(nest, y, x);
     for (uint32_t inner = 0u; inner < nest->count.inner; inner++) {
         const uint32_t ends = (inner + 1u == nest->count.inner) ? 0u : MATCH_ITA_NO_OUTPUT;
         const job_t job = {

@@ -32,9 +32,11 @@ typedef struct {
 typedef struct {
     match_ita_loops_t count;
     match_ita_stream_t input, weight, bias, output;
-    uint32_t tiles;    /* the word MATCH_ITA_TILES */
-    uint32_t stream;   /* flags of all jobs */
-    void *last_output; /* where the last block goes instead; NULL: where the others go */
+    uint32_t tiles;  /* the word MATCH_ITA_TILES */
+    uint32_t stream; /* flags of all jobs */
+    uint32_t moved;  /* so many of the last blocks go to scratch instead */
+    void *scratch;
+    uint32_t scratch_step; /* from one of them to the next */
 } match_ita_nest_t;
 
 void match_ita_set_slot(match_ita_setup_t *setup, uint32_t slot, int32_t multiplier, int32_t shift, int32_t add);

@@ -14,22 +14,19 @@ static match_ita_setup_t linear_setup(int32_t multiplier, int32_t shift, int32_t
     return setup;
 }
 
-/* ITA only counts the blocks of a linear layer: a run of it has at most 15 by 15 blocks of the output. */
-static void program_runs(match_ita_nest_t nest, void *last_output)
+/* ITA only counts the blocks of a linear layer: a run of it has at most 15 by 15 blocks of the output. L1 does not hold
+ * more than 15 blocks of rows with their output. `behind`: blocks of the output that later nests compute. */
+static void program_runs(const match_ita_nest_t *all, const match_ita_tail_t *tail, uint32_t behind)
 {
-    const match_ita_loops_t all = nest.count;
-    const uint32_t most_y = (all.x > MATCH_ITA_MOST_TILES) ? 1u : MATCH_ITA_MOST_TILES;
-    for (uint32_t y = 0u; y < all.y; y += nest.count.y) {
-        nest.count.y = match_min_u32(all.y - y, most_y);
-        for (uint32_t x = 0u; x < all.x; x += nest.count.x) {
-            nest.count.x = match_min_u32(all.x - x, MATCH_ITA_MOST_TILES);
-            const int is_last = (y + nest.count.y == all.y) && (x + nest.count.x == all.x);
-            match_ita_nest_t run = nest;
-            match_ita_move(&run, y, x);
-            run.tiles = match_ita_tiles(nest.count.x, all.inner, nest.count.y);
-            run.last_output = is_last ? last_output : NULL;
-            match_ita_program(&run);
-        }
+    uint32_t left = all->count.y;
+    while (left > 0u) {
+        match_ita_nest_t run = *all;
+        match_ita_move(&run, all->count.y - left, 0u);
+        run.count.y = match_min_u32(left, MATCH_ITA_MOST_TILES);
+        run.tiles = match_ita_tiles(run.count.x, run.count.inner, run.count.y);
+        left -= run.count.y;
+        match_ita_redirect(&run, tail, behind + left * run.count.x);
+        match_ita_program(&run);
     }
 }
 
@@ -49,9 +46,9 @@ void match_ita_linear(const match_ita_linear_t *tile)
         .output = {tile->output, {0u, MATCH_ITA_BLOCK_BYTES, tile->s * MATCH_ITA_SIDE}},
     };
     const match_ita_tail_t tail = match_ita_tail(tile->output, tile->k1, tile->s, tile->scratch);
-    match_ita_settle((tail.scratch != NULL) ? tail.scratch : tile->output);
+    match_ita_settle(match_ita_room(&tail, tile->output));
     match_ita_begin(&setup);
-    program_runs(nest, tail.scratch);
+    program_runs(&nest, &tail, 0u);
     match_ita_end();
     match_ita_move_tail(&tail);
 }
@@ -67,9 +64,10 @@ void match_ita_linear_turned(const match_ita_linear_turned_t *tile)
         .output = {tile->output, {0u, MATCH_ITA_BLOCK_BYTES, tile->t1 * MATCH_ITA_BLOCK_BYTES}},
         .stream = MATCH_ITA_BIAS_BY_ROW,
     };
+    const match_ita_tail_t none = {0u, 0u, 0u, NULL, NULL};
     match_ita_settle(tile->output);
     match_ita_begin(&setup);
-    program_runs(nest, NULL);
+    program_runs(&nest, &none, 0u);
     match_ita_end();
     match_ita_clear_columns(tile->output, tile->p1, tile->t1, tile->input_t, tile->scratch);
 }
@@ -80,7 +78,7 @@ void match_ita_matmul(const match_ita_matmul_t *tile)
     const uint32_t b_block = tile->n1 * MATCH_ITA_BLOCK_BYTES;
     const match_ita_setup_t setup = linear_setup(tile->multiplier, tile->shift, tile->add);
     const match_ita_tail_t tail = match_ita_tail(tile->output, tile->h * tile->n1, tile->m, tile->scratch);
-    match_ita_settle((tail.scratch != NULL) ? tail.scratch : tile->output);
+    match_ita_settle(match_ita_room(&tail, tile->output));
     match_ita_begin(&setup);
     for (uint32_t head = 0u; head < tile->h; head++) {
         const match_ita_nest_t nest = {
@@ -91,7 +89,7 @@ void match_ita_matmul(const match_ita_matmul_t *tile)
             .output = {(const uint8_t *)tile->output + head * tile->n1 * a_block, {0u, MATCH_ITA_BLOCK_BYTES, a_block}},
             .stream = MATCH_ITA_NO_BIAS,
         };
-        program_runs(nest, (head + 1u == tile->h) ? tail.scratch : NULL);
+        program_runs(&nest, &tail, (tile->h - 1u - head) * tile->n1 * rows);
     }
     match_ita_end();
     match_ita_move_tail(&tail);
