@@ -77,7 +77,7 @@ _SIZES = {
     "heads of 32": Shape(rows=128, width=128, heads=4, size=32),
     "heads of 96": Shape(rows=70, width=64, heads=2, size=96),
     "columns by head": Shape(rows=128, width=128, heads=3, weights="interleaved"),
-    "multipliers per column": Shape(rows=100, width=128, heads=2, per_column=True, zeros=(6, -7, 0)),
+    "multipliers per column": Shape(rows=100, width=128, heads=2, per_column=True),
     "scaled logits": Shape(rows=128, width=128, heads=2, scaled=True, zeros=(0, 0, 0)),
     "probabilities uint8": Shape(rows=64, width=128, heads=2, unsigned=True),
     "no output layer": Shape(rows=100, width=128, heads=4, size=32, projected=False, batch=True),
