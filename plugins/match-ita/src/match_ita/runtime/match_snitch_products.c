@@ -1,0 +1,229 @@
+/* match_snitch_products.c - the inner loops of products. SPDX-License-Identifier: Apache-2.0 */
+#include "match_snitch_products.h"
+
+/* Steps of the inner loops are unrolled by hand, as the cores have no hardware loops. */
+#define UNROLLED 4u
+/* Functions of their own, so that sums stay in registers; GCC's first scheduling pass would make it run out of them. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define LOOP static __attribute__((noinline, optimize("no-schedule-insns")))
+#else
+#define LOOP static __attribute__((noinline))
+#endif
+
+MATCH_SNITCH_INLINE void pack(match_snitch_panel_t *panel, const match_snitch_source_t *source, int is_unsigned,
+                              int pairs)
+{
+    const uint8_t *a = source->vectors[0], *b = source->vectors[1], *c = source->vectors[2], *d = source->vectors[3];
+    const uint32_t step = source->tap_step;
+    const int32_t offset = source->offset;
+    int32_t sums[MATCH_SNITCH_PANEL] = {0};
+    uint32_t *to = panel->words;
+    int16_t *single = (int16_t *)(void *)panel->words;
+    for (uint32_t i = 0u; i < source->taps; i++) {
+        const int32_t va = (is_unsigned ? (int32_t)*a : (int32_t)(int8_t)*a) - offset;
+        const int32_t vb = (is_unsigned ? (int32_t)*b : (int32_t)(int8_t)*b) - offset;
+        const int32_t vc = (is_unsigned ? (int32_t)*c : (int32_t)(int8_t)*c) - offset;
+        const int32_t vd = (is_unsigned ? (int32_t)*d : (int32_t)(int8_t)*d) - offset;
+        sums[0] += va;
+        sums[1] += vb;
+        sums[2] += vc;
+        sums[3] += vd;
+        if (pairs) {
+            to[0] = (uint32_t)va + ((uint32_t)vb << 16);
+            to[1] = (uint32_t)vc + ((uint32_t)vd << 16);
+            to += 2;
+        } else {
+            single[0] = (int16_t)va;
+            single[1] = (int16_t)vb;
+            single[2] = (int16_t)vc;
+            single[3] = (int16_t)vd;
+            single += MATCH_SNITCH_PANEL;
+        }
+        a += step;
+        b += step;
+        c += step;
+        d += step;
+    }
+    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
+        panel->sums[i] = sums[i];
+    }
+}
+
+void match_snitch_pack(match_snitch_panel_t *panel, const match_snitch_source_t *source)
+{
+    if (source->is_unsigned) {
+        if (source->pairs) {
+            pack(panel, source, 1, 1);
+        } else {
+            pack(panel, source, 1, 0);
+        }
+    } else if (source->pairs) {
+        pack(panel, source, 0, 1);
+    } else {
+        pack(panel, source, 0, 0);
+    }
+}
+
+/* Sums of two columns, first those of the first one. */
+typedef struct {
+    int32_t of[MATCH_SNITCH_COLUMNS][MATCH_SNITCH_PANEL];
+} sums_t;
+
+/* Running sums of words and of their upper halves, for a pair of vectors. */
+typedef struct {
+    uint32_t all, upper;
+} pair_t;
+
+MATCH_SNITCH_INLINE void add_pair(pair_t *sum, uint32_t word)
+{
+    const uint32_t moved = word + MATCH_SNITCH_BIAS;
+    sum->all += moved;
+    sum->upper += moved >> 16;
+}
+
+MATCH_SNITCH_INLINE uint32_t widened(int8_t value)
+{
+    return (uint32_t)(int32_t)value;
+}
+
+/* Two indices c of four vectors by two. */
+MATCH_SNITCH_INLINE void pair_step(const uint32_t *w, const int8_t *x, const int8_t *y, pair_t sums[4])
+{
+    const uint32_t a0 = w[0], b0 = w[1], a1 = w[2], b1 = w[3];
+    const uint32_t x0 = widened(x[0]), x1 = widened(x[1]), y0 = widened(y[0]), y1 = widened(y[1]);
+    add_pair(&sums[0], a0 * x0 + a1 * x1);
+    add_pair(&sums[1], b0 * x0 + b1 * x1);
+    add_pair(&sums[2], a0 * y0 + a1 * y1);
+    add_pair(&sums[3], b0 * y0 + b1 * y1);
+}
+
+LOOP void pair_sums(const uint32_t *w, const int8_t *x, const int8_t *y, uint32_t taps, sums_t *sums)
+{
+    const uint32_t *const last = w + 2u * taps;
+    const uint32_t *const stop = w + 2u * (taps & ~(UNROLLED - 1u));
+    const uint32_t steps = (taps / UNROLLED) * (UNROLLED / 2u) + taps % UNROLLED;
+    pair_t sum[4];
+    for (uint32_t i = 0u; i < 4u; i++) {
+        sum[i].all = 0u - steps * MATCH_SNITCH_BIAS;
+        sum[i].upper = 0u - steps * (MATCH_SNITCH_BIAS >> 16);
+    }
+    for (; w != stop; w += 2u * UNROLLED) {
+        pair_step(w, x, y, sum);
+        pair_step(w + UNROLLED, x + 2, y + 2, sum);
+        x += UNROLLED;
+        y += UNROLLED;
+    }
+    for (; w != last; w += 2) {
+        const uint32_t x0 = widened(*x++), y0 = widened(*y++);
+        add_pair(&sum[0], w[0] * x0);
+        add_pair(&sum[1], w[1] * x0);
+        add_pair(&sum[2], w[0] * y0);
+        add_pair(&sum[3], w[1] * y0);
+    }
+    for (uint32_t i = 0u; i < 4u; i++) {
+        int32_t *const to = &sums->of[i / 2u][(i % 2u) * 2u];
+        to[0] = (int32_t)(sum[i].all - (sum[i].upper << 16));
+        to[1] = (int32_t)sum[i].upper;
+    }
+}
+
+MATCH_SNITCH_INLINE int32_t plain_value(const uint8_t *x, int is_unsigned)
+{
+    return is_unsigned ? (int32_t)*x : (int32_t)(int8_t)*x;
+}
+
+MATCH_SNITCH_INLINE void plain_step(const int16_t *w, const uint8_t *x, const uint8_t *y, int is_unsigned, sums_t *sums)
+{
+    const int32_t x0 = plain_value(x, is_unsigned), y0 = plain_value(y, is_unsigned);
+    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
+        sums->of[0][i] += w[i] * x0;
+        sums->of[1][i] += w[i] * y0;
+    }
+}
+
+LOOP void plain_sums(const int16_t *w, const uint8_t *x, const uint8_t *y, uint32_t taps,
+                                    int is_unsigned, sums_t *sums)
+{
+    const int16_t *const last = w + MATCH_SNITCH_PANEL * taps;
+    const int16_t *const stop = w + MATCH_SNITCH_PANEL * (taps & ~(UNROLLED - 1u));
+    sums_t sum = {{{0}}};
+    for (; w != stop; w += MATCH_SNITCH_PANEL * UNROLLED) {
+        plain_step(w, x, y, is_unsigned, &sum);
+        plain_step(w + 4, x + 1, y + 1, is_unsigned, &sum);
+        plain_step(w + 8, x + 2, y + 2, is_unsigned, &sum);
+        plain_step(w + 12, x + 3, y + 3, is_unsigned, &sum);
+        x += UNROLLED;
+        y += UNROLLED;
+    }
+    for (; w != last; w += MATCH_SNITCH_PANEL) {
+        plain_step(w, x++, y++, is_unsigned, &sum);
+    }
+    *sums = sum;
+}
+
+/* Results of one column. */
+MATCH_SNITCH_INLINE void finish(const match_snitch_product_t *p, const int32_t *sums, const int32_t *corrections,
+                                const uint32_t *offsets, uint32_t column)
+{
+    const int32_t multiplier = p->multiplier[column * p->parameter_step];
+    const int64_t addend = p->addend[column * p->parameter_step];
+    uint8_t *const output = p->output + column * p->column_step;
+    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
+        const int32_t sum = sums[i] - corrections[i];
+        const int32_t value = p->wide ? match_snitch_wide(sum, multiplier, addend, p->shift)
+                                      : (sum * multiplier + (int32_t)addend) >> p->shift;
+        output[offsets[i]] = (uint8_t)match_snitch_clip(value, p->low, p->high);
+    }
+}
+
+enum { PAIRS, PLAIN_SIGNED, PLAIN_UNSIGNED };
+
+MATCH_SNITCH_INLINE void block(const match_snitch_product_t *p, uint32_t number, uint32_t first, uint32_t stop, int way)
+{
+    const match_snitch_panel_t *const panel = match_snitch_panel(p->panels, number, p->taps);
+    uint32_t offsets[MATCH_SNITCH_PANEL];
+    int32_t corrections[MATCH_SNITCH_PANEL];
+    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
+        const uint32_t at = number * MATCH_SNITCH_PANEL + i;
+        offsets[i] = ((at < p->vectors) ? at : p->vectors - 1u) * p->vector_step;
+        corrections[i] = p->stream_zero * panel->sums[i];
+    }
+    for (uint32_t pair = first; pair < stop; pair++) {
+        const uint32_t one = MATCH_SNITCH_COLUMNS * pair, other = (one + 1u < p->columns) ? one + 1u : one;
+        const uint8_t *const x = (const uint8_t *)p->stream + one * p->stream_step;
+        const uint8_t *const y = (const uint8_t *)p->stream + other * p->stream_step;
+        sums_t sums;
+        if (way == PAIRS) {
+            pair_sums(panel->words, (const int8_t *)x, (const int8_t *)y, p->taps, &sums);
+        } else {
+            plain_sums((const int16_t *)(const void *)panel->words, x, y, p->taps, way == PLAIN_UNSIGNED, &sums);
+        }
+        finish(p, sums.of[0], corrections, offsets, one);
+        finish(p, sums.of[1], corrections, offsets, other);
+    }
+}
+
+void match_snitch_block(const match_snitch_product_t *p, uint32_t number, uint32_t first, uint32_t stop)
+{
+    if (p->pairs) {
+        block(p, number, first, stop, PAIRS);
+    } else if (p->stream_unsigned) {
+        block(p, number, first, stop, PLAIN_UNSIGNED);
+    } else {
+        block(p, number, first, stop, PLAIN_SIGNED);
+    }
+}
+
+void match_snitch_product(const match_snitch_product_t *p)
+{
+    const uint32_t pairs = match_snitch_up(p->columns, MATCH_SNITCH_COLUMNS);
+    const uint32_t panels = match_snitch_up(p->vectors, MATCH_SNITCH_PANEL);
+    const match_snitch_part_t part = match_snitch_part(panels * pairs, 1u);
+    uint32_t number = part.start / pairs, first = part.start - number * pairs;
+    for (uint32_t left = part.stop - part.start; left > 0u; number++) {
+        const uint32_t count = (left < pairs - first) ? left : pairs - first;
+        match_snitch_block(p, number, first, first + count);
+        left -= count;
+        first = 0u;
+    }
+}

@@ -1,0 +1,136 @@
+"""Cycles of the product kernels by counted instructions; the twin charges the same (match_snitch_products_cycles.h).
+
+A kernel lasts as long as its busiest core. Panels of four vectors by two columns are dealt out in equal contiguous
+parts; rows of softmax, outputs of pooling likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from match_core import Workload
+from numpy.typing import NDArray
+
+Cycles = NDArray[np.int64]
+Tile = Mapping[str, Cycles]
+Timing = Mapping[str, int]
+
+_PANEL, _COLUMNS, _UNROLLED = 4, 2, 4
+
+
+def kernel_cycles(timing: Timing, pattern: str, workload: Workload, tile: Tile) -> Cycles:
+    """Cycles of one kernel call on all cores, the hand-over to them not included. ``pattern`` names a kernel of this
+    package's products; tile sizes are arrays."""
+    sizes = {name: np.asarray(size, dtype=np.int64) for name, size in tile.items()}
+    cycles: Cycles = timing["products_call_cycles"] + _FORMULAS[workload.kind](timing, workload.parameters, sizes)
+    return cycles
+
+
+def _up(size: Cycles, divisor: int) -> Cycles:
+    return -(-size // divisor)
+
+
+def _touched(groups: Cycles, size: Cycles, items: Cycles) -> Cycles:
+    """Of groups of ``size`` items each, how many a core's contiguous ``items`` lie in, at most."""
+    spanning = np.where(size % items == 0, 1, (items - 2) // size + 2)
+    return np.minimum(np.where(items % size == 0, items // size, spanning), groups)
+
+
+def _columns(timing: Timing, taps: Cycles, *, pairs: bool, wide: int) -> Cycles:
+    way = "pairs" if pairs else "plain"
+    sums = taps // _UNROLLED * timing[f"{way}_step_cycles"] + taps % _UNROLLED * timing[f"{way}_tap_cycles"]
+    requant = timing["products_wide_cycles" if wide else "products_narrow_cycles"]
+    return timing["columns_cycles"] + sums + _PANEL * _COLUMNS * requant
+
+
+def _product(timing: Timing, vectors: Cycles, columns: Cycles, taps: Cycles, *, pairs: bool, wide: int) -> Cycles:
+    panels, size = _up(vectors, _PANEL), _up(columns, _COLUMNS)
+    items = _up(panels * size, timing["cores"])
+    return (
+        items * _columns(timing, taps, pairs=pairs, wide=wide) + _touched(panels, size, items) * timing["panel_cycles"]
+    )
+
+
+def _pack(timing: Timing, vectors: Cycles, taps: Cycles) -> Cycles:
+    panel = timing["pack_panel_cycles"] + taps * timing["pack_tap_cycles"]
+    return _up(_up(vectors, _PANEL), timing["cores"]) * panel
+
+
+def _linear(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    n = tile["N"] if "N" in tile else tile["N1"] * tile["N0"]
+    product = _product(timing, n, tile["K"], tile["C"], pairs=True, wide=parameters["wide"])
+    return _pack(timing, n, tile["C"]) + product
+
+
+def matmul_pairs(parameters: Mapping[str, int]) -> bool:
+    """Whether values of both sides are int8 once zeros are taken off the panels' side (match_snitch_matmul_pairs)."""
+    panels, stream = ("a", "b") if parameters["b_rows"] else ("b", "a")
+    zero = 128 if parameters[f"{panels}_unsigned"] else 0
+    return not parameters[f"{stream}_unsigned"] and parameters[f"{panels}_zero"] == zero
+
+
+def _matmul(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    vectors, columns = (tile["M"], tile["N"]) if parameters["b_rows"] else (tile["N"], tile["M"])
+    pairs, wide = matmul_pairs(parameters), parameters["wide"]
+    product = _product(timing, vectors, columns, tile["C"], pairs=pairs, wide=wide)
+    return tile["H"] * (_pack(timing, vectors, tile["C"]) + product)
+
+
+def _itamax(timing: Timing, columns: Cycles, group: int) -> Cycles:
+    return (
+        timing["itamax_row_cycles"]
+        + columns // group * timing["itamax_group_cycles"]
+        + columns * timing["itamax_element_cycles"]
+    )
+
+
+def _attention(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    p, tp = tile["P"], tile["TP"]
+    items = _up(tile["H"] * _up(tile["S"], _PANEL), timing["cores"])
+    rows = (
+        timing["attention_rows_cycles"]
+        + timing["pack_panel_cycles"]
+        + p * timing["pack_tap_cycles"]
+        + 2 * timing["panel_cycles"]
+        + _up(tile["T"], _COLUMNS) * _columns(timing, p, pairs=True, wide=parameters["qk_wide"])
+        + _up(p, _COLUMNS) * _columns(timing, tp, pairs=False, wide=parameters["av_wide"])
+        + _PANEL * _itamax(timing, tp, parameters["group"])
+    )
+    cycles: Cycles = items * rows
+    return cycles
+
+
+def _softmax(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    row = timing["softmax_row_cycles"] + tile["C"] * timing["softmax_element_cycles"]
+    return _up(tile["R"], timing["cores"]) * row
+
+
+def _shift_softmax(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    return _up(tile["R"], timing["cores"]) * _itamax(timing, tile["C"], parameters["group"])
+
+
+def _conv2d(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    pixels, rows = tile["OY"] * tile["OX"], tile["C"] * tile["FY"]
+    taps = rows * tile["FX"]
+    window = timing["window_cycles"] + rows * timing["window_row_cycles"] + taps * timing["window_tap_cycles"]
+    windows = _PANEL * _up(_up(pixels, _PANEL), timing["cores"])
+    return windows * window + _product(timing, pixels, tile["K"], taps, pairs=True, wide=parameters["wide"])
+
+
+def _maxpool2d(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
+    outputs = _up(tile["OY"] * tile["OX"] * tile["C"], timing["cores"])
+    row = timing["maxpool_row_cycles"] + tile["FX"] * timing["maxpool_tap_cycles"]
+    return outputs * (timing["maxpool_output_cycles"] + tile["FY"] * row)
+
+
+_FORMULAS = {
+    "snitch_linear": _linear,
+    "snitch_linear_turned": _linear,
+    "snitch_matmul": _matmul,
+    "snitch_attention": _attention,
+    "snitch_softmax": _softmax,
+    "snitch_shift_softmax": _shift_softmax,
+    "snitch_conv2d": _conv2d,
+    "snitch_maxpool2d": _maxpool2d,
+}

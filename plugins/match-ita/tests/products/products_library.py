@@ -1,0 +1,213 @@
+"""The product kernels as a library on this machine, a thread for each core, and what runs a whole matched layer in one
+call: the way from a graph over match, workload and packed constants to the bytes of the result."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import match_ita
+import numpy as np
+import onnx_graphsurgeon as gs
+from match_core import Constant, KernelInterface, Match, Operand, Pattern, Workload
+from match_core.emit.interfaces import check_workload, context_header
+from match_core.patterns.matcher import find_matches
+from match_core.schedule.geometry import axis_tile, far_strides
+from match_ita.snitch_products import CONSTANTS, INTERFACES, KERNELS, PATTERNS, kernel_cycles
+from numpy.typing import NDArray
+
+PACKAGE = Path(match_ita.__file__).resolve().parent
+RUNTIME = PACKAGE / "runtime"
+SOURCES = tuple(sorted(RUNTIME.glob("match_snitch_products*.c")))
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+SANITISERS = ("-fsanitize=undefined", "-fno-sanitize-recover=undefined")
+CORES = Constant("cores", 8, "cores", "IEEE Design & Test 42:5, 2025")
+TIMING = {constant.name: int(constant.value) for constant in (CORES, *CONSTANTS)}
+#: What lies around every buffer, which no kernel may change.
+GUARD_BYTES = 64
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+_CHARGE = """#ifndef MATCH_ITA_CHARGE_H
+#define MATCH_ITA_CHARGE_H
+#include <stdint.h>
+void test_charge(uint64_t cycles);
+#define match_ita_charge(cycles) test_charge(cycles)
+#endif
+"""
+_TEAM = """#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include "match_ita_team.h"
+#define CORES 8u
+static pthread_barrier_t barrier;
+static _Thread_local uint32_t core;
+static uint64_t charges[CORES];
+static void (*kernel)(void *);
+static const void *argument;
+void test_charge(uint64_t cycles) { charges[core] += cycles; }
+uint32_t match_ita_core(void) { return core; }
+uint32_t match_ita_cores(void) { return CORES; }
+void match_ita_barrier(void) { (void)pthread_barrier_wait(&barrier); }
+static void *run(void *number)
+{
+    core = (uint32_t)(uintptr_t)number;
+    charges[core] = 0u;
+    kernel((void *)(uintptr_t)argument);
+    return 0;
+}
+void match_ita_team_launch(void (*entry)(void *), const void *context)
+{
+    pthread_t threads[CORES];
+    kernel = entry;
+    argument = context;
+    (void)pthread_barrier_init(&barrier, 0, CORES);
+    for (uintptr_t i = 0u; i < CORES; i++) { (void)pthread_create(&threads[i], 0, run, (void *)i); }
+    for (uint32_t i = 0u; i < CORES; i++) { (void)pthread_join(threads[i], 0); }
+    (void)pthread_barrier_destroy(&barrier);
+}
+uint64_t test_charged(uint32_t number);
+uint64_t test_charged(uint32_t number) { return charges[number]; }
+"""
+
+
+def write_headers(folder: Path, *, charged: bool = True) -> None:
+    """Contexts, figures, and a team of cores; without charges as on silicon."""
+    for interface in INTERFACES:
+        header = context_header(interface)
+        (folder / header.name).write_text(header.text)
+    figures = "".join(f"#define MATCH_ITA_{name.upper()} {value}u\n" for name, value in TIMING.items())
+    texts = {"snrt.h": '#include "match_ita_charge.h"\n' if charged else "", "team.c": _TEAM}
+    texts |= {"match_ita_charge.h": _CHARGE, "match_ita_timing.h": figures} if charged else {}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def compile_library(folder: Path, *flags: str) -> ctypes.CDLL:
+    """All kernels, free of warnings."""
+    write_headers(folder)
+    output = folder / "products.so"
+    paths = (f"-I{folder}", f"-I{RUNTIME}", *map(str, SOURCES), str(folder / "team.c"), "-o", str(output))
+    command = ["gcc", *STRICT, *flags, "-DMATCH_ITA_TWIN", "-fPIC", "-shared", "-pthread", *paths]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    library = ctypes.CDLL(str(output))
+    library.test_charged.restype = ctypes.c_uint64
+    return library
+
+
+@lru_cache(maxsize=32)
+def _context(interface: KernelInterface) -> type[ctypes.Structure]:
+    sizes = [dim.lower() for dim in interface.dims]
+    for operand, axis in interface.windowed:
+        sizes += [f"{operand}_{axis}", f"{operand}_{axis}_pad_before", f"{operand}_{axis}_pad_after"]
+    layout = [
+        *((name, ctypes.c_void_p) for name in (*(name for name, _ in interface.operands), "scratch")),
+        *((name, ctypes.c_uint32) for name in sizes),
+        *((name, ctypes.c_int32) for name in interface.geometry),
+    ]
+    return type("Context", (ctypes.Structure,), {"_fields_": layout})
+
+
+class Buffer:
+    """Bytes at a multiple of 64 between guards, as in L1, where reads and writes beyond the ends would hit others."""
+
+    def __init__(self, values: NDArray[np.generic]) -> None:
+        size = values.nbytes
+        self.room = np.full(size + 3 * GUARD_BYTES, 0xA5, np.uint8)
+        self.start = GUARD_BYTES - self.room.ctypes.data % GUARD_BYTES + GUARD_BYTES
+        self.values = self.room[self.start : self.start + size].view(values.dtype).reshape(values.shape)
+        self.values[...] = values
+
+    @property
+    def address(self) -> int:
+        return int(self.room.ctypes.data) + self.start
+
+    @property
+    def intact(self) -> bool:
+        behind = self.start + self.values.nbytes
+        return bool((self.room[: self.start] == 0xA5).all() and (self.room[behind:] == 0xA5).all())
+
+
+def find(graph: gs.Graph, name: str) -> tuple[Pattern, Match]:
+    """The match of a pattern that covers the whole graph; its rules hold."""
+    pattern = next(pattern for pattern in PATTERNS if pattern.name == name)
+    assert pattern.structure is not None
+    match = next(match for match in find_matches(graph, pattern.structure) if len(match.nodes) == len(graph.nodes))
+    broken = [f"{rule.name}: {wrong}" for rule in pattern.constraints if (wrong := rule.check(match)) is not None]
+    assert not broken, broken
+    return pattern, match
+
+
+def run_layer(library: ctypes.CDLL, graph: gs.Graph, name: str, inputs: Arrays) -> NDArray[np.generic]:
+    """The whole layer in one kernel call. ``inputs``: by capture, as they lie at home. Every core charges what the cost
+    model says, and nothing outside of the buffers changes."""
+    pattern, match = find(graph, name)
+    workload, kernel = pattern.workload(match), KERNELS[name]
+    check_workload(kernel.interface, workload)
+    packed = kernel.pack(match, workload)
+    buffers: dict[str, Buffer] = {}
+    for operand in workload.operands:
+        if operand.role == "constant":
+            buffers[operand.name] = Buffer(packed[operand.name])
+            assert packed[operand.name].nbytes == _elements(operand) * operand.element_bits // 8
+        elif operand.role == "input":
+            buffers[operand.name] = Buffer(_gathered(workload, operand, inputs[operand.name]))
+        else:
+            buffers[operand.name] = Buffer(np.full([axis.size for axis in operand.axes], 77, match.output.dtype))
+    buffers["scratch"] = Buffer(np.full(_scratch_bytes(workload), 0x5A, np.uint8))
+    _call(library, kernel.interface, workload, buffers)
+    assert all(buffer.intact for buffer in buffers.values())
+    output = workload.operand("output")
+    return _scattered(output, buffers["output"].values).reshape([int(size) for size in match.output.shape])
+
+
+def _call(library: ctypes.CDLL, interface: KernelInterface, workload: Workload, buffers: Mapping[str, Buffer]) -> None:
+    context = _context(interface)()
+    for name, buffer in buffers.items():
+        setattr(context, name, buffer.address if buffer.values.nbytes else None)
+    for dim in workload.dims:
+        setattr(context, dim.name.lower(), dim.size)
+    for name, value in workload.parameters.items():
+        setattr(context, name, value)
+    sizes = {dim.name: dim.size for dim in workload.dims}
+    for operand, axis_name in interface.windowed:
+        axis = next(axis for axis in workload.operand(operand).axes if axis.name == axis_name)
+        part = axis_tile(axis, {}, sizes)
+        setattr(context, f"{operand}_{axis_name}", part.extent)
+        setattr(context, f"{operand}_{axis_name}_pad_before", part.pad_before)
+        setattr(context, f"{operand}_{axis_name}_pad_after", part.pad_after)
+    getattr(library, f"match_{interface.kind}")(ctypes.byref(context))
+    tile = {name: np.array([size], np.int64) for name, size in sizes.items()}
+    modelled = int(kernel_cycles(TIMING, "", workload, tile)[0])
+    assert {int(library.test_charged(core)) for core in range(8)} == {modelled}
+
+
+def _elements(operand: Operand) -> int:
+    return int(np.prod([axis.size for axis in operand.axes]))
+
+
+def _view(operand: Operand, home: NDArray[np.generic]) -> NDArray[np.generic]:
+    steps = [step * home.itemsize for step in far_strides(operand)]
+    return np.lib.stride_tricks.as_strided(home, [axis.size for axis in operand.axes], steps)
+
+
+def _gathered(workload: Workload, operand: Operand, values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """What the only tile reads of an input."""
+    sizes = {dim.name: dim.size for dim in workload.dims}
+    parts = [axis_tile(axis, {}, sizes) for axis in operand.axes]
+    whole = _view(operand, np.ascontiguousarray(values).reshape(-1))
+    return np.ascontiguousarray(whole[tuple(slice(part.first, part.first + part.extent) for part in parts)])
+
+
+def _scattered(operand: Operand, tile: NDArray[np.generic]) -> NDArray[np.generic]:
+    home = np.zeros(tile.size, tile.dtype)
+    _view(operand, home)[...] = tile
+    return home
+
+
+def _scratch_bytes(workload: Workload) -> int:
+    sizes = {dim.name: dim.size for dim in workload.dims}
+    return sum(factor * int(np.prod([sizes[name] for name in names])) for names, factor in workload.scratch)
