@@ -129,22 +129,28 @@ def _transpose(call: _Call) -> Cycles:
     t, column = call.tile, call.figure("turn_column")
     fours = column + _blocks(t["R"], _BLOCK, call.figure("turn_block"), call.figure("turn_row"))
     single = column + t["R"] * call.figure("turn")
-    cycles: Cycles = t["P"] * t["A"] * _blocks(call.busiest(t["C"], _BLOCK), _BLOCK, fours, single)
+    matrix = call.figure("turn_matrix") + _blocks(call.busiest(t["C"], _BLOCK), _BLOCK, fours, single)
+    cycles: Cycles = t["P"] * t["A"] * matrix
     return cycles
 
 
-def _rows(call: _Call, dim: str, runs: str) -> Cycles:
-    """Rows of ``dim``, each of as many runs as ``runs`` has, of C bytes."""
+def _gather(call: _Call) -> Cycles:
     size = call.tile["C"]
-    row = call.figure("run") + call.run(size, size % 4 == 0)
-    cycles: Cycles = call.busiest(call.tile[dim], 1) * row * (call.tile[runs] if runs else 1)
+    cycles: Cycles = call.busiest(call.tile["N"], 1) * (call.figure("run") + call.run(size, size % 4 == 0))
+    return cycles
+
+
+def _windows(call: _Call) -> Cycles:
+    size = call.tile["C"]
+    row = call.tile["K"] * (call.figure("window_run") + call.run(size, size % 4 == 0))
+    cycles: Cycles = call.busiest(call.tile["T"], 1) * row
     return cycles
 
 
 def _pad(call: _Call) -> Cycles:
     before, size, after = (call.parameters[name] * call.tile["I"] for name in ("before", "size", "after"))
     words = (before % 4 == 0) & (size % 4 == 0) & (after % 4 == 0)
-    row = 3 * call.figure("run") + (before + after) * call.figure("fill_byte") + call.run(size, words)
+    row = call.figure("pad_row") + (before + after) * call.figure("fill_byte") + call.run(size, words)
     return call.busiest(call.tile["O"], 1) * row
 
 
@@ -178,8 +184,8 @@ _KERNELS: Mapping[str, Callable[[_Call], Cycles]] = {
     "snitch_integer_norm": _integer_norm,
     "snitch_copy": _copy,
     "snitch_transpose": _transpose,
-    "snitch_gather": lambda call: _rows(call, "N", ""),
-    "snitch_windows": lambda call: _rows(call, "T", "K"),
+    "snitch_gather": _gather,
+    "snitch_windows": _windows,
     "snitch_pad": _pad,
     "snitch_concat": _concat,
     "snitch_concat_three": _concat,

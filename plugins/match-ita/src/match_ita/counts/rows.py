@@ -100,8 +100,11 @@ def _moves(program: Program) -> Figures:
     yield "copy_byte", copy.per("c", 1, 3)
     gather = _Kernel(program, "snitch_gather", {"v": 1})
     yield "run", gather.per("n", 8, 64, c=32) * _CORES - copy.per("c", 256, 2560) * 32 * _CORES
-    pad = _Kernel(program, "snitch_pad", {"o": 8, "i": 1, "size": 4, "after": 4})
-    yield "fill_byte", pad.per("before", 4, 12)
+    windows = _Kernel(program, "snitch_windows", {"k": 3, "input_v": 256, "stride": 1, "dilation": 1})
+    yield "window_run", windows.per("t", 8, 64, c=32) * _CORES / 3 - copy.per("c", 256, 2560) * 32 * _CORES
+    pad = _Kernel(program, "snitch_pad", {"i": 1, "size": 32})
+    yield "pad_row", pad.per("o", 8, 64) * _CORES - copy.per("c", 256, 2560) * 32 * _CORES
+    yield "fill_byte", pad.per("before", 4, 12, o=8)
 
 
 def _turns(program: Program) -> Figures:
@@ -110,7 +113,9 @@ def _turns(program: Program) -> Figures:
     yield "turn_block", block
     yield "turn_row", kernel.cycles(r=11, c=32) - kernel.cycles(r=10, c=32)
     yield "turn", kernel.per("r", 8, 64, c=1)
-    yield "turn_column", kernel.per("c", 32, 320, r=8) * 4 * _CORES - 2 * block
+    column = kernel.per("c", 32, 320, r=8) * 4 * _CORES
+    yield "turn_column", column - 2 * block
+    yield "turn_matrix", kernel.per("a", 1, 5, r=8, c=32) - column
 
 
 def _pools(program: Program) -> Figures:

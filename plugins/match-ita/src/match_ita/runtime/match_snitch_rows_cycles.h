@@ -137,8 +137,9 @@ static inline uint64_t match_snitch_transpose_cycles(const match_snitch_transpos
     const uint64_t fours = MATCH_ITA_ROWS_TURN_COLUMN_CYCLES +
                            match_snitch_blocks(t->r, 4u, MATCH_ITA_ROWS_TURN_BLOCK_CYCLES, MATCH_ITA_ROWS_TURN_ROW_CYCLES);
     const uint64_t single = MATCH_ITA_ROWS_TURN_COLUMN_CYCLES + t->r * MATCH_ITA_ROWS_TURN_CYCLES;
-    return MATCH_ITA_ROWS_CALL_CYCLES +
-           (uint64_t)t->p * t->a * match_snitch_blocks(match_snitch_busiest(t->c, 4u), 4u, fours, single);
+    const uint64_t matrix = MATCH_ITA_ROWS_TURN_MATRIX_CYCLES +
+                            match_snitch_blocks(match_snitch_busiest(t->c, 4u), 4u, fours, single);
+    return MATCH_ITA_ROWS_CALL_CYCLES + (uint64_t)t->p * t->a * matrix;
 }
 
 static inline uint64_t match_snitch_gather_cycles(const match_snitch_gather_t *t)
@@ -149,7 +150,7 @@ static inline uint64_t match_snitch_gather_cycles(const match_snitch_gather_t *t
 
 static inline uint64_t match_snitch_windows_cycles(const match_snitch_windows_t *t)
 {
-    const uint64_t row = MATCH_ITA_ROWS_RUN_CYCLES + match_snitch_run(t->c, t->c % 4u == 0u);
+    const uint64_t row = MATCH_ITA_ROWS_WINDOW_RUN_CYCLES + match_snitch_run(t->c, t->c % 4u == 0u);
     return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_busiest(t->t, 1u) * t->k * row;
 }
 
@@ -157,7 +158,7 @@ static inline uint64_t match_snitch_pad_cycles(const match_snitch_pad_t *t)
 {
     const uint64_t before = (uint64_t)(uint32_t)t->before * t->i, after = (uint64_t)(uint32_t)t->after * t->i;
     const uint64_t bytes = (uint64_t)(uint32_t)t->size * t->i;
-    const uint64_t row = 3u * MATCH_ITA_ROWS_RUN_CYCLES + (before + after) * MATCH_ITA_ROWS_FILL_BYTE_CYCLES +
+    const uint64_t row = MATCH_ITA_ROWS_PAD_ROW_CYCLES + (before + after) * MATCH_ITA_ROWS_FILL_BYTE_CYCLES +
                          match_snitch_run(bytes, (before | after | bytes) % 4u == 0u);
     return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_busiest(t->o, 1u) * row;
 }

@@ -1,0 +1,124 @@
+"""What the figures of ``snitch_products_constants`` are counted from: whole calls, and differences of two. A product
+without columns only packs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from match_ita.counts.build import RUNTIME, Program, build
+from match_ita.snitch_products_interfaces import INTERFACES
+
+Numbers = Mapping[str, int]
+Figures = Iterator[tuple[str, float]]
+
+_CORES = 8
+_COMMON = {"low": -128, "high": 127, "shift": 8}
+#: Vectors, and columns, of which every core has one panel, and a panel by two columns.
+_ROWS, _COLUMNS = 32, 16
+
+
+def build_products(folder: Path) -> Program:
+    """The product kernels."""
+    sources = (*RUNTIME.glob("match_snitch_products*.c"),)
+    return build(folder, INTERFACES, sorted(sources))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    program: Program
+    kind: str
+    numbers: Numbers
+
+    def cycles(self, **numbers: int) -> int:
+        return self.program.cycles(f"snitch_{self.kind}", {**_COMMON, **self.numbers, **numbers})
+
+    def per(self, name: str, low: int, high: int, **numbers: int) -> float:
+        """Cycles of one more of ``name``, between these two values."""
+        return (self.cycles(**numbers, **{name: high}) - self.cycles(**numbers, **{name: low})) / (high - low)
+
+
+def product_figures(program: Program) -> Figures:
+    """Every figure by its name, without ``_cycles``."""
+    found: dict[str, float] = {}
+    for figures in (_linear, _matmul, _attention, _softmax, _windows):
+        for name, cycles in figures(program, found):
+            found[name] = cycles
+            yield name, cycles
+
+
+def _linear(program: Program, found: Numbers) -> Figures:
+    linear = _Kernel(program, "linear", {"n": 4, "wide": 1})
+    yield "products_call", linear.cycles(n=0, k=0, c=4)
+    tap = linear.per("c", 32, 64, n=_ROWS, k=0)
+    panel = linear.per("n", _ROWS, 5 * _ROWS, k=0, c=32) * _ROWS
+    yield "pack_tap", tap
+    yield "pack_panel", panel - 32 * tap
+
+    def block(**numbers: int) -> float:
+        return linear.per("k", _COLUMNS, 9 * _COLUMNS, **numbers) * _COLUMNS
+
+    step = (block(c=64) - block(c=32)) / 8
+    yield "pairs_step", step
+    yield "pairs_tap", block(c=33) - block(c=32)
+    yield "columns_wide", block(c=32) - 8 * step
+    yield "columns_narrow", block(c=32, wide=0) - 8 * step
+    whole = linear.per("n", _ROWS, 5 * _ROWS, k=2, c=32) * _ROWS
+    yield "panel", whole - panel - block(c=32)
+
+
+def _matmul(program: Program, found: Mapping[str, float]) -> Figures:
+    """Values less a zero point of their own, which takes the plain way."""
+    matmul = _Kernel(program, "matmul", {"h": 1, "m": 4, "b_rows": 1, "a_zero": 1})
+
+    def block(**numbers: int) -> float:
+        return matmul.per("n", _COLUMNS, 9 * _COLUMNS, **numbers) * _COLUMNS
+
+    step = (block(c=64) - block(c=32)) / 8
+    yield "plain_step", step
+    yield "plain_tap", block(c=33) - block(c=32)
+    yield "matmul_head", matmul.per("h", 1, 9, m=0, n=0, c=4)
+
+
+def _attention(program: Program, found: Mapping[str, float]) -> Figures:
+    sizes = {"h": 1, "s": _ROWS, "group": 16, "softmax_shift": 5, "numerator": 65280, "qk_shift": 8, "av_shift": 8}
+    attention = _Kernel(program, "attention", {**sizes, "qk_multiplier": 1, "av_multiplier": 1})
+    # Without columns of a head there is nothing to mix.
+    column = attention.per("tp", 64, 128, t=64, p=0)
+    grouped = attention.per("tp", 64, 128, t=64, p=0, group=32)
+    group = (column - grouped) * 32
+    yield "attention_group", group
+    yield "attention_column", column - group / 16
+    item = attention.per("s", _ROWS, 5 * _ROWS, t=64, tp=64, p=0) * _ROWS
+    logits = 32 * found["columns_narrow"] + 2 * found["panel"] + found["pack_panel"]
+    yield "attention_rows", item - logits - 64 * column
+
+
+def _softmax(program: Program, found: Mapping[str, float]) -> Figures:
+    softmax = _Kernel(program, "softmax", {"numerator": 255, "rounded": 1})
+    element = softmax.per("c", 64, 128, r=_CORES)
+    yield "softmax_element", element
+    yield "softmax_row", softmax.per("r", _CORES, 5 * _CORES, c=64) * _CORES - 64 * element
+    shifted = _Kernel(program, "shift_softmax", {"softmax_shift": 5, "numerator": 65280, "group": 16})
+    column = shifted.per("c", 64, 128, r=_CORES)
+    group = (column - shifted.per("c", 64, 128, r=_CORES, group=32)) * 32
+    yield "shift_softmax_group", group
+    yield "shift_softmax_element", column - group / 16
+    yield "shift_softmax_row", shifted.per("r", _CORES, 5 * _CORES, c=64) * _CORES - 64 * column
+
+
+def _windows(program: Program, found: Mapping[str, float]) -> Figures:
+    image = {"oy": 1, "input_y": 8, "input_x": 200, "stride_y": 1, "stride_x": 1, "dilation_y": 1, "dilation_x": 1}
+    conv = _Kernel(program, "conv2d", {**image, "ox": _ROWS, "c": 1, "k": 0})
+    tap = conv.per("fx", 2, 6, fy=1) / 4
+    row = conv.per("fy", 2, 6, fx=2) / 4 - 2 * tap
+    yield "window_tap", tap
+    yield "window_row", row
+    yield "window", conv.per("ox", _ROWS, 5 * _ROWS, fx=2, fy=1) * _CORES - row - 2 * tap
+    pool = _Kernel(program, "maxpool2d", {**image, "ox": _CORES, "c": 1})
+    tap = pool.per("fx", 2, 6, fy=1)
+    row = pool.per("fy", 2, 6, fx=2) - 2 * tap
+    yield "maxpool_tap", tap
+    yield "maxpool_row", row
+    yield "maxpool_output", pool.per("ox", _CORES, 9 * _CORES, fx=2, fy=1) * _CORES - row - 2 * tap
