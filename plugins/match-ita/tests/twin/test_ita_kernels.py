@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from ita_twin_harness import (
     FAST,
@@ -28,7 +28,11 @@ from match_ita.constants import values
 
 MODES = ("eager", "lazy")
 FENCE = bytes([0x5C] * SIDE)
-_few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_few = settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
+)
 
 
 def _random(seed: int, *shape: int) -> Ints:
@@ -154,6 +158,8 @@ def test_attention(
     build: Callable[..., Driver], preset: str, heads: int, rows: int, keys: int, depth: int, mode: str, seed: int
 ) -> None:
     """Followed by a linear layer, which has to find ITA ready for it, and another attention."""
+    columns = -(-keys // SIDE) * SIDE
+    assume(heads * depth * SIDE * (2 * rows + keys + columns) + (columns + 2 * SIDE) * SIDE < 125 * 1024)
     script = Script()
     x, w, bias, step = _random(seed, 5, SIDE), _random(seed, SIDE, SIDE), _bias(seed, SIDE), Step(9, 12)
     first = _attention(build(preset), preset, heads, rows, keys, depth * SIDE, seed, mode, script)
@@ -175,14 +181,15 @@ def _clock(line: str, name: str) -> int:
 
 @pytest.mark.parametrize("preset", ["rtl", "quantlib"])
 def test_time_of_a_layer_is_that_of_its_jobs(build: Callable[..., Driver], preset: str) -> None:
-    """Programming is hidden behind the jobs: launch, first job programmed, then one job after the other."""
+    """Programming is hidden behind the jobs: launch, first job programmed, then one job after the other. The words that
+    all jobs share stay in the contexts, so the second call has none to write."""
     figures = values(preset)
     script = Script()
     linear(script, _random(1, 128, 128), _random(2, 128, 192), _bias(3, 192), Step(1, 8))
-    script.add("clocks")
-    line = build(preset, FAST).run(script.text())[-1]
-    jobs = 2 * 2 * 3
-    each = figures["job_cycles"] + figures["job_overhead_cycles"]
-    before = figures["call_cycles"] + figures["jobs_launch_cycles"]
-    programmed = figures["job_program_cycles"] + figures["job_setup_cycles"]
-    assert _clock(line, "control") == _clock(line, "ita") == before + programmed + jobs * each
+    call = next(line for line in script.lines if line.startswith("linear"))
+    script.lines += ["clocks", call, "clocks"]
+    first, second = (_clock(line, "control") for line in build(preset, FAST).run(script.text())[-2:])
+    jobs = 2 * 2 * 3 * (figures["job_cycles"] + figures["job_overhead_cycles"])
+    each = figures["jobs_launch_cycles"] + figures["job_program_cycles"] + jobs
+    assert first == figures["call_cycles"] + each + figures["job_setup_cycles"]
+    assert second == first + each

@@ -89,9 +89,7 @@ def test_attention_and_feedforward(driver: Driver, vectors: Vectors, name: str) 
     kind = {"identity": 0, "gelu": 1, "relu": 2}[str(data["activation"])]
     constants = ("gelu_b", "gelu_c", "act_rqs_mult", "act_rqs_shift", "act_rqs_add")
     activation = (kind, *(int(data[key]) for key in constants))
-    first = _linear(
-        driver, data["ff_in"], data["wff1"][0], data["bff1"][0], _step(data, "rqs_ffn", 0, 0), activation
-    )
+    first = _linear(driver, data["ff_in"], data["wff1"][0], data["bff1"][0], _step(data, "rqs_ffn", 0, 0), activation)
     np.testing.assert_array_equal(first, data["ff1"][0])
     second = _linear(driver, first, data["wff2"][0], data["bff2"][0], _step(data, "rqs_ffn", 1, 0))
     np.testing.assert_array_equal(second, data["ff2"][0])

@@ -2,7 +2,6 @@
 #include "match_ita_blocks.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "match_runtime.h"
 
@@ -69,7 +68,9 @@ void match_ita_clear_columns(void *output, uint32_t p1, uint32_t t1, uint32_t t,
         return;
     }
     MATCH_ITA_CHARGE_TAIL();
-    (void)memset(scratch, 0, MATCH_ITA_SIDE);
+    for (uint32_t i = 0u; i < MATCH_ITA_SIDE; i++) {
+        ((uint8_t *)scratch)[i] = 0u;
+    }
     for (uint32_t p = 0u; p < p1; p++) {
         uint8_t *const block = (uint8_t *)output + (p * t1 + t1 - 1u) * MATCH_ITA_BLOCK_BYTES;
         (void)snrt_dma_start_2d(block + used, scratch, MATCH_ITA_SIDE - used, MATCH_ITA_SIDE, 0u, MATCH_ITA_SIDE);

@@ -15,10 +15,10 @@ typedef struct {
     uint32_t input, weight, bias, output, tiles, stream;
 } job_t;
 
-/* Of the DM core. */
+/* Of the DM core. Contexts keep their words from kernel to kernel. */
 static struct {
-    const match_ita_setup_t *setup;
-    uint32_t tiles;   /* what the contexts hold */
+    match_ita_setup_t setup;
+    uint32_t tiles;
     uint32_t written; /* contexts that hold setup and tiles */
     job_t last;       /* not yet written, if there is one */
     int is_pending;
@@ -73,7 +73,7 @@ static void write_job(const job_t *job, uint32_t next_weight)
         jobs.written = 0u;
     }
     if (jobs.written < MATCH_ITA_CONTEXTS) {
-        write_common(jobs.setup, job->tiles);
+        write_common(&jobs.setup, job->tiles);
         jobs.written++;
     }
     MATCH_ITA_WRITE(MATCH_ITA_INPUT, job->input);
@@ -138,11 +138,23 @@ void match_ita_program(const match_ita_nest_t *nest)
 
 /* ---- kernels --------------------------------------------------------------------------------------------------- */
 
+static int is_same(const match_ita_setup_t *a, const match_ita_setup_t *b)
+{
+    int same = (a->engine == b->engine) && (a->gelu == b->gelu) && (a->activation_requant == b->activation_requant);
+    for (uint32_t i = 0u; i < 2u; i++) {
+        same = same && (a->multipliers[i] == b->multipliers[i]) && (a->shifts[i] == b->shifts[i]) &&
+               (a->adds[i] == b->adds[i]);
+    }
+    return same;
+}
+
 void match_ita_begin(const match_ita_setup_t *setup)
 {
     MATCH_ITA_CHARGE_LAUNCH();
-    jobs.setup = setup;
-    jobs.written = 0u;
+    if (is_same(&jobs.setup, setup) == 0) {
+        jobs.setup = *setup;
+        jobs.written = 0u;
+    }
 }
 
 void match_ita_end(void)
