@@ -16,6 +16,8 @@ from match_core.ir.model import qualified_op
 from match_core.transforms.expectation import Expectation, Reals, clipped, graph_input, unknown
 from match_core.transforms.quant import constant, producer, quant_of, shape_of
 
+from match_ita.arithmetic import GeluConstants, Step, gelu
+from match_ita.functions import ATTENTION, GELU
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, linear_layer, per_column
 
 if TYPE_CHECKING:
@@ -123,6 +125,29 @@ def _table(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectati
     return through_table(expected(node.inputs[0], outputs, depth), np.asarray(table, np.float64))
 
 
+def _polynomial(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+    b, c, multiplier, addend, divisor = (int(np.asarray(constant(tensor))) for tensor in node.inputs[1:6])
+    shift = divisor.bit_length() - 1
+    step = Step(multiplier, shift, (addend - (divisor >> 1)) >> shift)
+    table = gelu(np.arange(INT8_MIN, INT8_MAX + 1).astype(np.int8), GeluConstants(b, c, step))
+    return through_table(expected(node.inputs[0], outputs, depth), table.astype(np.float64))
+
+
+def _attention(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+    """Means of rows of v, weighted: as v itself is, times the sum of the weights (N / 256). Means over many rows have
+    less spread; nothing is assumed of how many rows count."""
+    turned = producer(node.inputs[2])
+    if turned is not None and turned.op == "Pad":
+        turned = producer(turned.inputs[0])
+    if turned is None or turned.op != "Transpose":
+        return None
+    total, multiplier, addend, divisor = (int(np.asarray(constant(tensor))) for tensor in node.inputs[6:10])
+    v = expected(turned.inputs[0], outputs, depth).per_channel(int(node.outputs[0].shape[-1]), -1)
+    factor = total / 256 * multiplier / divisor
+    lo, hi = np.full(v.mean.shape, INT8_MIN, np.int64), np.full(v.mean.shape, INT8_MAX, np.int64)
+    return clipped(factor * v.mean + addend / divisor - 0.5, factor * v.sd, lo, hi, axis=-1)
+
+
 def through_table(x: Expectation, table: Reals) -> Expectation:
     """Of ``table[x + 128]``, for normally distributed x."""
     values = np.arange(INT8_MIN, INT8_MAX + 1)
@@ -145,4 +170,6 @@ _RULES: Mapping[str, Callable[[gs.Node, Sequence[gs.Tensor], int], Expectation |
     "match.arith::AddRequantI8": _added,
     "match.arith::LayerNormRequantI8": _normalised,
     "match.arith::LutI8": _table,
+    GELU: _polynomial,
+    ATTENTION: _attention,
 }

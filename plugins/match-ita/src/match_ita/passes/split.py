@@ -4,7 +4,7 @@ ITA's accumulator allows 512 inputs, and what leaves it is int8. So each of R pa
 result in steps that are ``1 / ratio`` of the result's, and the cores add the shares and requantise once:
 ``y = clip(floor(sum of shares / ratio + 1/2))``. A share is rounded, which costs ``1 / (ratio sqrt(12))`` LSB (root
 mean square); R of them cost sqrt(R) times that. ``ratio`` is as large as the expected shares allow: the biases centre
-each column's shares, and 127 steps are ``_DEVIATIONS`` of their standard deviations, or all that they can reach.
+each column's shares, and 127 steps are some standard deviations of them, or all that they can reach.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ from match_ita.passes.split_columns import Range, columns, grain
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Shares further from their mean saturate: as inputs are correlated and their spread is guessed, real shares were up to
-#: 2 times as wide as expected (DINOv2's patches), with values to 5 of their own deviations.
-_DEVIATIONS = 8.0
-#: The expected error (root mean square, LSB) that rounded shares may cost.
-RMS_MAX = 0.75
+#: Shares further from their mean saturate. As inputs are correlated and their spread is guessed, real shares were up to
+#: 2 times as wide as expected (DINOv2's patches), with values to 5 of their own deviations: so 8 are allowed for, and
+#: fewer, down to 4, where rounding would cost more than ``_RMS_GOAL``.
+_DEVIATIONS, _DEVIATIONS_MIN = 8.0, 4.0
+#: The expected error (root mean square, LSB) that rounded shares should and may cost.
+_RMS_GOAL, RMS_MAX = 0.5, 0.75
 #: Bits of the multipliers of shares per column, which ita_linear replaces, and of the sum's.
 _MULTIPLIER_BITS = 30
 _INT32 = 6  # TensorProto element type
@@ -90,17 +91,19 @@ class Plan:
     @property
     def expected_rms(self) -> float:
         """Root mean square of what rounding the shares costs, in LSB of the result."""
-        return float(np.sqrt(len(self.ranges) / 12)) / self.ratio
+        return _rounding(len(self.ranges)) / self.ratio
 
 
 def _plan(layer: LinearLayer, x: Expectation) -> Plan | None:
     slopes = layer.multiplier / 2.0**layer.shift
     ranges = _ranges(layer.weight.shape[0], grain(layer.x))
-    means, spreads = _shares(layer, x, ranges, slopes)
-    largest = float(spreads.max(initial=0.0))
-    if largest <= 0:
+    means, deviations, reaches = _shares(layer, x, ranges, slopes)
+    if float(reaches.max(initial=0.0)) <= 0:
         return None
-    ratio = INT8_MAX / largest
+    wide, narrow = (
+        INT8_MAX / float(np.minimum(reaches, count * deviations).max()) for count in (_DEVIATIONS, _DEVIATIONS_MIN)
+    )
+    ratio = min(max(wide, _rounding(len(ranges)) / _RMS_GOAL), narrow)
     moving = slopes[slopes > 0]
     one = requant_search.nearest(ratio * float(moving[0]), 1) if np.all(moving == moving[0]) else None
     if one is not None and one.shift > 0:  # steps of shares that ITA has exactly
@@ -123,19 +126,24 @@ def _ranges(inputs: int, grain: int) -> tuple[Range, ...]:
     return tuple((start, min(start + size, inputs)) for start in range(0, inputs, size))
 
 
-def _shares(layer: LinearLayer, x: Expectation, ranges: tuple[Range, ...], slopes: Reals) -> tuple[Reals, Reals]:
-    """Means [R, K] of the shares, and how far [R, K] they are expected to go from them, in LSB of the result."""
+def _rounding(parts: int) -> float:
+    """Root mean square of what rounding so many shares costs, in their steps."""
+    return math.sqrt(parts / 12)
+
+
+def _shares(layer: LinearLayer, x: Expectation, ranges: tuple[Range, ...], slopes: Reals) -> tuple[Reals, Reals, Reals]:
+    """Means, standard deviations and largest distances from the mean of the shares, [R, K] in LSB of the result."""
     inputs = x.per_channel(layer.weight.shape[0], x.axis)
-    means, reaches = [], []
+    means, deviations, reaches = [], [], []
     for start, stop in ranges:
         weight = layer.weight[start:stop]
         part = replace(inputs, mean=inputs.mean[start:stop], sd=inputs.sd[start:stop])
         mean, sd = sums(part, weight)
         low, high = sum_ranges(weight, *value_range(layer.x))
-        reach = np.minimum(_DEVIATIONS * sd, np.maximum(high - mean, mean - low))
         means.append(mean * slopes)
-        reaches.append(reach * slopes)
-    return np.array(means), np.array(reaches)
+        deviations.append(sd * slopes)
+        reaches.append(np.maximum(high - mean, mean - low) * slopes)
+    return np.array(means), np.array(deviations), np.array(reaches)
 
 
 def _divide(editor: Editor, layer: LinearLayer, plan: Plan) -> None:
@@ -174,6 +182,6 @@ SPLIT = Pass(
     Phase.TARGET,
     run,
     "linear layers with more inputs than ITA's accumulator allows are divided, the cores add the shares",
-    after=("ita_softmax", "ita_convolution", "ita_gelu"),
+    after=("ita_attention", "ita_convolution", "ita_gelu", "ita_softmax"),
     exact=None,
 )
