@@ -1,6 +1,7 @@
-/* beside_driver.c - two queues side by side, as an emitted program has them. ITA's tasks copy a layer in, compute it and copy
- * the result out; those of the cores copy its result in, add one to each byte on all cores and copy it out, and the next
- * task of ITA needs that. Prints a checksum of all results and the time. SPDX-License-Identifier: Apache-2.0 */
+/* beside_driver.c - two queues side by side, as an emitted program has them. ITA's tasks copy a layer in, compute it
+ * and copy the result out; those of the cores copy its result in, add one to each byte on all cores and copy it out,
+ * and the next task of ITA needs that. Prints a checksum of all results and the time.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,10 @@ static int8_t input[BYTES], layers[TASKS][BYTES], sums[TASKS][BYTES], weight[2u 
 static uint8_t bias[2u * 192u];
 static uint8_t *l1;
 
-/* ---- ITA ----------------------------------------------------------------------------------------------------------- */
+/* ---- ITA -------------------------------------------------------------------------------------------------------- */
 
 static void ita_task(uint32_t task) {
-  uint8_t *const near = l1, *const out = l1 + BYTES, *const constants = l1 + 2u * BYTES, *const scratch = l1 + 60u * 1024u;
+  uint8_t *const near = l1, *const out = l1 + BYTES, *const constants = out + BYTES, *const scratch = l1 + 61440u;
   const int8_t *const far = task == 0u ? input : sums[task - 1u];
   match_ita_copy_in_3d(near, far, WIDTH / 64u, ROWS, 64u, WIDTH, 64u);
   match_ita_copy_in_1d(constants, weight, sizeof weight);
@@ -58,7 +59,7 @@ static void ita_loop(void *argument) {
   }
 }
 
-/* ---- compute cores --------------------------------------------------------------------------------------------------- */
+/* ---- compute cores ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
   uint8_t *data;
@@ -104,7 +105,7 @@ static void snitch_loop(void *argument) {
   }
 }
 
-/* ---- host ------------------------------------------------------------------------------------------------------------ */
+/* ---- host ------------------------------------------------------------------------------------------------------- */
 
 static int finish(int status) {
   if (status != 0) {

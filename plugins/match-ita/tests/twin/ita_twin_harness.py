@@ -178,7 +178,7 @@ def turned(script: Script, x: Ints, w: Ints, bias: Ints, step: Step) -> None:
 
 
 def attention(script: Script, q: Ints, k: Ints, vt: Ints, qk: Step, av: Step, dump_logits: bool = False) -> None:
-    """Heads of q [H, S, P], k [H, T, P], vt [H, P, Tp]; dumps [H][P1][S][64], a fence and the logits of the last group."""
+    """Heads of q [H, S, P], k [H, T, P], vt [H, P, Tp]; dumps [H][P1][S][64], a fence, the logits of the last group."""
     script.top = 0
     heads, rows, depth = q.shape
     keys, row_blocks = k.shape[1], vt.shape[2] // SIDE

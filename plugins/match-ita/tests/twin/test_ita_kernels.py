@@ -1,4 +1,4 @@
-"""The runtime's kernels against numpy: short blocks, several heads, padded keys, runs of more than 15 blocks, timing."""
+"""The runtime's kernels against numpy: short blocks, several heads, padded keys, runs of many blocks, timing."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-/* match_ita_attention.c - softmax(q k^T) v in groups of 64 rows: the logits of a group, then its product with v, which ITA
- * normalises while it reads the logits.
+/* match_ita_attention.c - softmax(q k^T) v in groups of 64 rows: the logits of a group, then its product with v,
+ * which ITA normalises while it reads the logits.
  *
- * ITA's steps (ita_controller.sv): a layer of kind SingleAttention ends behind as many groups as a group has blocks of
- * columns, as in self-attention of whole tensors. Tiles of fewer rows leave it unfinished: the next call goes on with
- * it, whichever head it works on, and who needs another layer ends it with groups that mean nothing.
+ * ITA's steps (ita_controller.sv): a layer of kind SingleAttention ends behind as many groups as a group has blocks
+ * of columns, as in self-attention of whole tensors. Tiles of fewer rows leave it unfinished: the next call goes on
+ * with it, whichever head it works on, and who needs another layer ends it with groups that mean nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_api.h"
 
@@ -75,7 +75,8 @@ static group_t make_group(const match_ita_attention_t *t, uint32_t head, uint32_
     return group;
 }
 
-/* A short group comes first: what ITA writes behind it belongs to the first rows of the next blocks, which come later. */
+/* A short group comes first: what ITA writes behind it belongs to the first rows of the next blocks, which come
+ * later. */
 static void program_head(const match_ita_attention_t *tile, uint32_t head, const match_ita_tail_t *tail)
 {
     const uint32_t groups = match_ita_blocks(tile->s), first = (tail->blocks > 0u) ? groups - 1u : 0u;

@@ -1,5 +1,6 @@
-/* match_ita_beside.c - see the header. From the first loop of a session to the join of the last one the DM core serves the
- * copies of core 0: while it runs its own loop, and before and behind it. SPDX-License-Identifier: Apache-2.0 */
+/* match_ita_beside.c - see the header. From the first loop of a session to the join of the last one the DM core
+ * serves the copies of core 0: while it runs its own loop, and before and behind it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_beside.h"
 
 #include <stddef.h>
@@ -23,7 +24,7 @@ MATCH_ITA_SHARED static struct {
 /* Of the host: loops that it has not joined, and whether the DM core is in its session. */
 static int ita_runs, snitch_runs, session_runs;
 
-/* ---- cluster ------------------------------------------------------------------------------------------------------- */
+/* ---- cluster ---------------------------------------------------------------------------------------------------- */
 
 static void dm_session(void *argument)
 {
@@ -74,7 +75,7 @@ int match_port_wait(void)
 }
 #endif
 
-/* ---- host -------------------------------------------------------------------------------------------------------- */
+/* ---- host ------------------------------------------------------------------------------------------------------- */
 
 static void begin_session(void)
 {

@@ -16,8 +16,8 @@ static inline uint32_t match_ita_blocks(uint32_t rows)
 /* The addresses of a nest move on by whole iterations of its outer loops. */
 void match_ita_move(match_ita_nest_t *nest, uint32_t y, uint32_t x);
 
-/* A tile whose last block of rows is short: the last blocks of the output, as far as they reach behind its end, are written
- * to scratch (two blocks), where they lie as in the tile, and moved. */
+/* A tile whose last block of rows is short: the last blocks of the output, as far as they reach behind its end, are
+ * written to scratch (two blocks), where they lie as in the tile, and moved. */
 typedef struct {
     uint32_t blocks; /* 0: all are whole */
     uint32_t step, bytes;

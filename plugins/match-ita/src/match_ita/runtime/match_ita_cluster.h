@@ -1,7 +1,8 @@
 /* match_ita_cluster.h - the cluster's cores: what each of them runs, and how they are given work.
  *
- * All nine cores call match_ita_run once. Two of them take orders: the DM core, and core 0 of the compute cores, which
- * leads the other seven. Counters are the only signal; nobody needs an interrupt. SPDX-License-Identifier: Apache-2.0 */
+ * All nine cores call match_ita_run once. Two of them take orders: the DM core, and core 0 of the compute cores,
+ * which leads the other seven. Counters are the only signal; nobody needs an interrupt.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_ITA_CLUSTER_H
 #define MATCH_ITA_CLUSTER_H
 
@@ -25,7 +26,7 @@
 #define MATCH_ITA_RELAX() ((void)0)
 #endif
 
-/* ---- orders ------------------------------------------------------------------------------------------------------ */
+/* ---- orders ----------------------------------------------------------------------------------------------------- */
 
 /* What an order is: a call or a kernel that somebody waits for, or a loop beside the host. */
 typedef enum { MATCH_ITA_ORDER_CALL, MATCH_ITA_ORDER_KERNEL, MATCH_ITA_ORDER_LOOP } match_ita_order_t;
@@ -48,7 +49,7 @@ void match_ita_await(match_ita_desk_t *desk);
 /* By the core: does the order that was given to it. */
 void match_ita_serve(match_ita_desk_t *desk);
 
-/* ---- what the cores run -------------------------------------------------------------------------------------------- */
+/* ---- what the cores run ----------------------------------------------------------------------------------------- */
 
 /* Does not return. */
 _Noreturn void match_ita_run(void);
@@ -57,7 +58,7 @@ void match_ita_follow(void);
 /* On core 0. */
 void match_ita_lead(void (*entry)(void *), void *context);
 
-/* ---- waiting on the DM core ----------------------------------------------------------------------------------------- */
+/* ---- waiting on the DM core ------------------------------------------------------------------------------------- */
 
 /* In each turn of a loop of the DM core that waits: serves the copies that core 0 asks for. */
 void match_ita_wait_turn(void);

@@ -1,7 +1,8 @@
 /* match_ita_copy.c - copies by the cluster's DMA, which only the DM core can start.
  *
- * The wait is for the whole DMA: its transfers end in order of issue, and the id of the last one is only known to be over
- * when another one follows (other code starts a transfer of one byte for that). SPDX-License-Identifier: Apache-2.0 */
+ * The wait is for the whole DMA: its transfers end in order of issue, and the id of the last one is only known to be
+ * over when another one follows (other code starts a transfer of one byte for that).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_api.h"
 
 #include "snrt.h"

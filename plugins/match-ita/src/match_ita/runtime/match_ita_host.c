@@ -1,5 +1,5 @@
-/* match_ita_host.c - the host's side of sequential programs. The port has started the cluster before: its cores are in
- * match_ita_run, and there is nothing to switch on or off. SPDX-License-Identifier: Apache-2.0 */
+/* match_ita_host.c - the host's side of sequential programs. The port has started the cluster before: its cores are
+ * in match_ita_run, and there is nothing to switch on or off. SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_api.h"
 #include "match_ita_cluster.h"
 

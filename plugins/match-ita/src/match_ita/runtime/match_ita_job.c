@@ -1,4 +1,5 @@
-/* match_ita_job.c - programs ITA job by job, with all contexts in use: while one job runs the next ones are programmed.
+/* match_ita_job.c - programs ITA job by job, with all contexts in use: while one job runs the next ones are
+ * programmed.
  *
  * A job also loads the first weights of the next one, so a job is written when the one behind it is known.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -43,7 +44,7 @@ uint32_t match_ita_tiles(uint32_t s, uint32_t e, uint32_t p)
     return s | (e << 4) | (p << 8) | (1u << 12);
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------------- */
+/* ---- registers -------------------------------------------------------------------------------------------------- */
 
 static void write_pair(uint32_t offset, const uint32_t *words)
 {
@@ -97,7 +98,7 @@ static void push(job_t job)
     jobs.is_pending = 1;
 }
 
-/* ---- nests ----------------------------------------------------------------------------------------------------- */
+/* ---- nests ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t at(const match_ita_stream_t *stream, uint32_t y, uint32_t x, uint32_t inner)
 {
@@ -136,7 +137,7 @@ void match_ita_program(const match_ita_nest_t *nest)
     }
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
 static int is_same(const match_ita_setup_t *a, const match_ita_setup_t *b)
 {

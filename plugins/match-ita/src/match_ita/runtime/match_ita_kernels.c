@@ -14,8 +14,8 @@ static match_ita_setup_t linear_setup(int32_t multiplier, int32_t shift, int32_t
     return setup;
 }
 
-/* ITA only counts the blocks of a linear layer: a run of it has at most 15 by 15 blocks of the output. L1 does not hold
- * more than 15 blocks of rows with their output. `behind`: blocks of the output that later nests compute. */
+/* ITA only counts the blocks of a linear layer: a run of it has at most 15 by 15 blocks of the output. L1 does not
+ * hold more than 15 blocks of rows with their output. `behind`: blocks of the output that later nests compute. */
 static void program_runs(const match_ita_nest_t *all, const match_ita_tail_t *tail, uint32_t behind)
 {
     uint32_t left = all->count.y;

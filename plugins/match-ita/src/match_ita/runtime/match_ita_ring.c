@@ -28,7 +28,7 @@ static uint32_t asked;
 static uint32_t served;
 static int is_open;
 
-/* ---- core 0 ------------------------------------------------------------------------------------------------------ */
+/* ---- core 0 ----------------------------------------------------------------------------------------------------- */
 
 static void await(uint32_t count)
 {
@@ -83,7 +83,7 @@ void match_snitch_copy_out_1d(void *far, const void *near, uint32_t bytes)
     match_snitch_copy_out_3d(far, near, 1u, 1u, bytes, bytes, bytes);
 }
 
-/* ---- DM core ----------------------------------------------------------------------------------------------------- */
+/* ---- DM core ---------------------------------------------------------------------------------------------------- */
 
 void match_ita_ring_open(void)
 {
@@ -98,7 +98,8 @@ void match_ita_ring_close(void)
 static void copy(const request_t *r)
 {
     if (r->is_out != 0u) {
-        match_ita_copy_out_3d((void *)r->far, r->near, r->planes, r->rows, r->row_bytes, r->row_stride, r->plane_stride);
+        match_ita_copy_out_3d((void *)r->far, r->near, r->planes, r->rows, r->row_bytes, r->row_stride,
+                              r->plane_stride);
     } else {
         match_ita_copy_in_3d(r->near, (const void *)r->far, r->planes, r->rows, r->row_bytes, r->row_stride,
                              r->plane_stride);

@@ -1,5 +1,5 @@
-/* match_ita_team.c - kernels on all compute cores. The DM core is no part of the team, so the cluster's hardware barrier,
- * which waits for all nine cores, is of no use here. SPDX-License-Identifier: Apache-2.0 */
+/* match_ita_team.c - kernels on all compute cores. The DM core is no part of the team, so the cluster's hardware
+ * barrier, which waits for all nine cores, is of no use here. SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_team.h"
 
 #include "match_ita_cluster.h"
@@ -39,7 +39,7 @@ void match_ita_barrier(void)
     meet();
 }
 
-/* ---- core 0 leads ------------------------------------------------------------------------------------------------ */
+/* ---- core 0 leads ----------------------------------------------------------------------------------------------- */
 
 void match_ita_lead(void (*entry)(void *), void *context)
 {
@@ -57,7 +57,7 @@ void match_ita_follow(void)
     meet();
 }
 
-/* ---- whoever launches -------------------------------------------------------------------------------------------- */
+/* ---- whoever launches ------------------------------------------------------------------------------------------- */
 
 void match_ita_team_launch(void (*entry)(void *), const void *context)
 {

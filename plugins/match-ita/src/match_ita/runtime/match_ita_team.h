@@ -6,14 +6,14 @@
 
 #include "snrt.h"
 
-/* ---- by the DM core, or by core 0 where it has a loop of its own --------------------------------------------------- */
+/* ---- by the DM core, or by core 0 where it has a loop of its own ------------------------------------------------ */
 
-/* All compute cores run entry(context), which stays as it is until the wait. Where core 0 leads, launch returns when all
- * are done. */
+/* All compute cores run entry(context), which stays as it is until the wait. Where core 0 leads, launch returns when
+ * all are done. */
 void match_ita_team_launch(void (*entry)(void *), const void *context);
 void match_ita_team_wait(void);
 
-/* ---- in a kernel ----------------------------------------------------------------------------------------------------- */
+/* ---- in a kernel ------------------------------------------------------------------------------------------------ */
 
 /* Number within the team, and how many there are. */
 uint32_t match_ita_core(void);

@@ -1,5 +1,5 @@
-/* snrt.h - declarations of the Snitch runtime (pulp-platform/snitch_cluster, sw/snRuntime) that the package's C uses, for
- * compilers without that runtime. SPDX-License-Identifier: Apache-2.0 */
+/* snrt.h - declarations of the Snitch runtime (pulp-platform/snitch_cluster, sw/snRuntime) that the package's C uses,
+ * for compilers without that runtime. SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_ITA_STAND_IN_SNRT_H
 #define MATCH_ITA_STAND_IN_SNRT_H
 

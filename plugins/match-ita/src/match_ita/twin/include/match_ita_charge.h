@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* ---- ITA's registers ------------------------------------------------------------------------------------------- */
+/* ---- ITA's registers -------------------------------------------------------------------------------------------- */
 
 void match_ita_twin_write(uint32_t offset, uint32_t value);
 uint32_t match_ita_twin_read(uint32_t offset);
@@ -16,7 +16,7 @@ void match_ita_twin_relax(void);
 #define MATCH_ITA_READ(offset) match_ita_twin_read(offset)
 #define MATCH_ITA_RELAX() match_ita_twin_relax()
 
-/* ---- cores ------------------------------------------------------------------------------------------------------- */
+/* ---- cores ------------------------------------------------------------------------------------------------------ */
 
 /* A core begins with an order and ends with it; `desk` is that of the runtime. */
 void match_ita_twin_wake(const void *desk);
@@ -27,7 +27,7 @@ int match_ita_twin_look_again(void);
 #define MATCH_ITA_SETTLE(desk) match_ita_twin_settle(desk)
 #define MATCH_ITA_LOOK_AGAIN() match_ita_twin_look_again()
 
-/* ---- cycles ------------------------------------------------------------------------------------------------------ */
+/* ---- cycles ----------------------------------------------------------------------------------------------------- */
 
 /* Of the calling compute core; between two barriers the longest counts. */
 void match_ita_twin_charge(uint64_t cycles);
@@ -48,7 +48,7 @@ void match_ita_twin_charge_ring_serve(void);
 #define MATCH_ITA_CHARGE_RING_POST() match_ita_twin_charge_ring_post()
 #define MATCH_ITA_CHARGE_RING_SERVE() match_ita_twin_charge_ring_serve()
 
-/* ---- memory of the harness --------------------------------------------------------------------------------------- */
+/* ---- memory of the harness -------------------------------------------------------------------------------------- */
 
 /* The first bytes of the cluster's L1. */
 uint8_t *match_ita_twin_l1(uint32_t bytes);

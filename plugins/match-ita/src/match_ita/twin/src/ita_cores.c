@@ -73,9 +73,11 @@ void match_ita_twin_settle(const void *desk) {
 
 int match_ita_twin_look_again(void) { return match_twin_relax_bounded(); }
 
-/* ---- cycles of the runtime ----------------------------------------------------------------------------------------- */
+/* ---- cycles of the runtime -------------------------------------------------------------------------------------- */
 
-static void spend(uint64_t cycles, const char *kind) { match_twin_spend_kind(match_twin_context_clock(), cycles, kind); }
+static void spend(uint64_t cycles, const char *kind) {
+  match_twin_spend_kind(match_twin_context_clock(), cycles, kind);
+}
 
 void match_ita_twin_charge_launch(void) { spend(MATCH_ITA_JOBS_LAUNCH_CYCLES, "ita launch"); }
 

@@ -1,5 +1,5 @@
-/* ita_dma.c - the cluster's DMA: two channels, one for copies into L1 and one for those out of it; copies of a channel queue.
- * SPDX-License-Identifier: Apache-2.0 */
+/* ita_dma.c - the cluster's DMA: two channels, one for copies into L1 and one for those out of it; copies of a
+ * channel queue. SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "ita_twin.h"

@@ -17,7 +17,7 @@ static struct {
   int8_t result[ITA_SIDE][ITA_SIDE];
 } engine;
 
-/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
+/* ---- L1 --------------------------------------------------------------------------------------------------------- */
 
 /* ITA reads whole blocks, also behind a short one, where others may write. */
 UNORDERED static void read_l1(void *to, const uint8_t *from, size_t bytes) {
@@ -36,11 +36,13 @@ static void load_weights(uint32_t address, size_t first, size_t bytes) {
   read_l1((int8_t *)engine.weights + first, ita_l1_pointer(address, bytes, "weights"), bytes);
 }
 
-/* ---- scaling ----------------------------------------------------------------------------------------------------- */
+/* ---- scaling ---------------------------------------------------------------------------------------------------- */
 
 static int32_t wrap(int32_t value) { return (int32_t)((uint32_t)value << 6) >> 6; }
 
-static int8_t clip(int64_t value) { return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value); }
+static int8_t clip(int64_t value) {
+  return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
+}
 
 static int8_t requantise(const ita_requant_t *r, int32_t sum) {
   const int64_t product = (int64_t)r->multiplier * sum;
@@ -62,7 +64,7 @@ static int8_t activate(const ita_job_t *job, int8_t x) {
   return requantise(&job->activation_requant, job->activation == ITA_GELU ? gelu(job, x) : x > 0 ? x : 0);
 }
 
-/* ---- a job ------------------------------------------------------------------------------------------------------- */
+/* ---- a job ------------------------------------------------------------------------------------------------------ */
 
 static void widen(int16_t *to, const int8_t *from, size_t count) {
   for (size_t i = 0u; i < count; i++) {

@@ -1,5 +1,6 @@
-/* ita_registers.c - the HWPE register file: job contexts, acquire, trigger, status. A job's end is a point in time; its
- * context is free for the program once the DM core's clock has passed that point. SPDX-License-Identifier: Apache-2.0 */
+/* ita_registers.c - the HWPE register file: job contexts, acquire, trigger, status. A job's end is a point in time;
+ * its context is free for the program once the DM core's clock has passed that point.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "ita_twin.h"
@@ -31,7 +32,7 @@ static struct {
   uint32_t id;
 } ita;
 
-/* ---- time -------------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------------------------- */
 
 /* Takes note of jobs whose end the DM core's clock has passed, oldest first. */
 static void retire(void) {
@@ -64,7 +65,8 @@ static void trigger(uint32_t value) {
     match_twin_fault("ITA: a trigger without an acquired job, or with a value other than 0");
   }
   if ((context->written & ALL_WORDS) != ALL_WORDS) {
-    match_twin_faultf("ITA: a job with words that were never written: 0x%05x", (unsigned)(ALL_WORDS & ~context->written));
+    match_twin_faultf("ITA: a job with words that were never written: 0x%05x",
+                      (unsigned)(ALL_WORDS & ~context->written));
   }
   match_twin_spend_kind(MATCH_TWIN_CLOCK_CONTROL,
                         MATCH_ITA_JOB_PROGRAM_CYCLES + (context->is_set_up ? MATCH_ITA_JOB_SETUP_CYCLES : 0u),
@@ -106,7 +108,7 @@ static void soft_clear(void) {
   memset(&ita, 0, sizeof ita);
 }
 
-/* ---- access ------------------------------------------------------------------------------------------------------ */
+/* ---- access ----------------------------------------------------------------------------------------------------- */
 
 static void check_access(uint32_t offset) {
   ita_check_dm_core("an access to ITA's registers");

@@ -19,7 +19,7 @@ static struct {
   uint32_t weights;
 } now;
 
-/* ---- order ------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------ */
 
 static ita_step_t first_step(uint32_t layer) {
   static const ita_step_t steps[] = {ITA_Q, ITA_F1, ITA_LINEAR, ITA_QK};
@@ -36,7 +36,8 @@ static void extents(ita_step_t step, const uint32_t *t, uint32_t *inner, uint32_
 }
 
 static ita_step_t after(ita_step_t step, uint32_t layer, uint32_t groups) {
-  static const ita_step_t next[] = {ITA_IDLE, ITA_K, ITA_V, ITA_QK, ITA_AV, ITA_QK, ITA_IDLE, ITA_F2, ITA_IDLE, ITA_IDLE};
+  static const ita_step_t next[] = {ITA_IDLE, ITA_K,    ITA_V,  ITA_QK,   ITA_AV,
+                                    ITA_QK,   ITA_IDLE, ITA_F2, ITA_IDLE, ITA_IDLE};
   if (step != ITA_AV) {
     return next[step];
   }
@@ -61,7 +62,7 @@ static void go_on(const uint32_t *tiles, uint32_t inner, uint32_t blocks) {
   }
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------ */
+/* ---- checks ----------------------------------------------------------------------------------------------------- */
 
 static void check_address(uint32_t address, size_t bytes, const char *what) {
   if (address % ALIGNMENT != 0u) {
@@ -116,9 +117,11 @@ static void check_scaling(const ita_job_t *job) {
   }
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t byte_of(const uint32_t *words, uint32_t index) { return (words[index / 4u] >> (index % 4u * 8u)) & 0xFFu; }
+static uint32_t byte_of(const uint32_t *words, uint32_t index) {
+  return (words[index / 4u] >> (index % 4u * 8u)) & 0xFFu;
+}
 
 static uint32_t slot(ita_step_t step) { return step == ITA_LINEAR ? 0u : (uint32_t)step - 1u; }
 

@@ -1,6 +1,6 @@
-/* ita_team.c - the compute cores. Core 0 is the context's thread, the others are fibers in it. Between two barriers the cores
- * run one after the other: in eager mode core 0 first, in the other modes core 0 last and the others from the highest down,
- * so that a missing barrier shows. SPDX-License-Identifier: Apache-2.0 */
+/* ita_team.c - the compute cores. Core 0 is the context's thread, the others are fibers in it. Between two barriers
+ * the cores run one after the other: in eager mode core 0 first, in the other modes core 0 last and the others from
+ * the highest down, so that a missing barrier shows. SPDX-License-Identifier: Apache-2.0 */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
@@ -58,7 +58,7 @@ static _Alignas(64) uint8_t stacks[MATCH_ITA_CORES][STACK_BYTES];
 
 uint32_t ita_core(void) { return team.core; }
 
-/* ---- fibers --------------------------------------------------------------------------------------------------------- */
+/* ---- fibers ----------------------------------------------------------------------------------------------------- */
 
 static void to_main(void) {
   const uint32_t core = team.core;
@@ -135,7 +135,7 @@ void ita_team_end(void) {
 #endif
 }
 
-/* ---- barrier -------------------------------------------------------------------------------------------------------- */
+/* ---- barrier ---------------------------------------------------------------------------------------------------- */
 
 /* The other cores run up to their next barrier; those that are there stay. */
 static void run_others(void) {
@@ -184,7 +184,7 @@ void snrt_partial_barrier(snrt_barrier_t *barrier, uint32_t n) {
   }
 }
 
-/* ---- names of the runtime --------------------------------------------------------------------------------------------- */
+/* ---- names of the runtime --------------------------------------------------------------------------------------- */
 
 static uint32_t check_cluster(const char *what) {
   if (!ita_on_compute_cores() && !ita_on_dm_core()) {

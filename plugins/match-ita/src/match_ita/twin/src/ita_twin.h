@@ -16,7 +16,7 @@
 #include "match_twin.h"
 #include "match_twin_context.h"
 
-/* ---- cores (ita_cores.c) ----------------------------------------------------------------------------------------- */
+/* ---- cores (ita_cores.c) ---------------------------------------------------------------------------------------- */
 
 bool ita_on_dm_core(void);
 /* Whether the running thread is that of the compute cores. */
@@ -26,24 +26,24 @@ void ita_check_dm_core(const char *what);
 /* Whether core 0 may ask the DM core for copies. */
 bool ita_is_beside(void);
 
-/* ---- compute cores (ita_team.c) ------------------------------------------------------------------------------------ */
+/* ---- compute cores (ita_team.c) --------------------------------------------------------------------------------- */
 
 uint32_t ita_core(void);
 /* The thread of core 0 begins (the other cores wait for it) or ends. */
 void ita_team_begin(void);
 void ita_team_end(void);
 
-/* ---- memory (ita_memory.c) ----------------------------------------------------------------------------------------- */
+/* ---- memory (ita_memory.c) -------------------------------------------------------------------------------------- */
 
 bool ita_in_l1(const void *data, size_t bytes);
 /* Host pointer of an L1 address; faults outside of L1. `what` names the operand. */
 uint8_t *ita_l1_pointer(uint32_t address, size_t bytes, const char *what);
 
-/* ---- DMA (ita_dma.c) ----------------------------------------------------------------------------------------------- */
+/* ---- DMA (ita_dma.c) -------------------------------------------------------------------------------------------- */
 
 uint32_t ita_copies_in_flight(void);
 
-/* ---- ITA ----------------------------------------------------------------------------------------------------------- */
+/* ---- ITA -------------------------------------------------------------------------------------------------------- */
 
 #define ITA_WORDS 17u
 #define ITA_SIDE 64u
