@@ -13,7 +13,7 @@ from match_core.errors import UsageError
 if TYPE_CHECKING:
     from match_core.hardware import Memory, MemoryPart, Soc, Unit
     from match_core.schedule.loops import Objective
-    from match_core.transforms.base import Precision
+    from match_core.transforms.base import Pass, Precision
 
 Execution = Literal["auto", "sequential", "concurrent"]
 Parallel = Literal["whole", "tiles", "views", "pipeline"]
@@ -27,7 +27,9 @@ _SIZE_HELP = "write a whole number of bytes, kB, MB, KiB or MiB, for example --m
 class CompileOptions:
     """Everything but model, target and output.
 
-    ``only_units``: the host and these; ``without_units`` are left out (``host`` may be named there too). ``preset``:
+    ``only_units``: the host and these; ``without_units`` are left out (``host`` may be named there too).
+    ``without_passes``: optional passes to leave out. ``quantized_io``: graph inputs and outputs that are float only
+    because of a quantiser at the end are the 8-bit tensors behind it. ``preset``:
     the target's set of cost figures, None for its default. ``memory``: (name, bytes) of memories to shrink.
     ``objective``: what schedules and mapping minimise. ``name``: C prefix, None for one made from the file name.
     ``cache``: read and write the schedule cache on disk. ``jobs``: processes that search schedules, None for as many
@@ -40,6 +42,8 @@ class CompileOptions:
 
     only_units: tuple[str, ...] = ()
     without_units: tuple[str, ...] = ()
+    without_passes: tuple[str, ...] = ()
+    quantized_io: bool = False
     precision: Precision = "exact"
     preset: str | None = None
     memory: tuple[tuple[str, int], ...] = ()
@@ -96,6 +100,25 @@ def enabled_units(
             help=("leave out one --without-unit",),
         )
     return left
+
+
+def kept_passes(passes: Sequence[Pass], without: Sequence[str], target: str) -> tuple[Pass, ...]:
+    """The passes that are not left out. UsageError MATCH-U031 for a name that no optional pass of the target has."""
+    optional = sorted(item.name for item in passes if item.optional)
+    for name in without:
+        if name in optional:
+            continue
+        known = any(item.name == name for item in passes)
+        close = get_close_matches(name, optional, n=1)
+        raise UsageError(
+            code="MATCH-U031",
+            what=f"pass {name!r} cannot be left out",
+            where=f"option --without-pass, target {target}",
+            why=("the program would not be right without it" if known else "there is no such pass")
+            + (f"; optional passes are {', '.join(optional)}" if optional else "; the target has no optional passes"),
+            help=(*(f"did you mean --without-pass {other}?" for other in close), "leave the option out"),
+        )
+    return tuple(item for item in passes if item.name not in without)
 
 
 def _with_preset(soc: Soc, preset: str) -> Soc:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from match_core.deploying import Deploying, stage
 from match_core.observe import Facts, NullObserver, StageObserver
-from match_core.options import CompileOptions, adapted_soc, enabled_units
+from match_core.options import CompileOptions, adapted_soc, enabled_units, kept_passes
 from match_core.transforms.base import PassContext
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     context = PassContext(soc, all_units, request.precision)
 
     source = stage(observer, "load", lambda: _load(request), _nodes)
-    model = stage(observer, "transform", lambda: _transform(source, context, plugins), _nodes)
+    model = stage(observer, "transform", lambda: _transform(source, context, plugins, request), _nodes)
     for note in model.notes:
         observer.note(note)
     candidates = stage(
@@ -131,11 +131,11 @@ def _load(request: CompileRequest) -> Model:
     return load_model(request.model, request.name)
 
 
-def _transform(model: Model, context: PassContext, plugins: Plugins) -> Model:
+def _transform(model: Model, context: PassContext, plugins: Plugins, options: CompileOptions) -> Model:
     from match_core.transforms.pipeline import core_passes, run_passes
 
-    passes = (*core_passes(context.soc, context.units), *plugins.transforms(context.soc))
-    return run_passes(model, passes, context)
+    passes = (*core_passes(context.soc, context.units, options.quantized_io), *plugins.transforms(context.soc))
+    return run_passes(model, kept_passes(passes, options.without_passes, context.soc.name), context)
 
 
 def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins) -> Candidates:
@@ -167,6 +167,8 @@ def _emit(request: CompileRequest, model: Model, deployed: Deployment, title: Ti
     options: dict[str, object] = {
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
+        "without_passes": sorted(request.without_passes),
+        "quantized_io": request.quantized_io,
         "precision": request.precision,
         "preset": program.soc.preset,
         "memory": dict(sorted(request.memory)),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.io.arrays import TensorSpec, as_samples, read_arrays
+from match_core.io.quantised import Quantisation
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -30,13 +31,21 @@ class StoredCheck:
         return {"values": self.values, "different": self.different, "max_abs": self.max_abs, "ok": self.ok}
 
 
-def check_stored(path: Path, outputs: Arrays, float_bounds: Mapping[str, float]) -> tuple[StoredCheck, ...]:
+def check_stored(
+    path: Path,
+    outputs: Arrays,
+    float_bounds: Mapping[str, float],
+    quantised: Mapping[str, Quantisation] | None = None,
+) -> tuple[StoredCheck, ...]:
     """Compare ``outputs`` (leading sample axis) with the arrays in the file, value by value. ``float_bounds``, by
-    name, are relative to the largest stored value.
+    name, are relative to the largest stored value; ``quantised``: outputs whose values may be stored as floats.
 
     Errors: UsageError MATCH-U040 to U044, as for inputs.
     """
-    specs = [TensorSpec(name, array.shape[1:], array.dtype.name) for name, array in outputs.items()]
+    specs = [
+        TensorSpec(name, array.shape[1:], array.dtype.name, (quantised or {}).get(name))
+        for name, array in outputs.items()
+    ]
     stored = as_samples(read_arrays(path), specs, str(path), kind="output").arrays
     return tuple(_check(name, array, stored[name], float_bounds.get(name, 0.0)) for name, array in outputs.items())
 

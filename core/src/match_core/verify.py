@@ -144,14 +144,15 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         observer.stage_finished("run", {"samples": samples, "cycles": run.cycles_total})
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
-    original = _original_outputs(compiled.source, request.model, inputs, samples)
+    original = _original_outputs(compiled, request.model, inputs, samples)
     bounds = float_bounds(compiled.model.graph, compiled.program)
     checks = tuple(
         compare_output(name, run.outputs[name], expected[name], original[name], bound) for name, bound in bounds.items()
     )
     stored: tuple[StoredCheck, ...] = ()
     if request.expected is not None:
-        stored = check_stored(request.expected, run.outputs, {name: bound.relative for name, bound in bounds.items()})
+        relative = {name: bound.relative for name, bound in bounds.items()}
+        stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
     observer.stage_finished("compare", {"outputs": len(checks)})
     return VerifyResult(compiled, run, checks, samples, request.precision, stored)
 
@@ -160,7 +161,13 @@ def _inputs(request: VerifyRequest, model: Model) -> Arrays:
     from match_core.io.arrays import TensorSpec, as_samples, read_samples
 
     specs = [
-        TensorSpec(t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name) for t in model.graph.inputs
+        TensorSpec(
+            t.name,
+            tuple(int(size) for size in t.shape),
+            np.dtype(t.dtype).name,
+            model.quantised_ends.get(t.name),
+        )
+        for t in model.graph.inputs
     ]
     if request.inputs is not None:
         return read_samples(request.inputs, specs).arrays
@@ -177,7 +184,10 @@ def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
     for tensor in model.graph.inputs:
         shape = (RANDOM_SAMPLES, *(int(size) for size in tensor.shape))
         dtype = np.dtype(tensor.dtype)
-        if tensor.name in held:
+        if tensor.name in model.quantised_ends:
+            floats = generator.standard_normal(shape).astype(np.float32)
+            arrays[tensor.name] = model.quantised_ends[tensor.name].stored(floats, dtype)
+        elif tensor.name in held:
             arrays[tensor.name] = generator.integers(-128, 127, shape, endpoint=True).astype(dtype)
         elif dtype.kind == "f":
             arrays[tensor.name] = generator.standard_normal(shape).astype(dtype)
@@ -212,11 +222,22 @@ def reference_of_file(path: Path, inputs: Arrays, samples: int) -> dict[str, NDA
     return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
 
 
-def _original_outputs(source: Model, path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
-    """Outputs of the user's file; of the loaded model where the file has operators that ONNX Runtime does not know."""
+def _original_outputs(
+    compiled: Compilation, path: Path, inputs: Arrays, samples: int
+) -> dict[str, NDArray[np.generic]]:
+    """Outputs of the user's file; of the loaded model where the file has operators that ONNX Runtime does not know.
+    What the program takes or gives as integers and the file as floats is converted: the file's own quantisers make the
+    same integers of them again."""
+    source, ends, model = compiled.source, compiled.model.quantised_ends, compiled.model
+    types = {tensor.name: np.dtype(tensor.dtype) for tensor in (*source.graph.inputs, *model.graph.outputs)}
+    given = {
+        name: ends[name].real(array).astype(types[name]) if name in ends else array for name, array in inputs.items()
+    }
     if any(node.domain == ARITH for node in source.graph.nodes):
-        return reference_outputs(source, inputs, samples)
-    return reference_of_file(path, inputs, samples)
+        outputs = reference_outputs(source, given, samples)
+    else:
+        outputs = reference_of_file(path, given, samples)
+    return {name: ends[name].stored(array, types[name]) if name in ends else array for name, array in outputs.items()}
 
 
 def compare_output(

@@ -27,8 +27,16 @@ WithoutUnitOption = Annotated[
     list[str] | None,
     typer.Option("--without-unit", metavar="UNIT", help="Do not use this unit; may be repeated."),
 ]
-
-
+WithoutPassOption = Annotated[
+    list[str] | None,
+    typer.Option("--without-pass", metavar="PASS", help="Leave out this optional pass; may be repeated."),
+]
+QuantizedIoOption = Annotated[
+    bool,
+    typer.Option(
+        "--quantized-io", help="Take and give 8-bit tensors where the model quantises at its ends; scales are told."
+    ),
+]
 PresetOption = Annotated[
     str | None,
     typer.Option(

@@ -150,7 +150,8 @@ def _swap_area(areas: tuple[SwapAreaView, ...]) -> dict[str, object] | None:
 
 def _tensor(view: TensorView) -> dict[str, object]:
     sizes = {"dtype": view.dtype, "shape": list(view.shape)}
-    return {"name": view.name, "field": view.field, "memory": view.memory, **sizes}
+    quantised = {} if view.quantisation is None else {"quantisation": view.quantisation.as_json()}
+    return {"name": view.name, "field": view.field, "memory": view.memory, **sizes, **quantised}
 
 
 def _solver(status: SolverStatus) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.hardware import Soc
+    from match_core.io.quantised import Quantisation
     from match_core.planning.program import Program
 
 
@@ -63,8 +64,11 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
     )
 
 
-def tensor_views(tensors: Iterable[gs.Variable], program: Program, fallback: str) -> tuple[TensorView, ...]:
-    """Graph inputs or outputs; ``fallback``: first part of the field of one whose own name is taken."""
+def tensor_views(
+    tensors: Iterable[gs.Variable], program: Program, fallback: str, quantised: Mapping[str, Quantisation]
+) -> tuple[TensorView, ...]:
+    """Graph inputs or outputs; ``fallback``: first part of the field of one whose own name is taken; ``quantised``: the
+    real values behind integers, by name."""
     callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output"))
     memories = {tensor: buffer.memory for buffer in callers for tensor in buffer.tensors}
     views: dict[str, TensorView] = {}
@@ -75,7 +79,9 @@ def tensor_views(tensors: Iterable[gs.Variable], program: Program, fallback: str
         shape = tuple(int(size) for size in tensor.shape)
         element = np.dtype(tensor.dtype)
         kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
-        words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}")
+        quantisation = quantised.get(tensor.name)
+        real = f", {quantisation}" if quantisation is not None else ""
+        words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}") + real
         memory, note = memories.get(tensor.name, program.soc.home), comment(words, indent=4)
-        views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, note, memory)
+        views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, note, memory, quantisation)
     return tuple(views.values())

@@ -34,8 +34,9 @@ class ProgramEmitter:
         self.soc = request.program.soc
         self.templates = Templates()
         self.arenas = arena_views(request.program)
-        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in")
-        self.outputs = tensor_views(request.model.graph.outputs, request.program, "out")
+        ends = request.model.quantised_ends
+        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends)
+        self.outputs = tensor_views(request.model.graph.outputs, request.program, "out", ends)
         self.stores = store_views(request.program, self.name, request.pool.image)
         self.swap_areas = swap_area_views(request.program)
         places = Places(

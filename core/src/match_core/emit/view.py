@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.io.quantised import Quantisation
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class ArenaView:
 @dataclass(frozen=True, slots=True)
 class TensorView:
     """A graph input or output in the public API; ``comment`` is a whole one, to stand above its field; ``memory``: the
-    one that the program takes it to lie in."""
+    one that the program takes it to lie in; ``quantisation``: the real values behind its integers, where they are
+    known."""
 
     name: str
     field: str
@@ -29,6 +34,7 @@ class TensorView:
     shape: tuple[int, ...]
     comment: str
     memory: str = ""
+    quantisation: Quantisation | None = None
 
     @property
     def elements(self) -> int:

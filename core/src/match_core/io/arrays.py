@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import UsageError
+from match_core.io.quantised import Quantisation
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -24,11 +25,12 @@ Arrays = Mapping[str, NDArray[np.generic]]
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
     """What one sample of a graph input must be: ``shape`` without the sample axis, ``dtype`` as numpy names
-    it."""
+    it. ``quantisation``: floats are taken too, and become integers by it."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
+    quantisation: Quantisation | None = None
 
     def __str__(self) -> str:
         return f"{self.name!r} {self.dtype}{list(self.shape)}"
@@ -71,7 +73,8 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
     """Check arrays against the graph's inputs (``kind``: or outputs) and give all of them a sample axis; arrays of
     other names are ignored.
 
-    Integers may come as int64, numpy's default, or in a narrower type, where every value stays the same.
+    Integers may come as int64, numpy's default, or in a narrower type, where every value stays the same. Quantised
+    tensors may come as floats.
     UsageError MATCH-U041 (an input is missing), U042 (shape), U043 (element type), U044 (numbers of samples).
     """
     checked, single = {}, {}
@@ -87,6 +90,8 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
             )
         array = np.asarray(arrays[spec.name])
         dtype = np.dtype(spec.dtype)
+        if spec.quantisation is not None and array.dtype.kind == "f":
+            array = spec.quantisation.stored(array, dtype)
         if array.dtype.newbyteorder("=") != dtype and not _keeps_values(array, dtype):
             raise UsageError(
                 code="MATCH-U043",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import onnx
     import onnx_graphsurgeon as gs
 
+    from match_core.io.quantised import Quantisation
+
 #: Written into every exported model; onnxruntime 1.31 refuses newer ones.
 IR_VERSION = 10
 #: The opset that the frontend converts to, so that passes and patterns see one vocabulary.
@@ -32,6 +34,8 @@ class Model:
     provenance: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: What passes want to be known: choices that cost speed or accuracy, one sentence each.
     notes: tuple[str, ...] = ()
+    #: Graph inputs and outputs that hold quantised values which the source has as floats, by name.
+    quantised_ends: Mapping[str, Quantisation] = field(default_factory=dict)
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

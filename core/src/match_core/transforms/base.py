@@ -50,3 +50,5 @@ class Pass:
     after: tuple[str, ...] = ()
     #: whether results must stay equal bit for bit (True) or within 1e-5 relative; None: the pass chooses arithmetic.
     exact: bool | None = True
+    #: whether a user may leave it out: that changes arithmetic or speed, never whether the program is right.
+    optional: bool = False

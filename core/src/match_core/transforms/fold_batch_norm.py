@@ -114,4 +114,5 @@ FOLD_BATCH_NORM = Pass(
     run,
     "batch normalisation is folded into the layer before it, or becomes Mul and Add",
     exact=False,
+    optional=True,
 )

@@ -79,4 +79,5 @@ FOLD_PADDING = Pass(
     run,
     "a Pad becomes the padding of the convolution or pooling behind it",
     exact=False,
+    optional=True,
 )

@@ -23,8 +23,9 @@ class Observer(Protocol):
         ...
 
 
-def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
-    """The core's passes for a Soc with these units (all of them, host included), in running order."""
+def core_passes(soc: Soc, units: Sequence[Unit], quantized_io: bool = False) -> tuple[Pass, ...]:
+    """The core's passes for a Soc with these units (all of them, host included), in running order. ``quantized_io``:
+    also the one that takes quantisers off the graph's ends."""
     from match_core.transforms.clean_up import CLEAN_UP
     from match_core.transforms.constant_nodes import CONSTANT_NODES
     from match_core.transforms.dequantise_constants import DEQUANTISE_CONSTANTS
@@ -61,6 +62,10 @@ def core_passes(soc: Soc, units: Sequence[Unit]) -> tuple[Pass, ...]:
         DEQUANTISE_CONSTANTS,
         CLEAN_UP,
     ]
+    if quantized_io:
+        from match_core.transforms.quantised_ends import QUANTISED_ENDS
+
+        passes.append(QUANTISED_ENDS)
     if any(unit.layout == "NHWC" for unit in units):
         passes.append(NHWC_LAYOUT)
     return order_passes(passes)

@@ -224,4 +224,5 @@ RECOGNISE_FUNCTIONS = Pass(
     run,
     "layer normalisation and GELU written in elementary operators become one operator",
     exact=False,
+    optional=True,
 )

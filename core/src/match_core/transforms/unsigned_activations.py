@@ -120,4 +120,5 @@ UNSIGNED_ACTIVATIONS = Pass(
     run,
     "int8 results of requantisation are stored as uint8 where the units want that",
     after=("integerise", "narrow_integers"),
+    optional=True,
 )

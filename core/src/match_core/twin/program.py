@@ -20,6 +20,7 @@ from match_core.twin.run import RunResult, run_twin
 
 if TYPE_CHECKING:
     from match_core.emit.api import UnitApi
+    from match_core.io.quantised import Quantisation
     from match_core.plugin.host import Plugins
 
 
@@ -64,7 +65,7 @@ def run_program(
 
     document = read_manifest(directory)
     check_mode(mode, document)
-    specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]]
+    specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
     samples = as_samples(inputs, specs, "inputs")
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
@@ -74,3 +75,11 @@ def run_program(
         executable = build(directory, work, apis, host, choices)
         result = run_twin(executable, document, samples.arrays, work, mode)
     return replace(result, outputs=samples.restore(result.outputs))
+
+
+def _quantisation(tensor: Mapping[str, Any]) -> Quantisation | None:
+    """Of a graph input in the manifest."""
+    from match_core.io.quantised import Quantisation
+
+    known = tensor.get("quantisation")
+    return Quantisation(known["scale"], known["zero_point"]) if known else None
