@@ -1,10 +1,12 @@
 /* match_ita_copy.c - copies by the cluster's DMA, which only the DM core can start.
  *
  * The wait is for the whole DMA: its transfers end in order of issue, and the id of the last one is only known to be
- * over when another one follows (other code starts a transfer of one byte for that).
+ * over when another one follows (other code starts a transfer of one byte for that). So copies of core 0 that wait
+ * in the ring are taken along.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_ita_api.h"
 
+#include "match_ita_ring.h"
 #include "snrt.h"
 
 /* Rows between `near`, which is dense, and `far`. */
@@ -28,7 +30,9 @@ static void copy_rows(rows_t at, uint32_t rows, uint32_t row_bytes)
 
 void match_ita_copy_wait(void)
 {
+    match_ita_ring_start();
     snrt_dma_wait_all();
+    match_ita_ring_publish();
 }
 
 void match_ita_copy_in_1d(void *near, const void *far, uint32_t bytes)

@@ -23,9 +23,10 @@ MATCH_ITA_SHARED static struct {
     match_counter_t asked, served;
     request_t request[SLOTS];
 } ring;
-/* Of core 0, and of the DM core. */
+/* Of core 0. */
 static uint32_t asked;
-static uint32_t served;
+/* Of the DM core. */
+static uint32_t started, served;
 static int is_open;
 
 /* ---- core 0 ----------------------------------------------------------------------------------------------------- */
@@ -106,24 +107,33 @@ static void copy(const request_t *r)
     }
 }
 
+void match_ita_ring_start(void)
+{
+    const uint32_t wanted = (is_open != 0) ? match_load(&ring.asked) : started;
+    for (; started != wanted; started++) {
+        MATCH_ITA_CHARGE_RING_SERVE();
+        copy(&ring.request[started % SLOTS]);
+    }
+}
+
+void match_ita_ring_publish(void)
+{
+    if (served != started) {
+        served = started;
+        match_store(&ring.served, served);
+    }
+}
+
 void match_ita_ring_serve(void)
 {
-    const uint32_t wanted = match_load(&ring.asked);
-    if (served == wanted) {
-        return;
+    match_ita_ring_start();
+    if (served != started) {
+        match_ita_copy_wait();
     }
-    for (; served != wanted; served++) {
-        MATCH_ITA_CHARGE_RING_SERVE();
-        copy(&ring.request[served % SLOTS]);
-    }
-    match_ita_copy_wait();
-    match_store(&ring.served, served);
 }
 
 void match_ita_wait_turn(void)
 {
-    if (is_open != 0) {
-        match_ita_ring_serve();
-    }
+    match_ita_ring_serve();
     MATCH_ITA_RELAX();
 }

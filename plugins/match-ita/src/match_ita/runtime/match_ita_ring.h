@@ -24,5 +24,8 @@ void match_ita_ring_open(void);
 void match_ita_ring_close(void);
 /* Starts the copies that were asked for and waits for them. */
 void match_ita_ring_serve(void);
+/* Its parts, for who waits for the DMA anyway: starts them; tells core 0 that those that were started have ended. */
+void match_ita_ring_start(void);
+void match_ita_ring_publish(void);
 
 #endif

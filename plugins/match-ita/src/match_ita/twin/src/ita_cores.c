@@ -48,6 +48,10 @@ static void run(void *argument) {
   }
 }
 
+static void spend(uint64_t cycles, const char *kind) {
+  match_twin_spend_kind(match_twin_context_clock(), cycles, kind);
+}
+
 static core_t *core_of(const void *desk) { return desk == (const void *)&match_ita_dm_desk ? DM : LEAD; }
 
 void match_ita_twin_wake(const void *desk) {
@@ -56,7 +60,9 @@ void match_ita_twin_wake(const void *desk) {
     match_twin_faultf("an order for the core of %s, whose last order was not waited for", core->name);
   }
   if (core->desk->order == MATCH_ITA_ORDER_CALL) {
-    match_twin_spend_kind(match_twin_context_clock(), MATCH_ITA_CALL_CYCLES, "call");
+    spend(MATCH_ITA_CALL_CYCLES, "call");
+  } else if (core->desk->order == MATCH_ITA_ORDER_LOOP && core == DM) {
+    spend(MATCH_ITA_SESSION_CYCLES, "session");
   }
   core->context = core->desk->order == MATCH_ITA_ORDER_LOOP ? match_twin_start(core->name, core->clock, run, core)
                                                             : match_twin_start_job(core->name, core->clock, run, core);
@@ -74,10 +80,6 @@ void match_ita_twin_settle(const void *desk) {
 int match_ita_twin_look_again(void) { return match_twin_relax_bounded(); }
 
 /* ---- cycles of the runtime -------------------------------------------------------------------------------------- */
-
-static void spend(uint64_t cycles, const char *kind) {
-  match_twin_spend_kind(match_twin_context_clock(), cycles, kind);
-}
 
 void match_ita_twin_charge_launch(void) { spend(MATCH_ITA_JOBS_LAUNCH_CYCLES, "ita launch"); }
 
