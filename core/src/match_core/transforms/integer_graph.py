@@ -175,9 +175,15 @@ class IntegerGraph:
         self.expect(result, requantised(target, requant, channel_axis))
         return result
 
-    def choose(self, target: Target) -> Requant:
-        """The integers of a requantisation within what the units can do."""
-        return choose_requant(target, self.arithmetics, self._tolerated_mismatch)
+    def choose(self, target: Target, product_bits: int | None = None) -> Requant:
+        """The integers of a requantisation within what the units can do. ``product_bits``: fewer than those of the
+        first choice are taken where they do, because the constants are large."""
+        first = self.arithmetics[0]
+        if product_bits is None or product_bits >= first.product_bits:
+            return choose_requant(target, self.arithmetics, self._tolerated_mismatch)
+        short = replace(first, product_bits=product_bits)
+        requant = choose_requant(target, (short, *self.arithmetics), self._tolerated_mismatch)
+        return replace(requant, arithmetic=first) if requant.arithmetic == short else requant
 
     def append_requant(
         self,

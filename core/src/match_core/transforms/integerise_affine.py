@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 #: channels leaves out the ends of those with large factors; a saturation of more than that is taken as meant.
 SATURATED_SHARE = 1 / 4
 
+#: Products of 8-bit values are precise enough with these, and constants as large as the tensor need half the bytes.
+_PRODUCT_BITS = 32
+
 
 def affine(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     """The longest chain of affine operators that one Requant can stand for."""
     for chain in chains_of(graph, site):
         rows = chain.rows()
         target = _target(graph, chain, rows)
-        requant = graph.choose(target)
+        requant = graph.choose(target, _PRODUCT_BITS)
         if len(chain.stages) == 1 or _stands_for(chain, rows.values, requant):
             return _append(graph, site, chain, rows, target, requant)
     return None
