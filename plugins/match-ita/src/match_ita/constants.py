@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from match_core import Constant, Soc
 
-from match_ita import snitch_rows_constants
+from match_ita import snitch_products_constants, snitch_rows_constants
 from match_ita.presets import DEFAULT_PRESET, PRESETS
 
 _PAPER = "IEEE Design & Test 42:5, 2025"
@@ -79,8 +79,8 @@ _JOBS = (
         f"{_REGISTER}: acquire, five pointers, one control word, trigger",
         estimate=True,
     ),
-    _cycles("job_setup_cycles", 100, f"{_REGISTER}: ten words more in the first job of each context", estimate=True),
-    _cycles("jobs_launch_cycles", 60, f"{_REGISTER}: soft clear, the end seen; call and return", estimate=True),
+    _cycles("job_setup_cycles", 100, f"{_REGISTER}: ten words that a layer's jobs have in common", estimate=True),
+    _cycles("jobs_launch_cycles", 60, f"{_REGISTER}: the end seen; call and return", estimate=True),
     _cycles(
         "tail_cycles",
         120,
@@ -127,7 +127,7 @@ _TEAM = (
 )
 
 #: Figures of the compute cores' kernels.
-SNITCH_CONSTANTS = snitch_rows_constants.CONSTANTS
+SNITCH_CONSTANTS = snitch_products_constants.CONSTANTS + snitch_rows_constants.CONSTANTS
 _TABLE = _CHIP + _ITA + _JOBS + _DMA + _RING + _SIGNALLING + _TEAM + SNITCH_CONSTANTS
 
 

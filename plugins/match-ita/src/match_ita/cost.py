@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
 
-from match_ita import ita_formulas, snitch_rows
+from match_ita import ita_formulas, snitch
 from match_ita.constants import preset_of, values
 from match_ita.ita_formulas import Cycles, Tile
 from match_ita.presets import DEFAULT_PRESET
@@ -64,7 +64,7 @@ class ItaCost:
         """Cycles of one kernel call, the hand-over to the compute cores not included."""
         if self.unit == "ita":
             return ita_formulas.kernel_cycles(self._timing, workload, tile)
-        return snitch_rows.kernel_cycles(self._timing, self.pattern, workload, tile)
+        return snitch.kernel_cycles(self._timing, self.pattern, workload, tile)
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """What the core that starts a kernel does besides: before the first job and behind the last one, or the
@@ -84,5 +84,7 @@ class ItaCost:
 
     def layer_cycles(self, workload: Workload) -> int:
         """The host's call and the answer, where layers run one after the other; units side by side are told about tasks
-        beforehand, which the Soc's signalling prices."""
-        return self._timing["call_cycles"] if self.mode == "sequential" else 0
+        beforehand, which the Soc's signalling prices. The first job of a layer on ITA is given what all have in common.
+        """
+        call = self._timing["call_cycles"] if self.mode == "sequential" else 0
+        return call + (self._timing["job_setup_cycles"] if self.unit == "ita" else 0)

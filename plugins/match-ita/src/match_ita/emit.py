@@ -9,7 +9,7 @@ from pathlib import Path
 from match_core import Kernel, MemoryApi, PlatformApi, QueueApi, RuntimeFile, Soc, TwinApi, UnitApi
 from match_core.emit.interfaces import context_header
 
-from match_ita import snitch_rows
+from match_ita import snitch
 from match_ita.constants import preset_of, values
 from match_ita.ita_interfaces import ITA_INTERFACES
 from match_ita.ita_kernels import ITA_KERNELS
@@ -18,9 +18,6 @@ from match_ita.timing import CLOCKS, HEADER_NAME, render_timing_header
 _HERE = Path(__file__).resolve().parent
 CONFIG_NAME = "match_ita_config.h"
 
-_SNITCH_INTERFACES = snitch_rows.INTERFACES
-_SNITCH_KERNELS: Mapping[str, Kernel] = {**snitch_rows.KERNELS}
-_SNITCH_HEADERS = ("match_ita_team.h", "match_snitch_rows_kernels.h")
 #: How the names of runtime files begin that only programs with units side by side, or with compute cores, need.
 _BESIDE = "match_ita_beside"
 _SNITCH = "match_snitch_"
@@ -50,12 +47,12 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
     """The API of ``ita`` or ``snitch`` in a program for ``soc``. Both have the same twin."""
     beside, cores = soc.mode == "concurrent", unit == "snitch"
     left_out = (*(() if beside else (_BESIDE,)), *(() if cores else (_SNITCH,)))
-    interfaces = (*ITA_INTERFACES, *(_SNITCH_INTERFACES if cores else ()))
+    interfaces = (*ITA_INTERFACES, *(snitch.INTERFACES if cores else ()))
     return UnitApi(
         platform=PlatformApi(start="match_ita_start", stop="match_ita_stop", call="match_ita_call"),
         memory=_memory("match_snitch" if cores and beside else "match_ita"),
-        kernels=_led(_SNITCH_KERNELS, beside) if cores else ITA_KERNELS,
-        headers=("match_ita_api.h", *(_SNITCH_HEADERS if cores else ()), *((f"{_BESIDE}.h",) if beside else ())),
+        kernels=_led(snitch.KERNELS, beside) if cores else ITA_KERNELS,
+        headers=("match_ita_api.h", *(snitch.HEADERS if cores else ()), *((f"{_BESIDE}.h",) if beside else ())),
         runtime=(
             *(file for file in _files("runtime") if not file.name.startswith(left_out)),
             *map(context_header, interfaces),

@@ -43,9 +43,10 @@ def kernel_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     """Cycles of a kernel call: the first job is programmed, all jobs run, and what a short block left is moved."""
     kind = workload.kind
     overhead = "attention_job_overhead_cycles" if kind == "ita_attention" else "job_overhead_cycles"
-    each = max(timing["job_cycles"] + timing[overhead], timing["job_program_cycles"] + timing["job_setup_cycles"])
-    first = timing["job_setup_cycles"] + timing["job_program_cycles"]
-    cycles: Cycles = first + jobs(kind, tile) * each + _is_short(workload, tile) * timing["tail_cycles"]
+    each = max(timing["job_cycles"] + timing[overhead], timing["job_program_cycles"])
+    cycles: Cycles = (
+        timing["job_program_cycles"] + jobs(kind, tile) * each + _is_short(workload, tile) * timing["tail_cycles"]
+    )
     return cycles
 
 

@@ -3,8 +3,8 @@
 A block of an activation is 64 rows of 64 columns; a tile with M rows and C1 column blocks lies as [C1][M][64], so block
 (rows 64 m, columns c1) begins at (c1 * M + 64 * m) * 64. The last block of rows may be short: ITA reads and computes 64
 rows all the same, and kernels work on column blocks in rising order, each from its first row to its last, so that what
-is written behind a short block is written again by the next one. The last short block is computed in scratch, and what
-belongs to the tile is moved from there; nothing is written behind a tile.
+is written behind a short block is written again by the next one. Blocks that would reach behind the end of the tile are
+computed in scratch, and what belongs to the tile is moved from there.
 Requantisation: clip8(floor((multiplier * acc + 2^(shift-1)) / 2^shift) + add), ita_requantizer.sv.
 """
 
@@ -22,7 +22,7 @@ _REQUANT = ("multiplier", "shift", "add")
 _ACTIVATION = ("activation", "gelu_b", "gelu_c", "act_multiplier", "act_shift", "act_add")
 
 #: output = requant(input x weight + bias): input [C1][S][64], weight [K1][C1][64 k][64 c], bias [K1][64] of 24 bits,
-#: output [K1][S][64]. Scratch: a block.
+#: output [K1][S][64]. Scratch: two blocks.
 ITA_LINEAR = KernelInterface(
     "ita_linear",
     (("input", "input"), ("weight", "constant"), ("bias", "constant"), ("output", "output")),
@@ -42,8 +42,8 @@ ITA_LINEAR_TURNED = KernelInterface(
 )
 #: H heads of softmax(q k^T) v: q [H][P1][S][64], k [H][P1][T][64], vt [H][T1][P1][64 p][64 t], output [H][P1][S][64];
 #: ``mask``: 64 biases for the last block of columns, -2^23 where a column is beyond T and 0 elsewhere, in use where
-#: ``masked`` is 1. Scratch: the logits of 64 rows, [T1][64][64], and a block
-#: behind them.
+#: ``masked`` is 1. Scratch: the logits of 64 rows, [T1][64][64], and two
+#: blocks behind them.
 ITA_ATTENTION = KernelInterface(
     "ita_attention",
     (("q", "input"), ("k", "input"), ("vt", "input"), ("mask", "constant"), ("output", "output")),
@@ -52,7 +52,7 @@ ITA_ATTENTION = KernelInterface(
     ("masked", "qk_multiplier", "qk_shift", "qk_add", "av_multiplier", "av_shift", "av_add"),
 )
 #: H products of two activations: output [H][N1][M][64] = requant(a x b turned), a [H][C1][M][64],
-#: b [H][C1][N1][64 n][64]. Scratch: a block.
+#: b [H][C1][N1][64 n][64]. Scratch: two blocks.
 ITA_MATMUL = KernelInterface(
     "ita_matmul",
     (("a", "input"), ("b", "input"), ("output", "output")),

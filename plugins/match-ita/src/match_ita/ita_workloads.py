@@ -29,9 +29,10 @@ def _inside(name: str, stride: int) -> Axis:
     return Axis(name, BLOCK, stride=stride)
 
 
-def _spare_block(rows: int) -> Scratch:
-    """Where the last short block is computed."""
-    return (((), _BLOCK_BYTES),) if rows % BLOCK else ()
+def _spare_blocks(rows: int) -> Scratch:
+    """Where blocks that reach behind the end of a tile are computed: those of fewer than 64 rows, and all of them
+    where a column block has fewer rows than that."""
+    return (((), 2 * _BLOCK_BYTES),) if rows % BLOCK else ()
 
 
 def _registers(found: s.Requant | str, prefix: str = "") -> Numbers:
@@ -60,7 +61,7 @@ def linear(match: Match) -> Workload:
         Operand("output", "output", (_blocks("k1", k // BLOCK, BLOCK), _blocks("s", rows, k), _inside("k0", 1))),
     )
     arithmetic = (*_registers(s.requant_of(match, biased=True)), *_activation(match))
-    scratch = _spare_block(rows)
+    scratch = _spare_blocks(rows)
     return Workload("ita_linear", dims, operands, rows * c * k, scratch=scratch, arithmetic=arithmetic)
 
 
@@ -127,7 +128,7 @@ def attention(match: Match) -> Workload:
         *_registers(s.requant_of(match, "qk_"), "qk_"),
         *_registers(s.requant_of(match, "av_"), "av_"),
     )
-    scratch = ((("T1",), _BLOCK_BYTES), *_spare_block(rows))
+    scratch = ((("T1",), _BLOCK_BYTES), *_spare_blocks(rows))
     macs = 2 * heads * rows * keys * each
     return Workload("ita_attention", dims, operands, macs, scratch=scratch, arithmetic=arithmetic)
 
@@ -160,4 +161,4 @@ def matmul(match: Match) -> Workload:
         ),
     )
     macs, arithmetic = heads * rows * n * c, _registers(s.requant_of(match))
-    return Workload("ita_matmul", dims, operands, macs, scratch=_spare_block(rows), arithmetic=arithmetic)
+    return Workload("ita_matmul", dims, operands, macs, scratch=_spare_blocks(rows), arithmetic=arithmetic)

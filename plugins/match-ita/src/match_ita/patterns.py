@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from match_core import Pattern
 
-from match_ita import snitch_rows
+from match_ita import snitch
 from match_ita.ita_patterns import ITA_PATTERNS
 
 __all__ = ["ITA_PATTERNS", "SNITCH_PATTERNS"]
 
-SNITCH_PATTERNS: tuple[Pattern, ...] = snitch_rows.PATTERNS
+SNITCH_PATTERNS: tuple[Pattern, ...] = snitch.PATTERNS

@@ -118,9 +118,11 @@ PATTERNS: tuple[Pattern, ...] = (
         mw.windows,
     ),
     Pattern("pad", "padding along one axis", s.PAD, (rules.BYTES, rules.ONE_PADDED), mw.pad),
-    Pattern("concat", "two tensors joined", s.CONCAT, (rules.BYTES,), mw.concat),
-    Pattern("concat_constant", "a tensor behind a constant", s.CONCAT_CONSTANT, (rules.BYTES,), mw.concat),
-    Pattern("concat_three", "three tensors joined", s.CONCAT_THREE, (rules.BYTES,), mw.concat),
+    Pattern("concat", "two tensors joined", s.CONCAT, (rules.BYTES, rules.ALL_INPUTS), mw.concat),
+    Pattern(
+        "concat_constant", "a tensor behind a constant", s.CONCAT_CONSTANT, (rules.BYTES, rules.ALL_INPUTS), mw.concat
+    ),
+    Pattern("concat_three", "three tensors joined", s.CONCAT_THREE, (rules.BYTES, rules.ALL_INPUTS), mw.concat),
     Pattern(
         "maxpool",
         "maximum pooling",

@@ -36,6 +36,14 @@ def _signed(match: Match) -> str | None:
 SIGNED = Constraint("signs", "inputs are int8", _signed)
 
 
+def _all_inputs(match: Match) -> str | None:
+    count = len(match.node("concat").inputs)
+    return None if count == len(_inputs(match)) else f"there are {count}"
+
+
+ALL_INPUTS = Constraint("inputs", "the tensors that are joined are all", _all_inputs)
+
+
 def _divisors(match: Match) -> str | None:
     names = [name for name in ("divisor", "sum_divisor", "second_divisor") if match.has(name)]
     for name in names:
