@@ -17,13 +17,14 @@ from match_ita.passes.convolution import CONVOLUTION
 from match_ita.passes.gelu import GELU_PASS
 from match_ita.passes.linear import LINEAR
 from match_ita.passes.linear_layers import linear_layers
+from match_ita.passes.linear_relu import RELU
 from match_ita.passes.linear_requant import as_ita
 from match_ita.passes.split import SPLIT
 
 SHARED = Path(__file__).resolve().parents[4].parent / "shared"
 MODELS = SHARED / "models"
 INTEGER = SHARED / "data" / "quantlib" / "Models" / "CCT" / "Int" / "ICCT_ITA"
-PASSES = (CONVOLUTION, GELU_PASS, SPLIT, LINEAR)
+PASSES = (CONVOLUTION, GELU_PASS, RELU, SPLIT, LINEAR)
 
 
 def context() -> PassContext:

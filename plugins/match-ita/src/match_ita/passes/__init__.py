@@ -11,6 +11,7 @@ def ita_passes(soc: Soc) -> tuple[Pass, ...]:
     from match_ita.passes.convolution import CONVOLUTION
     from match_ita.passes.gelu import GELU_PASS
     from match_ita.passes.linear import LINEAR
+    from match_ita.passes.linear_relu import RELU
     from match_ita.passes.split import SPLIT
 
-    return (SOFTMAX, ATTENTION, CONVOLUTION, GELU_PASS, SPLIT, LINEAR)
+    return (SOFTMAX, ATTENTION, CONVOLUTION, GELU_PASS, RELU, SPLIT, LINEAR)

@@ -45,14 +45,14 @@ def run(model: Model, context: PassContext) -> Model:
     for node in list(editor.graph.nodes):
         if qualified_op(node) != "match.arith::LutI8":
             continue
-        layer = _layer_before(editor, node)
+        layer = layer_before(editor, node)
         if layer is not None and (refusal := _replace(editor, node, layer)) is not None:
             names = "/".join(editor.origin(node))
             editor.notes.append(f"{names}: the GELU stays a table on the cores: {refusal}")
     return editor.finish()
 
 
-def _layer_before(editor: Editor, lut: gs.Node) -> LinearLayer | None:
+def layer_before(editor: Editor, lut: gs.Node) -> LinearLayer | None:
     """The linear layer whose result only this table reads."""
     tensor = lut.inputs[0]
     while is_private(tensor, editor.graph.outputs) and (node := producer(tensor)) is not None:

@@ -89,6 +89,6 @@ LINEAR = Pass(
     Phase.TARGET,
     run,
     "linear layers get ITA's 8-bit requantisation and block sizes",
-    after=("ita_attention", "ita_convolution", "ita_gelu", "ita_softmax", "ita_split"),
+    after=("ita_attention", "ita_convolution", "ita_gelu", "ita_relu", "ita_softmax", "ita_split"),
     exact=None,
 )
