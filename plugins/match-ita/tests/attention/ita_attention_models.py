@@ -23,7 +23,7 @@ class Shape:
     """One layer. ``spread``: standard deviation of the logits; ``zeros``: zero points of q, k, v; ``weights``: how the
     matrices of q, k and v are stored; ``flat``: heads are an axis of a three-dimensional tensor, without the batch;
     ``turned``: K is transposed in two steps; ``batch``: linear layers on [1, S, E]; ``scaled``: the logits are scaled
-    by a requantisation of their own."""
+    by a requantisation of their own; ``keys``: rows of x that give keys and values, 0 for all (separate weights)."""
 
     rows: int = 64
     width: int = 64
@@ -39,6 +39,7 @@ class Shape:
     per_column: bool = False
     projected: bool = True
     unsigned: bool = False
+    keys: int = 0
     seed: int = 0
 
 
@@ -84,9 +85,10 @@ class Layer:
         inner = shape.heads * shape.size
         matrices = [self.matrix(shape.width, inner) for _ in range(3)]
         if kind == "separate":
+            sources = (x, self.first_rows(x), self.first_rows(x))
             return [
-                self.split_heads(self.linear(x, matrix, zero, name))
-                for matrix, zero, name in zip(matrices, shape.zeros, "qkv", strict=True)
+                self.split_heads(self.linear(source, matrix, zero, name))
+                for source, matrix, zero, name in zip(sources, matrices, shape.zeros, "qkv", strict=True)
             ]
         zeros = np.repeat(shape.zeros, inner)
         if kind == "interleaved":  # columns are [head, (q, k, v), P]
@@ -97,6 +99,13 @@ class Layer:
             merged = np.concatenate(matrices, axis=1)
         y = self.linear(x, merged, zeros, "qkv")
         return self.cut(y, inner)
+
+    def first_rows(self, x: gs.Tensor) -> gs.Tensor:
+        """The tokens that give keys and values."""
+        if not self.shape.keys:
+            return x
+        limits = [self.editor.constant("rows", np.array([limit], np.int64)) for limit in (0, self.shape.keys, -2)]
+        return self.node("Slice", [x, *limits], (*x.shape[:-2], self.shape.keys, x.shape[-1]))
 
     def cut(self, y: gs.Tensor, inner: int) -> list[gs.Tensor]:
         """The three parts of one result."""
@@ -130,8 +139,8 @@ class Layer:
         """[.., S, HP] -> [1, H, S, P] or [H, S, P]."""
         shape = self.shape
         if shape.flat:
-            return self.transpose(self.reshape(y, (shape.rows, shape.heads, shape.size)), [1, 0, 2])
-        return self.transpose(self.reshape(y, (1, shape.rows, shape.heads, shape.size)), [0, 2, 1, 3])
+            return self.transpose(self.reshape(y, (y.shape[-2], shape.heads, shape.size)), [1, 0, 2])
+        return self.transpose(self.reshape(y, (1, y.shape[-2], shape.heads, shape.size)), [0, 2, 1, 3])
 
     def turn(self, k: gs.Tensor) -> gs.Tensor:
         """The last two axes change places."""

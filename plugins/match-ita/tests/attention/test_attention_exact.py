@@ -72,7 +72,7 @@ def test_the_same_arithmetic_is_itas(rows: int, size: int) -> None:
         (_layer()[0], "islped", "the target's has 5, 65280 and 16"),
         (_layer(group=64)[0], "quantlib", "64 columns at once"),
         (_layer(qk_add=-1070)[0], "quantlib", "add=-1070"),
-        (_layer(rows=48)[0], "quantlib", "48 keys are no multiple of 64"),
+        (_layer(rows=48)[0], "quantlib", "48 keys of 64 columns: ITA needs a multiple of 64"),
     ],
     ids=["shift", "numerator", "group", "offset", "keys"],
 )

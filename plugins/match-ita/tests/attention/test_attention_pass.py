@@ -80,6 +80,7 @@ _SIZES = {
     "multipliers per column": Shape(rows=100, width=128, heads=2, per_column=True),
     "scaled logits": Shape(rows=128, width=128, heads=2, scaled=True, zeros=(0, 0, 0)),
     "probabilities uint8": Shape(rows=64, width=128, heads=2, unsigned=True),
+    "fewer keys than rows": Shape(rows=100, width=64, heads=2, keys=70, batch=True),
     "no output layer": Shape(rows=100, width=128, heads=4, size=32, projected=False, batch=True),
     "no output layer, flat": Shape(rows=64, width=128, heads=2, projected=False, flat=True),
 }
@@ -104,7 +105,8 @@ def test_products_alone_are_nearer(name: str) -> None:
     (softmax,) = (node for node in after.graph.nodes if node.op.startswith("Softmax"))
     assert softmax.op == "SoftmaxI8"
     assert [int(tensor.values) for tensor in softmax.inputs[2:]] == [127, 0, 0, 127]
-    assert not after.notes
+    (note,) = after.notes
+    assert "127 levels" in note
     _check(_output(before, shape), _output(after, shape), _PRODUCTS)
     for node in after.graph.nodes:
         if node.op == "MatMulInteger" and not hasattr(node.inputs[1], "values"):

@@ -12,7 +12,7 @@ from match_ita.passes.attention_build import attention
 from match_ita.passes.attention_exact import exact
 from match_ita.passes.attention_match import NotAttentionError, heads_of, softmaxes
 from match_ita.passes.attention_numbers import ItaMax, approximate
-from match_ita.passes.attention_products import replace_products
+from match_ita.passes.attention_products import LEVELS, replace_products
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -46,6 +46,9 @@ def run_attention(model: Model, context: PassContext) -> Model:
             heads = heads_of(node, editor.graph.outputs)
             if node.op in _REAL:
                 replace_products(editor, heads)
+                editor.notes.append(
+                    f"{_name(editor, node)}: probabilities of the softmax on the cores have {LEVELS} levels"
+                )
             else:
                 attention(editor, heads, exact(heads, softmax), softmax)
         except NotAttentionError as reason:
@@ -85,6 +88,7 @@ SOFTMAX = Pass(
     "attention gets ITA's softmax in powers of two",
     before=("ita_attention", *_LATER),
     exact=None,
+    optional=True,
 )
 ATTENTION = Pass(
     "ita_attention",

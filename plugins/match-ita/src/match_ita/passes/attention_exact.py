@@ -10,7 +10,7 @@ from match_ita.arithmetic import Step
 from match_ita.ita_interfaces import BLOCK
 from match_ita.passes.attention_affine import IDENTITY, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError, Projection
-from match_ita.passes.attention_numbers import Design, ItaMax, Symmetric, padded_columns
+from match_ita.passes.attention_numbers import COLUMNS_MAX, HEAD_MAX, Design, ItaMax, Symmetric, padded_columns
 
 
 def exact(heads: Heads, softmax: ItaMax) -> Design:
@@ -24,8 +24,11 @@ def exact(heads: Heads, softmax: ItaMax) -> Design:
             f"the softmax has shift 5, numerator {numerator} and {group} columns at once, the target's has "
             f"{softmax.shift}, {softmax.numerator} and {softmax.group}"
         )
-    if heads.k.rows % BLOCK:
-        raise NotAttentionError(f"{heads.k.rows} keys are no multiple of {BLOCK}")
+    if heads.k.rows % BLOCK or heads.k.rows > COLUMNS_MAX or heads.size > HEAD_MAX:
+        raise NotAttentionError(
+            f"{heads.k.rows} keys of {heads.size} columns: ITA needs a multiple of {BLOCK} up to {COLUMNS_MAX} keys "
+            f"and up to {HEAD_MAX} columns"
+        )
     q, k, v = (_as_it_is(projection) for projection in (heads.q, heads.k, heads.v))
     before = producer(heads.softmax.inputs[0])
     if before is None or qualified_op(before) != "match.arith::RequantI8" or before not in heads.nodes:

@@ -25,6 +25,8 @@ Ints = NDArray[np.int64]
 ERROR_MAX = 1.0
 #: Keys of attention: 15 tiles of 64 (the registers' fields have 4 bits).
 COLUMNS_MAX = 15 * BLOCK
+#: Columns of a head: sums of as many products fit the accumulator (sheet ita-arithmetic, 2.6).
+HEAD_MAX = 512
 #: Bits of a new multiplier, as the core's own ones have (match_core/transforms/requant.py).
 _MULTIPLIER_BITS = 24
 _SHIFT_MAX = 48
@@ -79,6 +81,8 @@ class Design:
 
 def approximate(heads: Heads, softmax: ItaMax) -> Design:
     """The nearest that ITA can do to a softmax of real numbers; NotAttentionError where that is not near enough."""
+    if heads.size > HEAD_MAX:
+        raise NotAttentionError(f"heads have {heads.size} columns, more than {HEAD_MAX}")
     q, k, v = (symmetric(projection) for projection in (heads.q, heads.k, heads.v))
     qk = logit_step(logits_of(heads), q.ratio * k.ratio, heads.k.rows, softmax)
     return Design(q, k, v, qk, value_step(heads, v.ratio, softmax.numerator / 256))
@@ -156,7 +160,8 @@ def _table_step(heads: Heads) -> float:
 
 def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> Step:
     """Requantisation of q k^T for ITAMax. ``ratio``: by how much q and k together are smaller than the model's;
-    ``columns``: keys. The offset brings the logits' range to the middle, which changes no softmax."""
+    ``columns``: keys. The offset brings the logits' range to the middle, which changes no softmax and keeps what is
+    added to the keys without weight: with logits anywhere in the range that the model was quantised for."""
     if columns > COLUMNS_MAX:
         raise NotAttentionError(f"{columns} keys are more than {COLUMNS_MAX}")
     low, high = logits.low / softmax.step, logits.high / softmax.step
