@@ -7,6 +7,10 @@
  *   acquire               reads the acquire register, which must give a job
  *   wait                  until ITA is idle
  *   clocks                prints name, time and busy cycles of each
+ *   in, out NEAR FAR PLANES ROWS BYTES ROW_STRIDE PLANE_STRIDE: a copy between L1 and the far memory, and the wait
+ *   far OFFSET BYTES      prints bytes of the far memory; byte i holds 7 i + 3 at first
+ *   team OFFSET           a kernel on all cores: core c writes c + 1, and behind a barrier the sum of all to OFFSET + 8 + c
+ *   dma WHICH             one of the copies that the DMA cannot make
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +20,7 @@
 #include "match_ita_api.h"
 #include "match_ita_job.h"
 #include "match_ita_cluster.h"
+#include "match_ita_team.h"
 
 #define MAX_NUMBERS 32
 
@@ -63,6 +68,71 @@ static void run_matmul(const long *n) {
   match_ita_matmul(&tile);
 }
 
+static uint8_t far[64 * 1024];
+
+static void copy_in(const long *n) {
+  match_ita_copy_in_3d(place(n[0]), far + n[1], (uint32_t)n[2], (uint32_t)n[3], (uint32_t)n[4], (uint32_t)n[5],
+                       (uint32_t)n[6]);
+  match_ita_copy_wait();
+}
+
+static void copy_out(const long *n) {
+  match_ita_copy_out_3d(far + n[1], place(n[0]), (uint32_t)n[2], (uint32_t)n[3], (uint32_t)n[4], (uint32_t)n[5],
+                        (uint32_t)n[6]);
+  match_ita_copy_wait();
+}
+
+static void dump_far(const long *n) {
+  for (long i = 0; i < n[1]; i++) {
+    printf("%02x", far[n[0] + i]);
+  }
+  printf("\n");
+}
+
+/* Core c works for 10 (c + 1) cycles before the barrier, and for 10 (8 - c) behind it. */
+static void team_core(void *argument) {
+  uint8_t *const data = *(uint8_t *const *)argument;
+  const uint32_t core = match_ita_core();
+  uint32_t sum = 0u;
+  data[core] = (uint8_t)(core + 1u);
+  match_ita_charge(10u * (core + 1u));
+  match_ita_barrier();
+  for (uint32_t i = 0u; i < match_ita_cores(); i++) {
+    sum += data[i];
+  }
+  data[8u + core] = (uint8_t)sum;
+  match_ita_charge(10u * (match_ita_cores() - core));
+}
+
+static void run_team(const long *n) {
+  uint8_t *const data = place(n[0]);
+  match_ita_team_launch(team_core, (const void *)&data);
+  match_ita_team_wait();
+}
+
+static void copy_core(void *argument) {
+  (void)snrt_dma_start_1d(place(0), argument, 8u);
+}
+
+static void wrong_copy(const long *n) {
+  if (n[0] == 0) {
+    (void)snrt_dma_start_1d(far, far + 64, 8u);
+  } else if (n[0] == 1) {
+    (void)snrt_dma_start_1d(place(0), far, 0u);
+  } else if (n[0] == 2) {
+    (void)snrt_dma_start_2d(far, place(0), 8u, 4u, 8u, 2u);
+  } else if (n[0] == 3) {
+    (void)snrt_dma_start_1d(place(0), (const void *)(uintptr_t)16u, 8u);
+  } else if (n[0] == 4) {
+    match_ita_team_launch(copy_core, far);
+    match_ita_team_wait();
+  } else if (n[0] == 5) {
+    (void)snrt_dma_start_1d(place(MATCH_ITA_L1_BYTES - 4u), far, 8u);
+  } else {
+    (void)snrt_dma_start_1d(place(0), far, 8u); /* and no wait */
+  }
+}
+
 static void write_bytes(long offset, const char *digits) {
   for (uint8_t *at = place(offset); digits[0] != '\0' && digits[0] != '\n'; digits += 2) {
     const char pair[3] = {digits[0], digits[1], '\0'};
@@ -99,7 +169,9 @@ static void obey(char *line) {
   static const struct {
     const char *name;
     void (*run)(const long *numbers);
-  } kernels[] = {{"linear", run_linear}, {"turned", run_turned}, {"attention", run_attention}, {"matmul", run_matmul}};
+  } kernels[] = {{"linear", run_linear}, {"turned", run_turned}, {"attention", run_attention},
+                 {"matmul", run_matmul}, {"in", copy_in},        {"out", copy_out},
+                 {"far", dump_far},      {"team", run_team},     {"dma", wrong_copy}};
   long numbers[MAX_NUMBERS] = {0};
   char *const word = strtok(line, " \n");
   char *const rest = strtok(NULL, "\n");
@@ -149,6 +221,9 @@ int main(int argc, char **argv) {
   match_twin_configure(argc > 1 ? argv[1] : "eager");
   match_twin_host_clock(MATCH_TWIN_CLOCK_HOST);
   l1 = match_ita_twin_l1(MATCH_ITA_L1_BYTES);
+  for (size_t i = 0u; i < sizeof far; i++) {
+    far[i] = (uint8_t)(7u * i + 3u);
+  }
   if (match_ita_start() != 0 || match_ita_call(run_script, stdin) != 0) {
     return 1;
   }
