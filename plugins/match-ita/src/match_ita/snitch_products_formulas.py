@@ -40,8 +40,7 @@ def _touched(groups: Cycles, size: Cycles, items: Cycles) -> Cycles:
 def _columns(timing: Timing, taps: Cycles, *, pairs: bool, wide: int) -> Cycles:
     way = "pairs" if pairs else "plain"
     sums = taps // _UNROLLED * timing[f"{way}_step_cycles"] + taps % _UNROLLED * timing[f"{way}_tap_cycles"]
-    requant = timing["products_wide_cycles" if wide else "products_narrow_cycles"]
-    return timing["columns_cycles"] + sums + _PANEL * _COLUMNS * requant
+    return timing["columns_wide_cycles" if wide else "columns_narrow_cycles"] + sums
 
 
 def _product(timing: Timing, vectors: Cycles, columns: Cycles, taps: Cycles, *, pairs: bool, wide: int) -> Cycles:
@@ -60,7 +59,7 @@ def _pack(timing: Timing, vectors: Cycles, taps: Cycles) -> Cycles:
 def _linear(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
     n = tile["N"] if "N" in tile else tile["N1"] * tile["N0"]
     product = _product(timing, n, tile["K"], tile["C"], pairs=True, wide=parameters["wide"])
-    return _pack(timing, n, tile["C"]) + product
+    return timing["barrier_cycles"] + _pack(timing, n, tile["C"]) + product
 
 
 def matmul_pairs(parameters: Mapping[str, int]) -> bool:
@@ -74,15 +73,8 @@ def _matmul(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles
     vectors, columns = (tile["M"], tile["N"]) if parameters["b_rows"] else (tile["N"], tile["M"])
     pairs, wide = matmul_pairs(parameters), parameters["wide"]
     product = _product(timing, vectors, columns, tile["C"], pairs=pairs, wide=wide)
-    return tile["H"] * (_pack(timing, vectors, tile["C"]) + product)
-
-
-def _itamax(timing: Timing, columns: Cycles, group: int) -> Cycles:
-    return (
-        timing["itamax_row_cycles"]
-        + columns // group * timing["itamax_group_cycles"]
-        + columns * timing["itamax_element_cycles"]
-    )
+    head = timing["matmul_head_cycles"] + _pack(timing, vectors, tile["C"]) + product
+    return timing["barrier_cycles"] + tile["H"] * head
 
 
 def _attention(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
@@ -95,7 +87,9 @@ def _attention(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cyc
         + 2 * timing["panel_cycles"]
         + _up(tile["T"], _COLUMNS) * _columns(timing, p, pairs=True, wide=parameters["qk_wide"])
         + _up(p, _COLUMNS) * _columns(timing, tp, pairs=False, wide=parameters["av_wide"])
-        + _PANEL * _itamax(timing, tp, parameters["group"])
+        + tp // parameters["group"] * timing["attention_group_cycles"]
+        + tp * timing["attention_column_cycles"]
+        + (tp - tile["T"]) * timing["attention_fill_cycles"]
     )
     cycles: Cycles = items * rows
     return cycles
@@ -107,7 +101,9 @@ def _softmax(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycle
 
 
 def _shift_softmax(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
-    return _up(tile["R"], timing["cores"]) * _itamax(timing, tile["C"], parameters["group"])
+    groups = tile["C"] // parameters["group"] * timing["shift_softmax_group_cycles"]
+    row = timing["shift_softmax_row_cycles"] + groups + tile["C"] * timing["shift_softmax_element_cycles"]
+    return _up(tile["R"], timing["cores"]) * row
 
 
 def _conv2d(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:
@@ -115,7 +111,11 @@ def _conv2d(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles
     taps = rows * tile["FX"]
     window = timing["window_cycles"] + rows * timing["window_row_cycles"] + taps * timing["window_tap_cycles"]
     windows = _PANEL * _up(_up(pixels, _PANEL), timing["cores"])
-    return windows * window + _product(timing, pixels, tile["K"], taps, pairs=True, wide=parameters["wide"])
+    return (
+        timing["barrier_cycles"]
+        + windows * window
+        + _product(timing, pixels, tile["K"], taps, pairs=True, wide=parameters["wide"])
+    )
 
 
 def _maxpool2d(timing: Timing, parameters: Mapping[str, int], tile: Tile) -> Cycles:

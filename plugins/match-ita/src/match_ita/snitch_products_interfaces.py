@@ -60,7 +60,7 @@ ATTENTION = KernelInterface(
 #: Rows of softmax by table: floor((2 N t + rounded * s) / (2 s)) + zero, clipped; t = table[max - x], s = sum of t.
 SOFTMAX = KernelInterface(
     "snitch_softmax",
-    (("input", "input"), ("table", "constant"), ("output", "output")),
+    (("table", "constant"), ("input", "input"), ("output", "output")),
     ("R", "C"),
     (),
     ("input_unsigned", "numerator", "rounded", "zero", "low", "high"),

@@ -25,7 +25,8 @@ SOURCES = tuple(sorted(RUNTIME.glob("match_snitch_products*.c")))
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITISERS = ("-fsanitize=undefined", "-fno-sanitize-recover=undefined")
 CORES = Constant("cores", 8, "cores", "IEEE Design & Test 42:5, 2025")
-TIMING = {constant.name: int(constant.value) for constant in (CORES, *CONSTANTS)}
+BARRIER = Constant("barrier_cycles", 20, "cycles", "the table of the package", estimate=True)
+TIMING = {constant.name: int(constant.value) for constant in (CORES, BARRIER, *CONSTANTS)}
 #: What lies around every buffer, which no kernel may change.
 GUARD_BYTES = 64
 
@@ -41,6 +42,7 @@ void test_charge(uint64_t cycles);
 _TEAM = """#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include "match_ita_team.h"
+#include "match_ita_timing.h"
 #define CORES 8u
 static pthread_barrier_t barrier;
 static _Thread_local uint32_t core;
@@ -50,7 +52,11 @@ static const void *argument;
 void test_charge(uint64_t cycles) { charges[core] += cycles; }
 uint32_t match_ita_core(void) { return core; }
 uint32_t match_ita_cores(void) { return CORES; }
-void match_ita_barrier(void) { (void)pthread_barrier_wait(&barrier); }
+void match_ita_barrier(void)
+{
+    charges[core] += MATCH_ITA_BARRIER_CYCLES;
+    (void)pthread_barrier_wait(&barrier);
+}
 static void *run(void *number)
 {
     core = (uint32_t)(uintptr_t)number;
@@ -90,7 +96,7 @@ def compile_library(folder: Path, *flags: str) -> ctypes.CDLL:
     write_headers(folder)
     output = folder / "products.so"
     paths = (f"-I{folder}", f"-I{RUNTIME}", *map(str, SOURCES), str(folder / "team.c"), "-o", str(output))
-    command = ["gcc", *STRICT, *flags, "-DMATCH_ITA_TWIN", "-fPIC", "-shared", "-pthread", *paths]
+    command = ["gcc", *STRICT, *flags, "-fPIC", "-shared", "-pthread", *paths]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     library = ctypes.CDLL(str(output))

@@ -84,15 +84,18 @@ def _matmul(program: Program, found: Mapping[str, float]) -> Figures:
 def _attention(program: Program, found: Mapping[str, float]) -> Figures:
     sizes = {"h": 1, "s": _ROWS, "group": 16, "softmax_shift": 5, "numerator": 65280, "qk_shift": 8, "av_shift": 8}
     attention = _Kernel(program, "attention", {**sizes, "qk_multiplier": 1, "av_multiplier": 1})
-    # Without columns of a head there is nothing to mix.
-    column = attention.per("tp", 64, 128, t=64, p=0)
-    grouped = attention.per("tp", 64, 128, t=64, p=0, group=32)
+    logits = (found["columns_narrow"] + found["pairs_step"]) / 2  # of a key
+    mixed = 2 * found["plain_step"] / 4  # of four columns of a head
+    whole, half = ({"t": size, "tp": size, "p": 4} for size in (128, 64))
+    column = (attention.cycles(**whole) - attention.cycles(**half)) / 64 - logits - mixed
+    grouped = (attention.cycles(**whole, group=32) - attention.cycles(**half, group=32)) / 64 - logits - mixed
     group = (column - grouped) * 32
     yield "attention_group", group
     yield "attention_column", column - group / 16
-    item = attention.per("s", _ROWS, 5 * _ROWS, t=64, tp=64, p=0) * _ROWS
-    logits = 32 * found["columns_narrow"] + 2 * found["panel"] + found["pack_panel"]
-    yield "attention_rows", item - logits - 64 * column
+    yield "attention_fill", logits - attention.per("t", 64, 128, tp=128, p=4)
+    item = attention.per("s", _ROWS, 5 * _ROWS, **half) * _ROWS
+    packed = found["pack_panel"] + 4 * found["pack_tap"] + 2 * found["panel"]
+    yield "attention_rows", item - packed - 64 * (column + logits + mixed) - 2 * found["columns_narrow"]
 
 
 def _softmax(program: Program, found: Mapping[str, float]) -> Figures:

@@ -3,11 +3,11 @@
 
 /* Steps of the inner loops are unrolled by hand, as the cores have no hardware loops. */
 #define UNROLLED 4u
-/* Functions of their own, so that sums stay in registers; GCC's first scheduling pass would make it run out of them. */
+/* Loops are functions of their own, so that sums stay in registers, of which these passes of GCC would run out. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define LOOP static __attribute__((noinline, optimize("no-schedule-insns")))
+#define LOOP_WITHOUT(...) static __attribute__((noinline, optimize(__VA_ARGS__)))
 #else
-#define LOOP static __attribute__((noinline))
+#define LOOP_WITHOUT(...) static __attribute__((noinline))
 #endif
 
 MATCH_SNITCH_INLINE void pack(match_snitch_panel_t *panel, const match_snitch_source_t *source, int is_unsigned,
@@ -97,7 +97,8 @@ MATCH_SNITCH_INLINE void pair_step(const uint32_t *w, const int8_t *x, const int
     add_pair(&sums[3], b0 * y0 + b1 * y1);
 }
 
-LOOP void pair_sums(const uint32_t *w, const int8_t *x, const int8_t *y, uint32_t taps, sums_t *sums)
+LOOP_WITHOUT("no-schedule-insns")
+void pair_sums(const uint32_t *w, const int8_t *x, const int8_t *y, uint32_t taps, sums_t *sums)
 {
     const uint32_t *const last = w + 2u * taps;
     const uint32_t *const stop = w + 2u * (taps & ~(UNROLLED - 1u));
@@ -132,16 +133,23 @@ MATCH_SNITCH_INLINE int32_t plain_value(const uint8_t *x, int is_unsigned)
     return is_unsigned ? (int32_t)*x : (int32_t)(int8_t)*x;
 }
 
+/* Four sums of one column. */
+MATCH_SNITCH_INLINE void add_plain(const int16_t *w, int32_t value, int32_t *sums)
+{
+    sums[0] += w[0] * value;
+    sums[1] += w[1] * value;
+    sums[2] += w[2] * value;
+    sums[3] += w[3] * value;
+}
+
 MATCH_SNITCH_INLINE void plain_step(const int16_t *w, const uint8_t *x, const uint8_t *y, int is_unsigned, sums_t *sums)
 {
     const int32_t x0 = plain_value(x, is_unsigned), y0 = plain_value(y, is_unsigned);
-    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
-        sums->of[0][i] += w[i] * x0;
-        sums->of[1][i] += w[i] * y0;
-    }
+    add_plain(w, x0, sums->of[0]);
+    add_plain(w, y0, sums->of[1]);
 }
 
-LOOP void plain_sums(const int16_t *w, const uint8_t *x, const uint8_t *y, uint32_t taps,
+MATCH_SNITCH_INLINE void plain_sums(const int16_t *w, const uint8_t *x, const uint8_t *y, uint32_t taps,
                                     int is_unsigned, sums_t *sums)
 {
     const int16_t *const last = w + MATCH_SNITCH_PANEL * taps;
@@ -161,56 +169,97 @@ LOOP void plain_sums(const int16_t *w, const uint8_t *x, const uint8_t *y, uint3
     *sums = sum;
 }
 
-/* Results of one column. */
-MATCH_SNITCH_INLINE void finish(const match_snitch_product_t *p, const int32_t *sums, const int32_t *corrections,
-                                const uint32_t *offsets, uint32_t column)
+LOOP_WITHOUT("no-schedule-insns", "no-tree-ter")
+void signed_sums(const int16_t *w, const uint8_t *x, const uint8_t *y, uint32_t taps, sums_t *sums)
 {
-    const int32_t multiplier = p->multiplier[column * p->parameter_step];
-    const int64_t addend = p->addend[column * p->parameter_step];
-    uint8_t *const output = p->output + column * p->column_step;
+    plain_sums(w, x, y, taps, 0, sums);
+}
+
+LOOP_WITHOUT("no-schedule-insns", "no-tree-ter")
+void unsigned_sums(const int16_t *w, const uint8_t *x, const uint8_t *y, uint32_t taps, sums_t *sums)
+{
+    plain_sums(w, x, y, taps, 1, sums);
+}
+
+/* Where the results of a panel go, from that of a column on, and what its sums have too much. */
+typedef struct {
+    uint32_t offsets[MATCH_SNITCH_PANEL];
+    int32_t corrections[MATCH_SNITCH_PANEL];
+} results_t;
+
+static results_t results_of(const match_snitch_product_t *p, const match_snitch_panel_t *panel, uint32_t number)
+{
+    results_t results;
     for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
-        const int32_t sum = sums[i] - corrections[i];
-        const int32_t value = p->wide ? match_snitch_wide(sum, multiplier, addend, p->shift)
-                                      : (sum * multiplier + (int32_t)addend) >> p->shift;
-        output[offsets[i]] = (uint8_t)match_snitch_clip(value, p->low, p->high);
+        const uint32_t at = number * MATCH_SNITCH_PANEL + i;
+        results.offsets[i] = ((at < p->vectors) ? at : p->vectors - 1u) * p->vector_step;
+        results.corrections[i] = p->stream_zero * panel->sums[i];
+    }
+    return results;
+}
+
+MATCH_SNITCH_INLINE int32_t scaled(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift, int wide)
+{
+    return wide ? match_snitch_wide(sum, multiplier, addend, shift) : (sum * multiplier + (int32_t)addend) >> shift;
+}
+
+/* Results of a panel and two columns. */
+MATCH_SNITCH_INLINE void finish(const match_snitch_product_t *p, const results_t *results, const sums_t *sums,
+                                const uint32_t *columns, int wide)
+{
+    const uint32_t one = columns[0] * p->parameter_step, other = columns[1] * p->parameter_step;
+    const int32_t multiplier_x = p->multiplier[one], multiplier_y = p->multiplier[other];
+    const int64_t addend_x = p->addend[one], addend_y = p->addend[other];
+    const int32_t low = p->low, high = p->high;
+    const uint32_t shift = p->shift;
+    uint8_t *const x = p->output + columns[0] * p->column_step, *const y = p->output + columns[1] * p->column_step;
+    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
+        const uint32_t offset = results->offsets[i];
+        const int32_t correction = results->corrections[i];
+        const int32_t value_x = scaled(sums->of[0][i] - correction, multiplier_x, addend_x, shift, wide);
+        const int32_t value_y = scaled(sums->of[1][i] - correction, multiplier_y, addend_y, shift, wide);
+        x[offset] = (uint8_t)match_snitch_clip(value_x, low, high);
+        y[offset] = (uint8_t)match_snitch_clip(value_y, low, high);
     }
 }
 
-enum { PAIRS, PLAIN_SIGNED, PLAIN_UNSIGNED };
-
-MATCH_SNITCH_INLINE void block(const match_snitch_product_t *p, uint32_t number, uint32_t first, uint32_t stop, int way)
+static __attribute__((noinline)) void finish_wide(const match_snitch_product_t *p, const results_t *results,
+                                                  const sums_t *sums, const uint32_t *columns)
 {
-    const match_snitch_panel_t *const panel = match_snitch_panel(p->panels, number, p->taps);
-    uint32_t offsets[MATCH_SNITCH_PANEL];
-    int32_t corrections[MATCH_SNITCH_PANEL];
-    for (uint32_t i = 0u; i < MATCH_SNITCH_PANEL; i++) {
-        const uint32_t at = number * MATCH_SNITCH_PANEL + i;
-        offsets[i] = ((at < p->vectors) ? at : p->vectors - 1u) * p->vector_step;
-        corrections[i] = p->stream_zero * panel->sums[i];
-    }
-    for (uint32_t pair = first; pair < stop; pair++) {
-        const uint32_t one = MATCH_SNITCH_COLUMNS * pair, other = (one + 1u < p->columns) ? one + 1u : one;
-        const uint8_t *const x = (const uint8_t *)p->stream + one * p->stream_step;
-        const uint8_t *const y = (const uint8_t *)p->stream + other * p->stream_step;
-        sums_t sums;
-        if (way == PAIRS) {
-            pair_sums(panel->words, (const int8_t *)x, (const int8_t *)y, p->taps, &sums);
-        } else {
-            plain_sums((const int16_t *)(const void *)panel->words, x, y, p->taps, way == PLAIN_UNSIGNED, &sums);
-        }
-        finish(p, sums.of[0], corrections, offsets, one);
-        finish(p, sums.of[1], corrections, offsets, other);
-    }
+    finish(p, results, sums, columns, 1);
+}
+
+static __attribute__((noinline)) void finish_narrow(const match_snitch_product_t *p, const results_t *results,
+                                                    const sums_t *sums, const uint32_t *columns)
+{
+    finish(p, results, sums, columns, 0);
 }
 
 void match_snitch_block(const match_snitch_product_t *p, uint32_t number, uint32_t first, uint32_t stop)
 {
-    if (p->pairs) {
-        block(p, number, first, stop, PAIRS);
-    } else if (p->stream_unsigned) {
-        block(p, number, first, stop, PLAIN_UNSIGNED);
-    } else {
-        block(p, number, first, stop, PLAIN_SIGNED);
+    const match_snitch_panel_t *const panel = match_snitch_panel(p->panels, number, p->taps);
+    const int16_t *const single = (const int16_t *)(const void *)panel->words;
+    const results_t results = results_of(p, panel, number);
+    for (uint32_t pair = first; pair < stop; pair++) {
+        const uint32_t columns[MATCH_SNITCH_COLUMNS] = {
+            MATCH_SNITCH_COLUMNS * pair,
+            (MATCH_SNITCH_COLUMNS * pair + 1u < p->columns) ? MATCH_SNITCH_COLUMNS * pair + 1u : p->columns - 1u,
+        };
+        const uint8_t *const x = (const uint8_t *)p->stream + columns[0] * p->stream_step;
+        const uint8_t *const y = (const uint8_t *)p->stream + columns[1] * p->stream_step;
+        sums_t sums;
+        if (p->pairs) {
+            pair_sums(panel->words, (const int8_t *)x, (const int8_t *)y, p->taps, &sums);
+        } else if (p->stream_unsigned) {
+            unsigned_sums(single, x, y, p->taps, &sums);
+        } else {
+            signed_sums(single, x, y, p->taps, &sums);
+        }
+        if (p->wide) {
+            finish_wide(p, &results, &sums, columns);
+        } else {
+            finish_narrow(p, &results, &sums, columns);
+        }
     }
 }
 

@@ -1,15 +1,17 @@
 /* match_snitch_products_cycles.h - cycles of the busiest core, as snitch_products_formulas.py computes them; figures are
- * those of match_ita_timing.h. Silicon needs none of it. SPDX-License-Identifier: Apache-2.0 */
+ * those of match_ita_timing.h. The barrier charges itself. Silicon needs none of it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_SNITCH_PRODUCTS_CYCLES_H
 #define MATCH_SNITCH_PRODUCTS_CYCLES_H
 
-#ifdef MATCH_ITA_TWIN
+#include "match_ita_team.h"
+
+/* The twin's header of charges, which the cluster's includes there. */
+#ifdef MATCH_ITA_CHARGE_H
 #include <stdint.h>
 
 #include "match_ita_timing.h"
 #include "match_snitch_products_kernels.h"
-
-#define MATCH_SNITCH_RESULTS 8u /* of a panel and two columns */
 
 static inline uint64_t match_snitch_ups(uint64_t size, uint64_t divisor)
 {
@@ -28,8 +30,8 @@ static inline uint64_t match_snitch_columns_cycles(uint64_t taps, int pairs, int
 {
     const uint64_t step = pairs ? MATCH_ITA_PAIRS_STEP_CYCLES : MATCH_ITA_PLAIN_STEP_CYCLES;
     const uint64_t single = pairs ? MATCH_ITA_PAIRS_TAP_CYCLES : MATCH_ITA_PLAIN_TAP_CYCLES;
-    const uint64_t requant = wide ? MATCH_ITA_PRODUCTS_WIDE_CYCLES : MATCH_ITA_PRODUCTS_NARROW_CYCLES;
-    return MATCH_ITA_COLUMNS_CYCLES + taps / 4u * step + taps % 4u * single + MATCH_SNITCH_RESULTS * requant;
+    const uint64_t results = wide ? MATCH_ITA_COLUMNS_WIDE_CYCLES : MATCH_ITA_COLUMNS_NARROW_CYCLES;
+    return results + taps / 4u * step + taps % 4u * single;
 }
 
 static inline uint64_t match_snitch_product_cycles(uint64_t vectors, uint64_t columns, uint64_t taps, int pairs, int wide)
@@ -62,15 +64,9 @@ static inline uint64_t match_snitch_linear_turned_cycles(const match_snitch_line
 static inline uint64_t match_snitch_matmul_cycles(const match_snitch_matmul_t *t)
 {
     const uint64_t vectors = t->b_rows ? t->m : t->n, columns = t->b_rows ? t->n : t->m;
-    const uint64_t head = match_snitch_pack_cycles(vectors, t->c) +
+    const uint64_t head = MATCH_ITA_MATMUL_HEAD_CYCLES + match_snitch_pack_cycles(vectors, t->c) +
                           match_snitch_product_cycles(vectors, columns, t->c, match_snitch_matmul_pairs(t), t->wide);
     return MATCH_ITA_PRODUCTS_CALL_CYCLES + t->h * head;
-}
-
-static inline uint64_t match_snitch_itamax_cycles(uint64_t columns, uint64_t group)
-{
-    return MATCH_ITA_ITAMAX_ROW_CYCLES + columns / group * MATCH_ITA_ITAMAX_GROUP_CYCLES +
-           columns * MATCH_ITA_ITAMAX_ELEMENT_CYCLES;
 }
 
 static inline uint64_t match_snitch_attention_cycles(const match_snitch_attention_t *t)
@@ -80,7 +76,9 @@ static inline uint64_t match_snitch_attention_cycles(const match_snitch_attentio
     const uint64_t mixed = match_snitch_ups(t->p, 2u) * match_snitch_columns_cycles(t->tp, 0, t->av_wide);
     const uint64_t rows = MATCH_ITA_ATTENTION_ROWS_CYCLES + MATCH_ITA_PACK_PANEL_CYCLES +
                           (uint64_t)t->p * MATCH_ITA_PACK_TAP_CYCLES + 2u * MATCH_ITA_PANEL_CYCLES + logits + mixed +
-                          4u * match_snitch_itamax_cycles(t->tp, (uint64_t)t->group);
+                          t->tp / (uint32_t)t->group * (uint64_t)MATCH_ITA_ATTENTION_GROUP_CYCLES +
+                          (uint64_t)t->tp * MATCH_ITA_ATTENTION_COLUMN_CYCLES +
+                          (uint64_t)(t->tp - t->t) * MATCH_ITA_ATTENTION_FILL_CYCLES;
     return MATCH_ITA_PRODUCTS_CALL_CYCLES + items * rows;
 }
 
@@ -92,8 +90,10 @@ static inline uint64_t match_snitch_softmax_cycles(const match_snitch_softmax_t 
 
 static inline uint64_t match_snitch_shift_softmax_cycles(const match_snitch_shift_softmax_t *t)
 {
-    return MATCH_ITA_PRODUCTS_CALL_CYCLES +
-           match_snitch_ups(t->r, MATCH_ITA_CORES) * match_snitch_itamax_cycles(t->c, (uint64_t)t->group);
+    const uint64_t row = MATCH_ITA_SHIFT_SOFTMAX_ROW_CYCLES +
+                         t->c / (uint32_t)t->group * (uint64_t)MATCH_ITA_SHIFT_SOFTMAX_GROUP_CYCLES +
+                         (uint64_t)t->c * MATCH_ITA_SHIFT_SOFTMAX_ELEMENT_CYCLES;
+    return MATCH_ITA_PRODUCTS_CALL_CYCLES + match_snitch_ups(t->r, MATCH_ITA_CORES) * row;
 }
 
 static inline uint64_t match_snitch_conv2d_cycles(const match_snitch_conv2d_t *t)

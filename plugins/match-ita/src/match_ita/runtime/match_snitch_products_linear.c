@@ -2,8 +2,6 @@
 #include "match_snitch_products_cycles.h"
 #include "match_snitch_products_kernels.h"
 
-#include <string.h>
-
 /* Zero of unsigned values that are read as int8 with 128 taken off. */
 #define UNSIGNED_OFFSET 128
 
@@ -55,7 +53,9 @@ static void linear_turned_core(void *context)
     if (t->input_n < columns) {
         const match_snitch_part_t part = match_snitch_part(t->k, 1u);
         for (uint32_t k = part.start; k < part.stop; k++) {
-            (void)memset((uint8_t *)t->output + k * columns + t->input_n, 0, columns - t->input_n);
+            for (uint32_t n = t->input_n; n < columns; n++) {
+                ((uint8_t *)t->output)[k * columns + n] = 0u;
+            }
         }
     }
     match_ita_charge(match_snitch_linear_turned_cycles(t));
