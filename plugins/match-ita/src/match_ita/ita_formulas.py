@@ -44,20 +44,19 @@ def kernel_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     kind = workload.kind
     overhead = "attention_job_overhead_cycles" if kind == "ita_attention" else "job_overhead_cycles"
     each = max(timing["job_cycles"] + timing[overhead], timing["job_program_cycles"])
-    cycles: Cycles = (
-        timing["job_program_cycles"] + jobs(kind, tile) * each + _is_short(workload, tile) * timing["tail_cycles"]
-    )
+    cycles: Cycles = timing["job_program_cycles"] + jobs(kind, tile) * each + _tail_cycles(timing, workload, tile)
     return cycles
 
 
-def _is_short(workload: Workload, tile: Tile) -> NDArray[np.bool_]:
-    """Whether the last block of rows is short. The tile of a turned layer does not say whether it has the last columns:
-    only those count that have all columns."""
+def _tail_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
+    """What a short block leaves is moved. The tile of a turned layer does not say whether it has the last columns: each
+    counts as its part of them."""
     rows = {"ita_linear": "S", "ita_attention": "S", "ita_matmul": "M"}.get(workload.kind)
+    tail = timing["tail_cycles"] if workload.scratch else 0
     if rows is None:
-        short: NDArray[np.bool_] = bool(workload.scratch) & (tile["T1"] == workload.dim("T1").size)
-    else:
-        short = tile[rows] % _BLOCK != 0
+        share: Cycles = tail * tile["T1"] // workload.dim("T1").size
+        return share
+    short: Cycles = tail * (tile[rows] % _BLOCK != 0).astype(np.int64)
     return short
 
 
