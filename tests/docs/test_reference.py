@@ -115,6 +115,15 @@ def test_every_pass_is_documented(plugins: Plugins, request: pytest.FixtureReque
     assert shown == wanted
 
 
+def test_the_optional_passes_are_named(plugins: Plugins) -> None:
+    from match_core.transforms.pipeline import core_passes
+
+    soc = plugins.soc("gap9")
+    optional = sorted(item.name for item in core_passes(soc, plugins.units_of(soc)) if item.optional)
+    shown = text_of(DOCS / "cli.md").split("<!-- optional passes -->")[1].split("<!-- end -->")[0]
+    assert shown == ", ".join(f"`{name}`" for name in optional)
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*")
 
