@@ -49,7 +49,7 @@ def check_bounds(t: Target, chosen) -> None:
     assert limits.shift_min <= chosen.shift <= limits.shift_max
     for c in range(t.multiplier.size):
         m, b = int(chosen.multiplier[c]), int(chosen.addend[c])
-        assert 0 <= m <= limits.multiplier_max
+        assert (-limits.multiplier_max if limits.signed else 0) <= m <= limits.multiplier_max
         for acc in (int(t.type_min[c]), 0, int(t.type_max[c])):
             for value in (acc * m, acc * m + b, b):
                 assert -(2 ** (limits.product_bits - 1)) <= value < 2 ** (limits.product_bits - 1)
@@ -57,7 +57,7 @@ def check_bounds(t: Target, chosen) -> None:
 
 channels = st.lists(
     st.tuples(
-        st.floats(-4.5, 0.5).map(lambda e: 10.0**e),  # multiplier
+        st.tuples(st.floats(-4.5, 0.5), st.sampled_from([1, -1])).map(lambda e: e[1] * 10.0 ** e[0]),  # multiplier
         st.floats(-400, 400),  # offset
         st.integers(0, 4000),  # reach below zero
         st.integers(0, 4000),  # reach above zero
@@ -80,7 +80,15 @@ def test_within_one_everywhere(rows, is_signed):
         assert enumerated_error(t, chosen) <= 1
 
 
-@given(channels, st.integers(0, 20), st.integers(-(2**22), 2**22), st.integers(0, 5000))
+def test_negative_factors_need_signed_multipliers():
+    t = target([0.01, -0.02], [100.0, 90.0], -3000, 3000)
+    unsigned = Arithmetic((1 << 31) - 1, 32, 0, 31, signed=False)
+    assert choose_requant(t, (unsigned, NARROW), 1.0).arithmetic == NARROW
+    positive = target([0.01, 0.02], [100.0, 90.0], -3000, 3000)
+    assert choose_requant(positive, (unsigned, NARROW), 1.0).arithmetic == unsigned
+
+
+@given(channels, st.integers(0, 20), st.integers(-(2**22), 2**22), st.integers(-5000, 5000))
 @settings(max_examples=200, deadline=None)
 def test_the_checker_finds_the_largest_error(rows, shift, addend, multiplier):
     m, c, low, high = (np.array(column) for column in zip(*rows, strict=True))
