@@ -61,8 +61,4 @@ CONSTANTS: tuple[Constant, ...] = (
     _counted("turn_block", 41, "a block of four by four bytes turned"),
     _counted("turn_row", 15, "a row of four columns turned"),
     _counted("turn", 5, "a byte turned"),
-    _counted("pool_output", 94, "a window of maximum pooling; two divisions are part of it"),
-    _counted("pool_channel", 20, "a channel of a window"),
-    _counted("pool_row", 4, "a row of a window"),
-    _counted("pool_tap", 7, "a pixel of a window"),
 )

@@ -162,14 +162,6 @@ def _concat(call: _Call) -> Cycles:
     return cycles
 
 
-def _maxpool(call: _Call) -> Cycles:
-    t = call.tile
-    row = call.figure("pool_row") + t["FX"] * call.figure("pool_tap")
-    output = call.figure("pool_output") + t["C"] * (call.figure("pool_channel") + t["FY"] * row)
-    cycles: Cycles = call.busiest(t["OY"] * t["OX"], 1) * output
-    return cycles
-
-
 _KERNELS: Mapping[str, Callable[[_Call], Cycles]] = {
     "snitch_add": _add,
     "snitch_requant": _requant,
@@ -189,5 +181,4 @@ _KERNELS: Mapping[str, Callable[[_Call], Cycles]] = {
     "snitch_pad": _pad,
     "snitch_concat": _concat,
     "snitch_concat_three": _concat,
-    "snitch_maxpool": _maxpool,
 }

@@ -99,16 +99,7 @@ CONCAT_THREE = KernelInterface(
     (),
     ("size_a", "size_b", "size_c"),
 )
-#: The largest pixel of each window, NHWC.
-MAXPOOL = KernelInterface(
-    "snitch_maxpool",
-    _UNARY,
-    ("OY", "OX", "C", "FY", "FX"),
-    (("input", "y"), ("input", "x")),
-    ("stride_y", "stride_x", "flip"),
-)
-
 INTERFACES = (
     ADD, REQUANT, REQUANT_TWICE, ADD_REQUANT, ADD_REQUANT_TWICE, OFFSET_EACH, LUT, SUM, SUM_ADD, LAYERNORM,
-    INTEGER_NORM, COPY, TRANSPOSE, GATHER, WINDOWS, PAD, CONCAT, CONCAT_THREE, MAXPOOL,
+    INTEGER_NORM, COPY, TRANSPOSE, GATHER, WINDOWS, PAD, CONCAT, CONCAT_THREE,
 )  # fmt: skip

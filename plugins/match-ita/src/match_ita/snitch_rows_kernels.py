@@ -137,6 +137,5 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "concat": _kernel(interfaces.CONCAT),
         "concat_constant": _kernel(interfaces.CONCAT_CONSTANT, _concat),
         "concat_three": _kernel(interfaces.CONCAT_THREE),
-        "maxpool": _kernel(interfaces.MAXPOOL),
     }
 )

@@ -124,29 +124,3 @@ def concat(match: Match) -> Workload:
     geometry = tuple((name.replace("input", "size"), size) for name, size in zip(names, sizes, strict=True))
     kind = "snitch_concat" if len(names) == 2 else "snitch_concat_three"
     return Workload(kind, _dims("OI", (outer, inner)), (*operands, output), 0, geometry)
-
-
-def maxpool(match: Match) -> Workload:
-    """The largest pixel of each window: OY, OX, C, FY, FX."""
-    _, height, width, channels = match.shape("input")
-    _, oy, ox, _ = s.output_shape(match)
-    attributes = match.node("pool").attrs
-    fy, fx = (int(size) for size in attributes["kernel_shape"])
-    stride_y, stride_x = (int(step) for step in attributes.get("strides", [1, 1]))
-    top, left = (int(p) for p in attributes.get("pads", [0, 0, 0, 0])[:2])
-    inputs = (
-        Axis("y", height, (("OY", stride_y), ("FY", 1)), top),
-        Axis("x", width, (("OX", stride_x), ("FX", 1)), left),
-        axis("C", channels),
-    )
-    outputs = (Axis("y", oy, (("OY", 1),)), Axis("x", ox, (("OX", 1),)), axis("C", channels))
-    operands = (Operand("input", "input", inputs), Operand("output", "output", outputs))
-    dims = (
-        Dim("OY", oy),
-        Dim("OX", ox),
-        Dim("C", channels),
-        Dim("FY", fy, tileable=False),
-        Dim("FX", fx, tileable=False),
-    )
-    geometry = (("stride_y", stride_y), ("stride_x", stride_x), ("flip", s.flip(match)))
-    return Workload("snitch_maxpool", dims, operands, 0, geometry)

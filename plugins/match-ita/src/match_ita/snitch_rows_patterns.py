@@ -123,11 +123,4 @@ PATTERNS: tuple[Pattern, ...] = (
         "concat_constant", "a tensor behind a constant", s.CONCAT_CONSTANT, (rules.BYTES, rules.ALL_INPUTS), mw.concat
     ),
     Pattern("concat_three", "three tensors joined", s.CONCAT_THREE, (rules.BYTES, rules.ALL_INPUTS), mw.concat),
-    Pattern(
-        "maxpool",
-        "maximum pooling",
-        s.MAXPOOL,
-        (rules.BYTES, rules.EXPLICIT, rules.NO_DILATION, rules.REACHES_INPUT),
-        mw.maxpool,
-    ),
 )

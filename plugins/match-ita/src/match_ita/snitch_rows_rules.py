@@ -250,25 +250,3 @@ def _padding(match: Match) -> str | None:
 
 
 ONE_PADDED = Constraint("padding", "padding is constant and along one axis", _padding)
-
-
-def _dilation(match: Match) -> str | None:
-    values = [int(d) for d in match.node("pool").attrs.get("dilations", [1, 1])]
-    return None if set(values) == {1} else f"dilation is {values}"
-
-
-NO_DILATION = Constraint("dilation", "there is no dilation", _dilation)
-
-
-def _reaches_input(match: Match) -> str | None:
-    pads, kernel = match.node("pool").attrs.get("pads", [0] * 4), match.node("pool").attrs["kernel_shape"]
-    wide = any(int(p) >= int(kernel[i % 2]) for i, p in enumerate(pads))
-    return None if not wide else f"padding is {pads} for windows of {kernel}"
-
-
-REACHES_INPUT = Constraint("padding", "every window has a pixel of the input", _reaches_input)
-EXPLICIT = Constraint(
-    "geometry",
-    "the pooling states its padding and rounds sizes down",
-    lambda m: None if not int(m.node("pool").attrs.get("ceil_mode", 0)) else "it rounds sizes up",
-)

@@ -67,7 +67,6 @@ PAD = Op("Pad", "pad", (Any("input"), Const("pads")))
 CONCAT = Op("Concat", "concat", (Any("input_a"), Any("input_b")))
 CONCAT_CONSTANT = Op("Concat", "concat", (Const("input_a"), Any("input_b")))
 CONCAT_THREE = Op("Concat", "concat", (Any("input_a"), Any("input_b"), Any("input_c")))
-MAXPOOL = Op("match.nhwc::MaxPool", "pool", (Any("input"),))
 
 
 def number(match: Match, capture: str) -> int:

@@ -46,10 +46,6 @@ TILES: tuple[tuple[str, dict[str, int]], ...] = (
     ),
     ("snitch_pad", {"o": 64, "i": 1, "before": 0, "size": 64, "after": 64}),
     ("snitch_concat", {"o": 16, "i": 4, "size_a": 8, "size_b": 16}),
-    (
-        "snitch_maxpool",
-        {"oy": 8, "ox": 8, "c": 64, "fy": 3, "fx": 3, "stride_y": 2, "stride_x": 2, "input_y": 18, "input_x": 18},
-    ),
 )
 
 

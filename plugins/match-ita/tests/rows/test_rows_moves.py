@@ -94,29 +94,3 @@ def test_joined_tensors(library: ctypes.CDLL, seed: int, o: int, i: int, sizes: 
     interface = interfaces.CONCAT if len(sizes) == 2 else interfaces.CONCAT_THREE
     result = run(library, interface, {**parts, "output": blank(o, sum(sizes), i)}, numbers)
     np.testing.assert_array_equal(result, np.concatenate(list(parts.values()), 1))
-
-
-@CASES
-@given(
-    seed=SEEDS,
-    out=st.tuples(st.integers(1, 5), st.integers(1, 5)),
-    c=SIZE,
-    kernel=st.tuples(st.integers(1, 3), st.integers(1, 3)),
-    stride=st.integers(1, 2),
-    kind=st.sampled_from([np.int8, np.uint8]),
-)
-def test_maximum_pooling(
-    library: ctypes.CDLL, seed: int, out: Any, c: int, kernel: Any, stride: int, kind: Any
-) -> None:
-    before = [min(1, taps - 1) for taps in kernel]
-    size = [max(1, (o - 1) * stride + taps - b) for o, taps, b in zip(out, kernel, before, strict=True)]
-    x = bytes_of(seed, *size, c).view(kind)
-    numbers = {"oy": out[0], "ox": out[1], "c": c, "fy": kernel[0], "fx": kernel[1], "stride_y": stride}
-    numbers |= {"stride_x": stride, "flip": 128 if kind == np.int8 else 0}
-    numbers |= {"input_y": size[0], "input_x": size[1]}
-    numbers |= {"input_y_pad_before": before[0], "input_x_pad_before": before[1]}
-    result = run(library, interfaces.MAXPOOL, {"input": x, "output": np.zeros((*out, c), kind)}, numbers)
-    for oy, ox in np.ndindex(*out):
-        y, left = oy * stride - before[0], ox * stride - before[1]
-        seen = x[max(0, y) : y + kernel[0], max(0, left) : left + kernel[1]]
-        np.testing.assert_array_equal(result[oy, ox], seen.max((0, 1)))

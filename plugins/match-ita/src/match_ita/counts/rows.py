@@ -40,7 +40,7 @@ class _Kernel:
 
 def row_figures(program: Program) -> Figures:
     """Every figure by its name, without ``rows_`` and ``_cycles``."""
-    for figures in (_flat, _columns, _sums, _norms, _moves, _turns, _pools):
+    for figures in (_flat, _columns, _sums, _norms, _moves, _turns):
         yield from figures(program)
 
 
@@ -116,15 +116,3 @@ def _turns(program: Program) -> Figures:
     column = kernel.per("c", 32, 320, r=8) * 4 * _CORES
     yield "turn_column", column - 2 * block
     yield "turn_matrix", kernel.per("a", 1, 5, r=8, c=32) - column
-
-
-def _pools(program: Program) -> Figures:
-    sizes = {"oy": 1, "ox": 1, "input_y": 8, "input_x": 8, "stride_y": 1, "stride_x": 1}
-    kernel = _Kernel(program, "snitch_maxpool", sizes)
-    tap = kernel.per("fx", 2, 4, c=1, fy=1)
-    row = kernel.per("fy", 2, 4, c=1, fx=2) - 2 * tap
-    channel = kernel.per("c", 1, 9, fy=1, fx=1) - row - tap
-    yield "pool_tap", tap
-    yield "pool_row", row
-    yield "pool_channel", channel
-    yield "pool_output", kernel.per("ox", 8, 64, oy=1, fy=1, fx=1, c=0, input_x=64) * _CORES

@@ -181,13 +181,6 @@ static inline uint64_t match_snitch_concat_three_cycles(const match_snitch_conca
     return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_busiest(t->o, 1u) * row;
 }
 
-static inline uint64_t match_snitch_maxpool_cycles(const match_snitch_maxpool_t *t)
-{
-    const uint64_t row = MATCH_ITA_ROWS_POOL_ROW_CYCLES + t->fx * MATCH_ITA_ROWS_POOL_TAP_CYCLES;
-    const uint64_t output = MATCH_ITA_ROWS_POOL_OUTPUT_CYCLES +
-                            t->c * (MATCH_ITA_ROWS_POOL_CHANNEL_CYCLES + t->fy * row);
-    return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_busiest((uint64_t)t->oy * t->ox, 1u) * output;
-}
 #endif
 
 #endif

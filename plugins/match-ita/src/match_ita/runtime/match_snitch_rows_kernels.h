@@ -13,7 +13,6 @@
 #include "match_snitch_integer_norm.h"
 #include "match_snitch_layernorm.h"
 #include "match_snitch_lut.h"
-#include "match_snitch_maxpool.h"
 #include "match_snitch_offset_each.h"
 #include "match_snitch_pad.h"
 #include "match_snitch_requant.h"
@@ -33,7 +32,6 @@ void match_snitch_gather(const match_snitch_gather_t *tile);
 void match_snitch_integer_norm(const match_snitch_integer_norm_t *tile);
 void match_snitch_layernorm(const match_snitch_layernorm_t *tile);
 void match_snitch_lut(const match_snitch_lut_t *tile);
-void match_snitch_maxpool(const match_snitch_maxpool_t *tile);
 void match_snitch_offset_each(const match_snitch_offset_each_t *tile);
 void match_snitch_pad(const match_snitch_pad_t *tile);
 void match_snitch_requant(const match_snitch_requant_t *tile);
