@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 _DEVIATIONS, _DEVIATIONS_MIN = 8.0, 4.0
 #: The expected error (root mean square, LSB) that rounded shares should and may cost.
 _RMS_GOAL, RMS_MAX = 0.5, 0.75
-#: Bits of the multipliers of shares per column, which ita_linear replaces, and of the sum's.
-_MULTIPLIER_BITS = 30
+#: Bits of the multipliers of shares per column, which ita_linear replaces; and of the sum's, whose products then fit 32
+#: bits and are off by 2^-12 LSB.
+_MULTIPLIER_BITS, _SUM_BITS = 30, 20
 _INT32 = 6  # TensorProto element type
 
 
@@ -159,7 +160,7 @@ def _divide(editor: Editor, layer: LinearLayer, plan: Plan) -> None:
     given = [wide, editor.constant(f"{name}_axes", np.array([0], np.int64))]
     keep = {"keepdims": 0}
     total = editor.node("ReduceSum", given, np.int32, flat, name=f"{name}_sum", origin=origin, attrs=keep)
-    shift = _MULTIPLIER_BITS - max(math.ceil(math.log2(1 / plan.ratio)), 0)
+    shift = _SUM_BITS - max(math.ceil(math.log2(1 / plan.ratio)), 0)
     values = [round(2**shift / plan.ratio), 1 << (shift - 1), 1 << shift, layer.lo, layer.hi]
     given = [total, *(editor.constant(f"{name}_sum_constant", np.array(value, np.int64)) for value in values)]
     result = editor.node("match.arith::RequantI8", given, np.int8, flat, name=f"{name}_sum_requant", origin=origin)
