@@ -12,7 +12,7 @@ from match_core.emit.interfaces import context_header
 from match_ita import snitch
 from match_ita.constants import preset_of, values
 from match_ita.ita_interfaces import ITA_INTERFACES
-from match_ita.ita_kernels import ITA_KERNELS
+from match_ita.ita_kernels import ita_kernels
 from match_ita.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 _HERE = Path(__file__).resolve().parent
@@ -51,7 +51,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
     return UnitApi(
         platform=PlatformApi(start="match_ita_start", stop="match_ita_stop", call="match_ita_call"),
         memory=_memory("match_snitch" if cores and beside else "match_ita"),
-        kernels=_led(snitch.KERNELS, beside) if cores else ITA_KERNELS,
+        kernels=_led(snitch.KERNELS, beside) if cores else ita_kernels(_softmax(preset_of(soc))),
         headers=("match_ita_api.h", *(snitch.HEADERS if cores else ()), *((f"{_BESIDE}.h",) if beside else ())),
         runtime=(
             *(file for file in _files("runtime") if not file.name.startswith(left_out)),
@@ -62,6 +62,11 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
         clock=unit,
         queue=_queue(unit) if beside else None,
     )
+
+
+def _softmax(preset: str) -> tuple[int, int]:
+    """Shift and numerator."""
+    return values(preset)["softmax_shift"], values(preset)["softmax_numerator"]
 
 
 def _led(kernels: Mapping[str, Kernel], beside: bool) -> Mapping[str, Kernel]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -14,7 +15,8 @@ from match_ita import ita_rules as rules
 from match_ita import ita_structures as s
 from match_ita.ita_interfaces import BLOCK
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = Mapping[str, NDArray[np.generic]]
+Pack = Callable[[Match, Workload], Arrays]
 
 
 def pack_weight(weight: NDArray[np.generic]) -> NDArray[np.int8]:
@@ -36,8 +38,11 @@ def _pack_linear(match: Match, workload: Workload) -> Arrays:
     return {"weight": pack_weight(weight), "bias": pack_bias(requant.bias, weight.shape[1])}
 
 
-def _pack_mask(match: Match, workload: Workload) -> Arrays:
-    """The lowest bias for columns of the last block that are beyond the keys."""
+def _pack_attention(match: Match, workload: Workload, softmax: tuple[int, int]) -> Arrays:
+    """The lowest bias for columns of the last block that are beyond the keys. ValueError where the graph has another
+    softmax than the chip: the passes of a preset make only its own."""
+    if rules.softmax_of(match) != softmax:
+        raise ValueError(f"shift and numerator of a softmax are {rules.softmax_of(match)}, those of ITA are {softmax}")
     keys = match.shape("k")[-2] % BLOCK or BLOCK
     return {"mask": pack_bias(np.where(np.arange(BLOCK) < keys, 0, rules.MASK), BLOCK)}
 
@@ -46,16 +51,18 @@ def _pack_nothing(match: Match, workload: Workload) -> Arrays:
     return {}
 
 
-def _kernel(interface: KernelInterface, pack: object) -> Kernel:
+def _kernel(interface: KernelInterface, pack: Pack) -> Kernel:
     """The kernel has ended when the function returns: programming jobs keeps the DM core busy."""
-    return Kernel(interface, launch=f"match_{interface.kind}", wait="", pack=pack)  # type: ignore[arg-type]
+    return Kernel(interface, launch=f"match_{interface.kind}", wait="", pack=pack)
 
 
-ITA_KERNELS: Mapping[str, Kernel] = MappingProxyType(
-    {
-        "ita_linear": _kernel(interfaces.ITA_LINEAR, _pack_linear),
-        "ita_linear_turned": _kernel(interfaces.ITA_LINEAR_TURNED, _pack_linear),
-        "ita_attention": _kernel(interfaces.ITA_ATTENTION, _pack_mask),
-        "ita_matmul": _kernel(interfaces.ITA_MATMUL, _pack_nothing),
-    }
-)
+def ita_kernels(softmax: tuple[int, int]) -> Mapping[str, Kernel]:
+    """The kernels of a chip with this shift and numerator of the softmax."""
+    return MappingProxyType(
+        {
+            "ita_linear": _kernel(interfaces.ITA_LINEAR, _pack_linear),
+            "ita_linear_turned": _kernel(interfaces.ITA_LINEAR_TURNED, _pack_linear),
+            "ita_attention": _kernel(interfaces.ITA_ATTENTION, partial(_pack_attention, softmax=softmax)),
+            "ita_matmul": _kernel(interfaces.ITA_MATMUL, _pack_nothing),
+        }
+    )

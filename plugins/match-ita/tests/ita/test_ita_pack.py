@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ita_graphs import ItaGraph
 from match_ita.ita_interfaces import BIAS_BYTES, BLOCK
-from match_ita.ita_kernels import ITA_KERNELS, pack_bias, pack_weight
+from match_ita.ita_kernels import ita_kernels, pack_bias, pack_weight
 from match_ita.ita_workloads import attention
 from numpy.typing import NDArray
+
+KERNELS = ita_kernels((0, 65280))
 
 
 def unpacked_bias(packed: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -45,7 +48,7 @@ def test_the_mask_takes_columns_beyond_the_keys() -> None:
     g = ItaGraph()
     y = g.attention(g.input(70, 64), g.input(100, 64), g.input(64, 128))
     match = g.matches(y)["ita_attention"]
-    mask = ITA_KERNELS["ita_attention"].pack(match, attention(match))["mask"]
+    mask = KERNELS["ita_attention"].pack(match, attention(match))["mask"]
     assert mask.nbytes == BIAS_BYTES
     np.testing.assert_array_equal(unpacked_bias(mask), [0] * 36 + [-(1 << 23)] * 28)
 
@@ -57,7 +60,14 @@ def test_a_layer_is_packed_with_the_bias_behind_its_addend() -> None:
     weight = g.constant(g.random.integers(-128, 128, (64, 128)), np.int8)
     y = g.requant(g.node("MatMulInteger", [x, weight], [64, 128], np.int32), 77, 15, bias, add=-4)
     candidate = next(c for c in g.candidates(y).legal if c.pattern.name == "ita_linear")
-    packed = ITA_KERNELS["ita_linear"].pack(candidate.match, candidate.workload)
+    packed = KERNELS["ita_linear"].pack(candidate.match, candidate.workload)
     np.testing.assert_array_equal(unpacked_bias(packed["bias"]), bias)
     numbers = candidate.workload.parameters
     assert (numbers["multiplier"], numbers["shift"], numbers["add"]) == (77, 15, -4)
+
+
+def test_another_softmax_than_the_chip_has_is_never_packed() -> None:
+    g = ItaGraph()
+    match = g.matches(g.attention(g.input(64, 64), g.input(64, 64), g.input(64, 64)))["ita_attention"]
+    with pytest.raises(ValueError, match="those of ITA are"):
+        ita_kernels((5, 65280))["ita_attention"].pack(match, attention(match))
