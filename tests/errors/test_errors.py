@@ -108,6 +108,7 @@ CASES = {
     "memory_size": Case("MATCH-U026", 2, _compile(models.relu, "--memory", "l1=large")),
     "program_name": Case("MATCH-U027", 2, _compile(models.relu, "--name", "8bit")),
     "energy_unknown": Case("MATCH-U028", 2, _compile(models.relu, "--objective", "energy")),
+    "needed_pass": Case("MATCH-U031", 2, _compile(models.relu, "--without-pass", "integerise")),
     "output_not_ours": Case("MATCH-U010", 2, _not_ours),
     "output_unwritable": Case("MATCH-U011", 2, _parent_is_a_file),
     "no_output_option": Case("MATCH-U001", 2, lambda folder: [str(models.relu(folder / "model.onnx"))]),
