@@ -150,7 +150,9 @@ def _windows(call: _Call) -> Cycles:
 def _pad(call: _Call) -> Cycles:
     before, size, after = (call.parameters[name] * call.tile["I"] for name in ("before", "size", "after"))
     words = (before % 4 == 0) & (size % 4 == 0) & (after % 4 == 0)
-    row = call.figure("pad_row") + (before + after) * call.figure("fill_byte") + call.run(size, words)
+    more = before + after
+    filled = np.where(words, more // 4 * call.figure("fill_word"), more * call.figure("fill_byte"))
+    row = call.figure("pad_row") + filled + call.run(size, words)
     return call.busiest(call.tile["O"], 1) * row
 
 
@@ -171,6 +173,7 @@ _KERNELS: Mapping[str, Callable[[_Call], Cycles]] = {
     "snitch_offset_each": _along("offset"),
     "snitch_lut": _along("lut"),
     "snitch_sum": _sum,
+    "snitch_sum_three": _along("sum_three"),
     "snitch_sum_add": lambda call: _sums(call, "sum_add"),
     "snitch_layernorm": _layernorm,
     "snitch_integer_norm": _integer_norm,

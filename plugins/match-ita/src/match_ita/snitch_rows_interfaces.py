@@ -63,6 +63,14 @@ SUM_ADD = KernelInterface(
     (),
     ("multiplier", "addend", "shift", "multiplier_a", "multiplier_b", "add_addend", "add_shift", *_CLIP),
 )
+#: output = requant(a + b + c).
+SUM_THREE = KernelInterface(
+    "snitch_sum_three",
+    (("input_a", "input"), ("input_b", "input"), ("input_c", "input"), ("output", "output")),
+    _MATRIX,
+    (),
+    ("multiplier", "addend", "shift", *_CLIP),
+)
 #: match.arith::LayerNormRequant. Parameters: multiplier, addend.
 LAYERNORM = KernelInterface(
     "snitch_layernorm", _SCALED, _MATRIX, (), ("epsilon_low", "epsilon_high", "shift", *_CLIP, "flip")
@@ -100,6 +108,6 @@ CONCAT_THREE = KernelInterface(
     ("size_a", "size_b", "size_c"),
 )
 INTERFACES = (
-    ADD, REQUANT, REQUANT_TWICE, ADD_REQUANT, ADD_REQUANT_TWICE, OFFSET_EACH, LUT, SUM, SUM_ADD, LAYERNORM,
+    ADD, REQUANT, REQUANT_TWICE, ADD_REQUANT, ADD_REQUANT_TWICE, OFFSET_EACH, LUT, SUM, SUM_ADD, SUM_THREE, LAYERNORM,
     INTEGER_NORM, COPY, TRANSPOSE, GATHER, WINDOWS, PAD, CONCAT, CONCAT_THREE,
 )  # fmt: skip

@@ -120,6 +120,8 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "add_requant": _kernel(interfaces.ADD_REQUANT, _add_requant),
         "add_requant_twice": _kernel(interfaces.ADD_REQUANT_TWICE, _add_requant_twice),
         "sum": _kernel(interfaces.SUM),
+        "sum_two": _kernel(interfaces.ADD),
+        "sum_three": _kernel(interfaces.SUM_THREE),
         "sum_add": _kernel(interfaces.SUM_ADD),
         "add_sum": _kernel(interfaces.SUM_ADD),
         "lut": _kernel(interfaces.LUT, _lut),

@@ -55,6 +55,20 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern("sum", "sum along an axis with requantisation", s.SUM, (*_TOTAL, rules.TOTAL_FITS), w.total),
     Pattern(
+        "sum_two",
+        "sum of two tensors that are joined for it, with requantisation",
+        s.SUM_TWO,
+        (*_TOTAL, rules.ALL_INPUTS, rules.STACKED, rules.TWO_FITS),
+        w.two,
+    ),
+    Pattern(
+        "sum_three",
+        "sum of three tensors that are joined for it, with requantisation",
+        s.SUM_THREE,
+        (*_TOTAL, rules.ALL_INPUTS, rules.STACKED, rules.THREE_FITS),
+        w.three,
+    ),
+    Pattern(
         "sum_add",
         "sum along the outermost axis with requantisation, and another tensor",
         s.SUM_ADD,

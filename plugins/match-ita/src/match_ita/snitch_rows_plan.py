@@ -101,6 +101,20 @@ def total(match: Match) -> Affine | None:
     return narrowed(s.affine(match, (parts(match) * ends[0], parts(match) * ends[1])))
 
 
+def two(match: Match) -> Sum | None:
+    """Of the sum of two tensors with one multiplier."""
+    ends = s.value_range(match, "input_a")
+    one = s.affine(match, ends)
+    factor, addend = int(one.multiplier[0]), int(one.addend[0])
+    return narrowed_sum(Sum(factor, factor, addend, one.shift, one.low, one.high, ends, ends))
+
+
+def three(match: Match) -> Affine | None:
+    """Of the sum of three tensors."""
+    ends = s.value_range(match, "input_a")
+    return narrowed(s.affine(match, (3 * ends[0], 3 * ends[1])))
+
+
 def total_add(match: Match, *, swapped: bool) -> tuple[Affine, Sum] | None:
     """Of a sum along an axis to which another tensor is added; ``swapped``: that one is the first of the two."""
     first = total(match)

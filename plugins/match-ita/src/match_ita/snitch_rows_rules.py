@@ -124,6 +124,8 @@ ADD_REQUANT_FITS = Constraint("product", "both steps have an equal form in 32 bi
 ADD_TWICE_FITS = Constraint("product", "all steps have an equal form in 32 bits", _found(plan.add_requant_twice))
 EACH_FITS = Constraint("product", "there is an equal form in 32 bits", _found(plan.requant_narrow))
 TOTAL_FITS = Constraint("product", "the step has an equal form in 32 bits", _found(plan.total))
+TWO_FITS = Constraint("product", "the step has an equal form in 32 bits", _found(plan.two))
+THREE_FITS = Constraint("product", "the step has an equal form in 32 bits", _found(plan.three))
 TOTAL_ADD_FITS = Constraint(
     "product", "both steps have an equal form in 32 bits", _found(lambda m: plan.total_add(m, swapped=False))
 )
@@ -143,6 +145,17 @@ ONE_AXIS = Constraint("axis", "the sum is along one axis", _one_axis)
 def _outermost(match: Match) -> str | None:
     axis = s.number(match, "axes") % len(match.shape("input"))
     return None if prod(match.shape("input")[:axis]) == 1 else f"the axis is {axis}"
+
+
+def _stacked(match: Match) -> str | None:
+    parts = [match.shape(name) for name in _inputs(match)]
+    if any(prod(shape) != prod(s.output_shape(match)) for shape in parts):
+        return f"parts are {', '.join('x'.join(map(str, shape)) for shape in parts)}"
+    axes = {int(match.node("concat").attrs["axis"]) % len(parts[0]), s.number(match, "axes") % len(parts[0])}
+    return None if axes == {0} else f"they are joined and summed along {sorted(axes)}"
+
+
+STACKED = Constraint("parts", "parts of the result's size are joined and summed along the first axis", _stacked)
 
 
 OUTERMOST = Constraint("axis", "the sum is along the outermost axis", _outermost)

@@ -36,6 +36,16 @@ REQUANT_TWICE = _requantised(_requantised(Any("input")), "second_")
 ADD_REQUANT = _requantised(_PAIR)
 ADD_REQUANT_TWICE = _requantised(_requantised(_PAIR), "second_")
 SUM = _requantised(_TOTAL)
+
+
+def _joined_sum(*names: str) -> Op:
+    """Parts that are joined to be summed."""
+    joined = Op("Concat", "concat", tuple(Any(name) for name in names))
+    return _requantised(Op("ReduceSum", "reduce", (Op("Cast", "cast", (joined,)), Const("axes"))))
+
+
+SUM_TWO = _joined_sum("input_a", "input_b")
+SUM_THREE = _joined_sum("input_a", "input_b", "input_c")
 #: The residual is the second input of the sum, or the first.
 SUM_ADD = _added(_requantised(_TOTAL), Any("input_b"), "sum_")
 ADD_SUM = _added(Any("input_b"), _requantised(_TOTAL), "sum_")

@@ -67,6 +67,17 @@ def add(match: Match) -> Workload:
     else:
         first, second = (int(value) for value in chosen.multipliers)
         factors, addend, shift, wide = (first, second), int(chosen.addend[0]), chosen.shift, 1
+    return _pair(match, factors, addend, shift, wide)
+
+
+def two(match: Match) -> Workload:
+    """The sum of two tensors with one multiplier, which nobody has to join."""
+    chosen = plan.two(match)
+    assert chosen is not None  # a rule says so
+    return _pair(match, (chosen.multiplier_a, chosen.multiplier_b), chosen.addend, chosen.shift, 0)
+
+
+def _pair(match: Match, factors: tuple[int, int], addend: int, shift: int, wide: int) -> Workload:
     low, high = words(addend)
     geometry = (
         ("multiplier_a", factors[0]),
@@ -164,6 +175,14 @@ def total(match: Match) -> Workload:
     operands = (Operand("input", "input", (o, n, rows, c)), Operand("output", "output", (o, rows, c)))
     dims = (Dim("O", o.size), Dim("N", n.size, tileable=False), Dim("S", rows.size), Dim("C", c.size))
     return Workload("snitch_sum", dims, operands, 0, (*_scale(chosen), *_clip(chosen)))
+
+
+def three(match: Match) -> Workload:
+    """The sum of three tensors, which nobody has to join."""
+    chosen = plan.three(match)
+    assert chosen is not None  # a rule says so
+    geometry = (*_scale(chosen), *_clip(chosen))
+    return _elements(match, "snitch_sum_three", geometry, (*_BOTH, "input_c"))
 
 
 def _total_add(match: Match, *, swapped: bool) -> Workload:

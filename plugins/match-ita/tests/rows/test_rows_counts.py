@@ -33,6 +33,7 @@ TILES: tuple[tuple[str, dict[str, int]], ...] = (
     ("snitch_lut", {"r": 24, "c": 384}),
     ("snitch_sum", {"o": 1, "n": 6, "s": 24, "c": 384, **_CLIP}),
     ("snitch_sum", {"o": 1, "n": 64, "s": 1, "c": 128, **_CLIP}),
+    ("snitch_sum_three", {"r": 24, "c": 384, **_CLIP}),
     ("snitch_sum_add", {"n": 4, "s": 24, "c": 128, **_CLIP}),
     ("snitch_layernorm", {"r": 37, "c": 384, "epsilon_low": 1000, "flip": 128, **_CLIP}),
     ("snitch_layernorm", {"r": 64, "c": 128, "epsilon_low": 1000, "flip": 128, **_CLIP}),

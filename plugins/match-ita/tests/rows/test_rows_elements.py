@@ -170,6 +170,17 @@ def test_sums_along_an_axis(library: ctypes.CDLL, seed: int, o: int, n: int, s: 
 
 
 @CASES
+@given(seed=SEEDS, r=ROWS, c=COLUMNS)
+def test_sums_of_three(library: ctypes.CDLL, seed: int, r: int, c: int) -> None:
+    random = np.random.default_rng(seed)
+    parts = {f"input_{name}": values(random, np.int8, r, c) for name in "abc"}
+    numbers = {"r": r, "c": c, "multiplier": 9001, "addend": -(2**14) + 5, "shift": 14, "low": -128, "high": 127}
+    result = run(library, interfaces.SUM_THREE, {**parts, "output": blank(r, c)}, numbers)
+    total = sum(part.astype(np.int64) for part in parts.values())
+    np.testing.assert_array_equal(result, clipped(np.asarray(total * 9001 - 2**14 + 5), 14))
+
+
+@CASES
 @given(seed=SEEDS, n=st.integers(1, 7), s=st.integers(1, 5), c=COLUMNS)
 def test_sums_along_an_axis_and_another_tensor(library: ctypes.CDLL, seed: int, n: int, s: int, c: int) -> None:
     random = np.random.default_rng(seed)

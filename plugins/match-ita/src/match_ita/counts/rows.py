@@ -47,7 +47,7 @@ def row_figures(program: Program) -> Figures:
 def _flat(program: Program) -> Figures:
     lut = _Kernel(program, "snitch_lut", {"r": 1})
     yield "call", lut.cycles(c=0)
-    for kind, name in (("add", "add"), ("lut", "lut"), ("offset_each", "offset")):
+    for kind, name in (("add", "add"), ("lut", "lut"), ("offset_each", "offset"), ("sum_three", "sum_three")):
         kernel = _Kernel(program, f"snitch_{kind}", {"r": 1})
         yield f"{name}_block", kernel.per("c", 32, 320) * 4 * _CORES
         yield name, kernel.per("c", 1, 3)
@@ -104,7 +104,8 @@ def _moves(program: Program) -> Figures:
     yield "window_run", windows.per("t", 8, 64, c=32) * _CORES / 3 - copy.per("c", 256, 2560) * 32 * _CORES
     pad = _Kernel(program, "snitch_pad", {"i": 1, "size": 32})
     yield "pad_row", pad.per("o", 8, 64) * _CORES - copy.per("c", 256, 2560) * 32 * _CORES
-    yield "fill_byte", pad.per("before", 4, 12, o=8)
+    yield "fill_word", pad.per("before", 16, 80, o=8) * 4
+    yield "fill_byte", pad.per("before", 1, 65, o=8, after=2, size=1)
 
 
 def _turns(program: Program) -> Figures:

@@ -81,6 +81,12 @@ static inline uint64_t match_snitch_offset_each_cycles(const match_snitch_offset
     return match_snitch_flat((uint64_t)t->r * t->c, MATCH_ITA_ROWS_OFFSET_BLOCK_CYCLES, MATCH_ITA_ROWS_OFFSET_CYCLES);
 }
 
+static inline uint64_t match_snitch_sum_three_cycles(const match_snitch_sum_three_t *t)
+{
+    return match_snitch_flat((uint64_t)t->r * t->c, MATCH_ITA_ROWS_SUM_THREE_BLOCK_CYCLES,
+                             MATCH_ITA_ROWS_SUM_THREE_CYCLES);
+}
+
 static inline uint64_t match_snitch_sum_cycles(const match_snitch_sum_t *t)
 {
     const uint64_t block = MATCH_ITA_ROWS_SUM_BLOCK_CYCLES + t->n * MATCH_ITA_ROWS_SUM_PART_CYCLES;
@@ -158,8 +164,10 @@ static inline uint64_t match_snitch_pad_cycles(const match_snitch_pad_t *t)
 {
     const uint64_t before = (uint64_t)(uint32_t)t->before * t->i, after = (uint64_t)(uint32_t)t->after * t->i;
     const uint64_t bytes = (uint64_t)(uint32_t)t->size * t->i;
-    const uint64_t row = MATCH_ITA_ROWS_PAD_ROW_CYCLES + (before + after) * MATCH_ITA_ROWS_FILL_BYTE_CYCLES +
-                         match_snitch_run(bytes, (before | after | bytes) % 4u == 0u);
+    const int words = (before | after | bytes) % 4u == 0u;
+    const uint64_t filled = words ? (before + after) / 4u * MATCH_ITA_ROWS_FILL_WORD_CYCLES
+                                  : (before + after) * MATCH_ITA_ROWS_FILL_BYTE_CYCLES;
+    const uint64_t row = MATCH_ITA_ROWS_PAD_ROW_CYCLES + filled + match_snitch_run(bytes, words);
     return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_busiest(t->o, 1u) * row;
 }
 

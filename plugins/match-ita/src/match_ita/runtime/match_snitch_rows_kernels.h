@@ -19,6 +19,7 @@
 #include "match_snitch_requant_twice.h"
 #include "match_snitch_sum.h"
 #include "match_snitch_sum_add.h"
+#include "match_snitch_sum_three.h"
 #include "match_snitch_transpose.h"
 #include "match_snitch_windows.h"
 
@@ -38,6 +39,7 @@ void match_snitch_requant(const match_snitch_requant_t *tile);
 void match_snitch_requant_twice(const match_snitch_requant_twice_t *tile);
 void match_snitch_sum(const match_snitch_sum_t *tile);
 void match_snitch_sum_add(const match_snitch_sum_add_t *tile);
+void match_snitch_sum_three(const match_snitch_sum_three_t *tile);
 void match_snitch_transpose(const match_snitch_transpose_t *tile);
 void match_snitch_windows(const match_snitch_windows_t *tile);
 

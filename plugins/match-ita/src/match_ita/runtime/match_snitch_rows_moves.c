@@ -54,8 +54,17 @@ static void run_of(uint8_t *to, const uint8_t *from, uint32_t bytes, int words)
     }
 }
 
-static void fill(uint8_t *to, uint32_t bytes, int32_t value)
+/* `words` as for a run. */
+static void fill(uint8_t *to, uint32_t bytes, int32_t value, int words)
 {
+    if (words) {
+        word_t *const y = (void *)to;
+        const uint32_t word = (uint32_t)(uint8_t)value * 0x01010101u;
+        for (uint32_t i = 0u; i < bytes / WORD_BYTES; i++) {
+            y[i] = word;
+        }
+        return;
+    }
     for (uint32_t i = 0u; i < bytes; i++) {
         to[i] = (uint8_t)value;
     }
@@ -151,7 +160,7 @@ static void windows_core(void *tile)
         int32_t row = (int32_t)step * t->stride - (int32_t)t->input_v_pad_before;
         for (uint32_t tap = 0u; tap < taps; tap++) {
             if ((row < 0) || (row >= (int32_t)t->input_v)) {
-                fill(y, bytes, t->pad_value);
+                fill(y, bytes, t->pad_value, bytes % WORD_BYTES == 0u);
             } else {
                 run_of(y, (const uint8_t *)t->input + (uint32_t)row * bytes, bytes, bytes % WORD_BYTES == 0u);
             }
@@ -171,9 +180,9 @@ static void pad_core(void *tile)
     match_ita_charge(match_snitch_pad_cycles(t));
     for (uint32_t row = part.start; row < part.stop; row++) {
         uint8_t *const y = (uint8_t *)t->output + row * (before + bytes + after);
-        fill(y, before, t->pad_value);
+        fill(y, before, t->pad_value, words);
         run_of(y + before, (const uint8_t *)t->input + row * bytes, bytes, words);
-        fill(y + before + bytes, after, t->pad_value);
+        fill(y + before + bytes, after, t->pad_value, words);
     }
 }
 

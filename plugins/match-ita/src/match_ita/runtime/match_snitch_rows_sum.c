@@ -128,6 +128,41 @@ static void sum_add_core(void *tile)
     }
 }
 
+/* Three tensors. */
+static void sum_three_core(void *tile)
+{
+    const match_snitch_sum_three_t *const t = tile;
+    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_BLOCK);
+    const scale_t s = {t->multiplier, t->low, t->high, (uint32_t)t->shift};
+    const int8_t *restrict a = (const int8_t *)t->input_a + part.start;
+    const int8_t *restrict b = (const int8_t *)t->input_b + part.start;
+    const int8_t *restrict c = (const int8_t *)t->input_c + part.start;
+    int8_t *restrict y = (int8_t *)t->output + part.start;
+    const int32_t addend = t->addend;
+    uint32_t left = part.stop - part.start;
+    match_ita_charge(match_snitch_sum_three_cycles(t));
+    for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
+        const int32_t y0 = scaled(a[0] + b[0] + c[0], addend, s), y1 = scaled(a[1] + b[1] + c[1], addend, s);
+        const int32_t y2 = scaled(a[2] + b[2] + c[2], addend, s), y3 = scaled(a[3] + b[3] + c[3], addend, s);
+        y[0] = (int8_t)y0;
+        y[1] = (int8_t)y1;
+        y[2] = (int8_t)y2;
+        y[3] = (int8_t)y3;
+        a += MATCH_SNITCH_BLOCK;
+        b += MATCH_SNITCH_BLOCK;
+        c += MATCH_SNITCH_BLOCK;
+        y += MATCH_SNITCH_BLOCK;
+    }
+    for (uint32_t i = 0u; i < left; i++) {
+        y[i] = (int8_t)scaled(a[i] + b[i] + c[i], addend, s);
+    }
+}
+
+void match_snitch_sum_three(const match_snitch_sum_three_t *tile)
+{
+    match_ita_team_launch(sum_three_core, tile);
+}
+
 void match_snitch_sum(const match_snitch_sum_t *tile)
 {
     match_ita_team_launch(sum_core, tile);
