@@ -21,7 +21,6 @@
 #define MATCH_ITA_TRIGGER 0x00u
 #define MATCH_ITA_ACQUIRE 0x04u
 #define MATCH_ITA_STATUS 0x0Cu
-#define MATCH_ITA_SOFT_CLEAR 0x14u
 
 /* Words of a job. */
 #define MATCH_ITA_WORD(index) (0x20u + 4u * (index))

@@ -14,10 +14,8 @@ typedef struct {
 } snrt_barrier_t;
 
 uint32_t snrt_cluster_core_idx(void);
-uint32_t snrt_cluster_core_num(void);
 uint32_t snrt_cluster_compute_core_num(void);
 int snrt_is_dm_core(void);
-int snrt_is_compute_core(void);
 /* The first n cores wait for each other. */
 void snrt_partial_barrier(snrt_barrier_t *barrier, uint32_t n);
 

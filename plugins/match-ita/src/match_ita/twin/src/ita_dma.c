@@ -22,8 +22,6 @@ static struct {
   uint32_t last_id;
 } dma;
 
-uint32_t ita_copies_in_flight(void) { return dma.count; }
-
 static void perform(void *argument) {
   copy_t copy;
   memcpy(&copy, argument, sizeof copy);

@@ -4,12 +4,6 @@
 
 #include "ita_twin.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define UNORDERED __attribute__((no_sanitize("thread")))
-#else
-#define UNORDERED
-#endif
-
 static struct {
   int8_t weights[ITA_SIDE][ITA_SIDE]; /* the first 16 lines come with the job before, or are preloaded */
   int16_t wide_input[ITA_SIDE][ITA_SIDE], wide_weights[ITA_SIDE][ITA_SIDE];
@@ -19,21 +13,18 @@ static struct {
 
 /* ---- L1 --------------------------------------------------------------------------------------------------------- */
 
-/* ITA reads whole blocks, also behind a short one, where others may write. */
-UNORDERED static void read_l1(void *to, const uint8_t *from, size_t bytes) {
-  volatile uint8_t *target = to;
-#if !defined(__SANITIZE_THREAD__)
-  (void)target;
-  memcpy(to, from, bytes);
-#else
-  for (size_t i = 0u; i < bytes; i++) {
-    target[i] = from[i];
-  }
+/* ITA reads whole blocks, also behind a short one, where others may write: that is no race. */
+#if defined(__SANITIZE_THREAD__)
+__attribute__((no_sanitize("thread")))
 #endif
+static void read_l1(int8_t *to, const uint8_t *from, size_t bytes) {
+  for (size_t i = 0u; i < bytes; i++) {
+    to[i] = (int8_t)from[i];
+  }
 }
 
 static void load_weights(uint32_t address, size_t first, size_t bytes) {
-  read_l1((int8_t *)engine.weights + first, ita_l1_pointer(address, bytes, "weights"), bytes);
+  read_l1(engine.weights[0] + first, ita_l1_pointer(address, bytes, "weights"), bytes);
 }
 
 /* ---- scaling ---------------------------------------------------------------------------------------------------- */
@@ -51,10 +42,11 @@ static int8_t requantise(const ita_requant_t *r, int32_t sum) {
 }
 
 static int32_t gelu(const ita_job_t *job, int32_t x) {
-  const int32_t size = x < 0 ? -x : x;
-  const int32_t edge = (size < -job->gelu_b ? size : -job->gelu_b) + job->gelu_b;
-  const int32_t even = edge * edge + job->gelu_c;
-  return wrap(x * ((x < 0 ? -even : even) + job->gelu_c));
+  const int64_t size = x < 0 ? -x : x;
+  const int64_t edge = (size < -job->gelu_b ? size : -job->gelu_b) + job->gelu_b;
+  const int64_t even = edge * edge + job->gelu_c;
+  const int64_t result = x * ((x < 0 ? -even : even) + job->gelu_c);
+  return wrap((int32_t)((uint64_t)result & UINT32_MAX));
 }
 
 static int8_t activate(const ita_job_t *job, int8_t x) {
@@ -75,7 +67,7 @@ static void widen(int16_t *to, const int8_t *from, size_t count) {
 /* Probabilities are made from the logits while they are read. */
 static void load_input(const ita_job_t *job) {
   int8_t block[ITA_SIDE][ITA_SIDE];
-  read_l1(block, ita_l1_pointer(job->input, sizeof block, "input"), sizeof block);
+  read_l1(block[0], ita_l1_pointer(job->input, sizeof block, "input"), sizeof block);
   for (uint32_t row = 0u; row < ITA_SIDE; row++) {
     if (job->step == ITA_AV) {
       ita_softmax_read(row, block[row], engine.wide_input[row]);

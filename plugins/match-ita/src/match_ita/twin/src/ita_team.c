@@ -56,8 +56,6 @@ static struct {
 
 static _Alignas(64) uint8_t stacks[MATCH_ITA_CORES][STACK_BYTES];
 
-uint32_t ita_core(void) { return team.core; }
-
 /* ---- fibers ----------------------------------------------------------------------------------------------------- */
 
 static void to_main(void) {
@@ -195,13 +193,9 @@ static uint32_t check_cluster(const char *what) {
 
 uint32_t snrt_cluster_core_idx(void) { return check_cluster("snrt_cluster_core_idx"); }
 
-uint32_t snrt_cluster_core_num(void) { return MATCH_ITA_CORES + 1u; }
-
 uint32_t snrt_cluster_compute_core_num(void) { return MATCH_ITA_CORES; }
 
 int snrt_is_dm_core(void) { return check_cluster("snrt_is_dm_core") == MATCH_ITA_CORES ? 1 : 0; }
-
-int snrt_is_compute_core(void) { return snrt_is_dm_core() == 0 ? 1 : 0; }
 
 void match_ita_twin_charge(uint64_t cycles) {
   if (!ita_on_compute_cores()) {

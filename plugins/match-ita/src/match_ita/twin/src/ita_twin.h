@@ -28,7 +28,6 @@ bool ita_is_beside(void);
 
 /* ---- compute cores (ita_team.c) --------------------------------------------------------------------------------- */
 
-uint32_t ita_core(void);
 /* The thread of core 0 begins (the other cores wait for it) or ends. */
 void ita_team_begin(void);
 void ita_team_end(void);
@@ -38,10 +37,6 @@ void ita_team_end(void);
 bool ita_in_l1(const void *data, size_t bytes);
 /* Host pointer of an L1 address; faults outside of L1. `what` names the operand. */
 uint8_t *ita_l1_pointer(uint32_t address, size_t bytes, const char *what);
-
-/* ---- DMA (ita_dma.c) -------------------------------------------------------------------------------------------- */
-
-uint32_t ita_copies_in_flight(void);
 
 /* ---- ITA -------------------------------------------------------------------------------------------------------- */
 
