@@ -48,7 +48,7 @@ def product_figures(program: Program) -> Figures:
             yield name, cycles
 
 
-def _linear(program: Program, found: Numbers) -> Figures:
+def _linear(program: Program, found: Mapping[str, float]) -> Figures:
     linear = _Kernel(program, "linear", {"n": 4, "wide": 1})
     yield "products_call", linear.cycles(n=0, k=0, c=4)
     tap = linear.per("c", 32, 64, n=_ROWS, k=0)
