@@ -175,6 +175,26 @@ def test_integer_networks_keep_their_table() -> None:
     assert operators(after)["LutI8"] == 1
 
 
+def quantlib_table(b: int, one: int, multiplier: int, divisor: int) -> Ints:
+    """The GELU of QuantLib's networks and its requantisation."""
+    x = np.arange(-128, 128)
+    distance = np.minimum(np.abs(x), -b) + b
+    product = x * ((one + np.sign(x) * (one - distance * distance)) // 2)
+    return np.clip((product * multiplier + divisor // 2) // divisor, -128, 127)
+
+
+def test_integer_networks_get_the_same_bits() -> None:
+    """Constants of ITA's that give the table exactly are found where there are any."""
+    editor, x = start((20, 64))
+    y = linear(editor, x, weights(64, 64), 21, 4096, 8192, name="first")
+    y = table(editor, y, quantlib_table(-40, 1743, 110, 1 << 17))
+    before = finish(editor, linear(editor, y, weights(64, 64), 21, 4096, 8192, name="second"))
+    after = run(before, context())
+    assert operators(after)["Gelu"] == 1
+    np.testing.assert_array_equal(differences(before, after), 0)
+    assert [as_ita(layer) is not None for layer in linear_layers(Editor(after))] == [True, True]
+
+
 def test_padding_between_convolutions_is_inverted() -> None:
     """As speech encoders begin: convolution, GELU, padded convolution."""
     shape = (1, 16, 1, 24)

@@ -87,6 +87,7 @@ def test_an_integer_network_keeps_every_bit() -> None:
     before = integer_graph(INTEGER)
     after = run_passes(before, PASSES, context())
     assert sum(on_ita(after)) == 6
+    assert sum(node.op == "Gelu" for node in after.graph.nodes) == 1
     given = sample(INTEGER, before)
     expected, got = ReferenceRunner(before).run(given), ReferenceRunner(after).run(given)
     for name, values in expected.items():

@@ -2,7 +2,8 @@
 
 The table's scales are found by fitting. What ITA computes is a polynomial of 2nd order in another step, so results
 differ: by up to ``DIFFERENCE_MAX`` LSB of the table's result, expected ``RMS_MAX`` (root mean square), or the table
-stays on the cores. Layers with ITA's constants already (integer networks) keep their table, which is exact.
+stays on the cores. Where the layer before has ITA's constants already (integer networks), results stay as they are, bit
+for bit: ITA's constants for the table are searched, and without any it stays.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from match_core.ir.editor import Editor
 from match_core.ir.model import qualified_op
 from match_core.transforms.quant import constant, producer, shape_of
 
+from match_ita.arithmetic import GeluConstants
 from match_ita.functions import GELU, function_protos
 from match_ita.passes.convolution_rows import reshaped
-from match_ita.passes.gelu_choice import DIFFERENCE_MAX, RMS_MAX, GeluChoice, choose
+from match_ita.passes.gelu_choice import DIFFERENCE_MAX, RMS_MAX, choose
+from match_ita.passes.gelu_exact import exact_constants
 from match_ita.passes.gelu_fit import fit
-from match_ita.passes.gelu_readers import invert, readers
+from match_ita.passes.gelu_readers import Readers, invert, readers
 from match_ita.passes.linear_expectation import expected
 from match_ita.passes.linear_layers import (
     INT8_MAX,
@@ -68,28 +71,35 @@ def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
     fitted = fit(table)
     if fitted is None or fitted.residual > _RESIDUAL_MAX:
         return None
-    if as_ita(layer) is not None or (layer.lo, layer.hi) != (INT8_MIN, INT8_MAX):
-        return "the layer before it has constants of its own"
+    if (layer.lo, layer.hi) != (INT8_MIN, INT8_MAX):
+        return f"the layer before it saturates at {layer.lo} and {layer.hi}"
     behind = readers(editor, lut.outputs[0])
     if behind is None:
         return "not only linear layers read it, and ITA's GELU is negative"
+    if as_ita(layer) is not None:
+        exact = exact_constants(table, fitted) if behind.exact else None
+        if exact is None:
+            return "ITA has no constants that give the same bits"
+        _write(editor, lut, layer, behind, exact)
+        return None
     choice = choose(layer, table, fitted, expected(layer.y, editor.graph.outputs))
     if choice is None:
         return "its constants do not fit ITA's registers"
     if choice.difference > DIFFERENCE_MAX or choice.rms > RMS_MAX:
         return f"ITA's polynomial would be {choice.difference} LSB off ({choice.rms:.2f} expected)"
-    invert(editor, behind, choice.constants.step.add)
-    _write(editor, lut, layer, choice)
+    set_requant(editor, layer, choice.multiplier, choice.addend, choice.shift)
+    _write(editor, lut, layer, behind, choice.constants)
     return None
 
 
-def _write(editor: Editor, lut: gs.Node, layer: LinearLayer, choice: GeluChoice) -> None:
-    old, name, step = layer.y, lut.name, choice.constants.step
-    set_requant(editor, layer, choice.multiplier, choice.addend, choice.shift)
+def _write(editor: Editor, lut: gs.Node, layer: LinearLayer, behind: Readers, constants: GeluConstants) -> None:
+    """Put ITA's GELU behind the layer, and let the readers take its inverted result."""
+    old, name, step = layer.y, lut.name, constants.step
+    invert(editor, behind, step.add)
     half = (1 << step.shift) >> 1
     values = {
-        "b": choice.constants.b,
-        "c": choice.constants.c,
+        "b": constants.b,
+        "c": constants.c,
         "multiplier": step.multiplier,
         "addend": half + (step.add << step.shift),
         "divisor": 1 << step.shift,

@@ -28,6 +28,11 @@ class Readers:
     layers: tuple[LinearLayer, ...]
     pads: tuple[gs.Node, ...]
 
+    @property
+    def exact(self) -> bool:
+        """Whether all weights can be negated in int8."""
+        return not any(np.any(layer.weight == -128) for layer in self.layers)
+
 
 def readers(editor: Editor, x: gs.Tensor) -> Readers | None:
     """What reads ``x``; None where anything but linear layers does, or the graph gives it out."""
