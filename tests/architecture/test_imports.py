@@ -19,6 +19,8 @@ PUBLIC = (
     "match_core.emit.interfaces",
     "match_core.emit.templates",
     "match_core.ir.editor",
+    "match_core.ir.model",
+    "match_core.transforms.quant",
 )
 
 HEAVY = ("onnx", "onnx_graphsurgeon", "onnxruntime", "ortools", "mako", "rich", "typer", "google.protobuf", "numpy")

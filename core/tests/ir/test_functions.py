@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnx_graphsurgeon as gs
 import pytest
+from match_core.ir.editor import Editor
 from match_core.ir.functions import ensure_functions, function_protos
 from match_core.ir.model import Model
 from match_core.ir.reference import ReferenceRunner
@@ -109,6 +111,25 @@ def test_a_graph_gets_the_functions_that_it_calls_and_no_others():
     ensure_functions(graph)
     assert graph.functions == []
     assert [entry.domain for entry in graph.import_domains] == [""]
+
+
+def test_operators_of_a_target_bring_what_they_call():
+    text = """<domain: "match.chip", opset_import: ["" : 21, "match.arith" : 1]>
+{name} (x) => (y) {{
+    moved = match.arith.OffsetI8ToU8 (x)
+    y = match.arith.OffsetU8ToI8 (moved)
+}}"""
+    protos = [onnx.parser.parse_function(text.format(name=name)) for name in ("Used", "Spare")]
+    editor = Editor(Model("m", gs.Graph(inputs=[gs.Variable("x", dtype=np.int8, shape=[3])])))
+    editor.define(protos)
+    y = editor.node("match.chip::Used", [editor.graph.inputs[0]], np.int8, (3,), name="n", origin=("n",))
+    editor.graph.outputs = [y]
+    model = editor.finish()
+    assert [f.name for f in model.graph.functions] == ["OffsetI8ToU8", "OffsetU8ToI8", "Used"]
+    x = np.array([-128, 0, 127], np.int8)
+    assert np.array_equal(ReferenceRunner(model).run({"x": x})[y.name], x)
+    ensure_functions(model.graph)  # a later pass, which does not define it, keeps it
+    assert [f.name for f in model.graph.functions] == ["OffsetI8ToU8", "OffsetU8ToI8", "Used"]
 
 
 def test_the_library_is_sorted_and_valid():
