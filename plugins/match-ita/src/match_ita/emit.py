@@ -13,6 +13,7 @@ from match_ita import snitch
 from match_ita.constants import preset_of, values
 from match_ita.ita_interfaces import ITA_INTERFACES
 from match_ita.ita_kernels import ita_kernels
+from match_ita.sdk.build_files import build_files
 from match_ita.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 _HERE = Path(__file__).resolve().parent
@@ -59,6 +60,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
             config_header(preset_of(soc)),
         ),
         twin=_twin(preset_of(soc)),
+        build=build_files(),
         clock=unit,
         queue=_queue(unit) if beside else None,
     )

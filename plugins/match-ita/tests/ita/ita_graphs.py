@@ -157,21 +157,17 @@ class Deployed:
             np.testing.assert_array_equal(self.run.outputs[name], values)
 
 
-def deploy(
+def compiled(
     graph: gs.Graph,
     plugins: Plugins,
     directory: Path,
     *,
-    mode: str = "eager",
     execution: Execution = "sequential",
     preset: str = "rtl",
     without: tuple[str, ...] = ("snitch",),
     memory: tuple[tuple[str, int], ...] = (),
-    arrays: Arrays | None = None,
-    samples: int = 1,
-    sanitize: bool = True,
-) -> Deployed:
-    """Compile a graph that is behind all passes, and run it on random inputs."""
+) -> Compilation:
+    """The program of a graph that is behind all passes, in ``directory``/program."""
     model = Model("net", graph, "net.onnx", "0" * 64)
     request = CompileRequest(
         directory / "net.onnx",
@@ -187,11 +183,30 @@ def deploy(
         mock.patch("match_core.pipeline._load", return_value=model),
         mock.patch("match_core.pipeline._transform", return_value=model),
     ):
-        compiled = compile_model(request, plugins).compilation
+        return compile_model(request, plugins).compilation
+
+
+def deploy(
+    graph: gs.Graph,
+    plugins: Plugins,
+    directory: Path,
+    *,
+    mode: str = "eager",
+    execution: Execution = "sequential",
+    preset: str = "rtl",
+    without: tuple[str, ...] = ("snitch",),
+    memory: tuple[tuple[str, int], ...] = (),
+    arrays: Arrays | None = None,
+    samples: int = 1,
+    sanitize: bool = True,
+) -> Deployed:
+    """Compile a graph that is behind all passes, and run it on random inputs."""
+    options = {"execution": execution, "preset": preset, "without": without, "memory": memory}
+    compilation = compiled(graph, plugins, directory, **options)  # type: ignore[arg-type]
     random = np.random.default_rng(5)
     inputs: Arrays = arrays or {
         tensor.name: random.integers(-128, 128, (samples, *tensor.shape)).astype(np.int8) for tensor in graph.inputs
     }
     result = run_program(directory / "program", inputs, plugins, sanitize, mode)
-    expected = reference_outputs(model, inputs, len(next(iter(inputs.values()))))
-    return Deployed(compiled, result, expected)
+    expected = reference_outputs(compilation.model, inputs, len(next(iter(inputs.values()))))
+    return Deployed(compilation, result, expected)

@@ -103,6 +103,23 @@ def test_little_memory_means_more_tiles(plugins: Plugins, tmp_path: Path) -> Non
     deployed.check()
 
 
+@pytest.mark.parametrize("mode", ["eager", "lazy:ita", "lazy:snitch", "lazy:host", "threads"])
+def test_both_units_side_by_side(mode: str, plugins: Plugins, tmp_path: Path) -> None:
+    """Two branches that meet in a sum on the cores; one of them has a table in between."""
+    g = ItaGraph()
+    x = g.input(130, 128)
+    table = g.constant(np.arange(127, -129, -1), np.int8)
+    first = g.node("match.arith::LutI8", [g.linear(x, 128), table], [130, 128], np.int8)
+    second = g.linear(g.linear(x, 192, low=0), 128)
+    numbers = [g.constant(number) for number in (3, 5, 1 << 3, 1 << 4, -128, 127)]
+    y = g.node("match.arith::AddRequantI8", [first, second, *numbers], [130, 128], np.int8)
+    execution: Execution = "concurrent"
+    deployed = deploy(g.graph(y), plugins, tmp_path, mode=mode, execution=execution, without=(), samples=2)
+    deployed.check()
+    assert {queue.name for queue in deployed.compilation.program.queues} >= {"ita", "snitch"}
+    assert {name.split("_")[0] for name in deployed.patterns} >= {"ita", "lut"}
+
+
 def test_512_keys_fit_side_by_side(plugins: Plugins, tmp_path: Path) -> None:
     g, y = attention(512, 512, 1, 64)
     deployed = deploy(g.graph(y), plugins, tmp_path, execution="concurrent")
