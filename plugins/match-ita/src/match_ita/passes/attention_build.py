@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from match_ita.functions import ATTENTION, function_protos
 from match_ita.ita_interfaces import BLOCK
 from match_ita.passes.attention_match import Heads, Projection
-from match_ita.passes.attention_numbers import Design, ItaMax, Symmetric
+from match_ita.passes.attention_numbers import Design, ItaMax
+from match_ita.passes.attention_symmetric import Symmetric
 from match_ita.passes.attention_trace import trace
 from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer, set_weight
 

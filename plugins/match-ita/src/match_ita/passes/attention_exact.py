@@ -10,7 +10,8 @@ from match_ita.arithmetic import Step
 from match_ita.ita_interfaces import BLOCK
 from match_ita.passes.attention_affine import IDENTITY, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError, Projection
-from match_ita.passes.attention_numbers import COLUMNS_MAX, HEAD_MAX, Design, ItaMax, Symmetric, padded_columns
+from match_ita.passes.attention_numbers import COLUMNS_MAX, HEAD_MAX, Design, ItaMax
+from match_ita.passes.attention_symmetric import Symmetric, padded_columns
 
 
 def exact(heads: Heads, softmax: ItaMax) -> Design:

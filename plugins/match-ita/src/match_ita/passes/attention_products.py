@@ -23,7 +23,8 @@ from match_ita.passes.attention_build import (
     turned,
 )
 from match_ita.passes.attention_match import Heads
-from match_ita.passes.attention_numbers import Symmetric, product_steps, symmetric
+from match_ita.passes.attention_numbers import product_steps
+from match_ita.passes.attention_symmetric import Symmetric, symmetric
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
