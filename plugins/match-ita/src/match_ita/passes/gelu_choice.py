@@ -101,8 +101,8 @@ def _distance(
 
 
 def _density(v: Reals, before: Expectation) -> Reals:
-    """Share of each step, over all channels."""
-    density = np.exp(-0.5 * np.square((v[None, :] - before.mean[:, None]) / before.sd[:, None])) / before.sd[:, None]
-    total = density.sum(axis=0)
-    result: Reals = total / total.sum()
+    """Share of each step, over all channels as one normal distribution."""
+    whole = before.merged()
+    density = np.exp(-0.5 * np.square((v - whole.mean[0]) / whole.sd[0]))
+    result: Reals = density / density.sum()
     return result
