@@ -134,7 +134,7 @@ def chain(zero: int = -9, scale: float = 0.045, bias: float = 0.00207) -> dict[s
 
 
 def test_a_chain_is_one_requant(model_of: Make, signed: PassContext) -> None:
-    """Within 1 LSB of both roundings: the one left out moves the sum by half an LSB of 0.045, less than one of 0.0513."""
+    """Within 1 LSB of both roundings: the one left out moves the sum by half a step of 0.045, and a step is 0.0513."""
     model = model_of(CHAIN, chain())
     lowered = lower(model, signed)
     assert ops(lowered) == {"match.arith::RequantI8"}

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from match_core.hardware import Unit
 from match_core.ir.editor import Editor
 from match_core.transforms.base import PassContext, Precision
-from match_core.transforms.expectation import Expectation, clipped, graph_input, of_values, unknown
+from match_core.transforms.expectation import Expectation, graph_input, of_values, unknown
 from match_core.transforms.integer_moves import append_move, is_move
 from match_core.transforms.quant import DType, Quant, Site, constant, producer, quant_of, shape_of
 from match_core.transforms.requant import Arithmetic, Requant, Target, arithmetics, choose_requant, shared_arithmetics
+from match_core.transforms.requant_node import append_requant, per_channel, requantised
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -171,7 +171,7 @@ class IntegerGraph:
         shape = tuple(-1 if axis == channel_axis else 1 for axis in range(len(acc.shape)))
         multiplier, addend = per_channel(requant.multiplier, shape), per_channel(requant.addend, shape)
         name = f"{site.op.name}_requant"
-        result = self.append_requant(acc, multiplier, addend, requant.shift, quant, name=name, origin=origin)
+        result = append_requant(self.editor, acc, multiplier, addend, requant.shift, quant, name=name, origin=origin)
         self.expect(result, requantised(target, requant, channel_axis))
         return result
 
@@ -184,29 +184,6 @@ class IntegerGraph:
         short = replace(first, product_bits=product_bits)
         requant = choose_requant(target, (short, *self.arithmetics), self._tolerated_mismatch)
         return replace(requant, arithmetic=first) if requant.arithmetic == short else requant
-
-    def append_requant(
-        self,
-        x: gs.Variable,
-        multiplier: NDArray[np.int64],
-        addend: NDArray[np.int64],
-        shift: int,
-        quant: Quant,
-        *,
-        name: str,
-        origin: Sequence[str],
-    ) -> gs.Variable:
-        """Append Requant with the bounds of ``quant`` (the result as stored). ``multiplier`` and ``addend`` broadcast
-        to ``x``."""
-        constants = [
-            self.editor.constant(f"{name}_multiplier", multiplier),
-            self.editor.constant(f"{name}_addend", addend),
-            self.scalar(f"{name}_divisor", 1 << shift),
-            self.scalar(f"{name}_lo", quant.lo),
-            self.scalar(f"{name}_hi", quant.hi),
-        ]
-        op = "match.arith::RequantU8" if quant.dtype == _UINT8 else "match.arith::RequantI8"
-        return self.editor.node(op, [x, *constants], quant.dtype, shape_of(x), name=name, origin=origin)
 
     def note(self, site: Site, used: Arithmetic) -> None:
         """Record where no arithmetic that all units share was precise enough."""
@@ -270,27 +247,3 @@ class IntegerGraph:
             origin=self.editor.origin(node),
         )
         self.editor.replace(node.outputs[0], result)
-
-
-def per_channel(values: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Shape () where all channels agree, else ``shape`` with -1 for the channels."""
-    if values.size and np.all(values == values.flat[0]):
-        return np.array(values.flat[0], np.int64)
-    return values.reshape(shape)
-
-
-def requantised(target: Target, requant: Requant, axis: int) -> Expectation:
-    """What is known about the result of a requantisation. Bounds hold for the integers and for the real-valued
-    rounding."""
-    lo, hi = (
-        (
-            np.clip((acc * requant.multiplier + requant.addend) >> requant.shift, target.lo, target.hi),
-            np.clip(np.floor(acc * target.multiplier + target.offset + 0.5), target.lo, target.hi).astype(np.int64),
-        )
-        for acc in (target.acc_min, target.acc_max)
-    )
-    mean = target.multiplier * target.acc_mean + target.offset
-    ends = (*lo, *hi)  # multipliers may be negative
-    return clipped(
-        mean, np.abs(target.multiplier) * target.acc_sd, np.minimum.reduce(ends), np.maximum.reduce(ends), axis
-    )

@@ -13,9 +13,10 @@ import numpy as np
 
 from match_core.transforms.affine_chain import AffineChain, Ints, Reals, Rows, chains_of
 from match_core.transforms.expectation import Expectation
-from match_core.transforms.integer_graph import IntegerGraph, requantised
+from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.quant import Site
 from match_core.transforms.requant import Requant, Target
+from match_core.transforms.requant_node import append_requant, requantised
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -80,8 +81,8 @@ def _append(
     multiplier, addend = (_spread(values, rows) for values in (requant.multiplier, requant.addend))
     origin = graph.editor.origin(*chain.nodes)
     name = f"{site.op.name}_requant"
-    result = graph.append_requant(
-        chain.x, multiplier, addend, requant.shift, chain.stages[-1].result, name=name, origin=origin
+    result = append_requant(
+        graph.editor, chain.x, multiplier, addend, requant.shift, chain.stages[-1].result, name=name, origin=origin
     )
     known = requantised(target, requant, 0)
     graph.expect(result, _known(known, rows))

@@ -18,10 +18,11 @@ from match_core.ir.model import Model
 from match_core.transforms.base import Pass, PassContext, Phase
 from match_core.transforms.expectation import clipped, of_sum
 from match_core.transforms.geometry import conv_geometry
-from match_core.transforms.integer_graph import IntegerGraph, per_channel
+from match_core.transforms.integer_graph import IntegerGraph
 from match_core.transforms.integerise_conv import append_convolution, type_bounds, with_padding
 from match_core.transforms.quant import DType, Quant, constant, optional_input, producer, shape_of
 from match_core.transforms.requant_check import overflows
+from match_core.transforms.requant_node import per_channel
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
