@@ -10,7 +10,7 @@
  *   in, out NEAR FAR PLANES ROWS BYTES ROW_STRIDE PLANE_STRIDE: a copy between L1 and the far memory, and the wait
  *   far OFFSET BYTES      prints bytes of the far memory; byte i holds 7 i + 3 at first
  *   team OFFSET           a kernel on all cores: core c writes c + 1, and behind a barrier the sum of all to OFFSET + 8 + c
- *   dma WHICH             one of the copies that the DMA cannot make
+ *   wrong WHICH           one of the copies that the DMA cannot make, or a barrier that one core never reaches
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,11 +110,18 @@ static void run_team(const long *n) {
   match_ita_team_wait();
 }
 
+static void lame_core(void *argument) {
+  (void)argument;
+  if (match_ita_core() != 5u) {
+    match_ita_barrier();
+  }
+}
+
 static void copy_core(void *argument) {
   (void)snrt_dma_start_1d(place(0), argument, 8u);
 }
 
-static void wrong_copy(const long *n) {
+static void wrong(const long *n) {
   if (n[0] == 0) {
     (void)snrt_dma_start_1d(far, far + 64, 8u);
   } else if (n[0] == 1) {
@@ -125,6 +132,9 @@ static void wrong_copy(const long *n) {
     (void)snrt_dma_start_1d(place(0), (const void *)(uintptr_t)16u, 8u);
   } else if (n[0] == 4) {
     match_ita_team_launch(copy_core, far);
+    match_ita_team_wait();
+  } else if (n[0] == 7) {
+    match_ita_team_launch(lame_core, far);
     match_ita_team_wait();
   } else if (n[0] == 5) {
     (void)snrt_dma_start_1d(place(MATCH_ITA_L1_BYTES - 4u), far, 8u);
@@ -171,7 +181,7 @@ static void obey(char *line) {
     void (*run)(const long *numbers);
   } kernels[] = {{"linear", run_linear}, {"turned", run_turned}, {"attention", run_attention},
                  {"matmul", run_matmul}, {"in", copy_in},        {"out", copy_out},
-                 {"far", dump_far},      {"team", run_team},     {"dma", wrong_copy}};
+                 {"far", dump_far},      {"team", run_team},     {"wrong", wrong}};
   long numbers[MAX_NUMBERS] = {0};
   char *const word = strtok(line, " \n");
   char *const rest = strtok(NULL, "\n");

@@ -91,9 +91,10 @@ def test_time_of_copies(build: Callable[..., Driver]) -> None:
         (3, "in no known memory"),
         (4, "only the DM core can do this"),
         (5, "outside of L1, or beyond its end"),
+        (7, "waits at another barrier than core 0"),
         (6, "before 1 asynchronous operations were waited for"),
     ],
 )
-def test_copies_that_the_dma_cannot_make(driver: Driver, which: int, message: str) -> None:
-    done = driver.attempt(f"dma {which}\n", "lazy")
+def test_what_the_cluster_cannot_do(driver: Driver, which: int, message: str) -> None:
+    done = driver.attempt(f"wrong {which}\n", "lazy")
     assert done.returncode == -6 and message in done.stderr

@@ -16,11 +16,12 @@ MATCH_ITA_SHARED static struct {
     void (*entry)(void *);
     void *context;
 } team;
-MATCH_ITA_SHARED static snrt_barrier_t meeting;
+/* Around kernels, and within them. */
+MATCH_ITA_SHARED static snrt_barrier_t around, within;
 
 static void meet(void)
 {
-    snrt_partial_barrier(&meeting, match_ita_cores());
+    snrt_partial_barrier(&around, match_ita_cores());
 }
 
 uint32_t match_ita_core(void)
@@ -36,7 +37,7 @@ uint32_t match_ita_cores(void)
 void match_ita_barrier(void)
 {
     MATCH_ITA_CHARGE_BARRIER();
-    meet();
+    snrt_partial_barrier(&within, match_ita_cores());
 }
 
 /* ---- core 0 leads ----------------------------------------------------------------------------------------------- */

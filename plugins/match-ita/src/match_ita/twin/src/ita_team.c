@@ -46,6 +46,7 @@ typedef enum { IDLE, RUNNABLE, AT_BARRIER } state_t;
 static struct {
   uint32_t core; /* the one that runs */
   state_t state[MATCH_ITA_CORES];
+  const snrt_barrier_t *barrier[MATCH_ITA_CORES]; /* that the core waits at */
   uint64_t cycles[MATCH_ITA_CORES]; /* of its work since the last barrier */
   ucontext_t context[MATCH_ITA_CORES]; /* of core 0: where the fibers come back to */
   void *fake_stack[MATCH_ITA_CORES];
@@ -161,18 +162,28 @@ static void spend_longest(void) {
   }
 }
 
+static void check_same_barrier(void) {
+  for (uint32_t core = 1u; core < MATCH_ITA_CORES; core++) {
+    if (team.barrier[core] != team.barrier[0]) {
+      match_twin_faultf("core %u waits at another barrier than core 0: not all cores of a kernel reach it",
+                        (unsigned)core);
+    }
+  }
+}
+
 void snrt_partial_barrier(snrt_barrier_t *barrier, uint32_t n) {
-  (void)barrier;
   if (!ita_on_compute_cores() || n != MATCH_ITA_CORES) {
     match_twin_faultf("a barrier of %u cores outside of the compute cores, or not of all %u", (unsigned)n,
                       MATCH_ITA_CORES);
   }
+  team.barrier[team.core] = barrier;
   if (team.core != 0u) {
     team.state[team.core] = AT_BARRIER;
     to_main();
     return;
   }
   run_others();
+  check_same_barrier();
   spend_longest();
   for (uint32_t core = 1u; core < MATCH_ITA_CORES; core++) {
     team.state[core] = RUNNABLE;
