@@ -103,7 +103,7 @@ def test_little_memory_means_more_tiles(plugins: Plugins, tmp_path: Path) -> Non
     deployed.check()
 
 
-@pytest.mark.parametrize("mode", ["eager", "lazy:ita", "lazy:snitch", "lazy:host", "threads"])
+@pytest.mark.parametrize("mode", ["eager", "lazy:ita", "lazy:snitch", "threads"])
 def test_both_units_side_by_side(mode: str, plugins: Plugins, tmp_path: Path) -> None:
     """Two branches that meet in a sum on the cores; one of them has a table in between."""
     g = ItaGraph()
@@ -114,7 +114,7 @@ def test_both_units_side_by_side(mode: str, plugins: Plugins, tmp_path: Path) ->
     numbers = [g.constant(number) for number in (3, 5, 1 << 3, 1 << 4, -128, 127)]
     y = g.node("match.arith::AddRequantI8", [first, second, *numbers], [130, 128], np.int8)
     execution: Execution = "concurrent"
-    deployed = deploy(g.graph(y), plugins, tmp_path, mode=mode, execution=execution, without=(), samples=2)
+    deployed = deploy(g.graph(y), plugins, tmp_path, mode=mode, execution=execution, without=())
     deployed.check()
     assert {queue.name for queue in deployed.compilation.program.queues} >= {"ita", "snitch"}
     assert {name.split("_")[0] for name in deployed.patterns} >= {"ita", "lut"}
