@@ -1,14 +1,24 @@
-"""One library of kernels for all tests."""
+"""One library of kernels for all tests, and the graphs of ITA's tests."""
 
 from __future__ import annotations
 
 import ctypes
+import sys
+from pathlib import Path
 
 import pytest
+from match_core.plugin.host import Plugins
 
 from .rows_library import SANITISERS, compile_library
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ita"))  # tests are imported by path
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return compile_library(tmp_path_factory.mktemp("rows"), *SANITISERS, "-O1")
+
+
+@pytest.fixture(scope="session")
+def plugins() -> Plugins:
+    return Plugins.load()
