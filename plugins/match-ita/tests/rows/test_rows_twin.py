@@ -37,8 +37,8 @@ def add(factors: tuple[int, int], shift: int) -> Made:
 
 def requant(steps: int, *, add_first: bool = False) -> Made:
     g = ItaGraph()
-    y = g.input(1, 65, 100)
-    y = _add(g, y, g.input(1, 65, 100), (147, 221), 8) if add_first else y
+    y = g.input(1, 65, 128)
+    y = _add(g, y, g.input(1, 65, 128), (147, 221), 8) if add_first else y
     for _ in range(steps):
         y = _channels(g, y)
     return g, y
@@ -114,9 +114,9 @@ def part() -> Made:
     return g, g.node("Slice", [x, *numbers], [1, 13, 32], np.int8)
 
 
-def gather(index: object) -> Made:
+def gather(index: object, size: int = 30) -> Made:
     g = ItaGraph()
-    x, rows = g.input(30, 48), g.constant(index)
+    x, rows = g.input(size, 48), g.constant(index)
     return g, g.node("Gather", [x, rows], [*rows.shape, 48], np.int8, axis=0)
 
 
@@ -159,7 +159,7 @@ CASES: dict[str, tuple[str, Callable[[], Made]]] = {
     "reversed": ("transpose", lambda: transpose((6, 10, 7), 2, 1, 0)),
     "part": ("slice", part),
     "embedding": ("gather", lambda: gather([[3, 29, 0, 3], [7, 8, 8, -1]])),
-    "im2col": ("windows", lambda: gather(np.arange(10)[:, None] * 2 + np.arange(3))),
+    "im2col": ("gather", lambda: gather(np.arange(10)[:, None] * 2 + np.arange(3))),
     "pad": ("pad", pad),
     "concat": ("concat", lambda: concat(12, 21)),
     "concat_three": ("concat_three", lambda: concat(12, 21, 5)),
@@ -178,11 +178,11 @@ def test_bits(case: str, plugins: Plugins, tmp_path: Path) -> None:
         assert abs(node.predicted_cycles / node.cycles - 1) < 0.04, node
 
 
-@pytest.mark.parametrize("case", ["add", "layernorm", "heads_turned", "im2col"])
+@pytest.mark.parametrize("case", ["add", "layernorm", "heads_turned"])
 def test_little_memory_means_more_tiles(case: str, plugins: Plugins, tmp_path: Path) -> None:
     pattern, make = CASES[case]
     g, y = make()
     deployed = deploy(g.graph(y), plugins, tmp_path, mode="lazy", without=(), memory=(("l1", 6 * 1024),))
     assert deployed.patterns == [pattern]
-    assert max(task.assignment.schedule.steps for task in deployed.compilation.program.tasks) > 1 or case == "im2col"
+    assert max(task.assignment.schedule.steps for task in deployed.compilation.program.tasks) > 1
     deployed.check()
