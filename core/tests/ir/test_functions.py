@@ -45,6 +45,12 @@ def test_requant_is_an_arithmetic_shift_and_a_clip(op, dtype, lo, hi):
     assert y.flatten().tolist() == expected
 
 
+def test_requant_clips_what_exceeds_32_bits():
+    x = np.array([12_000_000, 16_843_010, -12_000_000, 8_421_505, 0], np.int32)
+    y = run("match.arith::RequantI8", [x, i64(255), i64(0), i64(1), i64(-128), i64(127)], np.int8, x.shape)
+    assert y.tolist() == [127, 127, -128, 127, 0]
+
+
 def test_requant_floors_negative_sums():
     x = np.array([-1, -2, -3, 1], np.int32)
     y = run("match.arith::RequantI8", [x, i64(1), i64(0), i64(2), i64(-128), i64(127)], np.int8, x.shape)

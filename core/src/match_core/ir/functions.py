@@ -24,12 +24,15 @@ VERSION = 1
 _INT8, _UINT8, _INT64 = 3, 2, 7  # TensorProto element types
 
 # clip(floor(sum / D), lo, hi); Mod takes the sign of the divisor, so subtracting it makes the division a floor.
+# Clipped by comparing: ONNX Runtime's Max and Min are wrong for int64 beyond 32 bits (1.31.1: Min(2^31, 127) is 2^31).
 _REQUANT_TAIL = """
     rest = Mod (sum, D)
     whole = Sub (sum, rest)
     quotient = Div (whole, D)
-    low = Max (quotient, lo)
-    clipped = Min (low, hi)
+    is_below = Less (quotient, lo)
+    low = Where (is_below, lo, quotient)
+    is_above = Greater (low, hi)
+    clipped = Where (is_above, hi, low)
     y = Cast <to: int = {to}> (clipped)
 """
 
