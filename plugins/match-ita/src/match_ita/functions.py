@@ -89,8 +89,8 @@ _SOFTMAX = (
     nothing = Constant <value = uint64 {0}> ()
     first_sum = Expand (nothing, row)
     top, sum = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [2], body: graph = groups
-        (int64[heads, rows, 1] top_before, uint64[heads, rows, 1] sum_before, int64[heads, rows, columns] columns_in)
-        => (int64[heads, rows, 1] top_after, uint64[heads, rows, 1] sum_after) {
+        (int64[?, ?, 1] top_before, uint64[?, ?, 1] sum_before, int64[?, ?, ?] columns_in)
+        => (int64[?, ?, 1] top_after, uint64[?, ?, 1] sum_after) {
             peak = ReduceMax <keepdims: int = 1> (columns_in, last)
             top_after = Max (top_before, peak)
             rise = Sub (top_after, top_before)
