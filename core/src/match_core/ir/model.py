@@ -36,6 +36,9 @@ class Model:
     notes: tuple[str, ...] = ()
     #: Graph inputs and outputs that hold quantised values which the source has as floats, by name.
     quantised_ends: Mapping[str, Quantisation] = field(default_factory=dict)
+    #: The source computes with integers, spelt out or held in floats: no pass may change a result, not even by rounding
+    #: it better.
+    integer_source: bool = False
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

@@ -8,6 +8,7 @@ limited to +-255 and become integers at the border; inputs and outputs of the gr
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,7 @@ def run(model: Model, context: PassContext) -> Model:
     for node in editor.graph.nodes:  # what reads them could not be narrowed
         if _is_ours(node) and node.op == "AsInteger":
             _become_cast(node)
-    return editor.finish()
+    return replace(editor.finish(), integer_source=True)
 
 
 def _is_ours(node: gs.Node) -> bool:

@@ -7,7 +7,7 @@ in float64 (exact below 2^53) with integer constants and D a power of two. Zero 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +56,7 @@ def run(model: Model, context: PassContext) -> Model:
     if not found:
         return model
     graph.connect()
-    return editor.finish()
+    return replace(editor.finish(), integer_source=True)
 
 
 def _replace(graph: IntegerGraph, idiom: Idiom, last: gs.Node) -> bool:
