@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from match_ita.ita_limits import ADD_MAX, ADD_MIN, GELU_END, GROUP, MULTIPLIER_MAX, SHIFT_MAX
+
 Ints = NDArray[np.signedinteger]
 Int8 = NDArray[np.int8]
 UInt8 = NDArray[np.uint8]
 
-#: Columns that ITAMax takes at once, the number of dot product units.
-GROUP = 16
 #: One exponential of 2^0 in the row's sum.
 _UNIT = 256
 #: Coefficients of the second order polynomial that stands for erf (I-BERT, https://arxiv.org/abs/2101.01321).
@@ -32,7 +32,8 @@ class Step:
     add: int = 0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.multiplier <= 255 and 0 <= self.shift <= 33 and -128 <= self.add <= 127):
+        registers = 0 <= self.multiplier <= MULTIPLIER_MAX and 0 <= self.shift <= SHIFT_MAX
+        if not (registers and ADD_MIN <= self.add <= ADD_MAX):
             raise ValueError(f"ITA cannot requantise with {self}")
 
     @property
@@ -84,17 +85,22 @@ def _exponent(distance: Ints, shift: int) -> Ints:
 
 def gelu(x: Int8, constants: GeluConstants) -> Int8:
     """The polynomial GELU, negated (2.4)."""
+    return requantise(gelu_polynomial(x, constants.b, constants.c)[1], constants.step)
+
+
+def gelu_polynomial(x: Ints, b: int, c: int | Ints) -> tuple[Ints, Ints]:
+    """The polynomial that stands for erf, and its product with x (2.4). Constants c [.., 1] give a row each."""
     wide = x.astype(np.int64)
-    distance = np.minimum(np.abs(wide), -constants.b) + constants.b
-    erf = np.sign(wide) * (distance * distance + constants.c)
-    return requantise(wide * (erf + constants.c), constants.step)
+    distance = np.minimum(np.abs(wide), -b) + b
+    polynomial = distance * distance + c
+    return polynomial, wide * (np.where(wide < 0, -polynomial, polynomial) + c)
 
 
 def gelu_constants(scale: float, shift: int = 20) -> GeluConstants:
     """Constants for inputs of this ``scale``; the result has scale -``scale`` (PyITA's rule, 2.4)."""
     inner = scale / np.sqrt(2.0)
-    b = max(round(_ERF_B / inner), -(1 << 15))
-    c = max(round(1.0 / (_ERF_A * inner**2)), -(1 << 15))
+    b = max(round(_ERF_B / inner), -GELU_END)
+    c = max(round(1.0 / (_ERF_A * inner**2)), -GELU_END)
     multiplier = min(round(-_ERF_A * inner**2 / 2 * 2**shift), 127)
     return GeluConstants(b, c, Step(multiplier, shift))
 

@@ -53,13 +53,16 @@ _ITA = (
     Constant("block", 64, "elements", f"{_RTL}: M, the length of a dot product and the side of a block"),
     Constant("accumulator_bits", 26, "bits", f"{_RTL}: D"),
     Constant("bias_bits", 24, "bits", f"{_RTL}: ita_package.sv"),
+    Constant("multiplier_bits", 8, "bits", f"{_RTL}: ita_requantizer.sv, unsigned"),
+    Constant("shift_max", 33, "bits", f"{_RTL}: ita_requantizer.sv, products have 34 bits"),
+    Constant("add_bits", 8, "bits", f"{_RTL}: ita_requantizer.sv, signed"),
+    Constant("gelu_bits", 16, "bits", f"{_RTL}: job word 15"),
     Constant("contexts", 4, "jobs", f"{_RTL}: N_CONTEXT"),
     Constant("tiles_max", 15, "blocks", f"{_RTL}: fields of 4 bits in the register of tile counts"),
     Constant("sum_length_max", 512, "elements", f"{_PAPER}: 26 bits hold sums of 2^(26-17) products"),
     Constant("softmax_shift", 0, "bits", f"{_RTL}: SoftmaxShift"),
     Constant("softmax_numerator", 255 * 256, "1", f"{_RTL}: SoftmaxScalar"),
-    Constant("softmax_group", 16, "columns", f"{_RTL}: N columns at once"),
-    Constant("output_offset", 0, "1", f"{_RTL}: probabilities are unsigned"),
+    Constant("output_offset", 0, "1", f"{_RTL}: probabilities are unsigned, nothing is added to them"),
 )
 
 _GEMM = f"{_PAPER}: 85.1 % of the peak on products, 256 / 0.851 - 256"

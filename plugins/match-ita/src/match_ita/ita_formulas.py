@@ -12,16 +12,16 @@ import numpy as np
 from match_core import Workload
 from numpy.typing import ArrayLike, NDArray
 
+from match_ita.ita_limits import BLOCK
+
 Timing = Mapping[str, int]
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, Cycles]
 Copy = tuple[Cycles, Cycles, Cycles]
 
-_BLOCK = 64
-
 
 def _blocks(size: Cycles) -> Cycles:
-    return -(-size // _BLOCK)
+    return -(-size // BLOCK)
 
 
 def jobs(kind: str, tile: Tile) -> Cycles:
@@ -44,8 +44,21 @@ def kernel_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     kind = workload.kind
     overhead = "attention_job_overhead_cycles" if kind == "ita_attention" else "job_overhead_cycles"
     each = max(timing["job_cycles"] + timing[overhead], timing["job_program_cycles"])
-    cycles: Cycles = timing["job_program_cycles"] + jobs(kind, tile) * each + _tail_cycles(timing, workload, tile)
-    return cycles
+    count = jobs(kind, tile)
+    cycles: Cycles = timing["job_program_cycles"] + count * each + _tail_cycles(timing, workload, tile)
+    return cycles + _setup_cycles(timing, workload, tile, count)
+
+
+def _setup_cycles(timing: Timing, workload: Workload, tile: Tile, count: Cycles) -> Cycles:
+    """A context is given what a layer's jobs have in common with the first job that it holds. Only the first job of a
+    kernel call is programmed while ITA waits, so calls of fewer jobs than contexts see this again, until all contexts
+    hold it. The layer's first time is part of its cycles; each call counts as its part of the others."""
+    calls = np.ones_like(count)
+    for dim in workload.dims:
+        calls = calls * -(-dim.size // tile[dim.name])
+    seen = np.minimum(calls, -(-timing["contexts"] // count))
+    share: Cycles = timing["job_setup_cycles"] * (seen - 1) // calls
+    return share
 
 
 def _tail_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
@@ -56,7 +69,7 @@ def _tail_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     if rows is None:
         share: Cycles = tail * tile["T1"] // workload.dim("T1").size
         return share
-    short: Cycles = tail * (tile[rows] % _BLOCK != 0).astype(np.int64)
+    short: Cycles = tail * (tile[rows] % BLOCK != 0).astype(np.int64)
     return short
 
 

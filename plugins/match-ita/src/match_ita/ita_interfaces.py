@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from match_core import KernelInterface
 
-#: Inner and outer size of a block.
-BLOCK = 64
-#: Bytes of 64 biases of 24 bits.
-BIAS_BYTES = 192
+from match_ita.ita_limits import BLOCK
+
+#: Bytes of a block of 8-bit values, and of the biases of its columns, 24 bits each.
+BLOCK_BYTES, BIAS_BYTES = BLOCK * BLOCK, BLOCK * 3
 
 #: The step's requantisation; activation 0 identity, 1 GELU, 2 ReLU, with its constants and second requantisation.
 _REQUANT = ("multiplier", "shift", "add")

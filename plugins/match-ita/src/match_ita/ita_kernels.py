@@ -10,10 +10,10 @@ import numpy as np
 from match_core import Kernel, KernelInterface, Match, Workload
 from numpy.typing import NDArray
 
+from match_ita import ita_attention_rules as rules
 from match_ita import ita_interfaces as interfaces
-from match_ita import ita_rules as rules
 from match_ita import ita_structures as s
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BIAS_END, BLOCK
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Pack = Callable[[Match, Workload], Arrays]
@@ -33,7 +33,7 @@ def pack_bias(bias: NDArray[np.int64], columns: int) -> NDArray[np.uint8]:
 
 
 def _pack_linear(match: Match, workload: Workload) -> Arrays:
-    weight, requant = match.const("weight"), s.requant_of(match, biased=True)
+    weight, requant = match.const("weight"), s.requant_of(match)
     assert not isinstance(requant, str)  # a rule says so
     return {"weight": pack_weight(weight), "bias": pack_bias(requant.bias, weight.shape[1])}
 
@@ -44,7 +44,7 @@ def _pack_attention(match: Match, workload: Workload, softmax: tuple[int, int]) 
     if rules.softmax_of(match) != softmax:
         raise ValueError(f"shift and numerator of a softmax are {rules.softmax_of(match)}, those of ITA are {softmax}")
     keys = match.shape("k")[-2] % BLOCK or BLOCK
-    return {"mask": pack_bias(np.where(np.arange(BLOCK) < keys, 0, rules.MASK), BLOCK)}
+    return {"mask": pack_bias(np.where(np.arange(BLOCK) < keys, 0, -BIAS_END), BLOCK)}
 
 
 def _pack_nothing(match: Match, workload: Workload) -> Arrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from match_core import Pattern
 
+from match_ita import ita_attention_rules as attention_rules
 from match_ita import ita_rules as rules
 from match_ita import ita_structures as s
 from match_ita import ita_workloads as w
@@ -39,12 +40,12 @@ ITA_PATTERNS = (
         s.ATTENTION,
         (
             rules.TYPES,
-            rules.HEADS,
-            rules.TILES,
-            rules.SOFTMAX,
-            rules.ATTENTION_REQUANT,
-            rules.MASKED,
-            rules.ATTENTION_ACCUMULATOR,
+            attention_rules.HEADS,
+            attention_rules.TILES,
+            attention_rules.SOFTMAX,
+            attention_rules.ATTENTION_REQUANT,
+            attention_rules.MASKED,
+            attention_rules.ATTENTION_ACCUMULATOR,
         ),
         w.attention,
     ),

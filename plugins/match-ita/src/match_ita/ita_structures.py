@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
-from numpy.typing import NDArray
 
-from match_ita.constants import values
-
-Integers = NDArray[np.int64]
+from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.requantisation import Integers, ItaRequant, largest_sums, with_addend
 
 _REQUANT = ("multiplier", "addend", "divisor", "low", "high")
 
@@ -47,27 +45,11 @@ ATTENTION = Op(
 MATMUL = _requantised(Op("MatMulInteger", "matmul", (Any("a"), Op("Transpose", "turn", (Any("b"),)))))
 
 
-@dataclass(frozen=True, slots=True)
-class Requant:
-    """clip8(floor((multiplier * (acc + bias) + 2^(shift-1)) / 2^shift) + add): ``bias`` of each column (one for all
-    where there is one), ITA's other numbers for all of them."""
-
-    multiplier: int
-    shift: int
-    add: int
-    bias: Integers
-
-
-#: Ranges of ITA's registers (sheet ita-arithmetic 2.1, 2.6).
-MULTIPLIER_MAX, SHIFT_MAX = 255, 33
-ADD_MIN, ADD_MAX = -128, 127
-
-
-def requant_of(match: Match, prefix: str = "", biased: bool = False) -> Requant | str:
-    """The requantisation (x * M + B) / D of captured constants in ITA's terms, or what it cannot do. Without ``biased``
-    there is no bias to carry what the addend has beyond ``add``."""
+def requant_of(match: Match, prefix: str = "") -> ItaRequant | str:
+    """The requantisation (x * M + B) / D of captured constants in ITA's terms, or what it cannot do. Only sums with
+    constant weights have biases, which carry what the addend has beyond ``add``."""
     multipliers = match.const(f"{prefix}multiplier").reshape(-1)
-    addends = match.const(f"{prefix}addend").astype(object).reshape(-1)
+    addends = match.const(f"{prefix}addend").astype(np.int64).reshape(-1)
     divisor, columns = number(match, f"{prefix}divisor"), int(match.output.shape[-1])
     if match.has("requant"):
         columns = int(match.node("requant").outputs[0].shape[-1])
@@ -81,27 +63,22 @@ def requant_of(match: Match, prefix: str = "", biased: bool = False) -> Requant 
         return f"the multiplier is {multiplier}"
     if divisor != 1 << shift or shift > SHIFT_MAX:
         return f"the divisor is {divisor}"
-    rest = addends - (divisor >> 1)
-    found = _split(rest, multiplier if biased else 0, divisor)
+    found = _biased(match, multiplier, shift, addends) if not prefix and match.has("weight") else None
     if found is None:
-        return f"an addend is {addends[0]} with multiplier {multiplier} and divisor {divisor}"
-    add, bias = found
-    return Requant(multiplier, shift, add, bias)
+        found = _unbiased(multiplier, shift, addends)
+    return found or f"an addend is {addends[0]} with multiplier {multiplier} and divisor {divisor}"
 
 
-def _split(rest: NDArray[np.object_], multiplier: int, divisor: int) -> tuple[int, Integers] | None:
-    """(add, bias) with rest = multiplier * bias + add * divisor; the smallest ``add`` that there is."""
-    bias_max = 1 << (values()["bias_bits"] - 1)
-    for add in sorted(range(ADD_MIN, ADD_MAX + 1), key=abs):
-        left = rest - add * divisor
-        if not np.any(left):
-            return add, np.zeros(rest.size, np.int64)
-        if multiplier == 0 or np.any(left % multiplier):
-            continue
-        bias = left // multiplier
-        if bias.min() >= -bias_max and bias.max() < bias_max:
-            return add, bias.astype(np.int64)
-    return None
+def _biased(match: Match, multiplier: int, shift: int, addends: Integers) -> ItaRequant | None:
+    """The same as the passes choose (``linear_requant.as_ita``); where sums are too large, which a rule of its own
+    says, the nearest to that."""
+    sums = largest_sums(match.const("weight").astype(np.int64))
+    return with_addend(multiplier, shift, addends, sums) or with_addend(multiplier, shift, addends)
+
+
+def _unbiased(multiplier: int, shift: int, addends: Integers) -> ItaRequant | None:
+    found = with_addend(0, shift, addends)
+    return replace(found, multiplier=multiplier) if found is not None else None
 
 
 def number(match: Match, capture: str) -> int:

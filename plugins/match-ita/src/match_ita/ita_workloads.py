@@ -7,14 +7,15 @@ from math import prod
 
 from match_core import Axis, Dim, Match, Operand, Workload
 
-from match_ita import ita_rules as rules
+from match_ita import ita_attention_rules as rules
 from match_ita import ita_structures as s
-from match_ita.ita_interfaces import BIAS_BYTES, BLOCK
+from match_ita.ita_interfaces import BIAS_BYTES, BLOCK_BYTES
+from match_ita.ita_limits import BLOCK
+from match_ita.requantisation import ItaRequant
 
 Numbers = tuple[tuple[str, int], ...]
 Scratch = tuple[tuple[tuple[str, ...], int], ...]
 
-_BLOCK_BYTES = BLOCK * BLOCK
 #: Codes of the activations behind a linear layer (sheet 2.6, register 13).
 IDENTITY, GELU, RELU = 0, 1, 2
 
@@ -32,10 +33,10 @@ def _inside(name: str, stride: int) -> Axis:
 def _spare_blocks(rows: int) -> Scratch:
     """Where blocks that reach behind the end of a tile are computed: those of fewer than 64 rows, and all of them
     where a column block has fewer rows than that."""
-    return (((), 2 * _BLOCK_BYTES),) if rows % BLOCK else ()
+    return (((), 2 * BLOCK_BYTES),) if rows % BLOCK else ()
 
 
-def _registers(found: s.Requant | str, prefix: str = "") -> Numbers:
+def _registers(found: ItaRequant | str, prefix: str = "") -> Numbers:
     assert not isinstance(found, str)  # a rule says so
     return ((f"{prefix}multiplier", found.multiplier), (f"{prefix}shift", found.shift), (f"{prefix}add", found.add))
 
@@ -56,11 +57,11 @@ def linear(match: Match) -> Workload:
     dims = (Dim("S", rows, granularity=BLOCK), Dim("K1", k // BLOCK), Dim("C1", c // BLOCK, tileable=False))
     operands = (
         Operand("input", "input", (_blocks("c1", c // BLOCK, BLOCK), _blocks("s", rows, c), _inside("c0", 1))),
-        Operand("weight", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("block", c // BLOCK * _BLOCK_BYTES))),
+        Operand("weight", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("block", c // BLOCK * BLOCK_BYTES))),
         Operand("bias", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("byte", BIAS_BYTES))),
         Operand("output", "output", (_blocks("k1", k // BLOCK, BLOCK), _blocks("s", rows, k), _inside("k0", 1))),
     )
-    arithmetic = (*_registers(s.requant_of(match, biased=True)), *_activation(match))
+    arithmetic = (*_registers(s.requant_of(match)), *_activation(match))
     scratch = _spare_blocks(rows)
     return Workload("ita_linear", dims, operands, rows * c * k, scratch=scratch, arithmetic=arithmetic)
 
@@ -78,7 +79,7 @@ def linear_turned(match: Match) -> Workload:
     t = Axis("t", rows, (("T1", BLOCK), ("T0", 1)), stride=c)
     operands = (
         Operand("input", "input", (_blocks("c1", c // BLOCK, BLOCK), t, _inside("c0", 1))),
-        Operand("weight", "constant", (Axis("p1", p // BLOCK, (("P1", 1),)), Axis("block", c // BLOCK * _BLOCK_BYTES))),
+        Operand("weight", "constant", (Axis("p1", p // BLOCK, (("P1", 1),)), Axis("block", c // BLOCK * BLOCK_BYTES))),
         Operand("bias", "constant", (Axis("p1", p // BLOCK, (("P1", 1),)), Axis("byte", BIAS_BYTES))),
         Operand(
             "output",
@@ -92,7 +93,7 @@ def linear_turned(match: Match) -> Workload:
         ),
     )
     scratch: Scratch = (((), BLOCK),) if rows % BLOCK else ()
-    arithmetic = _registers(s.requant_of(match, biased=True))
+    arithmetic = _registers(s.requant_of(match))
     return Workload("ita_linear_turned", dims, operands, rows * c * p, scratch=scratch, arithmetic=arithmetic)
 
 
@@ -128,7 +129,7 @@ def attention(match: Match) -> Workload:
         *_registers(s.requant_of(match, "qk_"), "qk_"),
         *_registers(s.requant_of(match, "av_"), "av_"),
     )
-    scratch = ((("T1",), _BLOCK_BYTES), *_spare_blocks(rows))
+    scratch = ((("T1",), BLOCK_BYTES), *_spare_blocks(rows))
     macs = 2 * heads * rows * keys * each
     return Workload("ita_attention", dims, operands, macs, scratch=scratch, arithmetic=arithmetic)
 

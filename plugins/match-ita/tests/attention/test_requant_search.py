@@ -5,23 +5,36 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from match_ita.passes.requant_search import EightBit, nearest
+from match_ita.passes.requant_search import EightBit, above, below, nearest
 
 
 @given(slope=st.floats(2.0**-26, 255.0), bound=st.integers(1, 1 << 25))
 def test_no_other_pair_is_nearer(slope: float, bound: int) -> None:
-    found = nearest(slope, bound)
+    found = nearest(slope)
     assert found is not None
     least = min(abs(m / 2.0**s - slope) for s in range(34) for m in range(1, 256))
     assert abs(found.slope - slope) == least
-    assert found.error == pytest.approx(least * bound)
-    assert found.error <= slope * bound / 256  # 8 bits of the factor
+    assert found.error(slope, bound) == pytest.approx(least * bound)
+    assert found.error(slope, bound) <= slope * bound / 256  # 8 bits of the factor
 
 
 @pytest.mark.parametrize("slope", [0.0, -1.0, 2.0**-35, 256.0])
 def test_out_of_reach(slope: float) -> None:
-    assert nearest(slope, 1) is None
+    assert nearest(slope) is None
 
 
 def test_equal_factors_take_the_larger_multiplier() -> None:
-    assert nearest(0.5, 256) == EightBit(128, 8, 0.0)
+    assert nearest(0.5) == EightBit(128, 8)
+
+
+@given(st.floats(2.0**-24, 250.0))
+def test_from_above_and_below(slope: float) -> None:
+    least, most = above(slope), below(slope)
+    assert least is not None and slope <= least.slope <= slope * (1 + 1 / 128)
+    assert most is not None and slope * (1 - 1 / 128) <= most.slope <= slope
+
+
+def test_beyond_the_multipliers() -> None:
+    assert above(255.5) is None
+    assert below(256.0) is None
+    assert below(2.0**-34) is None

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ita_graphs import ItaGraph
-from match_ita.ita_interfaces import BIAS_BYTES, BLOCK
+from match_ita.ita_interfaces import BIAS_BYTES
 from match_ita.ita_kernels import ita_kernels, pack_bias, pack_weight
+from match_ita.ita_limits import BLOCK
 from match_ita.ita_workloads import attention
 from numpy.typing import NDArray
 

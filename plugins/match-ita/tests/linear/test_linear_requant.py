@@ -9,13 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ita_small_models import finish, linear, random_int8, start
 from match_ita.passes.linear_layers import LinearLayer, linear_layers, sum_ranges
-from match_ita.passes.linear_requant import (
-    ItaRequant,
-    as_ita,
-    eight_bits_above,
-    largest_difference,
-    nearest,
-)
+from match_ita.passes.linear_requant import as_ita, largest_difference, nearest
+from match_ita.requantisation import ItaRequant
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
@@ -83,16 +78,6 @@ def test_nearest_constants_are_judged_right(data: st.DataObject) -> None:
     assert largest_difference(item, ita, low, high) == worst
     if slope < 0.9:
         assert worst <= 1
-
-
-@given(st.floats(2.0**-24, 250.0))
-def test_a_slope_from_above(slope: float) -> None:
-    found = eight_bits_above(slope)
-    assert found is not None and slope <= found[0] / 2.0 ** found[1] <= slope * (1 + 1 / 128)
-
-
-def test_a_slope_out_of_range() -> None:
-    assert eight_bits_above(255.5) is None
 
 
 def test_a_bias_beyond_24_bits_goes_into_the_addend() -> None:

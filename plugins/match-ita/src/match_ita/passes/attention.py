@@ -59,7 +59,7 @@ def run_attention(model: Model, context: PassContext) -> Model:
 def _softmax_of(context: PassContext) -> ItaMax:
     """The softmax of the chosen preset."""
     figures = values(context.soc.preset)
-    return ItaMax(figures["softmax_shift"], figures["softmax_numerator"], figures["softmax_group"])
+    return ItaMax(figures["softmax_shift"], figures["softmax_numerator"])
 
 
 def _effects(name: str, keys: int, softmax: ItaMax) -> list[str]:

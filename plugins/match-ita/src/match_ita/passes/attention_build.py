@@ -7,49 +7,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.ir.editor import Editor
 from match_core.transforms.quant import constant, shape_of
-from numpy.typing import NDArray
 
 from match_ita.functions import ATTENTION, function_protos
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BLOCK
 from match_ita.passes.attention_match import Heads, Projection
 from match_ita.passes.attention_numbers import Design, ItaMax
 from match_ita.passes.attention_symmetric import Symmetric
 from match_ita.passes.attention_trace import trace
-from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer, set_weight
+from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer, requant_constants, set_weight
+from match_ita.passes.nodes import Label, Origin, padded, product, reshaped, sliced, transposed
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
-Names = tuple[str, ...]
 
 
 def project(editor: Editor, projection: Projection, new: Symmetric) -> gs.Variable:
     """A linear layer with these numbers: int8 [rows, K]."""
     layer, name = projection.layer, projection.layer.name
     origin = editor.origin(*projection.nodes)
-    x = reshaped(editor, layer.x, (projection.rows, layer.weight.shape[0]), name, origin)
-    shape = (projection.rows, new.weight.shape[1])
+    x = reshaped(editor, layer.x, (projection.rows, layer.weight.shape[0]), f"{name}_input", origin)
     weight = editor.constant(f"{name}_weight", new.weight.astype(np.int8))
-    acc = editor.node("MatMulInteger", [x, weight], np.int32, shape, name=name, origin=origin)
-    per_column = (_column(new.multiplier), _column(new.addend))
-    scalars = (np.array(value, np.int64) for value in (1 << new.shift, new.lo, new.hi))
-    hints = ("multiplier", "addend", "divisor", "lo", "hi")
-    constants = [
-        editor.constant(f"{layer.requant.name}_{hint}", values)
-        for hint, values in zip(hints, (*per_column, *scalars), strict=True)
-    ]
-    requant = layer.requant.name
-    return editor.node("match.arith::RequantI8", [acc, *constants], np.int8, shape, name=requant, origin=origin)
+    requant = str(layer.requant.name)
+    bounds = (new.lo, new.hi)
+    constants = requant_constants(editor, requant, 2, new.multiplier, new.addend, new.shift, bounds)
+    return product(editor, x, weight, constants, Label(name, origin), Label(requant, origin))
 
 
-def _column(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.array(values[0], np.int64) if np.all(values == values[0]) else values[None, :]
-
-
-def turned(editor: Editor, v: gs.Tensor, name: str, origin: Names) -> gs.Tensor:
+def turned(editor: Editor, v: gs.Tensor, name: str, origin: Origin) -> gs.Tensor:
     """v [T, HP] as [HP, Tp]: rows and columns change places, columns are filled up to whole blocks with zeros."""
-    vt = transposed(editor, v, [1, 0], f"{name}_turned", origin)
-    return filled(editor, vt, 1, -shape_of(v)[0] % BLOCK, name, origin)
+    vt = transposed(editor, v, (1, 0), f"{name}_turned", origin)
+    return padded(editor, vt, 1, (0, -shape_of(v)[0] % BLOCK), f"{name}_padded", origin)
 
 
 def attention(editor: Editor, heads: Heads, design: Design, softmax: ItaMax) -> None:
@@ -76,13 +63,13 @@ def connect(editor: Editor, heads: Heads, result: gs.Tensor) -> None:
     if layer is not None and _merge(editor, heads, result, layer):
         return
     count, rows = heads.count, heads.q.rows
-    padded = shape_of(result)[1] // count
+    wide = shape_of(result)[1] // count
     name, origin = f"{heads.softmax.name}_heads", editor.origin(*heads.nodes)
-    split = reshaped(editor, result, (1, rows, count, padded), name, origin)
-    value = transposed(editor, split, [0, 2, 1, 3], name, origin)
-    if padded != heads.size:
-        value = divided(editor, value, heads.size, name, origin)
-    editor.replace(heads.output, reshaped(editor, value, shape_of(heads.output), name, origin))
+    split = reshaped(editor, result, (1, rows, count, wide), f"{name}_split", origin)
+    value = transposed(editor, split, (0, 2, 1, 3), name, origin)
+    if wide != heads.size:
+        value = sliced(editor, value, 0, heads.size, f"{name}_cut", origin)
+    editor.replace(heads.output, reshaped(editor, value, shape_of(heads.output), f"{name}_shaped", origin))
 
 
 def _reader(tensor: gs.Tensor, editor: Editor) -> LinearLayer | None:
@@ -117,37 +104,3 @@ def _merge(editor: Editor, heads: Heads, result: gs.Tensor, layer: LinearLayer) 
     origin = editor.origin(*heads.nodes)
     layer.matmul.inputs[0] = reshaped(editor, result, shape, f"{layer.name}_input", origin)
     return True
-
-
-def reshaped(editor: Editor, tensor: gs.Tensor, shape: tuple[int, ...], name: str, origin: Names) -> gs.Tensor:
-    """The int8 tensor with another shape (itself where it has it)."""
-    if shape_of(tensor) == shape:
-        return tensor
-    target = editor.constant(f"{name}_shape", np.array(shape, np.int64))
-    return editor.node("Reshape", [tensor, target], np.int8, shape, name=f"{name}_shaped", origin=origin)
-
-
-def transposed(editor: Editor, tensor: gs.Tensor, perm: list[int], name: str, origin: Names) -> gs.Tensor:
-    """The int8 tensor with its axes in another order."""
-    shape = [shape_of(tensor)[axis] for axis in perm]
-    return editor.node("Transpose", [tensor], np.int8, shape, name=name, origin=origin, attrs={"perm": perm})
-
-
-def filled(editor: Editor, tensor: gs.Tensor, axis: int, added: int, name: str, origin: Names) -> gs.Tensor:
-    """The int8 tensor with ``added`` zeros at the end of an axis (itself where there are none)."""
-    if not added:
-        return tensor
-    shape = list(shape_of(tensor))
-    shape[axis] += added
-    amounts = np.zeros(2 * len(shape), np.int64)
-    amounts[len(shape) + axis % len(shape)] = added
-    given = [editor.constant(f"{name}_pads", amounts), editor.constant(f"{name}_pad_value", np.array(0, np.int8))]
-    return editor.node("Pad", [tensor, *given], np.int8, shape, name=f"{name}_padded", origin=origin)
-
-
-def divided(editor: Editor, tensor: gs.Tensor, columns: int, name: str, origin: Names) -> gs.Tensor:
-    """The first ``columns`` of an int8 tensor's last axis."""
-    limits = ((0, "starts"), (columns, "ends"), (-1, "axes"))
-    given = [editor.constant(f"{name}_{hint}", np.array([number], np.int64)) for number, hint in limits]
-    shape = (*shape_of(tensor)[:-1], columns)
-    return editor.node("Slice", [tensor, *given], np.int8, shape, name=f"{name}_cut", origin=origin)

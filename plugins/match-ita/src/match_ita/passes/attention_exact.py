@@ -7,10 +7,10 @@ from match_core.ir.model import qualified_op
 from match_core.transforms.quant import producer
 
 from match_ita.arithmetic import Step
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BLOCK, SUM_LENGTH_MAX
 from match_ita.passes.attention_affine import IDENTITY, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError, Projection
-from match_ita.passes.attention_numbers import COLUMNS_MAX, HEAD_MAX, Design, ItaMax
+from match_ita.passes.attention_numbers import COLUMNS_MAX, Design, ItaMax
 from match_ita.passes.attention_symmetric import Symmetric, padded_columns
 
 
@@ -25,10 +25,10 @@ def exact(heads: Heads, softmax: ItaMax) -> Design:
             f"the softmax has shift 5, numerator {numerator} and {group} columns at once, the target's has "
             f"{softmax.shift}, {softmax.numerator} and {softmax.group}"
         )
-    if heads.k.rows % BLOCK or heads.k.rows > COLUMNS_MAX or heads.size > HEAD_MAX:
+    if heads.k.rows % BLOCK or heads.k.rows > COLUMNS_MAX or heads.size > SUM_LENGTH_MAX:
         raise NotAttentionError(
             f"{heads.k.rows} keys of {heads.size} columns: ITA needs a multiple of {BLOCK} up to {COLUMNS_MAX} keys "
-            f"and up to {HEAD_MAX} columns"
+            f"and up to {SUM_LENGTH_MAX} columns"
         )
     q, k, v = (_as_it_is(projection) for projection in (heads.q, heads.k, heads.v))
     before = producer(heads.softmax.inputs[0])

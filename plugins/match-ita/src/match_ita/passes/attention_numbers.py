@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from match_ita.arithmetic import Step
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BLOCK, GROUP, SUM_LENGTH_MAX, TILES_MAX
 from match_ita.passes.attention_affine import Affine, integers, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError
 from match_ita.passes.attention_symmetric import Symmetric, symmetric
@@ -19,10 +19,8 @@ from match_ita.passes.requant_search import nearest
 
 #: Largest error that 8 bits of a multiplier may cause, at the ends of the range, in LSB of the result.
 ERROR_MAX = 1.0
-#: Keys of attention: 15 tiles of 64 (the registers' fields have 4 bits).
-COLUMNS_MAX = 15 * BLOCK
-#: Columns of a head: sums of as many products fit the accumulator (sheet ita-arithmetic, 2.6).
-HEAD_MAX = 512
+#: Keys of attention.
+COLUMNS_MAX = TILES_MAX * BLOCK
 #: A weight of 256 is gone after so many halvings.
 _HALVINGS = 9
 
@@ -33,7 +31,7 @@ class ItaMax:
 
     shift: int
     numerator: int
-    group: int = 16
+    group: int = GROUP
 
     @property
     def step(self) -> float:
@@ -60,8 +58,8 @@ class Design:
 
 def approximate(heads: Heads, softmax: ItaMax) -> Design:
     """The nearest that ITA can do to a softmax of real numbers; NotAttentionError where that is not near enough."""
-    if heads.size > HEAD_MAX:
-        raise NotAttentionError(f"heads have {heads.size} columns, more than {HEAD_MAX}")
+    if heads.size > SUM_LENGTH_MAX:
+        raise NotAttentionError(f"heads have {heads.size} columns, more than {SUM_LENGTH_MAX}")
     q, k, v = (symmetric(projection) for projection in (heads.q, heads.k, heads.v))
     qk = logit_step(logits_of(heads), q.ratio * k.ratio, heads.k.rows, softmax)
     return Design(q, k, v, qk, value_step(heads, v.ratio, softmax.numerator / 256))
@@ -147,8 +145,10 @@ def _whole_step(slope: float, line: Affine, what: str) -> Step:
 
 def _step(slope: float, add: int, reach: float, what: str) -> Step:
     """``reach``: the largest result before ``add``."""
-    found = nearest(slope, max(1, int(np.ceil(reach / slope))))
-    if found is None or found.error > ERROR_MAX:
-        off = "no 8-bit multiplier is near" if found is None else f"it would be up to {found.error:.1f} LSB off"
-        raise NotAttentionError(f"ITA cannot requantise {what} by {slope:.3g}: {off}")
+    found = nearest(slope)
+    if found is None:
+        raise NotAttentionError(f"ITA cannot requantise {what} by {slope:.3g}: no 8-bit multiplier is near")
+    error = found.error(slope, max(1, int(np.ceil(reach / slope))))
+    if error > ERROR_MAX:
+        raise NotAttentionError(f"ITA cannot requantise {what} by {slope:.3g}: it would be up to {error:.1f} LSB off")
     return Step(found.multiplier, found.shift, add)

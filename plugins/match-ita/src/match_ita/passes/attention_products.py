@@ -12,19 +12,13 @@ from match_core.ir.editor import Editor
 from match_core.transforms.quant import shape_of
 
 from match_ita.arithmetic import Step
-from match_ita.ita_interfaces import BLOCK
-from match_ita.passes.attention_build import (
-    connect,
-    divided,
-    filled,
-    project,
-    reshaped,
-    transposed,
-    turned,
-)
+from match_ita.ita_limits import BLOCK
+from match_ita.passes.attention_build import connect, project, turned
 from match_ita.passes.attention_match import Heads
 from match_ita.passes.attention_numbers import product_steps
 from match_ita.passes.attention_symmetric import Symmetric, symmetric
+from match_ita.passes.linear_layers import requant_constants
+from match_ita.passes.nodes import Label, padded, product, reshaped, sliced, transposed
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -53,11 +47,11 @@ class _Products:
         """[1, H, S, T]."""
         q = self._by_head(project(self.editor, self.heads.q, numbers[0]), "q")
         k = project(self.editor, self.heads.k, numbers[1])
-        k = filled(self.editor, k, 0, -self.keys % BLOCK, f"{self.name}_k", self.origin)
+        k = padded(self.editor, k, 0, (0, -self.keys % BLOCK), f"{self.name}_k_padded", self.origin)
         logits = self._product(q, self._by_head(k, "k"), step, "qk")
         if shape_of(logits)[-1] == self.keys:
             return logits
-        return divided(self.editor, logits, self.keys, f"{self.name}_qk", self.origin)
+        return sliced(self.editor, logits, 0, self.keys, f"{self.name}_qk_cut", self.origin)
 
     def softmax(self, logits: gs.Tensor) -> gs.Tensor:
         """Probabilities of 7 bits, [1, H, S, T']."""
@@ -73,39 +67,35 @@ class _Products:
             origin=self.origin,
             attrs={"axis": -1},
         )
-        return filled(self.editor, weights, -1, -self.keys % BLOCK, self.name, self.origin)
+        return padded(self.editor, weights, -1, (0, -self.keys % BLOCK), f"{self.name}_padded", self.origin)
 
     def values(self, weights: gs.Tensor, numbers: Symmetric, step: Step) -> gs.Tensor:
         """[1, H, S, P']."""
         vt = turned(self.editor, project(self.editor, self.heads.v, numbers), f"{self.name}_v", self.origin)
         width, columns = shape_of(vt)
         shape = (1, self.count, width // self.count, columns)
-        return self._product(weights, reshaped(self.editor, vt, shape, f"{self.name}_v", self.origin), step, "av")
+        by_head = reshaped(self.editor, vt, shape, f"{self.name}_v_heads", self.origin)
+        return self._product(weights, by_head, step, "av")
 
     def connect(self, result: gs.Tensor) -> None:
         """Let what follows read it."""
         name = f"{self.name}_joined"
-        turned_back = transposed(self.editor, result, [0, 2, 1, 3], name, self.origin)
-        width = self.count * shape_of(result)[-1]
-        connect(self.editor, self.heads, reshaped(self.editor, turned_back, (self.rows, width), name, self.origin))
+        turned_back = transposed(self.editor, result, (0, 2, 1, 3), name, self.origin)
+        shape = (self.rows, self.count * shape_of(result)[-1])
+        connect(self.editor, self.heads, reshaped(self.editor, turned_back, shape, f"{name}_shaped", self.origin))
 
     def _by_head(self, x: gs.Tensor, what: str) -> gs.Tensor:
         name, (rows, width) = f"{self.name}_{what}", shape_of(x)
         shape = (rows, self.count, width // self.count)
-        by_head = transposed(
-            self.editor, reshaped(self.editor, x, shape, name, self.origin), [1, 0, 2], name, self.origin
-        )
-        return reshaped(self.editor, by_head, (1, *shape_of(by_head)), name, self.origin)
+        split = reshaped(self.editor, x, shape, f"{name}_split", self.origin)
+        by_head = transposed(self.editor, split, (1, 0, 2), name, self.origin)
+        return reshaped(self.editor, by_head, (1, *shape_of(by_head)), f"{name}_heads", self.origin)
 
     def _product(self, a: gs.Tensor, b: gs.Tensor, step: Step, what: str) -> gs.Tensor:
         """a times b turned, requantised."""
         name = f"{self.name}_{what}"
-        flipped = transposed(self.editor, b, [0, 1, 3, 2], f"{name}_turned", self.origin)
-        shape = (*shape_of(a)[:-1], shape_of(b)[-2])
-        acc = self.editor.node("MatMulInteger", [a, flipped], np.int32, shape, name=name, origin=self.origin)
-        numbers = zip(("multiplier", "addend", "divisor", "lo", "hi"), (*step.requant, -128, 127), strict=True)
-        given = [self.editor.constant(f"{name}_{hint}", np.array(value, np.int64)) for hint, value in numbers]
-        requant = f"{name}_requant"
-        return self.editor.node(
-            "match.arith::RequantI8", [acc, *given], np.int8, shape, name=requant, origin=self.origin
-        )
+        flipped = transposed(self.editor, b, (0, 1, 3, 2), f"{name}_turned", self.origin)
+        multiplier, addend, _ = (np.array([number], np.int64) for number in step.requant)
+        constants = requant_constants(self.editor, name, len(a.shape), multiplier, addend, step.shift)
+        labels = (Label(name, self.origin), Label(f"{name}_requant", self.origin))
+        return product(self.editor, a, flipped, constants, *labels)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BLOCK
 from match_ita.passes.attention_match import NotAttentionError, Projection
-
-Ints = NDArray[np.int64]
+from match_ita.passes.linear_layers import Ints
+from match_ita.passes.requant_search import below
 
 #: Bits of a new multiplier, as the core's own ones have (match_core/transforms/requant.py).
 _MULTIPLIER_BITS = 24
@@ -60,12 +59,11 @@ def symmetric(projection: Projection) -> Symmetric:
 
 
 def _eight_bits_below(slope: float) -> float:
-    """The largest factor m / 2^s with m of 8 bits that is at most ``slope``."""
-    shift = int(np.clip(7 - np.floor(np.log2(slope)), 0, 33))
-    found = float(np.floor(slope * 2.0**shift)) / 2.0**shift
-    if found <= 0:
-        raise NotAttentionError("a multiplier of a linear layer is too small")
-    return found
+    """The largest factor with a multiplier of 8 bits that is at most ``slope``."""
+    found = below(slope)
+    if found is None:
+        raise NotAttentionError(f"the factor of a linear layer, {slope:.3g}, has no 8-bit multiplier")
+    return found.slope
 
 
 def padded_columns(columns: Ints) -> Ints:

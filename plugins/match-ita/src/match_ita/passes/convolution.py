@@ -18,8 +18,9 @@ from match_core.ir.model import qualified_op
 from match_core.transforms.geometry import ConvGeometry, conv_geometry
 from match_core.transforms.quant import constant, optional_input, producer, shape_of
 
-from match_ita.passes.convolution_rows import known_rows, reshaped, rows_of, turned
+from match_ita.passes.convolution_rows import known_rows, rows_of
 from match_ita.passes.linear_layers import Ints, is_private
+from match_ita.passes.nodes import Label, Origin, padded, product, reshaped, transposed
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -111,14 +112,9 @@ def _windows(editor: Editor, found: Convolution) -> tuple[gs.Tensor, Ints]:
     """Rows of a 1-D convolution [T', taps * C] and its weights [taps * C, K]."""
     name, origin, geometry = found.conv.name, editor.origin(found.conv), found.geometry
     rows = rows_of(editor, found.x, name, origin)
-    positions, channels = shape_of(rows)
+    channels = shape_of(rows)[1]
     taps, step, gap = geometry.kernel[1], geometry.strides[1], geometry.dilations[1]
-    before, after = found.pads[1], found.pads[3]
-    if before or after:
-        amounts = editor.constant(f"{name}_pad_amounts", np.array([before, 0, after, 0], np.int64))
-        value = editor.constant(f"{name}_pad_value", np.array(found.pad_value, np.int8))
-        shape = (before + positions + after, channels)
-        rows = editor.node("Pad", [rows, amounts, value], np.int8, shape, name=f"{name}_pad", origin=origin)
+    rows = padded(editor, rows, 0, (found.pads[1], found.pads[3]), f"{name}_pad", origin, found.pad_value)
     windows = shape_of(found.conv.outputs[0])[3]
     index = np.arange(windows)[:, None] * step + np.arange(taps)[None, :] * gap
     weight = found.weight[:, :, 0, :].transpose(2, 1, 0).reshape(taps * channels, -1)
@@ -139,7 +135,7 @@ def _patches(editor: Editor, found: Convolution) -> tuple[gs.Tensor, Ints]:
     return _gathered(editor, pieces, index.reshape(down * across, channels * height), name, origin), weight
 
 
-def _gathered(editor: Editor, rows: gs.Tensor, index: Ints, name: str, origin: tuple[str, ...]) -> gs.Tensor:
+def _gathered(editor: Editor, rows: gs.Tensor, index: Ints, name: str, origin: Origin) -> gs.Tensor:
     """Each row of ``index`` [T, n] names rows [.., C] that lie behind each other in a row of the result [T, n * C]."""
     count, channels = shape_of(rows)
     many, taps = index.shape
@@ -154,10 +150,7 @@ def _gathered(editor: Editor, rows: gs.Tensor, index: Ints, name: str, origin: t
 def _as_linear(editor: Editor, found: Convolution, rows: gs.Tensor, weight: Ints) -> None:
     """MatMulInteger and RequantI8 of the rows, turned back to [1, K, H', W']."""
     conv, requant, old = found.conv, found.requant, found.requant.outputs[0]
-    shape = (int(rows.shape[0]), weight.shape[1])
     stored = editor.constant(f"{conv.name}_weight", np.ascontiguousarray(weight).astype(np.int8))
-    origin = editor.origin(conv)
-    acc = editor.node("MatMulInteger", [rows, stored], np.int32, shape, name=conv.name, origin=origin)
     constants = list(requant.inputs[1:])
     for position in (0, 1):
         values = np.asarray(constant(constants[position]))
@@ -165,9 +158,8 @@ def _as_linear(editor: Editor, found: Convolution, rows: gs.Tensor, weight: Ints
             hint = constants[position].name
             constants[position] = editor.constant(hint, values.reshape(1, -1))
     origin, name = editor.origin(requant), requant.name
-    op = "match.arith::RequantI8"
-    result = editor.node(op, [acc, *constants], np.int8, shape, name=name, origin=origin)
-    back = turned(editor, result, f"{name}_turned", origin)
+    result = product(editor, rows, stored, constants, Label(conv.name, editor.origin(conv)), Label(name, origin))
+    back = transposed(editor, result, (1, 0), f"{name}_turned", origin)
     editor.replace(old, reshaped(editor, back, shape_of(old), f"{name}_map", origin))
 
 

@@ -10,24 +10,10 @@ from match_core.ir.model import qualified_op
 from match_core.transforms.quant import producer, shape_of
 
 from match_ita.passes.linear_layers import is_private
+from match_ita.passes.nodes import reshaped, transposed
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
-
-def reshaped(editor: Editor, x: gs.Tensor, shape: tuple[int, ...], name: str, origin: tuple[str, ...]) -> gs.Tensor:
-    """``x`` under another shape."""
-    if shape_of(x) == shape:
-        return x
-    target = editor.constant(f"{name}_shape", np.array(shape, np.int64))
-    return editor.node("Reshape", [x, target], x.dtype, shape, name=name, origin=origin)
-
-
-def turned(editor: Editor, x: gs.Tensor, name: str, origin: tuple[str, ...]) -> gs.Variable:
-    """``x`` [A, B] as [B, A]."""
-    rows, columns = shape_of(x)
-    perm = {"perm": [1, 0]}
-    return editor.node("Transpose", [x], x.dtype, (columns, rows), name=name, origin=origin, attrs=perm)
 
 
 def rows_of(editor: Editor, x: gs.Tensor, name: str, origin: tuple[str, ...]) -> gs.Tensor:
@@ -37,7 +23,7 @@ def rows_of(editor: Editor, x: gs.Tensor, name: str, origin: tuple[str, ...]) ->
         return known
     channels = int(x.shape[1])
     flat = reshaped(editor, x, (channels, int(np.prod(x.shape[2:]))), f"{name}_flat", origin)
-    return turned(editor, flat, f"{name}_rows", origin)
+    return transposed(editor, flat, (1, 0), f"{name}_rows", origin)
 
 
 def known_rows(editor: Editor, x: gs.Tensor) -> gs.Tensor | None:

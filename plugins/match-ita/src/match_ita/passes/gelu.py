@@ -18,7 +18,6 @@ from match_core.transforms.quant import constant, producer, shape_of
 
 from match_ita.arithmetic import GeluConstants
 from match_ita.functions import GELU, function_protos
-from match_ita.passes.convolution_rows import reshaped
 from match_ita.passes.gelu_choice import DIFFERENCE_MAX, RMS_MAX, choose
 from match_ita.passes.gelu_exact import exact_constants
 from match_ita.passes.gelu_fit import fit
@@ -33,6 +32,7 @@ from match_ita.passes.linear_layers import (
     set_requant,
 )
 from match_ita.passes.linear_requant import as_ita
+from match_ita.passes.nodes import reshaped
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -76,6 +76,8 @@ def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
     behind = readers(editor, lut.outputs[0])
     if behind is None:
         return "not only linear layers read it, and ITA's GELU is negative"
+    if as_ita(layer) is None and editor.model.integer_source:
+        return "the layer before it is none of ITA's, and a network of integers keeps its values"
     if as_ita(layer) is not None:
         exact = exact_constants(table, fitted) if behind.exact else None
         if exact is None:

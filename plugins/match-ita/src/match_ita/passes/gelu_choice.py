@@ -50,7 +50,7 @@ def choose(layer: LinearLayer, table: NDArray[np.int8], fitted: GeluTable, befor
     scale = _scale(table, fitted)
     offset = layer.addend / 2.0**layer.shift - 0.5 - fitted.zero_x
     moving = slopes[slopes > 0]
-    one = requant_search.nearest(fitted.scale_x / scale * float(moving[0]), 1) if np.all(slopes == moving[0]) else None
+    one = requant_search.nearest(fitted.scale_x / scale * float(moving[0])) if np.all(slopes == moving[0]) else None
     if one is not None and one.shift > 0:  # the layer gets ITA's constants, and S what belongs to them
         scale = fitted.scale_x * float(moving[0]) / one.slope
         multiplier, shift = np.array([one.multiplier], np.int64), one.shift
@@ -79,7 +79,7 @@ def _scale(table: NDArray[np.int8], fitted: GeluTable) -> float:
 def _constants(scale: float, fitted: GeluTable) -> GeluConstants | None:
     """b and c for inputs in steps of ``scale``, and a second requantisation that gives ``-1 - result``."""
     polynomial = gelu_constants(scale)
-    step = requant_search.nearest(_ERF_A * scale**3 / 4 / fitted.scale_y, 1)
+    step = requant_search.nearest(_ERF_A * scale**3 / 4 / fitted.scale_y)
     add = -round(fitted.zero_y) - 1
     if step is None or not -128 <= add <= 127:
         return None

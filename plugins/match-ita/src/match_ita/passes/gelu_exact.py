@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from match_ita.arithmetic import GeluConstants, Step, gelu, gelu_constants
+from match_ita.arithmetic import GeluConstants, Step, gelu, gelu_constants, gelu_polynomial
+from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
 from match_ita.passes.gelu_fit import GeluTable
-from match_ita.passes.requant_search import MULTIPLIER_MAX, SHIFT_MAX
 
 #: How far from the fitted constants the search goes: b, the share of c, the multiplier.
 _B_REACH, _C_REACH, _MULTIPLIER_REACH = 3, 0.06, 2
@@ -28,9 +28,7 @@ def exact_constants(table: NDArray[np.int8], fitted: GeluTable) -> GeluConstants
     width = round(abs(near.c) * _C_REACH)
     c = np.arange(near.c - width, near.c + width + 1)
     for b in range(near.b - _B_REACH, near.b + _B_REACH + 1):
-        distance = np.minimum(np.abs(_X), -b) + b
-        g = _X * (np.sign(_X) * (distance * distance + c[:, None]) + c[:, None])
-        found = _first(g, wanted, add)
+        found = _first(gelu_polynomial(_X, b, c[:, None])[1], wanted, add)
         if found is not None:
             index, step = found
             constants = GeluConstants(b, int(c[index]), step)

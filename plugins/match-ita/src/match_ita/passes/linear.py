@@ -2,7 +2,8 @@
 
 A layer whose constants are ITA's already keeps them. Others are replaced where no reachable accumulator gives a result
 further than 1 LSB from the wider arithmetic's; layers with a multiplier per column where the expected error stays
-within 0.5 LSB (linear_scale). All else is left to the cores, which compute it as it is.
+within 0.5 LSB (linear_scale). All else is left to the cores, which compute it as it is. Networks of integers keep every
+value.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BLOCK, SUM_LENGTH_MAX
 from match_ita.passes.linear_expectation import expected
 from match_ita.passes.linear_layers import (
-    INNER_MAX,
     INT8_MAX,
     INT8_MIN,
     Ints,
@@ -28,8 +28,9 @@ from match_ita.passes.linear_layers import (
     value_range,
 )
 from match_ita.passes.linear_padding import pad
-from match_ita.passes.linear_requant import ItaRequant, as_ita, largest_difference, nearest
+from match_ita.passes.linear_requant import as_ita, largest_difference, nearest
 from match_ita.passes.linear_scale import RMS_MAX, scaled
+from match_ita.requantisation import ItaRequant
 
 #: Largest difference from the wider arithmetic, in LSB.
 DIFFERENCE_MAX = 1
@@ -50,8 +51,8 @@ def run(model: Model, context: PassContext) -> Model:
 
 def _refusal(layer: LinearLayer) -> str | None:
     inner = -(-layer.weight.shape[0] // BLOCK) * BLOCK
-    if inner > INNER_MAX:
-        return f"{layer.weight.shape[0]} inputs are more than {INNER_MAX}"
+    if inner > SUM_LENGTH_MAX:
+        return f"{layer.weight.shape[0]} inputs are more than {SUM_LENGTH_MAX}"
     if (layer.lo, layer.hi) not in ((INT8_MIN, INT8_MAX), (0, INT8_MAX)):
         return f"results saturate at {layer.lo} and {layer.hi}, ITA's at {INT8_MIN} or 0 and at {INT8_MAX}"
     return None
@@ -66,10 +67,12 @@ def _requantise(editor: Editor, layer: LinearLayer) -> str | None:
     one = nearest(layer, low, high)
     if one is not None:
         difference = largest_difference(layer, one, low, high)
-        if difference <= DIFFERENCE_MAX:
+        if difference <= (0 if editor.model.integer_source else DIFFERENCE_MAX):
             _set(editor, layer, one, layer.weight)
             return None
         return f"with 8-bit multipliers results would be up to {difference} LSB off"
+    if editor.model.integer_source:
+        return "its requantisation is none of ITA's, and a network of integers keeps its values"
     many = scaled(layer, expected(layer.x, editor.graph.outputs))
     if many is None:
         return "no 8-bit multiplier, shift and 24-bit biases come close"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: Inputs of a layer that ITA's accumulator allows.
-INNER_MAX = 512
 #: Results saturate at these.
 INT8_MIN, INT8_MAX = -128, 127
 

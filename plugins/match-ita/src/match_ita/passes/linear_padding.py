@@ -9,6 +9,7 @@ from match_core.ir.editor import Editor
 from match_core.transforms.quant import constant, producer, shape_of
 
 from match_ita.passes.linear_layers import LinearLayer
+from match_ita.passes.nodes import padded, sliced
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -37,18 +38,12 @@ def _padded(editor: Editor, layer: LinearLayer, inputs: int) -> gs.Tensor:
     if before is not None and before.op == "Slice" and shape_of(before.inputs[0]) == (*shape_of(x)[:-1], inputs):
         source: gs.Tensor = before.inputs[0]
         return source
-    rank, added = len(x.shape), inputs - int(x.shape[-1])
-    amounts = np.zeros(2 * rank, np.int64)
-    amounts[-1] = added
-    name = f"{layer.name}_pad"
-    given = [x, editor.constant(f"{name}_amounts", amounts), editor.constant(f"{name}_value", np.array(0, np.int8))]
-    shape = (*shape_of(x)[:-1], inputs)
-    return editor.node("Pad", given, np.int8, shape, name=name, origin=editor.origin(layer.matmul))
+    added = inputs - int(x.shape[-1])
+    return padded(editor, x, -1, (0, added), f"{layer.name}_pad", editor.origin(layer.matmul))
 
 
 def _widen(editor: Editor, layer: LinearLayer, columns: int, wide: int) -> None:
     """Let the layer compute ``wide`` columns, and its readers see the first ones."""
-    origin = editor.origin(layer.requant)
     for position in (1, 2):
         values = np.asarray(constant(layer.requant.inputs[position]))
         if values.size > 1:
@@ -59,7 +54,4 @@ def _widen(editor: Editor, layer: LinearLayer, columns: int, wide: int) -> None:
     acc.shape = [*acc.shape[:-1], wide]
     result = editor.variable(f"{name}_wide", np.int8, (*shape_of(old)[:-1], wide))
     layer.requant.outputs = [result]
-    ends = {"starts": [0], "ends": [columns], "axes": [-1]}
-    given = [result, *(editor.constant(f"{name}_{hint}", np.array(v, np.int64)) for hint, v in ends.items())]
-    narrow = editor.node("Slice", given, np.int8, shape_of(old), name=f"{name}_slice", origin=origin)
-    editor.replace(old, narrow)
+    editor.replace(old, sliced(editor, result, 0, columns, f"{name}_slice", editor.origin(layer.requant)))

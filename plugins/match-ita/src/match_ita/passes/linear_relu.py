@@ -19,10 +19,10 @@ from match_core.ir.model import qualified_op
 from match_core.transforms.quant import constant, shape_of
 from numpy.typing import NDArray
 
-from match_ita.passes.convolution_rows import reshaped
 from match_ita.passes.gelu import layer_before
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer, requant_constants
 from match_ita.passes.linear_requant import as_ita
+from match_ita.passes.nodes import reshaped
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -45,7 +45,9 @@ class Line:
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Fold every such table."""
+    """Fold every such table, but in networks of integers, which keep their values."""
+    if model.integer_source:
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         if qualified_op(node) != "match.arith::LutI8":

@@ -6,53 +6,27 @@ is off by up to 1 / 256, so the two lines are made to meet where the result is i
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
+from match_core.transforms.expectation import Reals
 
+from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
 from match_ita.passes import requant_search
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
-from match_ita.passes.requant_search import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.passes.requant_search import EightBit
+from match_ita.requantisation import ItaRequant, biases_fit, largest_sums, sums_fit, with_addend
 
-#: Biases are signed; accumulators wrap.
-BIAS_BITS, ACCUMULATOR_BITS = 24, 26
 #: Sums of the wider requantisation must fit int64 when they are compared.
 _WIDE_SHIFT_MAX = 52
-
-
-@dataclass(frozen=True, slots=True)
-class ItaRequant:
-    """ITA's constants of one layer; ``bias`` [K]."""
-
-    multiplier: int
-    shift: int
-    bias: Ints
-    add: int
-
-    @property
-    def addend(self) -> Ints:
-        """B of ``floor((acc * M + B) / D)``, [K]."""
-        half = (1 << self.shift) >> 1
-        return self.multiplier * self.bias + half + (self.add << self.shift)
 
 
 def as_ita(layer: LinearLayer) -> ItaRequant | None:
     """The layer's own constants as ITA's, bit for bit; None where ITA cannot do them (or the layer has no columns)."""
     if layer.shift > SHIFT_MAX or layer.multiplier.size == 0 or np.any(layer.multiplier != layer.multiplier[0]):
         return None
-    multiplier, half = int(layer.multiplier[0]), (1 << layer.shift) >> 1
+    multiplier = int(layer.multiplier[0])
     if not 0 < multiplier <= MULTIPLIER_MAX:
         return None
-    rest = layer.addend - half
-    for add in sorted(range(INT8_MIN, INT8_MAX + 1), key=abs):
-        scaled = rest - (add << layer.shift)
-        if np.any(scaled % multiplier):
-            continue
-        found = ItaRequant(multiplier, layer.shift, scaled // multiplier, add)
-        if fits(layer, found):
-            return found
-    return None
+    return with_addend(multiplier, layer.shift, layer.addend, largest_sums(layer.weight))
 
 
 def nearest(layer: LinearLayer, low: Ints, high: Ints) -> ItaRequant | None:
@@ -62,27 +36,24 @@ def nearest(layer: LinearLayer, low: Ints, high: Ints) -> ItaRequant | None:
     if not np.any(moving) or np.any(layer.multiplier[moving] != layer.multiplier[moving][0]):
         return None
     slope = float(layer.multiplier[moving][0]) / 2.0**layer.shift
-    factor = requant_search.nearest(slope, 1)
+    factor = requant_search.nearest(slope)
     if factor is None:
         return None
     offset = layer.addend / 2.0**layer.shift - 0.5
     pivot = np.clip((0.5 * (layer.lo + layer.hi) - offset) / slope, low, high)
     pivot = np.where(moving, pivot, 0.0)
     result = np.where(moving, slope * pivot + offset, np.clip(np.floor(offset + 0.5), layer.lo, layer.hi))
+    return through(factor, pivot, result, offset, layer.weight)
+
+
+def through(factor: EightBit, pivot: Reals, result: Reals, offset: Reals, weight: Ints) -> ItaRequant | None:
+    """ITA's constants with this factor that give ``result`` [K] for the accumulators ``pivot`` [K]; None where biases
+    do not fit, neither with no add nor with the middle of ``offset`` [K], the results for accumulators of 0."""
+    sums = largest_sums(weight)
     for add in (0, int(np.clip(np.rint(np.median(offset)), INT8_MIN, INT8_MAX))):
         bias = np.rint((result - add) / factor.slope - pivot).astype(np.int64)
-        found = ItaRequant(factor.multiplier, factor.shift, bias, add)
-        if fits(layer, found):
-            return found
-    return None
-
-
-def eight_bits_above(slope: float) -> tuple[int, int] | None:
-    """Multiplier and shift with the least quotient that is not below a positive slope; None where it is too large."""
-    for shift in range(SHIFT_MAX, -1, -1):
-        multiplier = math.ceil(slope * (1 << shift))
-        if multiplier <= MULTIPLIER_MAX:
-            return multiplier, shift
+        if biases_fit(bias) and sums_fit(sums, bias):
+            return ItaRequant(factor.multiplier, factor.shift, bias, add)
     return None
 
 
@@ -106,11 +77,3 @@ def _results(acc: Ints, multiplier: Ints, addend: Ints, shift: int, lo: int, hi:
     sums = acc * multiplier[:, None] + addend[:, None]
     result: Ints = np.clip(sums >> shift, lo, hi)
     return result
-
-
-def fits(layer: LinearLayer, ita: ItaRequant) -> bool:
-    """Whether biases fit their 24 bits, and sums with any int8 input the accumulator."""
-    bias_limit, limit = 1 << (BIAS_BITS - 1), 1 << (ACCUMULATOR_BITS - 1)
-    most = 128 * np.abs(layer.weight).sum(axis=0) + np.abs(ita.bias)
-    in_bits = bool(np.all(ita.bias >= -bias_limit)) and bool(np.all(ita.bias < bias_limit))
-    return in_bits and int(most.max(initial=0)) < limit

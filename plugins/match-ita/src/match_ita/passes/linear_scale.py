@@ -8,13 +8,15 @@ of each channel of x are needed (linear_expectation).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from match_core.transforms.expectation import Expectation
 
+from match_ita.passes import requant_search
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
-from match_ita.passes.linear_requant import ItaRequant, eight_bits_above, fits
+from match_ita.passes.linear_requant import through
+from match_ita.requantisation import ItaRequant
 
 #: The expected error (root mean square over all results) that is allowed, in LSB. Rounding an exact result to integers
 #: has one of 0.29.
@@ -34,21 +36,15 @@ def scaled(layer: LinearLayer, x: Expectation) -> ScaledLayer | None:
     """The layer with one multiplier; None where the constants do not fit. ``x``: what is expected of the C inputs."""
     slopes = layer.multiplier / 2.0**layer.shift
     largest = float((slopes * np.abs(layer.weight).max(axis=0, initial=0)).max(initial=0.0)) / INT8_MAX
-    found = eight_bits_above(largest) if largest > 0 else None
-    if found is None:
+    factor = requant_search.above(largest) if largest > 0 else None
+    if factor is None:
         return None
-    multiplier, shift = found
-    slope = multiplier / 2.0**shift
-    weight = np.clip(np.rint(layer.weight * (slopes / slope)), INT8_MIN, INT8_MAX).astype(np.int64)
-    error = slope * weight - slopes * layer.weight
+    weight = np.clip(np.rint(layer.weight * (slopes / factor.slope)), INT8_MIN, INT8_MAX).astype(np.int64)
+    error = factor.slope * weight - slopes * layer.weight
     inputs = x.per_channel(layer.weight.shape[0], x.axis)
     offset = layer.addend / 2.0**layer.shift - 0.5 - inputs.mean @ error
     constant = slopes == 0
     offset[constant] = np.clip(np.floor(offset[constant] + 0.5), layer.lo, layer.hi)
     rms = float(np.sqrt(np.mean(np.square(inputs.sd) @ np.square(error))))
-    for add in (0, int(np.clip(np.rint(np.median(offset)), INT8_MIN, INT8_MAX))):
-        bias = np.rint((offset - add) / slope).astype(np.int64)
-        requant = ItaRequant(multiplier, shift, bias, add)
-        if fits(replace(layer, weight=weight), requant):
-            return ScaledLayer(weight, requant, rms)
-    return None
+    requant = through(factor, np.zeros_like(offset), offset, offset, weight)
+    return ScaledLayer(weight, requant, rms) if requant is not None else None

@@ -19,12 +19,10 @@ from match_core.ir.editor import Editor
 from match_core.transforms.expectation import Expectation, Reals
 from match_core.transforms.quant import shape_of
 
-from match_ita.ita_interfaces import BLOCK
+from match_ita.ita_limits import BLOCK, SUM_LENGTH_MAX
 from match_ita.passes import requant_search
-from match_ita.passes.convolution_rows import reshaped
 from match_ita.passes.linear_expectation import expected, sums
 from match_ita.passes.linear_layers import (
-    INNER_MAX,
     INT8_MAX,
     Ints,
     LinearLayer,
@@ -33,6 +31,7 @@ from match_ita.passes.linear_layers import (
     sum_ranges,
     value_range,
 )
+from match_ita.passes.nodes import Label, product, reshaped
 from match_ita.passes.split_columns import Range, columns, grain
 
 if TYPE_CHECKING:
@@ -54,16 +53,17 @@ def run(model: Model, context: PassContext) -> Model:
     """Divide every layer with too many inputs."""
     editor = Editor(model)
     for layer in linear_layers(editor):
-        if layer.weight.shape[0] <= INNER_MAX:
+        if layer.weight.shape[0] <= SUM_LENGTH_MAX:
             continue
         layer = replace(layer, weight=np.where(layer.multiplier == 0, 0, layer.weight))
-        plan = _plan(layer, expected(layer.x, editor.graph.outputs))
+        plan = None if model.integer_source else _plan(layer, expected(layer.x, editor.graph.outputs))
         if plan is not None and plan.expected_rms <= RMS_MAX:
             _divide(editor, layer, plan)
             continue
-        rms = "any" if plan is None else f"{plan.expected_rms:.2f} LSB"
+        why = "any expected error" if plan is None else f"an expected error of {plan.expected_rms:.2f} LSB"
+        why = "a network of integers keeps its values" if model.integer_source else why
         names = "/".join(editor.origin(layer.matmul))
-        editor.notes.append(f"{names}: {layer.weight.shape[0]} inputs are not divided for ITA: expected error {rms}")
+        editor.notes.append(f"{names}: {layer.weight.shape[0]} inputs are not divided for ITA: {why}")
     return editor.finish()
 
 
@@ -106,7 +106,7 @@ def _plan(layer: LinearLayer, x: Expectation) -> Plan | None:
     )
     ratio = min(max(wide, _rounding(len(ranges)) / _RMS_GOAL), narrow)
     moving = slopes[slopes > 0]
-    one = requant_search.nearest(ratio * float(moving[0]), 1) if np.all(moving == moving[0]) else None
+    one = requant_search.nearest(ratio * float(moving[0])) if np.all(moving == moving[0]) else None
     if one is not None and one.shift > 0:  # steps of shares that ITA has exactly
         ratio, shift = one.slope / float(moving[0]), one.shift
         multiplier = np.array([one.multiplier], np.int64)
@@ -120,9 +120,9 @@ def _plan(layer: LinearLayer, x: Expectation) -> Plan | None:
 
 def _ranges(inputs: int, grain: int) -> tuple[Range, ...]:
     """As few ranges as can be, of much the same size, whole grains (or blocks) but for the last."""
-    unit = grain if 1 < grain <= INNER_MAX else BLOCK
+    unit = grain if 1 < grain <= SUM_LENGTH_MAX else BLOCK
     units = -(-inputs // unit)
-    count = -(-units // (INNER_MAX // unit))
+    count = -(-units // (SUM_LENGTH_MAX // unit))
     size = -(-units // count) * unit
     return tuple((start, min(start + size, inputs)) for start in range(0, inputs, size))
 
@@ -170,12 +170,11 @@ def _divide(editor: Editor, layer: LinearLayer, plan: Plan) -> None:
 def _share(editor: Editor, layer: LinearLayer, plan: Plan, index: int, x: gs.Tensor) -> gs.Variable:
     """The partial layer on range ``index`` of the inputs, given as ``x``."""
     start, stop = plan.ranges[index]
-    name, origin, shape = f"{layer.name}_{index}", editor.origin(layer.matmul), shape_of(layer.y)
+    name, rank = f"{layer.name}_{index}", len(layer.y.shape)
     weight = editor.constant(f"{name}_weight", layer.weight[start:stop].astype(np.int8))
-    acc = editor.node("MatMulInteger", [x, weight], np.int32, shape, name=name, origin=origin)
-    constants = requant_constants(editor, name, len(shape), plan.multiplier, plan.addend(index), plan.shift)
-    op, origin = "match.arith::RequantI8", editor.origin(layer.requant)
-    return editor.node(op, [acc, *constants], np.int8, shape, name=f"{name}_requant", origin=origin)
+    constants = requant_constants(editor, name, rank, plan.multiplier, plan.addend(index), plan.shift)
+    requant = Label(f"{name}_requant", editor.origin(layer.requant))
+    return product(editor, x, weight, constants, Label(name, editor.origin(layer.matmul)), requant)
 
 
 SPLIT = Pass(

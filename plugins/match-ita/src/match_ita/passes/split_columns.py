@@ -12,6 +12,7 @@ from match_core.transforms.quant import constant, producer, shape_of
 
 from match_ita.functions import GELU
 from match_ita.passes.linear_layers import is_private, linear_layer
+from match_ita.passes.nodes import Label, product, reshaped, sliced
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -31,7 +32,8 @@ def columns(editor: Editor, x: gs.Tensor, ranges: Sequence[Range], name: str) ->
     Gather and nothing else reads it; else by Slice."""
     if _divisible(editor, x):
         return [_made(editor, x, part) for part in ranges]
-    return [_slice(editor, x, part, f"{name}_columns_{index}") for index, part in enumerate(ranges)]
+    origin = editor.origin(*x.inputs)
+    return [sliced(editor, x, *part, f"{name}_columns_{index}", origin) for index, part in enumerate(ranges)]
 
 
 def _divisible(editor: Editor, x: gs.Tensor) -> bool:
@@ -71,13 +73,11 @@ def _made(editor: Editor, x: gs.Tensor, part: Range) -> gs.Tensor:
     if op == "Reshape" and (gather := _gather_behind(x)) is not None:
         return _gathered(editor, gather, part, shape)
     if op == "Reshape":
-        below = _made(editor, node.inputs[0], part)
-        target = editor.constant(f"{node.name}_shape", np.array(shape, np.int64))
-        return editor.node(op, [below, target], np.int8, shape, name=node.name, origin=origin)
+        return reshaped(editor, _made(editor, node.inputs[0], part), shape, node.name, origin)
     if op in ("match.arith::LutI8", GELU):
         below = _made(editor, node.inputs[0], part)
         return editor.node(op, [below, *node.inputs[1:]], np.int8, shape, name=node.name, origin=origin)
-    return _layer(editor, node, part, shape)
+    return _layer(editor, node, part)
 
 
 def _gathered(editor: Editor, gather: gs.Node, part: Range, shape: tuple[int, ...]) -> gs.Tensor:
@@ -86,29 +86,19 @@ def _gathered(editor: Editor, gather: gs.Node, part: Range, shape: tuple[int, ..
     given = [gather.inputs[0], editor.constant(f"{gather.name}_index", index)]
     origin, taken = editor.origin(gather), (*index.shape, width)
     rows = editor.node("Gather", given, np.int8, taken, name=gather.name, origin=origin, attrs={"axis": 0})
-    target = editor.constant(f"{gather.name}_shape", np.array(shape, np.int64))
-    return editor.node("Reshape", [rows, target], np.int8, shape, name=f"{gather.name}_windows", origin=origin)
+    return reshaped(editor, rows, shape, f"{gather.name}_windows", origin)
 
 
-def _layer(editor: Editor, requant: gs.Node, part: Range, shape: tuple[int, ...]) -> gs.Tensor:
+def _layer(editor: Editor, requant: gs.Node, part: Range) -> gs.Tensor:
     matmul = producer(requant.inputs[0])
     if matmul is None:
         raise ValueError(f"{requant.name!r} is no linear layer")
-    name, some = matmul.name, slice(*part)
-    weight = editor.constant(f"{name}_weight", np.asarray(constant(matmul.inputs[1]))[:, some])
-    given = [matmul.inputs[0], weight]
-    acc = editor.node("MatMulInteger", given, np.int32, shape, name=name, origin=editor.origin(matmul))
+    some = slice(*part)
+    weight = editor.constant(f"{matmul.name}_weight", np.asarray(constant(matmul.inputs[1]))[:, some])
     constants = list(requant.inputs[1:])
     for position in (0, 1):
         values = np.asarray(constant(constants[position]))
         if values.size > 1:
             constants[position] = editor.constant(constants[position].name, values[..., some])
-    op, origin = "match.arith::RequantI8", editor.origin(requant)
-    return editor.node(op, [acc, *constants], np.int8, shape, name=requant.name, origin=origin)
-
-
-def _slice(editor: Editor, x: gs.Tensor, part: Range, name: str) -> gs.Tensor:
-    ends = {"starts": part[0], "ends": part[1], "axes": len(x.shape) - 1}
-    given = [x, *(editor.constant(f"{name}_{key}", np.array([value], np.int64)) for key, value in ends.items())]
-    shape = (*shape_of(x)[:-1], part[1] - part[0])
-    return editor.node("Slice", given, x.dtype, shape, name=name, origin=editor.origin(*x.inputs))
+    labels = (Label(node.name, editor.origin(node)) for node in (matmul, requant))
+    return product(editor, matmul.inputs[0], weight, constants, *labels)
