@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 PUBLIC = (
     "match_core",
     "match_core.cost",
+    "match_core.counting",
     "match_core.emit.api",
     "match_core.emit.half",
     "match_core.emit.interfaces",

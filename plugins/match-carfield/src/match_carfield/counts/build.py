@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from match_core.counting import instruction_counter, run_tool
 from match_core.emit.half import half_header
 from match_core.emit.interfaces import context_header
 
@@ -95,13 +95,6 @@ SPATZ_SCALAR = Machine(
 )
 
 
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
-    return done.stderr
-
-
 def write_headers(folder: Path) -> None:
     """Contexts, binary16 arithmetic, and one core that stands for a cluster."""
     for header in (*map(context_header, (*HALF_INTERFACES, *INT8_INTERFACES)), half_header()):
@@ -122,8 +115,7 @@ class Counter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         write_headers(folder)
-        self.plugin = folder / "plugin.so"
-        _run(["gcc", "-O2", "-shared", "-fPIC", str(FOLDER / "plugin.c"), "-o", str(self.plugin)])
+        self.counter = instruction_counter(folder)
 
     def build(self, machine: Machine) -> Path:
         """The driver with the kernels of ``machine``."""
@@ -137,7 +129,7 @@ class Counter:
 
     def _build(self, machine: Machine, name: str, names: tuple[str, ...], source: str, driver: str) -> Path:
         output = self.folder / f"{name}.elf"
-        _run(
+        run_tool(
             [
                 *(sys.executable, "-m", "ziglang", "cc", "-target", machine.target, f"-mcpu={machine.cpu}", *_COMMON),
                 *(*machine.defines, *names, f"-I{self.folder}", f"-I{RUNTIME}", f"-I{FOLDER}"),
@@ -147,8 +139,6 @@ class Counter:
         return output
 
     def instructions(self, machine: Machine, program: Path, kernel: str, **sizes: int) -> int:
-        """Of one call: two calls less one."""
+        """Of one call."""
         shape = [str(sizes.get(name, 1)) for name in ("oy", "ox", "k", "c", "fy", "fx")] + [str(sizes.get("pad", 0))]
-        emulator = [*machine.emulator, "-d", "plugin", "-plugin", str(self.plugin), str(program)]
-        executed = [int(_run([*emulator, calls, kernel, *shape]).split()[-1]) for calls in ("1", "2")]
-        return executed[1] - executed[0]
+        return self.counter.of_call(machine.emulator, program, [kernel, *shape])

@@ -3,12 +3,12 @@ division."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from match_core import KernelInterface
+from match_core.counting import InstructionCounter, instruction_counter, run_tool
 from match_core.emit.interfaces import context_header
 
 FOLDER = Path(__file__).resolve().parent
@@ -21,31 +21,39 @@ DIVISION_CYCLES = 32
 _FLAGS = ("-O2", "-march=rv32im", "-mabi=ilp32", "-std=c11", "-ffreestanding", "-g0", "-nostdlib", "-static")
 
 
-def _run(command: Sequence[str]) -> str:
-    done = subprocess.run(list(command), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
-    return done.stderr
-
-
 @dataclass(frozen=True, slots=True)
 class Program:
     """Kernels as one program for the emulator; ``interfaces`` in the order of its table."""
 
     path: Path
-    plugin: Path
+    counter: InstructionCounter
     interfaces: tuple[KernelInterface, ...]
 
     def cycles(self, kind: str, numbers: Mapping[str, int]) -> int:
-        """Of one call on core 0, which has the largest share: two calls less one. ``numbers``: fields of the context,
+        """Of one call on core 0, which has the largest share. ``numbers``: fields of the context,
         those that are missing 0. KeyError for a kernel that is not in the program."""
         position = {interface.kind: place for place, interface in enumerate(self.interfaces)}[kind]
         interface = self.interfaces[position]
         words = [str(numbers.get(name, 0) & 0xFFFFFFFF) for name in _numbers(interface)]
-        command = [EMULATOR, "-d", "plugin", "-plugin", str(self.plugin), str(self.path)]
         pointers = str(len(interface.operands) + 1)
-        counts = [int(_run([*command, calls, str(position), pointers, *words]).split()[-1]) for calls in ("1", "2")]
-        return counts[1] - counts[0]
+        return self.counter.of_call([EMULATOR], self.path, [str(position), pointers, *words])
+
+
+@dataclass(frozen=True, slots=True)
+class CountedKernel:
+    """Calls of one kernel with fields of the context that stay unless a figure varies them."""
+
+    program: Program
+    kind: str
+    numbers: Mapping[str, int]
+
+    def cycles(self, **numbers: int) -> int:
+        """Of one call with these fields."""
+        return self.program.cycles(self.kind, {**self.numbers, **numbers})
+
+    def per(self, name: str, low: int, high: int, **numbers: int) -> float:
+        """Cycles of one more of ``name``, between these two values."""
+        return (self.cycles(**numbers, **{name: high}) - self.cycles(**numbers, **{name: low})) / (high - low)
 
 
 def _numbers(interface: KernelInterface) -> tuple[str, ...]:
@@ -64,12 +72,10 @@ def build(folder: Path, interfaces: tuple[KernelInterface, ...], sources: Sequen
         (folder / header.name).write_text(header.text, encoding="utf-8")
     (folder / "counted_kernels.h").write_text(_table(interfaces), encoding="utf-8")
     (folder / "snrt.h").write_text("", encoding="utf-8")
-    plugin, path = folder / "plugin.so", folder / "kernels.elf"
-    cycles = f"-DDIVISION_CYCLES={DIVISION_CYCLES}u"
-    _run(["gcc", "-O2", "-shared", "-fPIC", cycles, str(FOLDER / "plugin.c"), "-o", str(plugin)])
+    path = folder / "kernels.elf"
     files = (*map(str, sources), str(FOLDER / "driver.c"))
-    _run([COMPILER, *_FLAGS, f"-I{folder}", f"-I{RUNTIME}", *files, "-lgcc", "-o", str(path)])
-    return Program(path, plugin, interfaces)
+    run_tool([COMPILER, *_FLAGS, f"-I{folder}", f"-I{RUNTIME}", *files, "-lgcc", "-o", str(path)])
+    return Program(path, instruction_counter(folder, DIVISION_CYCLES), interfaces)
 
 
 def _table(interfaces: tuple[KernelInterface, ...]) -> str:

@@ -4,10 +4,9 @@ without columns only packs."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from match_ita.counts.build import RUNTIME, Program, build
+from match_ita.counts.build import RUNTIME, CountedKernel, Program, build
 from match_ita.snitch_products_interfaces import INTERFACES
 
 Numbers = Mapping[str, int]
@@ -25,18 +24,8 @@ def build_products(folder: Path) -> Program:
     return build(folder, INTERFACES, sorted(sources))
 
 
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    program: Program
-    kind: str
-    numbers: Numbers
-
-    def cycles(self, **numbers: int) -> int:
-        return self.program.cycles(f"snitch_{self.kind}", {**_COMMON, **self.numbers, **numbers})
-
-    def per(self, name: str, low: int, high: int, **numbers: int) -> float:
-        """Cycles of one more of ``name``, between these two values."""
-        return (self.cycles(**numbers, **{name: high}) - self.cycles(**numbers, **{name: low})) / (high - low)
+def _kernel(program: Program, kind: str, numbers: Numbers) -> CountedKernel:
+    return CountedKernel(program, f"snitch_{kind}", {**_COMMON, **numbers})
 
 
 def product_figures(program: Program) -> Figures:
@@ -49,7 +38,7 @@ def product_figures(program: Program) -> Figures:
 
 
 def _linear(program: Program, found: Mapping[str, float]) -> Figures:
-    linear = _Kernel(program, "linear", {"n": 4, "wide": 1})
+    linear = _kernel(program, "linear", {"n": 4, "wide": 1})
     yield "products_call", linear.cycles(n=0, k=0, c=4)
     tap = linear.per("c", 32, 64, n=_ROWS, k=0)
     panel = linear.per("n", _ROWS, 5 * _ROWS, k=0, c=32) * _ROWS
@@ -70,7 +59,7 @@ def _linear(program: Program, found: Mapping[str, float]) -> Figures:
 
 def _matmul(program: Program, found: Mapping[str, float]) -> Figures:
     """Values less a zero point of their own, which takes the plain way."""
-    matmul = _Kernel(program, "matmul", {"h": 1, "m": 4, "b_rows": 1, "a_zero": 1})
+    matmul = _kernel(program, "matmul", {"h": 1, "m": 4, "b_rows": 1, "a_zero": 1})
 
     def block(**numbers: int) -> float:
         return matmul.per("n", _COLUMNS, 9 * _COLUMNS, **numbers) * _COLUMNS
@@ -83,7 +72,7 @@ def _matmul(program: Program, found: Mapping[str, float]) -> Figures:
 
 def _attention(program: Program, found: Mapping[str, float]) -> Figures:
     sizes = {"h": 1, "s": _ROWS, "group": 16, "softmax_shift": 5, "numerator": 65280, "qk_shift": 8, "av_shift": 8}
-    attention = _Kernel(program, "attention", {**sizes, "qk_multiplier": 1, "av_multiplier": 1})
+    attention = _kernel(program, "attention", {**sizes, "qk_multiplier": 1, "av_multiplier": 1})
     logits = (found["columns_narrow"] + found["pairs_step"]) / 2  # of a key
     mixed = 2 * found["plain_step"] / 4  # of four columns of a head
     whole, half = ({"t": size, "tp": size, "p": 4} for size in (128, 64))
@@ -99,11 +88,11 @@ def _attention(program: Program, found: Mapping[str, float]) -> Figures:
 
 
 def _softmax(program: Program, found: Mapping[str, float]) -> Figures:
-    softmax = _Kernel(program, "softmax", {"numerator": 255, "rounded": 1})
+    softmax = _kernel(program, "softmax", {"numerator": 255, "rounded": 1})
     element = softmax.per("c", 64, 128, r=_CORES)
     yield "softmax_element", element
     yield "softmax_row", softmax.per("r", _CORES, 5 * _CORES, c=64) * _CORES - 64 * element
-    shifted = _Kernel(program, "shift_softmax", {"softmax_shift": 5, "numerator": 65280, "group": 16})
+    shifted = _kernel(program, "shift_softmax", {"softmax_shift": 5, "numerator": 65280, "group": 16})
     column = shifted.per("c", 64, 128, r=_CORES)
     group = (column - shifted.per("c", 64, 128, r=_CORES, group=32)) * 32
     yield "shift_softmax_group", group
@@ -113,13 +102,13 @@ def _softmax(program: Program, found: Mapping[str, float]) -> Figures:
 
 def _windows(program: Program, found: Mapping[str, float]) -> Figures:
     image = {"oy": 1, "input_y": 8, "input_x": 200, "stride_y": 1, "stride_x": 1, "dilation_y": 1, "dilation_x": 1}
-    conv = _Kernel(program, "conv2d", {**image, "ox": _ROWS, "c": 1, "k": 0})
+    conv = _kernel(program, "conv2d", {**image, "ox": _ROWS, "c": 1, "k": 0})
     tap = conv.per("fx", 2, 6, fy=1) / 4
     row = conv.per("fy", 2, 6, fx=2) / 4 - 2 * tap
     yield "window_tap", tap
     yield "window_row", row
     yield "window", conv.per("ox", _ROWS, 5 * _ROWS, fx=2, fy=1) * _CORES - row - 2 * tap
-    pool = _Kernel(program, "maxpool2d", {**image, "ox": _CORES, "c": 1})
+    pool = _kernel(program, "maxpool2d", {**image, "ox": _CORES, "c": 1})
     tap = pool.per("fx", 2, 6, fy=1)
     row = pool.per("fy", 2, 6, fx=2) - 2 * tap
     yield "maxpool_tap", tap

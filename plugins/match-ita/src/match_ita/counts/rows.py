@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from match_ita.counts.build import RUNTIME, Program, build
+from match_ita.counts.build import RUNTIME, CountedKernel, Program, build
 from match_ita.snitch_rows_interfaces import INTERFACES
 
 Numbers = Mapping[str, int]
@@ -22,20 +21,8 @@ def build_rows(folder: Path) -> Program:
     return build(folder, INTERFACES, sorted(RUNTIME.glob("match_snitch_rows_*.c")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    """Calls of one kernel with sizes that stay unless a figure varies them."""
-
-    program: Program
-    kind: str
-    numbers: Numbers
-
-    def cycles(self, **numbers: int) -> int:
-        return self.program.cycles(self.kind, {**_COMMON, **self.numbers, **numbers})
-
-    def per(self, name: str, low: int, high: int, **numbers: int) -> float:
-        """Cycles of one more of ``name``, between these two values."""
-        return (self.cycles(**numbers, **{name: high}) - self.cycles(**numbers, **{name: low})) / (high - low)
+def _kernel(program: Program, kind: str, numbers: Numbers) -> CountedKernel:
+    return CountedKernel(program, f"snitch_{kind}", {**_COMMON, **numbers})
 
 
 def row_figures(program: Program) -> Figures:
@@ -45,48 +32,48 @@ def row_figures(program: Program) -> Figures:
 
 
 def _flat(program: Program) -> Figures:
-    lut = _Kernel(program, "snitch_lut", {"r": 1})
+    lut = _kernel(program, "lut", {"r": 1})
     yield "call", lut.cycles(c=0)
     for kind, name in (("add", "add"), ("lut", "lut"), ("offset_each", "offset"), ("sum_three", "sum_three")):
-        kernel = _Kernel(program, f"snitch_{kind}", {"r": 1})
-        yield f"{name}_block", kernel.per("c", 32, 320) * 4 * _CORES
+        kernel = _kernel(program, kind, {"r": 1})
+        yield f"{name}_block", kernel.per("c", 64, 640) * 8 * _CORES
         yield name, kernel.per("c", 1, 3)
-    yield "add_wide", _Kernel(program, "snitch_add", {"r": 1, "wide": 1}).per("c", 32, 320) * _CORES
+    yield "add_wide", _kernel(program, "add", {"r": 1, "wide": 1}).per("c", 32, 320) * _CORES
 
 
 def _columns(program: Program) -> Figures:
     for kind in ("requant", "requant_twice", "add_requant", "add_requant_twice"):
-        kernel = _Kernel(program, f"snitch_{kind}", {})
+        kernel = _kernel(program, kind, {})
         yield f"{kind}_row", kernel.per("r", 16, 64, c=32)
         yield kind, kernel.per("r", 16, 64, c=1)
-    yield "requant_wide", _Kernel(program, "snitch_requant", {"c": 32, "wide": 1}).per("r", 16, 64) / 4
-    twice = _Kernel(program, "snitch_add_requant_twice", {"r": 0})
+    yield "requant_wide", _kernel(program, "requant", {"c": 32, "wide": 1}).per("r", 16, 64) / 4
+    twice = _kernel(program, "add_requant_twice", {"r": 0})
     yield "column", twice.per("c", 32, 320) * 4 * _CORES
 
 
 def _sums(program: Program) -> Figures:
-    kernel = _Kernel(program, "snitch_sum", {"s": 1, "o": 1})
+    kernel = _kernel(program, "sum", {"s": 1, "o": 1})
     part, single = kernel.per("n", 4, 12, c=64), kernel.per("n", 4, 12, c=1)
     yield "sum_part", part
     yield "sum_single_part", single
     yield "sum_block", kernel.per("c", 64, 640, n=4) * 8 * _CORES - 4 * part
     yield "sum", kernel.per("c", 1, 3, n=4) - 4 * single
     yield "sum_outer", kernel.per("o", 1, 9, c=64, n=4) - kernel.per("c", 64, 640, n=4) * 8 * _CORES
-    add = _Kernel(program, "snitch_sum_add", {"s": 1})
+    add = _kernel(program, "sum_add", {"s": 1})
     yield "sum_add_block", add.per("c", 64, 640, n=4) * 8 * _CORES - 4 * add.per("n", 4, 12, c=64)
     yield "sum_add", add.per("c", 1, 3, n=4) - 4 * add.per("n", 4, 12, c=1)
 
 
 def _norms(program: Program) -> Figures:
-    norm = _Kernel(program, "snitch_layernorm", {})
+    norm = _kernel(program, "layernorm", {})
     # A core has one row of eight, two of sixteen, which it takes together, three of 24.
     one, two, three = (norm.cycles(r=rows * _CORES, c=64) for rows in (1, 2, 3))
     for name, rows, row in (("norm", _CORES, three - two), ("norm_pair", 2 * _CORES, three - one)):
-        block = norm.per("c", 64, 128, r=rows) * 4
-        yield f"{name}_row", row - 16 * block
+        block = norm.per("c", 64, 128, r=rows) * 8
+        yield f"{name}_row", row - 8 * block
         yield f"{name}_block", block
         yield name, norm.cycles(r=rows, c=65) - norm.cycles(r=rows, c=64)
-    integer = _Kernel(program, "snitch_integer_norm", {"r": 8})
+    integer = _kernel(program, "integer_norm", {"r": 8})
     plain, centred = integer.per("c", 64, 128), integer.per("c", 64, 128, centred=1)
     yield "integer_norm", plain
     yield "mean", centred - plain
@@ -94,22 +81,22 @@ def _norms(program: Program) -> Figures:
 
 
 def _moves(program: Program) -> Figures:
-    copy = _Kernel(program, "snitch_copy", {"p": 1, "a": 1, "b": 1, "flip": 0})
+    copy = _kernel(program, "copy", {"p": 1, "a": 1, "b": 1, "flip": 0})
     yield "copy_block", copy.per("c", 256, 2560) * 32 * _CORES
     yield "copy_word", copy.per("c", 4, 12) * 4
     yield "copy_byte", copy.per("c", 1, 3)
-    gather = _Kernel(program, "snitch_gather", {"v": 1})
+    gather = _kernel(program, "gather", {"v": 1})
     yield "run", gather.per("n", 8, 64, c=32) * _CORES - copy.per("c", 256, 2560) * 32 * _CORES
-    windows = _Kernel(program, "snitch_windows", {"k": 3, "input_v": 256, "stride": 1, "dilation": 1})
+    windows = _kernel(program, "windows", {"k": 3, "input_v": 256, "stride": 1, "dilation": 1})
     yield "window_run", windows.per("t", 8, 64, c=32) * _CORES / 3 - copy.per("c", 256, 2560) * 32 * _CORES
-    pad = _Kernel(program, "snitch_pad", {"i": 1, "size": 32})
+    pad = _kernel(program, "pad", {"i": 1, "size": 32})
     yield "pad_row", pad.per("o", 8, 64) * _CORES - copy.per("c", 256, 2560) * 32 * _CORES
     yield "fill_word", pad.per("before", 16, 80, o=8) * 4
     yield "fill_byte", pad.per("before", 1, 65, o=8, after=2, size=1)
 
 
 def _turns(program: Program) -> Figures:
-    kernel = _Kernel(program, "snitch_transpose", {"p": 1, "a": 1})
+    kernel = _kernel(program, "transpose", {"p": 1, "a": 1})
     block = kernel.per("r", 8, 64, c=32) * 4
     yield "turn_block", block
     yield "turn_row", kernel.cycles(r=11, c=32) - kernel.cycles(r=10, c=32)

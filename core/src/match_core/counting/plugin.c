@@ -1,5 +1,5 @@
-/* plugin.c - counts the cycles of QEMU's emulated processor: one for an instruction, DIVISION_CYCLES for a division.
- * Debian ships no qemu-plugin.h; these are the prototypes of version 1 of the interface that are needed.
+/* plugin.c - counts what QEMU's emulated RISC-V processor executes: one for an instruction, DIVISION_CYCLES for an
+ * integer division. Debian ships no qemu-plugin.h; these are the prototypes of version 1 of the interface that are needed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@ extern void qemu_plugin_register_atexit_cb(plugin_id_t id, void (*ended)(plugin_
 extern size_t qemu_plugin_tb_n_insns(const struct block *block);
 extern struct instruction *qemu_plugin_tb_get_insn(const struct block *block, size_t index);
 extern const void *qemu_plugin_insn_data(const struct instruction *instruction);
+extern size_t qemu_plugin_insn_size(const struct instruction *instruction);
 extern void qemu_plugin_register_vcpu_insn_exec_inline(struct instruction *instruction, int add, void *counter,
                                                        uint64_t amount);
 
@@ -22,8 +23,13 @@ int qemu_plugin_version = 1;
 static uint64_t executed;
 
 /* div, divu, rem, remu: opcode OP, the multiplication extension, its upper half. */
-static int is_division(uint32_t word)
+static int is_division(const struct instruction *instruction)
 {
+    uint32_t word = 0;
+    if (qemu_plugin_insn_size(instruction) < sizeof word) {
+        return 0;
+    }
+    memcpy(&word, qemu_plugin_insn_data(instruction), sizeof word);
     return (word & 0x7Fu) == 0x33u && word >> 25 == 1u && (word >> 14 & 1u) == 1u;
 }
 
@@ -32,9 +38,8 @@ static void translated(plugin_id_t id, struct block *block)
     (void)id;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++) {
         struct instruction *const instruction = qemu_plugin_tb_get_insn(block, i);
-        uint32_t word;
-        memcpy(&word, qemu_plugin_insn_data(instruction), sizeof word);
-        qemu_plugin_register_vcpu_insn_exec_inline(instruction, 0, &executed, is_division(word) ? DIVISION_CYCLES : 1u);
+        const uint64_t amount = is_division(instruction) ? DIVISION_CYCLES : 1u;
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, 0, &executed, amount);
     }
 }
 
