@@ -23,7 +23,7 @@ BUNDLING = replace(UNIT, bundles=True)
 
 
 def random_share(random: np.random.Generator, workload: Workload) -> tuple[Share, int] | None:
-    """A part of a dimension of more than one index, and the output's axis that it cuts."""
+    """A part of a dimension of more than one index, and the axis of the tensor at home that it cuts."""
     kinds = divisible(workload)
     if not kinds:
         return None
@@ -32,7 +32,16 @@ def random_share(random: np.random.Generator, workload: Workload) -> tuple[Share
     first = int(random.integers(0, groups))
     end = int(random.integers(first + 1, groups + 1))
     size = min(end * kind.granularity, kind.size) - first * kind.granularity
-    return Share(kind.dim, first * kind.granularity, size, workload), kind.axis
+    output = next(operand for operand in workload.operands if operand.role == "output")
+    return Share(kind.dim, first * kind.granularity, size, workload), home_axis(output, kind.axis)
+
+
+def home_axis(operand: Operand, axis: int) -> int:
+    """The place at home of an axis of the operand: from the widest stride to the narrowest."""
+    if not operand.strided:
+        return axis
+    order = sorted(range(len(operand.axes)), key=lambda n: (-operand.axes[n].stride, -operand.axes[n].size))
+    return order.index(axis)
 
 
 def only(share: Share, axis: int, values: NDArray[np.generic]) -> NDArray[np.generic]:
