@@ -185,3 +185,15 @@ def test_cycles_and_double_producers_are_refused(builder):
     b.nodes[0].inputs[1] = b.node("Relu", [y], "b")
     with pytest.raises(ValueError, match="cycle"):
         Topology.of(b.finish([y]))
+
+
+def test_a_structure_with_inputs_leaves_out_no_activation(builder):
+    """Else a Concat of three would be taken for one of two, and nobody would read or make the third part."""
+    b = builder()
+    x, y, z = b.input("x"), b.input("y"), b.input("z")
+    three = b.node("Concat", [x, y, z], "three")
+    constant = b.node("Concat", [x, y, b.constant("c", np.zeros((1, 4, 8, 8), np.uint8))], "constant")
+    graph = b.finish([three, constant])
+    two = Op("Concat", "concat", (Any("a"), Any("b")))
+    assert [names(match) for match in find_matches(graph, two)] == [["constant"]]
+    assert len(find_matches(graph, Op("Concat", "concat"))) == 2

@@ -41,7 +41,8 @@ class Const:
 @dataclass(frozen=True, slots=True)
 class Op:
     """A node of one of these operators (``domain::Op``, alternatives joined by ``|``) with its input structures in
-    order; inputs beyond those given are not looked at. ``commutative``: the first two inputs may be swapped."""
+    order. Further inputs may be constants, which are not looked at; where no structures are given, anything.
+    ``commutative``: the first two inputs may be swapped."""
 
     op: str
     capture: str

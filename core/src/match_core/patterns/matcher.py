@@ -83,7 +83,7 @@ def _at_node(
 
 
 def _at_op(topology: Topology, node: gs.Node, op: Op, state: _State, *, result: bool) -> Iterator[_State]:
-    if qualified_op(node) not in op.names or len(node.inputs) < len(op.inputs):
+    if qualified_op(node) not in op.names or len(node.inputs) < len(op.inputs) or _has_more_activations(node, op):
         return
     if not result and not _absorbable(topology, node):
         return
@@ -95,6 +95,12 @@ def _at_op(topology: Topology, node: gs.Node, op: Op, state: _State, *, result: 
     if op.commutative and len(tensors) >= 2:
         swapped = (tensors[1], tensors[0], *tensors[2:])
         yield from _at_inputs(topology, swapped, op.inputs, bound)
+
+
+def _has_more_activations(node: gs.Node, op: Op) -> bool:
+    """Whether a structure with inputs leaves out an activation: what is made of the match would not know of it."""
+    rest = node.inputs[len(op.inputs) :] if op.inputs else ()
+    return any(not tensor.is_empty() and not is_constant(tensor) for tensor in rest)
 
 
 def _absorbable(topology: Topology, node: gs.Node) -> bool:
