@@ -42,6 +42,11 @@ class Affine:
         values = [*ends, *(end + self.addend.astype(object) for end in ends)]
         return max(int(np.max(np.abs(value))) for value in values)
 
+    def of(self, x: int) -> Integers:
+        """The value at x, of each channel."""
+        value: Integers = np.clip((x * self.multiplier + self.addend) >> self.shift, self.low, self.high)
+        return value
+
     @property
     def fits(self) -> bool:
         """Whether 32 bits hold everything."""
@@ -123,6 +128,15 @@ class Sum:
     high: int
     range_a: tuple[int, int]
     range_b: tuple[int, int]
+
+    def reach(self) -> tuple[int, int]:
+        """The least and the largest value before it is clipped."""
+        ends = [
+            sorted(value * multiplier for value in values)
+            for values, multiplier in ((self.range_a, self.multiplier_a), (self.range_b, self.multiplier_b))
+        ]
+        low, high = (ends[0][i] + ends[1][i] + self.addend for i in (0, 1))
+        return low >> self.shift, high >> self.shift
 
     @property
     def fits(self) -> bool:

@@ -17,7 +17,7 @@ Cycles = NDArray[np.int64]
 Tile = Mapping[str, Cycles]
 
 _BLOCK = 4
-_SUM_BLOCK = 8
+_RUN = 8
 _COPY_BYTES = 32
 
 
@@ -40,8 +40,8 @@ class _Call:
         return share
 
     def flat(self, block: int, single: int) -> Cycles:
-        """Elements in fours."""
-        return _blocks(self.busiest(self.tile["R"] * self.tile["C"], _BLOCK), _BLOCK, block, single)
+        """Elements in eights."""
+        return _blocks(self.busiest(self.tile["R"] * self.tile["C"], _RUN), _RUN, block, single)
 
     def columns(self, row: int, single: int) -> Cycles:
         """Columns in fours, down all rows."""
@@ -72,7 +72,7 @@ def kernel_cycles(timing: Mapping[str, int], pattern: str, workload: Workload, t
 
 def _add(call: _Call) -> Cycles:
     if call.parameters["wide"]:
-        return call.flat(_BLOCK * call.figure("add_wide"), call.figure("add_wide"))
+        return call.flat(_RUN * call.figure("add_wide"), call.figure("add_wide"))
     return call.flat(call.figure("add_block"), call.figure("add"))
 
 
@@ -94,7 +94,7 @@ def _sums(call: _Call, name: str) -> Cycles:
     parts = call.tile["N"]
     block = call.figure(f"{name}_block") + parts * call.figure("sum_part")
     single = call.figure(name) + parts * call.figure("sum_single_part")
-    return _blocks(call.busiest(call.tile["S"] * call.tile["C"], _SUM_BLOCK), _SUM_BLOCK, block, single)
+    return _blocks(call.busiest(call.tile["S"] * call.tile["C"], _RUN), _RUN, block, single)
 
 
 def _sum(call: _Call) -> Cycles:
@@ -107,7 +107,7 @@ def _layernorm(call: _Call) -> Cycles:
     rows, columns = call.busiest(call.tile["R"], 1), call.tile["C"]
 
     def pass_of(name: str) -> Cycles:
-        along = _blocks(columns, _BLOCK, call.figure(f"{name}_block"), call.figure(name))
+        along = _blocks(columns, _RUN, call.figure(f"{name}_block"), call.figure(name))
         return call.figure(f"{name}_row") + along
 
     cycles: Cycles = rows // 2 * pass_of("norm_pair") + rows % 2 * pass_of("norm")

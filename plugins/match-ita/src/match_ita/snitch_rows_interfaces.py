@@ -38,8 +38,10 @@ ADD = KernelInterface(
 REQUANT = KernelInterface("snitch_requant", _SCALED, _MATRIX, (), ("shift", *_CLIP, "wide", "flip"))
 #: Per channel, twice. Parameters: multiplier, addend, second multiplier, second addend.
 REQUANT_TWICE = KernelInterface("snitch_requant_twice", _SCALED, _MATRIX, (), ("shift", "second_shift", *_CLIP))
-#: The same behind a sum of two, which loses ``sum_shift`` bits.
-ADD_REQUANT = KernelInterface("snitch_add_requant", _BOTH_SCALED, _MATRIX, (), (*_SUM, "sum_shift", "shift", *_CLIP))
+#: Behind a sum of two, which loses ``sum_shift`` bits and is not clipped: results have bounds of each channel instead.
+#: Parameters: multiplier, addend, low, high.
+ADD_REQUANT = KernelInterface("snitch_add_requant", _BOTH_SCALED, _MATRIX, (), (*_SUM, "sum_shift", "shift"))
+#: A sum of two, clipped, and two steps.
 ADD_REQUANT_TWICE = KernelInterface(
     "snitch_add_requant_twice", _BOTH_SCALED, _MATRIX, (), (*_SUM, "sum_shift", "shift", "second_shift", *_CLIP)
 )

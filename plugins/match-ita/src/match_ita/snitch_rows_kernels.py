@@ -54,7 +54,9 @@ def _offset_each(match: Match, workload: Workload) -> Arrays:
 def _add_requant(match: Match, workload: Workload) -> Arrays:
     steps = plan.add_requant(match)
     assert steps is not None  # a rule says so
-    return _scales(workload, steps[1])
+    both, one = steps
+    ends = [one.of(value) for value in (both.low, both.high)]
+    return _columns(workload, one.multiplier, one.addend, np.minimum(*ends), np.maximum(*ends))
 
 
 def _add_requant_twice(match: Match, workload: Workload) -> Arrays:

@@ -75,19 +75,22 @@ def add(match: Match) -> Sum | Wide | None:
 
 
 def add_requant(match: Match) -> tuple[Sum, Affine] | None:
-    """Of the sum of two tensors, once more."""
+    """Of the sum of two tensors, once more; the second step takes what the sum is before it is clipped."""
     first = narrowed_sum(s.pair_sum(match, _ranges(match), "sum_"))
     if first is None:
         return None
-    second = narrowed(s.affine(match, (first.low, first.high)))
+    low, high = first.reach()
+    second = narrowed(s.affine(match, (min(low, first.low), max(high, first.high))))
     return None if second is None else (first, second)
 
 
 def add_requant_twice(match: Match) -> tuple[Sum, Affine, Affine] | None:
     """Of the sum of two tensors, twice more."""
-    both = add_requant(match)
-    second = _then(match, both[1]) if both is not None else None
-    return None if both is None or second is None else (both[0], *second)
+    first = narrowed_sum(s.pair_sum(match, _ranges(match), "sum_"))
+    if first is None:
+        return None
+    second = _then(match, narrowed(s.affine(match, (first.low, first.high))))
+    return None if second is None else (first, *second)
 
 
 def parts(match: Match) -> int:

@@ -131,8 +131,8 @@ def add_requant(match: Match) -> Workload:
     steps = plan.add_requant(match)
     assert steps is not None  # a rule says so
     both, one = steps
-    geometry = (*_numbers(both), ("sum_shift", both.shift), ("shift", one.shift), *_clip(both))
-    return _elements(match, "snitch_add_requant", geometry, _BOTH, _parameters(match, 2))
+    geometry = (*_numbers(both), ("sum_shift", both.shift), ("shift", one.shift))
+    return _elements(match, "snitch_add_requant", geometry, _BOTH, _parameters(match, 4))
 
 
 def add_requant_twice(match: Match) -> Workload:

@@ -27,7 +27,7 @@ TILES: tuple[tuple[str, dict[str, int]], ...] = (
     ("snitch_requant", {"r": 64, "c": 128, "wide": 0, "flip": 128, **_CLIP}),
     ("snitch_requant", {"r": 64, "c": 37, "wide": 1, "flip": 128, **_CLIP}),
     ("snitch_requant_twice", {"r": 64, "c": 128, **_CLIP}),
-    ("snitch_add_requant", {"r": 64, "c": 128, **_CLIP}),
+    ("snitch_add_requant", {"r": 64, "c": 128}),
     ("snitch_add_requant_twice", {"r": 50, "c": 128, **_CLIP}),
     ("snitch_offset_each", {"r": 24, "c": 384, **_CLIP}),
     ("snitch_lut", {"r": 24, "c": 384}),

@@ -109,14 +109,25 @@ def parameters_of(random: np.random.Generator, channels: int, steps: int) -> NDA
     return np.stack([column for pair in zip(multiplier, addend, strict=True) for column in pair], 1).astype(np.int32)
 
 
+def with_bounds(parameters: NDArray[np.int32], shift: int) -> NDArray[np.int32]:
+    """One step's parameters, and bounds that stand for clipping its input to int8."""
+    multiplier, addend = parameters.astype(np.int64).T
+    ends = [clipped(x * multiplier + addend, shift) for x in (-128, 127)]
+    return np.stack([multiplier, addend, np.minimum(*ends), np.maximum(*ends)], 1).astype(np.int32)
+
+
 @CASES
 @given(seed=SEEDS, r=ROWS, c=COLUMNS, with_sum=st.booleans(), twice=st.booleans())
 def test_fused_steps(library: ctypes.CDLL, seed: int, r: int, c: int, with_sum: bool, twice: bool) -> None:
     random = np.random.default_rng(seed)
     a, b = values(random, np.int8, r, c), values(random, np.int8, r, c)
     parameters = parameters_of(random, c, 1 + int(twice))
-    numbers = {"r": r, "c": c, "shift": 16, "low": -128, "high": 127}
+    numbers = {"r": r, "c": c, "shift": 16}
     arrays = {"parameters": parameters, "output": blank(r, c)}
+    if with_sum and not twice:
+        arrays["parameters"] = with_bounds(parameters, 16)
+    else:
+        numbers |= {"low": -128, "high": 127}
     expected = a.astype(np.int64)
     if with_sum:
         arrays |= {"input_a": a, "input_b": b}

@@ -38,7 +38,7 @@ def _flat(program: Program) -> Figures:
         kernel = _kernel(program, kind, {"r": 1})
         yield f"{name}_block", kernel.per("c", 64, 640) * 8 * _CORES
         yield name, kernel.per("c", 1, 3)
-    yield "add_wide", _kernel(program, "add", {"r": 1, "wide": 1}).per("c", 32, 320) * _CORES
+    yield "add_wide", _kernel(program, "add", {"r": 1, "wide": 1}).per("c", 64, 640) * _CORES
 
 
 def _columns(program: Program) -> Figures:

@@ -11,6 +11,8 @@
 
 /* Elements or columns that a core computes at once: loops are unrolled by hand, as the cores have no hardware loops. */
 #define MATCH_SNITCH_BLOCK 4u
+/* The same where a loop needs few registers. */
+#define MATCH_SNITCH_RUN 8u
 
 typedef struct {
     uint32_t start, stop;

@@ -24,16 +24,18 @@ MATCH_SNITCH_INLINE void narrow(const match_snitch_add_t *t, uint32_t start, uin
     int8_t *restrict y = (int8_t *)t->output + start;
     uint32_t left = stop - start;
 #define MATCH_SNITCH_B(i) (unsigned_b ? (int32_t)(uint8_t)b[i] : b[i])
-    for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        const int32_t y0 = sum_of(a[0], MATCH_SNITCH_B(0), s), y1 = sum_of(a[1], MATCH_SNITCH_B(1), s);
-        const int32_t y2 = sum_of(a[2], MATCH_SNITCH_B(2), s), y3 = sum_of(a[3], MATCH_SNITCH_B(3), s);
-        y[0] = (int8_t)y0;
-        y[1] = (int8_t)y1;
-        y[2] = (int8_t)y2;
-        y[3] = (int8_t)y3;
-        a += MATCH_SNITCH_BLOCK;
-        b += MATCH_SNITCH_BLOCK;
-        y += MATCH_SNITCH_BLOCK;
+    for (; left >= MATCH_SNITCH_RUN; left -= MATCH_SNITCH_RUN) {
+        y[0] = (int8_t)sum_of(a[0], MATCH_SNITCH_B(0), s);
+        y[1] = (int8_t)sum_of(a[1], MATCH_SNITCH_B(1), s);
+        y[2] = (int8_t)sum_of(a[2], MATCH_SNITCH_B(2), s);
+        y[3] = (int8_t)sum_of(a[3], MATCH_SNITCH_B(3), s);
+        y[4] = (int8_t)sum_of(a[4], MATCH_SNITCH_B(4), s);
+        y[5] = (int8_t)sum_of(a[5], MATCH_SNITCH_B(5), s);
+        y[6] = (int8_t)sum_of(a[6], MATCH_SNITCH_B(6), s);
+        y[7] = (int8_t)sum_of(a[7], MATCH_SNITCH_B(7), s);
+        a += MATCH_SNITCH_RUN;
+        b += MATCH_SNITCH_RUN;
+        y += MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < left; i++) {
         y[i] = (int8_t)sum_of(a[i], MATCH_SNITCH_B(i), s);
@@ -59,7 +61,7 @@ static void wide(const match_snitch_add_t *t, uint32_t start, uint32_t stop)
 static void add_core(void *tile)
 {
     const match_snitch_add_t *const t = tile;
-    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_BLOCK);
+    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_RUN);
     match_ita_charge(match_snitch_add_cycles(t));
     if (t->wide != 0) {
         wide(t, part.start, part.stop);

@@ -7,20 +7,23 @@
 static void lut_core(void *tile)
 {
     const match_snitch_lut_t *const t = tile;
-    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_BLOCK);
+    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_RUN);
     const uint8_t *restrict x = (const uint8_t *)t->input + part.start;
     const uint8_t *const restrict table = t->table;
     uint8_t *restrict y = (uint8_t *)t->output + part.start;
     uint32_t left = part.stop - part.start;
     match_ita_charge(match_snitch_lut_cycles(t));
-    for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        const uint8_t y0 = table[x[0]], y1 = table[x[1]], y2 = table[x[2]], y3 = table[x[3]];
-        y[0] = y0;
-        y[1] = y1;
-        y[2] = y2;
-        y[3] = y3;
-        x += MATCH_SNITCH_BLOCK;
-        y += MATCH_SNITCH_BLOCK;
+    for (; left >= MATCH_SNITCH_RUN; left -= MATCH_SNITCH_RUN) {
+        y[0] = table[x[0]];
+        y[1] = table[x[1]];
+        y[2] = table[x[2]];
+        y[3] = table[x[3]];
+        y[4] = table[x[4]];
+        y[5] = table[x[5]];
+        y[6] = table[x[6]];
+        y[7] = table[x[7]];
+        x += MATCH_SNITCH_RUN;
+        y += MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < left; i++) {
         y[i] = table[x[i]];
@@ -31,7 +34,7 @@ static void lut_core(void *tile)
 static void offset_each_core(void *tile)
 {
     const match_snitch_offset_each_t *const t = tile;
-    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_BLOCK);
+    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_RUN);
     const int8_t *restrict x = (const int8_t *)t->input + part.start;
     const int32_t *restrict addend = (const int32_t *)t->addend + part.start;
     int8_t *restrict y = (int8_t *)t->output + part.start;
@@ -40,15 +43,18 @@ static void offset_each_core(void *tile)
     uint32_t left = part.stop - part.start;
     match_ita_charge(match_snitch_offset_each_cycles(t));
 #define MATCH_SNITCH_Y(i) match_snitch_clip((x[i] * multiplier + addend[i]) >> shift, low, high)
-    for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        const int32_t y0 = MATCH_SNITCH_Y(0), y1 = MATCH_SNITCH_Y(1), y2 = MATCH_SNITCH_Y(2), y3 = MATCH_SNITCH_Y(3);
-        y[0] = (int8_t)y0;
-        y[1] = (int8_t)y1;
-        y[2] = (int8_t)y2;
-        y[3] = (int8_t)y3;
-        x += MATCH_SNITCH_BLOCK;
-        addend += MATCH_SNITCH_BLOCK;
-        y += MATCH_SNITCH_BLOCK;
+    for (; left >= MATCH_SNITCH_RUN; left -= MATCH_SNITCH_RUN) {
+        y[0] = (int8_t)MATCH_SNITCH_Y(0);
+        y[1] = (int8_t)MATCH_SNITCH_Y(1);
+        y[2] = (int8_t)MATCH_SNITCH_Y(2);
+        y[3] = (int8_t)MATCH_SNITCH_Y(3);
+        y[4] = (int8_t)MATCH_SNITCH_Y(4);
+        y[5] = (int8_t)MATCH_SNITCH_Y(5);
+        y[6] = (int8_t)MATCH_SNITCH_Y(6);
+        y[7] = (int8_t)MATCH_SNITCH_Y(7);
+        x += MATCH_SNITCH_RUN;
+        addend += MATCH_SNITCH_RUN;
+        y += MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < left; i++) {
         y[i] = (int8_t)MATCH_SNITCH_Y(i);

@@ -30,13 +30,13 @@ static inline uint64_t match_snitch_blocks(uint64_t n, uint64_t block, uint64_t 
 
 static inline uint64_t match_snitch_flat(uint64_t n, uint64_t block_cycles, uint64_t single_cycles)
 {
-    return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_blocks(match_snitch_busiest(n, 4u), 4u, block_cycles, single_cycles);
+    return MATCH_ITA_ROWS_CALL_CYCLES + match_snitch_blocks(match_snitch_busiest(n, 8u), 8u, block_cycles, single_cycles);
 }
 
 static inline uint64_t match_snitch_add_cycles(const match_snitch_add_t *t)
 {
     const uint64_t n = (uint64_t)t->r * t->c;
-    return t->wide ? match_snitch_flat(n, 4u * MATCH_ITA_ROWS_ADD_WIDE_CYCLES, MATCH_ITA_ROWS_ADD_WIDE_CYCLES)
+    return t->wide ? match_snitch_flat(n, 8u * MATCH_ITA_ROWS_ADD_WIDE_CYCLES, MATCH_ITA_ROWS_ADD_WIDE_CYCLES)
                    : match_snitch_flat(n, MATCH_ITA_ROWS_ADD_BLOCK_CYCLES, MATCH_ITA_ROWS_ADD_CYCLES);
 }
 
@@ -108,9 +108,9 @@ static inline uint64_t match_snitch_layernorm_cycles(const match_snitch_layernor
 {
     const uint64_t rows = match_snitch_busiest(t->r, 1u);
     const uint64_t pair = MATCH_ITA_ROWS_NORM_PAIR_ROW_CYCLES +
-                          match_snitch_blocks(t->c, 4u, MATCH_ITA_ROWS_NORM_PAIR_BLOCK_CYCLES,
+                          match_snitch_blocks(t->c, 8u, MATCH_ITA_ROWS_NORM_PAIR_BLOCK_CYCLES,
                                               MATCH_ITA_ROWS_NORM_PAIR_CYCLES);
-    const uint64_t last = MATCH_ITA_ROWS_NORM_ROW_CYCLES + match_snitch_blocks(t->c, 4u, MATCH_ITA_ROWS_NORM_BLOCK_CYCLES,
+    const uint64_t last = MATCH_ITA_ROWS_NORM_ROW_CYCLES + match_snitch_blocks(t->c, 8u, MATCH_ITA_ROWS_NORM_BLOCK_CYCLES,
                                                                              MATCH_ITA_ROWS_NORM_CYCLES);
     return MATCH_ITA_ROWS_CALL_CYCLES + rows / 2u * pair + rows % 2u * last;
 }

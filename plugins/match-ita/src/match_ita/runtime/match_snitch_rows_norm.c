@@ -15,11 +15,12 @@ MATCH_SNITCH_INLINE moments_t moments(const int8_t *x, uint32_t n, int is_unsign
 {
     int32_t sum = 0, squares = 0;
 #define MATCH_SNITCH_X(i) (is_unsigned ? (int32_t)(uint8_t)x[i] : x[i])
-    for (; n >= MATCH_SNITCH_BLOCK; n -= MATCH_SNITCH_BLOCK) {
+    for (; n >= MATCH_SNITCH_RUN; n -= MATCH_SNITCH_RUN) {
         const int32_t x0 = MATCH_SNITCH_X(0), x1 = MATCH_SNITCH_X(1), x2 = MATCH_SNITCH_X(2), x3 = MATCH_SNITCH_X(3);
-        sum += x0 + x1 + x2 + x3;
-        squares += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3;
-        x += MATCH_SNITCH_BLOCK;
+        const int32_t x4 = MATCH_SNITCH_X(4), x5 = MATCH_SNITCH_X(5), x6 = MATCH_SNITCH_X(6), x7 = MATCH_SNITCH_X(7);
+        sum += x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7;
+        squares += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5 + x6 * x6 + x7 * x7;
+        x += MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < n; i++) {
         const int32_t value = MATCH_SNITCH_X(i);
@@ -63,9 +64,9 @@ static row_t row_of(const match_snitch_layernorm_t *t, moments_t m)
     const uint64_t v = spread * n + epsilon;
     /* v has at most 52 bits; 4^k brings it to 51 or 52. */
     const uint32_t k = (zeros_above(v) - 12u) / 2u;
-    const uint32_t root = match_snitch_long_root(v << (2u * k));
+    const match_snitch_root_t root = match_snitch_long_root(v << (2u * k));
     const uint32_t factor = 1u << (k + 5u);
-    return (row_t){n * factor, (uint32_t)m.sum * factor, (int32_t)match_snitch_reciprocal(root)};
+    return (row_t){n * factor, (uint32_t)m.sum * factor, (int32_t)root.reciprocal};
 }
 
 MATCH_SNITCH_INLINE int32_t high_word(int32_t a, int32_t b)
@@ -103,19 +104,23 @@ MATCH_SNITCH_INLINE void apply(const match_snitch_layernorm_t *t, const int8_t *
         if (two) {                                                                                                   \
             y1[i] = (int8_t)normal_of(MATCH_SNITCH_X(x1, i), r1, multiplier, addend, c);                             \
         }                                                                                                            \
-        y[i] = (int8_t)first;                                                                                                \
+        y[i] = (int8_t)first;                                                                                        \
     } while (0)
     uint32_t left = t->c;
-    for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
+    for (; left >= MATCH_SNITCH_RUN; left -= MATCH_SNITCH_RUN) {
         MATCH_SNITCH_COLUMN(0);
         MATCH_SNITCH_COLUMN(1);
         MATCH_SNITCH_COLUMN(2);
         MATCH_SNITCH_COLUMN(3);
-        x += MATCH_SNITCH_BLOCK;
-        x1 += MATCH_SNITCH_BLOCK;
-        y += MATCH_SNITCH_BLOCK;
-        y1 += MATCH_SNITCH_BLOCK;
-        p += 2u * MATCH_SNITCH_BLOCK;
+        MATCH_SNITCH_COLUMN(4);
+        MATCH_SNITCH_COLUMN(5);
+        MATCH_SNITCH_COLUMN(6);
+        MATCH_SNITCH_COLUMN(7);
+        x += MATCH_SNITCH_RUN;
+        x1 += MATCH_SNITCH_RUN;
+        y += MATCH_SNITCH_RUN;
+        y1 += MATCH_SNITCH_RUN;
+        p += 2u * MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < left; i++) {
         MATCH_SNITCH_COLUMN(i);

@@ -22,18 +22,29 @@ typedef struct {
     int sum, twice, unsigned_input;
 } steps_t;
 
+/* How many parameters a channel has. */
+MATCH_SNITCH_INLINE uint32_t numbers_of(steps_t steps)
+{
+    return (steps.twice || steps.sum) ? 4u : 2u;
+}
+
 MATCH_SNITCH_INLINE int32_t byte_of(const int8_t *x, int is_unsigned)
 {
     return is_unsigned ? (int32_t)(uint8_t)*x : *x;
 }
 
-/* clip((x * multiplier + addend) >> shift), behind the sum of two and before another one where there are. */
+/* clip((x * multiplier + addend) >> shift), behind the sum of two and before another one where there are. The bounds of
+ * the step behind a sum are the channel's, so that the sum itself need not be clipped. */
 MATCH_SNITCH_INLINE int32_t result_of(columns_t at, uint32_t i, const int32_t *p, scale_t s, steps_t steps)
 {
     int32_t x = byte_of(at.a + i, steps.unsigned_input && !steps.sum);
     if (steps.sum) {
         x = x * s.multiplier_a + byte_of(at.b + i, steps.unsigned_input) * s.multiplier_b + s.addend;
-        x = match_snitch_clip(x >> s.sum_shift, s.low, s.high);
+        x >>= s.sum_shift;
+        if (!steps.twice) {
+            return match_snitch_clip((x * p[0] + p[1]) >> s.shift, p[2], p[3]);
+        }
+        x = match_snitch_clip(x, s.low, s.high);
     }
     x = match_snitch_clip((x * p[0] + p[1]) >> s.shift, s.low, s.high);
     if (steps.twice) {
@@ -53,23 +64,23 @@ MATCH_SNITCH_INLINE columns_t next_row(columns_t at, int sum)
 
 MATCH_SNITCH_INLINE void four_columns(columns_t at, const int32_t *p, scale_t s, steps_t steps)
 {
-    const uint32_t n = steps.twice ? 4u : 2u;
+    const uint32_t n = numbers_of(steps);
     const int32_t p0[4] = {p[0], p[1], p[n - 2u], p[n - 1u]}, p1[4] = {p[n], p[n + 1u], p[2u * n - 2u], p[2u * n - 1u]};
     const int32_t p2[4] = {p[2u * n], p[2u * n + 1u], p[3u * n - 2u], p[3u * n - 1u]};
     const int32_t p3[4] = {p[3u * n], p[3u * n + 1u], p[4u * n - 2u], p[4u * n - 1u]};
     for (; at.rows > 0u; at = next_row(at, steps.sum)) {
-        const int32_t y0 = result_of(at, 0u, p0, s, steps), y1 = result_of(at, 1u, p1, s, steps);
-        const int32_t y2 = result_of(at, 2u, p2, s, steps), y3 = result_of(at, 3u, p3, s, steps);
-        at.y[0] = (int8_t)y0;
-        at.y[1] = (int8_t)y1;
-        at.y[2] = (int8_t)y2;
-        at.y[3] = (int8_t)y3;
+        int8_t *restrict y = at.y;
+        y[0] = (int8_t)result_of(at, 0u, p0, s, steps);
+        y[1] = (int8_t)result_of(at, 1u, p1, s, steps);
+        y[2] = (int8_t)result_of(at, 2u, p2, s, steps);
+        y[3] = (int8_t)result_of(at, 3u, p3, s, steps);
     }
 }
 
 MATCH_SNITCH_INLINE void one_column(columns_t at, const int32_t *p, scale_t s, steps_t steps)
 {
-    const int32_t own[4] = {p[0], p[1], steps.twice ? p[2] : 0, steps.twice ? p[3] : 0};
+    const uint32_t n = numbers_of(steps);
+    const int32_t own[4] = {p[0], p[1], p[n - 2u], p[n - 1u]};
     for (; at.rows > 0u; at = next_row(at, steps.sum)) {
         *at.y = (int8_t)result_of(at, 0u, own, s, steps);
     }
@@ -79,7 +90,7 @@ MATCH_SNITCH_INLINE void one_column(columns_t at, const int32_t *p, scale_t s, s
 MATCH_SNITCH_INLINE void columns(columns_t all, const int32_t *parameters, scale_t s, steps_t steps)
 {
     const match_snitch_part_t part = match_snitch_part(all.pitch, MATCH_SNITCH_BLOCK);
-    const uint32_t each = steps.twice ? 4u : 2u;
+    const uint32_t each = numbers_of(steps);
     uint32_t column = part.start;
     for (; column < part.stop; column += MATCH_SNITCH_BLOCK) {
         columns_t at = all;
@@ -147,8 +158,7 @@ static void add_requant_core(void *tile)
 {
     const match_snitch_add_requant_t *const t = tile;
     const columns_t all = {t->input_a, t->input_b, t->output, t->r, t->c};
-    const scale_t s = {t->multiplier_a, t->multiplier_b, t->addend, t->low, t->high, (uint32_t)t->sum_shift,
-                       (uint32_t)t->shift, 0u};
+    const scale_t s = {t->multiplier_a, t->multiplier_b, t->addend, 0, 0, (uint32_t)t->sum_shift, (uint32_t)t->shift, 0u};
     match_ita_charge(match_snitch_add_requant_cycles(t));
     columns(all, t->parameters, s, (steps_t){1, 0, 0});
 }

@@ -10,7 +10,7 @@ typedef struct {
 } scale_t;
 
 /* Eight elements at once, so that the loop over the parts costs little of each. */
-#define SUM_BLOCK 8u
+#define SUM_BLOCK MATCH_SNITCH_RUN
 
 /* Sums of n (4 or 8) neighbours over all parts, each `plane` elements behind the one before. */
 MATCH_SNITCH_INLINE void sums_of(const int8_t *x, uint32_t parts, uint32_t plane, int32_t *sums)
@@ -132,7 +132,7 @@ static void sum_add_core(void *tile)
 static void sum_three_core(void *tile)
 {
     const match_snitch_sum_three_t *const t = tile;
-    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_BLOCK);
+    const match_snitch_part_t part = match_snitch_part(t->r * t->c, MATCH_SNITCH_RUN);
     const scale_t s = {t->multiplier, t->low, t->high, (uint32_t)t->shift};
     const int8_t *restrict a = (const int8_t *)t->input_a + part.start;
     const int8_t *restrict b = (const int8_t *)t->input_b + part.start;
@@ -141,17 +141,19 @@ static void sum_three_core(void *tile)
     const int32_t addend = t->addend;
     uint32_t left = part.stop - part.start;
     match_ita_charge(match_snitch_sum_three_cycles(t));
-    for (; left >= MATCH_SNITCH_BLOCK; left -= MATCH_SNITCH_BLOCK) {
-        const int32_t y0 = scaled(a[0] + b[0] + c[0], addend, s), y1 = scaled(a[1] + b[1] + c[1], addend, s);
-        const int32_t y2 = scaled(a[2] + b[2] + c[2], addend, s), y3 = scaled(a[3] + b[3] + c[3], addend, s);
-        y[0] = (int8_t)y0;
-        y[1] = (int8_t)y1;
-        y[2] = (int8_t)y2;
-        y[3] = (int8_t)y3;
-        a += MATCH_SNITCH_BLOCK;
-        b += MATCH_SNITCH_BLOCK;
-        c += MATCH_SNITCH_BLOCK;
-        y += MATCH_SNITCH_BLOCK;
+    for (; left >= MATCH_SNITCH_RUN; left -= MATCH_SNITCH_RUN) {
+        y[0] = (int8_t)scaled(a[0] + b[0] + c[0], addend, s);
+        y[1] = (int8_t)scaled(a[1] + b[1] + c[1], addend, s);
+        y[2] = (int8_t)scaled(a[2] + b[2] + c[2], addend, s);
+        y[3] = (int8_t)scaled(a[3] + b[3] + c[3], addend, s);
+        y[4] = (int8_t)scaled(a[4] + b[4] + c[4], addend, s);
+        y[5] = (int8_t)scaled(a[5] + b[5] + c[5], addend, s);
+        y[6] = (int8_t)scaled(a[6] + b[6] + c[6], addend, s);
+        y[7] = (int8_t)scaled(a[7] + b[7] + c[7], addend, s);
+        a += MATCH_SNITCH_RUN;
+        b += MATCH_SNITCH_RUN;
+        c += MATCH_SNITCH_RUN;
+        y += MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < left; i++) {
         y[i] = (int8_t)scaled(a[i] + b[i] + c[i], addend, s);
