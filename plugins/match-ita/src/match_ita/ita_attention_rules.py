@@ -5,6 +5,7 @@ from __future__ import annotations
 from match_core import Constraint, Match
 
 from match_ita import ita_structures as s
+from match_ita.captures import number
 from match_ita.constants import values
 from match_ita.ita_limits import ACCUMULATOR_END, BIAS_END, BLOCK, GROUP, TILES_MAX
 from match_ita.ita_rules import ACCUMULATOR, PRODUCT_REQUANT
@@ -50,7 +51,7 @@ TILES = Constraint("tiles", f"keys and columns of a head are at most {TILES_MAX 
 
 def softmax_of(match: Match) -> tuple[int, int]:
     """Shift and numerator of an attention's softmax."""
-    return int(match.node("attention").attrs["shift"]), s.number(match, "numerator")
+    return int(match.node("attention").attrs["shift"]), number(match, "numerator")
 
 
 def _softmax(match: Match) -> str | None:

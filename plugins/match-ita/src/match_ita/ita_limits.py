@@ -1,4 +1,4 @@
-"""Sizes and register ranges of ITA that no preset changes, by name (``constants`` has their sources)."""
+"""Sizes of ITA and its cluster, and ranges of registers, that no preset changes (``constants`` has their sources)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from match_ita.constants import values
 
 _FIGURES = values()
 
+#: Compute cores.
+CORES = _FIGURES["cores"]
 #: Rows and columns of a block, which is also the length of a dot product (M).
 BLOCK = _FIGURES["block"]
 #: Columns that the softmax takes at once (N).

@@ -8,6 +8,7 @@ from match_core import Constraint, Match
 
 from match_ita import ita_structures as s
 from match_ita.arithmetic import gelu_polynomial
+from match_ita.captures import columns_filled, number, rows_of, turns_matrix
 from match_ita.ita_limits import (
     ACCUMULATOR_END,
     ADD_MAX,
@@ -86,7 +87,7 @@ PRODUCT_REQUANT = Constraint(
 
 
 def _bounds(match: Match) -> str | None:
-    low, high = s.number(match, "low"), s.number(match, "high")
+    low, high = number(match, "low"), number(match, "high")
     relu = low == 0 and match.has("dense") and not (match.has("gelu") or match.has("turn"))
     return None if high == 127 and (low == -128 or relu) else f"bounds are {low} and {high}"
 
@@ -112,7 +113,7 @@ ACCUMULATOR = Constraint("accumulator", f"sums and biases stay within 26 bits, {
 def _gelu(match: Match) -> str | None:
     if not match.has("gelu"):
         return None
-    b, c = s.number(match, "gelu_b"), s.number(match, "gelu_c")
+    b, c = number(match, "gelu_b"), number(match, "gelu_c")
     if not (-GELU_END <= b <= 0 and -GELU_END <= c < GELU_END):
         return f"constants are {b} and {c}"
     found = s.requant_of(match, "gelu_")
@@ -134,9 +135,9 @@ GELU = Constraint(
 
 def _turned(match: Match) -> str | None:
     shape = match.node("requant").outputs[0].shape
-    if not s.turns_matrix(match):
+    if not turns_matrix(match):
         return f"it is {list(match.node('turn').attrs['perm'])}"
-    return None if s.rows_of(tuple(shape[:-1])) == 1 else f"there are {shape[0]} matrices"
+    return None if rows_of(tuple(shape[:-1])) == 1 else f"there are {rows_of(shape[:-1])} matrices"
 
 
 TURNED = Constraint("permutation", "the result, one matrix, is turned", _turned)
@@ -146,12 +147,10 @@ def _turned_pad(match: Match) -> str | None:
     columns = int(match.output.shape[-1])
     if not match.has("pad"):
         return None if columns % BLOCK == 0 else f"there are {columns} columns"
-    before, behind, value = s.padding(match)
-    if before == (-1,) or any(before) or any(behind[:-1]) or value:
+    added = columns_filled(match)
+    if added is None:
         return "other places or values are filled"
-    if columns % BLOCK or not 0 <= behind[-1] < BLOCK:
-        return f"{columns - behind[-1]} columns become {columns}"
-    return None
+    return f"{columns - added} columns become {columns}" if columns % BLOCK or added >= BLOCK else None
 
 
 TURNED_PAD = Constraint(
@@ -164,7 +163,7 @@ TURNED_PAD = Constraint(
 
 def _matmul_shapes(match: Match) -> str | None:
     a, b = match.shape("a"), match.shape("b")
-    if not s.turns_matrix(match) or a[:-2] != b[:-2]:
+    if not turns_matrix(match) or a[:-2] != b[:-2]:
         return f"shapes are {a} and {b}, turned by {list(match.node('turn').attrs['perm'])}"
     return _odd({"columns in a sum": a[-1], "output columns": b[-2]})
 

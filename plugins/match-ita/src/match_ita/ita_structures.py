@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
 
+from match_ita.captures import REQUANT, number
 from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
 from match_ita.requantisation import Integers, ItaRequant, largest_sums, with_addend
 
-_REQUANT = ("multiplier", "addend", "divisor", "low", "high")
-
 
 def _requantised(op: Structure) -> Op:
-    return Op("match.arith::RequantI8", "requant", (op, *(Const(name) for name in _REQUANT)))
+    return Op("match.arith::RequantI8", "requant", (op, *(Const(name) for name in REQUANT)))
 
 
 _DENSE = _requantised(Op("MatMulInteger", "dense", (Any("input"), Const("weight"))))
@@ -81,37 +79,7 @@ def _unbiased(multiplier: int, shift: int, addends: Integers) -> ItaRequant | No
     return replace(found, multiplier=multiplier) if found is not None else None
 
 
-def number(match: Match, capture: str) -> int:
-    """The value of a captured constant of one number."""
-    return int(match.const(capture).reshape(-1)[0])
-
-
 def has_zero_point(match: Match, capture: str) -> bool:
     """Whether a product has zero points other than 0."""
     rest = [tensor for tensor in match.node(capture).inputs[2:] if not tensor.is_empty()]
     return any(not hasattr(tensor, "values") or bool(np.any(tensor.values)) for tensor in rest)
-
-
-def rows_of(shape: tuple[int, ...]) -> int:
-    """Rows of a tensor whose last axis are columns."""
-    return prod(shape[:-1])
-
-
-def turns_matrix(match: Match) -> bool:
-    """Whether a permutation swaps the last two axes and leaves the others."""
-    order = [int(axis) for axis in match.node("turn").attrs["perm"]]
-    rank = len(order)
-    return rank >= 2 and order == [*range(rank - 2), rank - 1, rank - 2]
-
-
-def padding(match: Match) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Pad's amounts before and behind each axis, and its value. Amounts without axes; (-1,) where it has axes or is
-    computed."""
-    inputs = match.node("pad").inputs
-    amounts = getattr(inputs[1], "values", None)
-    named = [tensor for tensor in inputs[2:] if not tensor.is_empty()]
-    if amounts is None or len(named) > 1 or any(not hasattr(tensor, "values") for tensor in named):
-        return (-1,), (-1,), 0
-    rank = len(match.output.shape)
-    flat = [int(amount) for amount in amounts]
-    return tuple(flat[:rank]), tuple(flat[rank:]), int(named[0].values.reshape(-1)[0]) if named else 0

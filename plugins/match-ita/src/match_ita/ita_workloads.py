@@ -9,6 +9,7 @@ from match_core import Axis, Dim, Match, Operand, Workload
 
 from match_ita import ita_attention_rules as rules
 from match_ita import ita_structures as s
+from match_ita.captures import number, rows_of
 from match_ita.ita_interfaces import BIAS_BYTES, BLOCK_BYTES
 from match_ita.ita_limits import BLOCK
 from match_ita.requantisation import ItaRequant
@@ -43,9 +44,9 @@ def _registers(found: ItaRequant | str, prefix: str = "") -> Numbers:
 
 def _activation(match: Match) -> Numbers:
     if match.has("gelu"):
-        constants = (("gelu_b", s.number(match, "gelu_b")), ("gelu_c", s.number(match, "gelu_c")))
+        constants = (("gelu_b", number(match, "gelu_b")), ("gelu_c", number(match, "gelu_c")))
         return (("activation", GELU), *constants, *_registers(s.requant_of(match, "gelu_"), "act_"))
-    relu = s.number(match, "low") == 0
+    relu = number(match, "low") == 0
     plain = (("act_multiplier", 1), ("act_shift", 0), ("act_add", 0))
     return (("activation", RELU if relu else IDENTITY), ("gelu_b", 0), ("gelu_c", 0), *plain)
 
@@ -53,7 +54,7 @@ def _activation(match: Match) -> Numbers:
 def linear(match: Match) -> Workload:
     """A linear layer: S rows, K1 blocks of output columns, C1 of input columns."""
     c, k = match.shape("weight")
-    rows = s.rows_of(match.shape("input"))
+    rows = rows_of(match.shape("input"))
     dims = (Dim("S", rows, granularity=BLOCK), Dim("K1", k // BLOCK), Dim("C1", c // BLOCK, tileable=False))
     operands = (
         Operand("input", "input", (_blocks("c1", c // BLOCK, BLOCK), _blocks("s", rows, c), _inside("c0", 1))),
@@ -69,7 +70,7 @@ def linear(match: Match) -> Workload:
 def linear_turned(match: Match) -> Workload:
     """The same, turned: P1 blocks of output rows, T1 of output columns, C1 of input columns; T0: columns of a block."""
     c, p = match.shape("weight")
-    rows, columns = s.rows_of(match.shape("input")), int(match.output.shape[-1])
+    rows, columns = rows_of(match.shape("input")), int(match.output.shape[-1])
     dims = (
         Dim("P1", p // BLOCK),
         Dim("T1", columns // BLOCK),

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from match_core import Pattern
 
+from match_ita import ita_rules
+from match_ita import snitch_products_attention as attention
 from match_ita import snitch_products_rules as rules
 from match_ita import snitch_products_structures as s
+from match_ita import snitch_products_window_rules as window_rules
 from match_ita import snitch_products_windows as windows
 from match_ita import snitch_products_workloads as w
+from match_ita.ita_structures import ATTENTION
 
 _LINEAR = (rules.INPUT, rules.WEIGHTS, rules.MATRIX, rules.ZERO_POINTS, rules.DIVISOR, rules.WEIGHTED)
 
@@ -17,7 +21,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "linear_turned",
         "dense layer whose result is turned and filled up with zeros, for values of an attention",
         s.LINEAR_TURNED,
-        (*_LINEAR, rules.TURNED, rules.TURNED_PAD),
+        (*_LINEAR, ita_rules.TURNED, rules.TURNED_PAD),
         w.linear_turned,
     ),
     Pattern(
@@ -30,30 +34,30 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "attention",
         "attention of all heads as ITA computes it",
-        s.ATTENTION,
+        ATTENTION,
         (rules.ATTENTION_TYPES, rules.HEADS, rules.GROUP, rules.NUMERATOR, rules.ATTENTION_PRODUCT),
-        w.attention,
+        attention.attention,
     ),
     Pattern(
         "softmax",
         "integer softmax by table, rounded",
         s.SOFTMAX,
         (rules.INPUT, rules.LAST_AXIS, rules.TABLE),
-        w.softmax,
+        attention.softmax,
     ),
     Pattern(
         "softmax_floor",
         "integer softmax by table, rounded down",
         s.SOFTMAX_FLOOR,
         (rules.INPUT, rules.LAST_AXIS, rules.TABLE),
-        w.softmax,
+        attention.softmax,
     ),
     Pattern(
         "shift_softmax",
         "softmax in powers of two",
         s.SHIFT_SOFTMAX,
         (rules.INPUT, rules.GROUP, rules.NUMERATOR),
-        w.shift_softmax,
+        attention.shift_softmax,
     ),
     Pattern(
         "conv2d",
@@ -62,10 +66,10 @@ PATTERNS: tuple[Pattern, ...] = (
         (
             rules.INPUT,
             rules.WEIGHTS,
-            rules.IMAGE,
-            rules.ONE_GROUP,
-            rules.CONV_ZERO_POINTS,
-            rules.PLAIN_PAD,
+            window_rules.IMAGE,
+            window_rules.ONE_GROUP,
+            window_rules.CONV_ZERO_POINTS,
+            window_rules.PLAIN_PAD,
             rules.DIVISOR,
             rules.WEIGHTED,
         ),
@@ -75,7 +79,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "maxpool2d",
         "maximum pooling",
         s.MAXPOOL,
-        (rules.INPUT, rules.IMAGE, rules.ONE_RESULT),
+        (rules.INPUT, window_rules.IMAGE, window_rules.ONE_RESULT),
         windows.maxpool2d,
     ),
 )

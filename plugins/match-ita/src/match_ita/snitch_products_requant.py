@@ -12,7 +12,8 @@ import numpy as np
 from match_core import Match
 from numpy.typing import NDArray
 
-from match_ita.snitch_products_structures import is_unsigned, number, product_of, shift, zero_point
+from match_ita.captures import number, shift
+from match_ita.snitch_products_structures import is_unsigned, product_of, zero_point
 
 Objects = NDArray[np.object_]
 
@@ -55,7 +56,7 @@ def scale(low: Objects, high: Objects, multiplier: Objects, addend: Objects, pla
     if worst << more >= _LIMIT:
         return f"a product reaches {worst}"
     return Scale(
-        (multiplier << more).astype(np.int32), (addend << more).astype(np.int64), places + more - 32, wide=True
+        (multiplier << more).astype(np.int32), (addend << more).astype(np.int64), places + more - _WORD_BITS, wide=True
     )
 
 

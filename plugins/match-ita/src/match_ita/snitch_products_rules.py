@@ -9,7 +9,7 @@ from match_core import Constraint, Match
 
 from match_ita import snitch_products_requant as requant
 from match_ita import snitch_products_structures as s
-from match_ita.ita_structures import turns_matrix
+from match_ita.captures import columns_filled, number
 from match_ita.snitch_products_requant import Scale
 
 _INT32 = 2**31
@@ -89,23 +89,10 @@ WEIGHTED = _scaled(requant.weighted)
 PRODUCT = _scaled(requant.of_product)
 
 
-def _turned(match: Match) -> str | None:
-    rows = match.node("requant").outputs[0].shape[:-2]
-    if not turns_matrix(match):
-        return f"it is {list(match.node('turn').attrs['perm'])}"
-    return None if all(size == 1 for size in rows) else f"there are {list(rows)} matrices"
-
-
-TURNED = Constraint("permutation", "the result, one matrix, is turned", _turned)
-
-
 def _turned_pad(match: Match) -> str | None:
     if not match.has("pad"):
         return None
-    before, behind, value = s.padding(match)
-    if before == (-1,) or any(before) or any(behind[:-1]) or value or behind[-1] < 0:
-        return "other places or values are filled"
-    return None
+    return "other places or values are filled" if columns_filled(match) is None else None
 
 
 TURNED_PAD = Constraint("columns", "columns are filled up with zeros at the end only", _turned_pad)
@@ -158,7 +145,7 @@ GROUP = Constraint("groups", "columns are a multiple of those taken at once", _g
 
 
 def _numerator(match: Match) -> str | None:
-    value = s.number(match, "numerator")
+    value = number(match, "numerator")
     return None if 0 < value < 1 << 16 else f"it is {value}"
 
 
@@ -187,7 +174,7 @@ LAST_AXIS = Constraint("axis", "softmax is along the last axis", _last_axis)
 
 
 def _table(match: Match) -> str | None:
-    table, levels = match.const("table").reshape(-1), s.number(match, "numerator")
+    table, levels = match.const("table").reshape(-1), number(match, "numerator")
     if table.size < 256 or int(table.min()) < 0 or int(table.max()) >= _INT32 or int(table[0]) < 1:
         return f"{table.size} values from {table.min()} to {table.max()}"
     return None if 0 < levels < _LEVELS_MAX else f"there are {levels} levels"
@@ -196,57 +183,3 @@ def _table(match: Match) -> str | None:
 TABLE = Constraint(
     "table", f"exponentials are 256 numbers of 31 bits, the first is not 0; levels are fewer than {_LEVELS_MAX}", _table
 )
-
-
-# ---- windows ---------------------------------------------------------------------------------------------------
-
-
-def _image(match: Match) -> str | None:
-    rank = len(match.shape("input"))
-    return None if rank == 4 else f"the input has rank {rank}"
-
-
-IMAGE = Constraint("rank", "images have two dimensions", _image)
-
-
-def _one_group(match: Match) -> str | None:
-    group = int(match.node("conv").attrs.get("group", 1))
-    return None if group == 1 else f"there are {group} groups"
-
-
-ONE_GROUP = Constraint("groups", "there is one group", _one_group)
-
-
-def _no_conv_zero_points(match: Match) -> str | None:
-    rest = [tensor for tensor in match.node("conv").inputs[2:] if not tensor.is_empty()]
-    known = all(hasattr(tensor, "values") and not np.any(tensor.values) for tensor in rest)
-    return None if known else "there are some"
-
-
-CONV_ZERO_POINTS = Constraint("zero points", ZERO_POINTS.description, _no_conv_zero_points)
-
-
-def _plain_pad(match: Match) -> str | None:
-    if not match.has("pad"):
-        return None
-    node = match.node("pad")
-    mode, amounts = node.attrs.get("mode", "constant"), getattr(node.inputs[1], "values", None)
-    if mode not in ("constant", b"constant") or amounts is None or len(node.inputs) > 3:
-        return "it has a mode or axes of its own"
-    flat = [int(amount) for amount in amounts]
-    if len(flat) != 8 or any(flat[i] for i in (0, 1, 4, 5)) or min(flat) < 0:
-        return f"amounts are {flat}"
-    inner = [int(p) for p in match.node("conv").attrs.get("pads", [0])]
-    value = int(node.inputs[2].values) if len(node.inputs) > 2 and not node.inputs[2].is_empty() else 0
-    return None if not any(inner) or value == 0 else f"the convolution pads by {inner} itself"
-
-
-PLAIN_PAD = Constraint("padding", "padding is constant, in y and x only", _plain_pad)
-
-
-def _one_result(match: Match) -> str | None:
-    outputs = len(match.node("pool").outputs)
-    return None if outputs == 1 else f"there are {outputs} results"
-
-
-ONE_RESULT = Constraint("results", "indices of the largest values are not asked for", _one_result)

@@ -10,15 +10,11 @@ from math import prod
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
 
-from match_ita.ita_structures import ATTENTION, number, padding
-
-__all__ = ["ATTENTION", "number", "padding"]
-
-_REQUANT = ("multiplier", "addend", "divisor", "low", "high")
+from match_ita.captures import REQUANT
 
 
 def _requantised(op: Structure) -> Op:
-    return Op("match.arith::RequantI8|match.arith::RequantU8", "requant", (op, *(Const(name) for name in _REQUANT)))
+    return Op("match.arith::RequantI8|match.arith::RequantU8", "requant", (op, *(Const(name) for name in REQUANT)))
 
 
 LINEAR = _requantised(Op("MatMulInteger", "dense", (Any("input"), Const("weight"))))
@@ -64,11 +60,6 @@ def zero_point(match: Match, index: int) -> int | None:
         return 0
     values = getattr(inputs[index], "values", None)
     return int(values.reshape(-1)[0]) if values is not None and values.size == 1 else None
-
-
-def shift(match: Match, capture: str = "divisor") -> int:
-    """S where a captured divisor is 2**S."""
-    return number(match, capture).bit_length() - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,7 @@ from match_core import Axis, Dim, Match, Operand, Workload
 from match_ita import snitch_products_requant as requant
 from match_ita import snitch_products_structures as s
 from match_ita.snitch_products_requant import Scale
-
-Numbers = tuple[tuple[str, int], ...]
-_PANEL_BYTES = 16
+from match_ita.snitch_products_workloads import PANEL_BYTES, Numbers, clip, one_dim
 
 
 def _pair(match: Match, attribute: str, default: int = 1) -> tuple[int, int]:
@@ -51,10 +49,6 @@ def _steps(match: Match) -> Numbers:
     return (("stride_y", stride_y), ("stride_x", stride_x), ("dilation_y", dilation_y), ("dilation_x", dilation_x))
 
 
-def _axis(name: str, size: int) -> Axis:
-    return Axis(name, size, ((name.upper(), 1),))
-
-
 def conv2d(match: Match) -> Workload:
     """A convolution with one group: OY, OX, K, C, FY, FX."""
     found = requant.weighted(match)
@@ -63,18 +57,16 @@ def conv2d(match: Match) -> Workload:
     oy, ox = (int(size) for size in match.output.shape[2:])
     sizes = (("OY", oy), ("OX", ox), ("K", channels), ("C", inputs), ("FY", fy), ("FX", fx))
     dims = tuple(Dim(name, size, tileable=name in ("OY", "OX", "K")) for name, size in sizes)
-    k, image = _axis("k", channels), (_axis("oy", oy), _axis("ox", ox))
+    k, image = one_dim("k", channels), (one_dim("oy", oy), one_dim("ox", ox))
     operands = (
-        Operand("input", "input", (_axis("c", inputs), *_window_axes(match))),
+        Operand("input", "input", (one_dim("c", inputs), *_window_axes(match))),
         Operand("weight", "constant", (k, Axis("tap", inputs * fy * fx))),
         Operand("multiplier", "constant", (k,), 32),
         Operand("addend", "constant", (k,), 64),
         Operand("output", "output", (k, *image)),
     )
     arithmetic = (
-        ("shift", found.shift),
-        ("low", s.number(match, "low")),
-        ("high", s.number(match, "high")),
+        *clip(match, found),
         ("pad_value", _pad_value(match)),
         ("input_unsigned", int(s.is_unsigned(match, "input"))),
     )
@@ -86,7 +78,7 @@ def conv2d(match: Match) -> Workload:
         prod(dim.size for dim in dims),
         (*_steps(match), ("wide", int(found.wide))),
         # Panels of four pixels: their sums, then 2 bytes for each tap of each pixel.
-        ((("OY", "OX", *taps), 2), (("OY", "OX"), 4), (taps, 6), ((), _PANEL_BYTES)),
+        ((("OY", "OX", *taps), 2), (("OY", "OX"), 4), (taps, 6), ((), PANEL_BYTES)),
         arithmetic=arithmetic,
     )
 
@@ -102,10 +94,10 @@ def maxpool2d(match: Match) -> Workload:
         Dim("FY", fy, tileable=False),
         Dim("FX", fx, tileable=False),
     )
-    c = _axis("c", channels)
+    c = one_dim("c", channels)
     operands = (
         Operand("input", "input", (c, *_window_axes(match))),
-        Operand("output", "output", (c, _axis("oy", oy), _axis("ox", ox))),
+        Operand("output", "output", (c, one_dim("oy", oy), one_dim("ox", ox))),
     )
     arithmetic = (("input_unsigned", int(s.is_unsigned(match, "input"))),)
     return Workload("snitch_maxpool2d", dims, operands, 0, _steps(match), arithmetic=arithmetic)

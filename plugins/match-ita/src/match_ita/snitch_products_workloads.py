@@ -1,4 +1,4 @@
-"""How matches of dense layers, products of activations, attention and softmax become workloads."""
+"""How matches of dense layers and products of activations become workloads."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ from match_core import Axis, Dim, Match, Operand, Workload
 
 from match_ita import snitch_products_requant as requant
 from match_ita import snitch_products_structures as s
+from match_ita.captures import number
+from match_ita.ita_limits import BLOCK
 from match_ita.snitch_products_requant import Scale
 from match_ita.snitch_products_structures import Side
 
 Numbers = tuple[tuple[str, int], ...]
 Scratch = tuple[tuple[tuple[str, ...], int], ...]
 
-#: Cores, each with panels of its own in an attention.
-_CORES = 8
-#: Columns that values of an attention are filled up to; tiles of turned results are that wide.
-_BLOCK = 64
 #: Sums in front of a panel of four vectors, and its bytes for each index.
-_PANEL_BYTES, _PANEL_TAP_BYTES = 16, 8
+PANEL_BYTES, PANEL_TAP_BYTES = 16, 8
 
 
-def _axis(name: str, size: int) -> Axis:
+def one_dim(name: str, size: int) -> Axis:
+    """An axis that one dimension of the same name runs over."""
     return Axis(name, size, ((name.upper(), 1),))
 
 
 def _panels(vectors: tuple[str, ...], taps: str) -> Scratch:
     """Room for the vectors of the named dimensions in panels of four, the last of each first dimension not full."""
     outer = vectors[:-1]
-    return (((*vectors, taps), 2), (vectors, 4), ((*outer, taps), 6), (outer, _PANEL_BYTES))
+    return (((*vectors, taps), 2), (vectors, 4), ((*outer, taps), 6), (outer, PANEL_BYTES))
 
 
-def _clip(match: Match, found: Scale) -> Numbers:
-    return (("shift", found.shift), ("low", s.number(match, "low")), ("high", s.number(match, "high")))
+def clip(match: Match, found: Scale) -> Numbers:
+    """What the kernels shift by, and the bounds of results."""
+    return (("shift", found.shift), ("low", number(match, "low")), ("high", number(match, "high")))
 
 
-def _scale(found: Scale | str) -> Scale:
+def scale_of(found: Scale | str) -> Scale:
+    """The scale, which there is where all rules hold."""
     assert isinstance(found, Scale)  # a rule says so
     return found
 
@@ -45,21 +46,21 @@ def _scale(found: Scale | str) -> Scale:
 def _weighted(match: Match, found: Scale) -> tuple[tuple[Operand, ...], Numbers, Numbers]:
     """Constants; what of the kernel's numbers costs depend on, and what they do not."""
     c, outputs = match.shape("weight")
-    k = _axis("k", outputs)
+    k = one_dim("k", outputs)
     operands = (
         Operand("weight", "constant", (k, Axis("c", c))),
         Operand("multiplier", "constant", (k,), 32),
         Operand("addend", "constant", (k,), 64),
     )
-    arithmetic = (*_clip(match, found), ("input_unsigned", int(s.is_unsigned(match, "input"))))
+    arithmetic = (*clip(match, found), ("input_unsigned", int(s.is_unsigned(match, "input"))))
     return operands, (("wide", int(found.wide)),), arithmetic
 
 
 def linear(match: Match) -> Workload:
     """A dense layer: N rows, K outputs, C inputs."""
     c, outputs = match.shape("weight")
-    constants, geometry, arithmetic = _weighted(match, _scale(requant.weighted(match)))
-    n, k = _axis("n", prod(match.shape("input")) // c), _axis("k", outputs)
+    constants, geometry, arithmetic = _weighted(match, scale_of(requant.weighted(match)))
+    n, k = one_dim("n", prod(match.shape("input")) // c), one_dim("k", outputs)
     dims = (Dim("N", n.size), Dim("K", outputs), Dim("C", c, tileable=False))
     operands = (
         Operand("input", "input", (n, Axis("c", c))),
@@ -73,9 +74,10 @@ def linear(match: Match) -> Workload:
 def linear_turned(match: Match) -> Workload:
     """The same, turned and filled up: N1 blocks of N0 columns of the result, K rows of it, C inputs."""
     c, outputs = match.shape("weight")
-    constants, geometry, arithmetic = _weighted(match, _scale(requant.weighted(match)))
+    constants, geometry, arithmetic = _weighted(match, scale_of(requant.weighted(match)))
     rows, columns = prod(match.shape("input")) // c, int(match.output.shape[-1])
-    block = _BLOCK if columns % _BLOCK == 0 and columns - rows < _BLOCK else columns
+    # Values of an attention are filled up to whole blocks of ITA.
+    block = BLOCK if columns % BLOCK == 0 and columns - rows < BLOCK else columns
     dims = (
         Dim("N1", columns // block),
         Dim("N0", block, tileable=False),
@@ -85,14 +87,14 @@ def linear_turned(match: Match) -> Workload:
     operands = (
         Operand("input", "input", (Axis("n", rows, (("N1", block), ("N0", 1))), Axis("c", c))),
         *constants,
-        Operand("output", "output", (_axis("k", outputs), _axis("n1", columns // block), Axis("n0", block))),
+        Operand("output", "output", (one_dim("k", outputs), one_dim("n1", columns // block), Axis("n0", block))),
     )
-    scratch: Scratch = ((("N1", "N0", "C"), 2), (("N1", "N0"), 4), (("C",), 6), ((), _PANEL_BYTES))
+    scratch: Scratch = ((("N1", "N0", "C"), 2), (("N1", "N0"), 4), (("C",), 6), ((), PANEL_BYTES))
     macs = rows * outputs * c
     return Workload("snitch_linear_turned", dims, operands, macs, geometry, scratch, arithmetic=arithmetic)
 
 
-def _placed(axes: Sequence[Axis], steps: Sequence[int]) -> tuple[Axis, ...]:
+def placed(axes: Sequence[Axis], steps: Sequence[int]) -> tuple[Axis, ...]:
     """Axes with where they lie at home, which goes without saying where they lie in this order."""
     dense = [prod(axis.size for axis in axes[place + 1 :]) for place in range(len(axes))]
     if all(axis.size == 1 or step == whole for axis, step, whole in zip(axes, steps, dense, strict=True)):
@@ -103,7 +105,7 @@ def _placed(axes: Sequence[Axis], steps: Sequence[int]) -> tuple[Axis, ...]:
 
 
 def _side(side: Side, heads: Axis, rows: Axis, columns: Axis) -> tuple[Axis, ...]:
-    return _placed((heads, rows, columns), (side.heads, side.rows, side.columns))
+    return placed((heads, rows, columns), (side.heads, side.rows, side.columns))
 
 
 def b_in_rows(match: Match) -> bool:
@@ -115,9 +117,9 @@ def b_in_rows(match: Match) -> bool:
 
 def matmul(match: Match) -> Workload:
     """Products of two activations: H products of M rows, N columns, C in a sum."""
-    product, found = s.product_of(match), _scale(requant.of_product(match))
+    product, found = s.product_of(match), scale_of(requant.of_product(match))
     assert product is not None  # a rule says so
-    h, m, n, c = _axis("h", product.h), _axis("m", product.m), _axis("n", product.n), Axis("c", product.c)
+    h, m, n, c = one_dim("h", product.h), one_dim("m", product.m), one_dim("n", product.n), Axis("c", product.c)
     dims = (Dim("H", h.size), Dim("M", m.size), Dim("N", n.size), Dim("C", c.size, tileable=False))
     in_rows = b_in_rows(match)
     turned = Side(product.b.heads, product.b.columns, product.b.rows)
@@ -138,94 +140,4 @@ def matmul(match: Match) -> Workload:
     )
     macs = h.size * m.size * n.size * c.size
     scratch = _panels(("H", "M" if in_rows else "N"), "C")
-    return Workload("snitch_matmul", dims, operands, macs, geometry, scratch, arithmetic=_clip(match, found))
-
-
-def attention(match: Match) -> Workload:
-    """Heads of attention: H heads, S rows, T keys, TP columns of the turned values, P columns of a head."""
-    (rows, width), keys, columns = match.shape("q")[-2:], match.shape("k")[-2], match.shape("vt")[-1]
-    node = match.node("attention")
-    heads = int(node.attrs["heads"])
-    each = width // heads
-    dims = (
-        Dim("H", heads),
-        Dim("S", rows),
-        Dim("T", keys, tileable=False),
-        Dim("TP", columns, tileable=False),
-        Dim("P", each, tileable=False),
-    )
-    h, p = _axis("h", heads), Axis("p", each)
-    operands = (
-        Operand("q", "input", _placed((h, _axis("s", rows), p), (each, width, 1))),
-        Operand("k", "input", _placed((h, Axis("t", keys), p), (each, width, 1))),
-        Operand("vt", "input", (h, p, Axis("t", columns))),
-        Operand("output", "output", _placed((h, _axis("s", rows), p), (each, width, 1))),
-    )
-    found = {step: _scale(requant.of_attention(match, step)) for step in ("qk", "av")}
-    geometry = (
-        ("group", int(node.attrs.get("group", 16))),
-        *((f"{step}_wide", int(scale.wide)) for step, scale in found.items()),
-    )
-    arithmetic = (
-        ("softmax_shift", int(node.attrs["shift"])),
-        ("numerator", s.number(match, "numerator")),
-        *(entry for step, scale in found.items() for entry in _one_scale(step, scale)),
-    )
-    own = 2 * _PANEL_BYTES
-    scratch: Scratch = (
-        (("P",), _CORES * _PANEL_TAP_BYTES),
-        (("TP",), _CORES * _PANEL_TAP_BYTES),
-        ((), _CORES * own),
-    )
-    macs = heads * rows * each * (keys + columns)
-    return Workload("snitch_attention", dims, operands, macs, geometry, scratch, arithmetic=arithmetic)
-
-
-def _one_scale(step: str, found: Scale) -> Numbers:
-    addend = int(found.addend[0])
-    low = addend & 0xFFFFFFFF
-    return (
-        (f"{step}_multiplier", int(found.multiplier[0])),
-        (f"{step}_addend_low", low - (1 << 32) if low >= 1 << 31 else low),
-        (f"{step}_addend_high", addend >> 32),
-        (f"{step}_shift", found.shift),
-    )
-
-
-def _rows(match: Match) -> tuple[tuple[Dim, ...], Axis, Axis]:
-    shape = match.shape("input")
-    r, c = _axis("r", prod(shape[:-1])), Axis("c", shape[-1])
-    return (Dim("R", r.size), Dim("C", c.size, tileable=False)), r, c
-
-
-def softmax(match: Match) -> Workload:
-    """Rows of softmax by table: R, C."""
-    dims, r, c = _rows(match)
-    floor = not match.has("zero")
-    operands = (
-        Operand("input", "input", (r, c)),
-        Operand("table", "constant", (Axis("distance", 256),), 32),
-        Operand("output", "output", (r, c)),
-    )
-    arithmetic = (
-        ("input_unsigned", int(s.is_unsigned(match, "input"))),
-        ("numerator", s.number(match, "numerator")),
-        ("rounded", int(not floor)),
-        ("zero", 0 if floor else s.number(match, "zero")),
-        ("low", 0 if floor else s.number(match, "low")),
-        ("high", 255 if floor else s.number(match, "high")),
-    )
-    return Workload("snitch_softmax", dims, operands, 0, arithmetic=arithmetic)
-
-
-def shift_softmax(match: Match) -> Workload:
-    """Rows of softmax in powers of two: R, C."""
-    dims, r, c = _rows(match)
-    arithmetic = (
-        ("input_unsigned", int(s.is_unsigned(match, "input"))),
-        ("softmax_shift", 5),  # of the operator's definition
-        ("numerator", s.number(match, "numerator")),
-    )
-    geometry = (("group", int(match.node("softmax").attrs["group"])),)
-    operands = (Operand("input", "input", (r, c)), Operand("output", "output", (r, c)))
-    return Workload("snitch_shift_softmax", dims, operands, 0, geometry, arithmetic=arithmetic)
+    return Workload("snitch_matmul", dims, operands, macs, geometry, scratch, arithmetic=clip(match, found))

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from match_ita.counts.build import RUNTIME, CountedKernel, Program, build
+from match_ita.ita_limits import CORES
 from match_ita.snitch_products_interfaces import INTERFACES
 
 Numbers = Mapping[str, int]
 Figures = Iterator[tuple[str, float]]
 
-_CORES = 8
 _COMMON = {"low": -128, "high": 127, "shift": 8}
 #: Vectors, and columns, of which every core has one panel, and a panel by two columns.
 _ROWS, _COLUMNS = 32, 16
@@ -89,15 +89,15 @@ def _attention(program: Program, found: Mapping[str, float]) -> Figures:
 
 def _softmax(program: Program, found: Mapping[str, float]) -> Figures:
     softmax = _kernel(program, "softmax", {"numerator": 255, "rounded": 1})
-    element = softmax.per("c", 64, 128, r=_CORES)
+    element = softmax.per("c", 64, 128, r=CORES)
     yield "softmax_element", element
-    yield "softmax_row", softmax.per("r", _CORES, 5 * _CORES, c=64) * _CORES - 64 * element
+    yield "softmax_row", softmax.per("r", CORES, 5 * CORES, c=64) * CORES - 64 * element
     shifted = _kernel(program, "shift_softmax", {"softmax_shift": 5, "numerator": 65280, "group": 16})
-    column = shifted.per("c", 64, 128, r=_CORES)
-    group = (column - shifted.per("c", 64, 128, r=_CORES, group=32)) * 32
+    column = shifted.per("c", 64, 128, r=CORES)
+    group = (column - shifted.per("c", 64, 128, r=CORES, group=32)) * 32
     yield "shift_softmax_group", group
     yield "shift_softmax_element", column - group / 16
-    yield "shift_softmax_row", shifted.per("r", _CORES, 5 * _CORES, c=64) * _CORES - 64 * column
+    yield "shift_softmax_row", shifted.per("r", CORES, 5 * CORES, c=64) * CORES - 64 * column
 
 
 def _windows(program: Program, found: Mapping[str, float]) -> Figures:
@@ -107,10 +107,10 @@ def _windows(program: Program, found: Mapping[str, float]) -> Figures:
     row = conv.per("fy", 2, 6, fx=2) / 4 - 2 * tap
     yield "window_tap", tap
     yield "window_row", row
-    yield "window", conv.per("ox", _ROWS, 5 * _ROWS, fx=2, fy=1) * _CORES - row - 2 * tap
-    pool = _kernel(program, "maxpool2d", {**image, "ox": _CORES, "c": 1})
+    yield "window", conv.per("ox", _ROWS, 5 * _ROWS, fx=2, fy=1) * CORES - row - 2 * tap
+    pool = _kernel(program, "maxpool2d", {**image, "ox": CORES, "c": 1})
     tap = pool.per("fx", 2, 6, fy=1)
     row = pool.per("fy", 2, 6, fx=2) - 2 * tap
     yield "maxpool_tap", tap
     yield "maxpool_row", row
-    yield "maxpool_output", pool.per("ox", _CORES, 9 * _CORES, fx=2, fy=1) * _CORES - row - 2 * tap
+    yield "maxpool_output", pool.per("ox", CORES, 9 * CORES, fx=2, fy=1) * CORES - row - 2 * tap
