@@ -14,7 +14,7 @@ from match_core.host.kernels.movement import pad_amounts
 from match_core.host.operators import OPERATOR_TABLE
 from match_core.host.rules import NodeRule
 from match_core.ir.model import qualified_op
-from match_core.patterns.language import Any, Const, Constraint, Match, Op, Structure
+from match_core.patterns.language import Any, Const, Constraint, Match, OneOf, Op, Structure
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -119,7 +119,7 @@ FUSIONS: tuple[Fusion, ...] = (
     _fusion(
         "host_mat_mul_integer_requant",
         "integer matrix product and requantisation",
-        Op(REQUANT, "requant", (Op("MatMulInteger", "product", (Any("x"),)),)),
+        Op(REQUANT, "requant", (Op("MatMulInteger", "product", (Any("x"), OneOf((Const("weight"), Any("weight"))))),)),
         "product",
         build_dense,
     ),
