@@ -11,7 +11,8 @@ from match_ita import snitch_rows_plan as plan
 from match_ita import snitch_rows_structures as s
 from match_ita.snitch_rows_exact import Affine, Sum
 
-Geometry = tuple[tuple[str, int], ...]
+#: Integers of a kernel's context by name: ``geometry`` where cycles depend on them, else ``arithmetic``.
+Numbers = tuple[tuple[str, int], ...]
 
 
 def axis(dim: str, size: int) -> Axis:
@@ -24,11 +25,11 @@ def words(value: int) -> tuple[int, int]:
     return int(np.uint32(value & 0xFFFFFFFF).astype(np.int32)), value >> 32
 
 
-def _clip(part: Affine | Sum) -> Geometry:
+def _clip(part: Affine | Sum) -> Numbers:
     return (("low", part.low), ("high", part.high))
 
 
-def _numbers(both: Sum) -> Geometry:
+def _numbers(both: Sum) -> Numbers:
     return (("multiplier_a", both.multiplier_a), ("multiplier_b", both.multiplier_b), ("addend", both.addend))
 
 
@@ -38,7 +39,12 @@ def _matrix(match: Match) -> tuple[Axis, Axis]:
 
 
 def _elements(
-    match: Match, kind: str, geometry: Geometry, inputs: tuple[str, ...], constants: tuple[Operand, ...] = ()
+    match: Match,
+    kind: str,
+    arithmetic: Numbers,
+    inputs: tuple[str, ...],
+    constants: tuple[Operand, ...] = (),
+    geometry: Numbers = (),
 ) -> Workload:
     """R rows of C elements; all activations have the result's shape."""
     axes = _matrix(match)
@@ -47,7 +53,8 @@ def _elements(
         *constants,
         Operand("output", "output", axes),
     )
-    return Workload(kind, tuple(Dim(a.name.upper(), a.size) for a in axes), operands, 0, geometry)
+    dims = tuple(Dim(a.name.upper(), a.size) for a in axes)
+    return Workload(kind, dims, operands, 0, geometry, arithmetic=arithmetic)
 
 
 def _parameters(match: Match, numbers: int) -> tuple[Operand, ...]:
@@ -79,7 +86,7 @@ def two(match: Match) -> Workload:
 
 def _pair(match: Match, factors: tuple[int, int], addend: int, shift: int, wide: int) -> Workload:
     low, high = words(addend)
-    geometry = (
+    arithmetic = (
         ("multiplier_a", factors[0]),
         ("multiplier_b", factors[1]),
         ("addend_low", low),
@@ -87,11 +94,10 @@ def _pair(match: Match, factors: tuple[int, int], addend: int, shift: int, wide:
         ("shift", shift),
         ("low", s.number(match, "low")),
         ("high", s.number(match, "high")),
-        ("wide", wide),
         ("flip_a", s.flip(match, "input_a")),
         ("flip_b", s.flip(match, "input_b")),
     )
-    return _elements(match, "snitch_add", geometry, _BOTH)
+    return _elements(match, "snitch_add", arithmetic, _BOTH, geometry=(("wide", wide),))
 
 
 def requant(match: Match) -> Workload:
@@ -99,22 +105,22 @@ def requant(match: Match) -> Workload:
     chosen = plan.requant(match)
     assert chosen is not None  # a rule says so
     wide = not isinstance(chosen, Affine)
-    geometry = (
+    arithmetic = (
         ("shift", chosen.shift),
         ("low", s.number(match, "low")),
         ("high", s.number(match, "high")),
-        ("wide", int(wide)),
         ("flip", s.flip(match)),
     )
-    return _elements(match, "snitch_requant", geometry, ("input",), _parameters(match, 3 if wide else 2))
+    parameters = _parameters(match, 3 if wide else 2)
+    return _elements(match, "snitch_requant", arithmetic, ("input",), parameters, (("wide", int(wide)),))
 
 
 def requant_twice(match: Match) -> Workload:
     """Two requantisations per channel."""
     steps = plan.requant_twice(match)
     assert steps is not None  # a rule says so
-    geometry = (("shift", steps[0].shift), ("second_shift", steps[1].shift), *_clip(steps[0]))
-    return _elements(match, "snitch_requant_twice", geometry, ("input",), _parameters(match, 4))
+    arithmetic = (("shift", steps[0].shift), ("second_shift", steps[1].shift), *_clip(steps[0]))
+    return _elements(match, "snitch_requant_twice", arithmetic, ("input",), _parameters(match, 4))
 
 
 def offset_each(match: Match) -> Workload:
@@ -122,8 +128,8 @@ def offset_each(match: Match) -> Workload:
     chosen = plan.requant_narrow(match)
     assert chosen is not None  # a rule says so
     addend = Operand("addend", "constant", _matrix(match), 32)
-    geometry = (("multiplier", int(chosen.multiplier[0])), ("shift", chosen.shift), *_clip(chosen))
-    return _elements(match, "snitch_offset_each", geometry, ("input",), (addend,))
+    arithmetic = (("multiplier", int(chosen.multiplier[0])), ("shift", chosen.shift), *_clip(chosen))
+    return _elements(match, "snitch_offset_each", arithmetic, ("input",), (addend,))
 
 
 def add_requant(match: Match) -> Workload:
@@ -131,8 +137,8 @@ def add_requant(match: Match) -> Workload:
     steps = plan.add_requant(match)
     assert steps is not None  # a rule says so
     both, one = steps
-    geometry = (*_numbers(both), ("sum_shift", both.shift), ("shift", one.shift))
-    return _elements(match, "snitch_add_requant", geometry, _BOTH, _parameters(match, 4))
+    arithmetic = (*_numbers(both), ("sum_shift", both.shift), ("shift", one.shift))
+    return _elements(match, "snitch_add_requant", arithmetic, _BOTH, _parameters(match, 4))
 
 
 def add_requant_twice(match: Match) -> Workload:
@@ -159,7 +165,7 @@ def _summed_axes(match: Match) -> tuple[Axis, Axis, Axis, Axis]:
     return axis("O", prod(shape[:number])), axis("N", shape[number]), axis("S", s_size), axis("C", c_size)
 
 
-def _scale(chosen: Affine) -> Geometry:
+def _scale(chosen: Affine) -> Numbers:
     return (
         ("multiplier", int(chosen.multiplier[0])),
         ("addend", int(chosen.addend[0])),
@@ -174,15 +180,15 @@ def total(match: Match) -> Workload:
     o, n, rows, c = _summed_axes(match)
     operands = (Operand("input", "input", (o, n, rows, c)), Operand("output", "output", (o, rows, c)))
     dims = (Dim("O", o.size), Dim("N", n.size, tileable=False), Dim("S", rows.size), Dim("C", c.size))
-    return Workload("snitch_sum", dims, operands, 0, (*_scale(chosen), *_clip(chosen)))
+    return Workload("snitch_sum", dims, operands, 0, arithmetic=(*_scale(chosen), *_clip(chosen)))
 
 
 def three(match: Match) -> Workload:
     """The sum of three tensors, which nobody has to join."""
     chosen = plan.three(match)
     assert chosen is not None  # a rule says so
-    geometry = (*_scale(chosen), *_clip(chosen))
-    return _elements(match, "snitch_sum_three", geometry, (*_BOTH, "input_c"))
+    arithmetic = (*_scale(chosen), *_clip(chosen))
+    return _elements(match, "snitch_sum_three", arithmetic, (*_BOTH, "input_c"))
 
 
 def _total_add(match: Match, *, swapped: bool) -> Workload:
@@ -202,7 +208,7 @@ def _total_add(match: Match, *, swapped: bool) -> Workload:
         ("add_addend", both.addend),
         ("add_shift", both.shift),
     )
-    return Workload("snitch_sum_add", dims, operands, 0, (*_scale(one), *second, *_clip(both)))
+    return Workload("snitch_sum_add", dims, operands, 0, arithmetic=(*_scale(one), *second, *_clip(both)))
 
 
 def total_add(match: Match) -> Workload:
@@ -215,7 +221,7 @@ def add_total(match: Match) -> Workload:
     return _total_add(match, swapped=True)
 
 
-def _rows(match: Match, kind: str, geometry: Geometry) -> Workload:
+def _rows(match: Match, kind: str, arithmetic: Numbers, geometry: Numbers = ()) -> Workload:
     """Rows that kernels need whole."""
     r, c = _matrix(match)
     operands = (
@@ -223,10 +229,11 @@ def _rows(match: Match, kind: str, geometry: Geometry) -> Workload:
         Operand("parameters", "constant", (c, Axis("parameter", 2)), 32),
         Operand("output", "output", (r, c)),
     )
-    return Workload(kind, (Dim("R", r.size), Dim("C", c.size, tileable=False)), operands, 0, geometry)
+    dims = (Dim("R", r.size), Dim("C", c.size, tileable=False))
+    return Workload(kind, dims, operands, 0, geometry, arithmetic=arithmetic)
 
 
-def _bounds(match: Match) -> Geometry:
+def _bounds(match: Match) -> Numbers:
     return (
         ("shift", s.shift(match)),
         ("low", s.number(match, "low")),
@@ -243,4 +250,4 @@ def layernorm(match: Match) -> Workload:
 
 def integer_norm(match: Match) -> Workload:
     """LayerNormI8 or RmsNormI8."""
-    return _rows(match, "snitch_integer_norm", (("centred", int(match.has("bias"))), *_bounds(match)))
+    return _rows(match, "snitch_integer_norm", _bounds(match), (("centred", int(match.has("bias"))),))
