@@ -31,8 +31,9 @@ ITA_LINEAR = KernelInterface(
     (*_REQUANT, *_ACTIVATION),
 )
 #: The same, turned, for V: output [P1][T1][64 p][64 t] = requant(weight x input turned + bias of each row). ITA's input
-#: is weight [P1][C1][64 p][64 c], its weights are input [C1][t][64], with ``input_t`` rows (at most 64 T1); columns of
-#: the output beyond these are 0. T0 is always 64. Scratch: a row of zeros, 64 bytes.
+#: is weight [P1][C1][64 p][64 c], its weights are input [C1][t][64], with ``input_t`` rows (at most 64 T1). Columns of
+#: the output beyond these are written as 0, as the graph pads: whatever reads them, a softmax with weight for them
+#: included, gets the graph's values. T0 is always 64. Scratch: a row of zeros, 64 bytes.
 ITA_LINEAR_TURNED = KernelInterface(
     "ita_linear_turned",
     (("input", "input"), ("weight", "constant"), ("bias", "constant"), ("output", "output")),

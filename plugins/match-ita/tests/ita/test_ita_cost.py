@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import match_ita
 import numpy as np
 import pytest
 from hypothesis import given
@@ -103,3 +106,14 @@ def test_every_figure_reaches_the_twin(preset: str) -> None:
         assert constant.value == int(constant.value) >= 0
     assert all(f"MATCH_TWIN_CLOCK_{name.upper()}" in header for name in CLOCKS)
     assert len({constant.name for constant in constants(preset)}) == len(constants(preset))
+
+
+def test_every_figure_is_used() -> None:
+    """By its name in Python, or by its macro in the twin and the runtime."""
+    folder = Path(match_ita.__file__).parent
+    tables = {"constants.py", "presets.py", "snitch_products_constants.py", "snitch_rows_constants.py"}
+    python = "".join(path.read_text() for path in folder.rglob("*.py") if path.name not in tables)
+    c = "".join(path.read_text() for path in folder.rglob("*.[ch]"))
+    names = set(re.findall(r'"([a-z0-9_]+)"', python))
+    names |= {name.lower() for name in re.findall(r"\bMATCH_ITA_([A-Z0-9_]+)\b", c)}
+    assert [constant.name for constant in constants() if constant.name not in names] == []

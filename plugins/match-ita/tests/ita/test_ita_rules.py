@@ -199,3 +199,64 @@ def test_products_of_activations() -> None:
     g = ItaGraph()
     y = g.matmul(g.input(3, 10, 64), g.input(3, 100, 64))
     assert refusal(g, y, "ita_matmul") == (rules.MATMUL_BLOCKS.description, "there are 100 output columns")
+
+
+def test_products_with_other_multipliers_are_refused() -> None:
+    g = ItaGraph()
+    y = g.matmul(g.input(1, 64, 64), g.input(1, 64, 64), multiplier=300)
+    assert refusal(g, y, "ita_matmul") == (rules.PRODUCT_REQUANT.description, "the multiplier is 300")
+
+
+# ---- what no pass makes, but a graph may hold --------------------------------------------------------------------
+
+
+def test_other_types_are_refused() -> None:
+    g, y = one_linear()
+    g.nodes[0].inputs[1] = g.constant(np.ones((64, 64)), np.uint8)
+    assert (rules.TYPES.description, "tensors are int8, uint8") in g.refusals(y, "ita_linear")
+
+
+def test_weights_of_a_batch_are_refused() -> None:
+    g, y = one_linear()
+    g.nodes[0].inputs[1] = g.constant(np.ones((1, 64, 64)), np.int8)
+    assert (rules.MATRIX.description, "weights have rank 3") in g.refusals(y, "ita_linear")
+
+
+def test_sums_beyond_the_accumulator_are_refused() -> None:
+    g, y = one_linear(2112)
+    g.nodes[0].inputs[1] = g.constant(np.full((2112, 64), 127), np.int8)
+    said = dict(g.refusals(y, "ita_linear"))[rules.ACCUMULATOR.description]
+    assert int(said.removeprefix("a sum reaches ")) >= 128 * 127 * 2112
+
+
+@pytest.mark.parametrize(
+    ("numbers", "value"),
+    [({"b": -40000}, "constants are -40000 and -7091"), ({"multiplier": 256}, "behind it the multiplier is 256")],
+)
+def test_gelus_that_registers_do_not_hold_are_refused(numbers: dict[str, int], value: str) -> None:
+    g, y = one_linear()
+    assert (rules.GELU.description, value) in g.refusals(g.gelu(y, **numbers), "ita_linear")
+
+
+def test_a_result_in_another_order_is_not_turned() -> None:
+    g, y = one_linear()
+    same = g.node("Transpose", [y], [10, 64], np.int8, perm=[0, 1])
+    assert (rules.TURNED.description, "it is [0, 1]") in g.refusals(same, "ita_linear_turned")
+
+
+def test_a_turned_relu_is_refused() -> None:
+    g = ItaGraph()
+    y = g.turned(g.linear(g.input(64, 64), 64, low=0), 64)
+    assert (rules.BOUNDS.description, "bounds are 0 and 127") in g.refusals(y, "ita_linear_turned")
+
+
+def test_a_softmax_in_other_groups_is_refused() -> None:
+    g, y = one_attention()
+    g.nodes[-1].attrs["group"] = 8
+    assert refusal(g, y, "ita_attention") == (attention_rules.SOFTMAX.description, "it takes 8 columns at once")
+
+
+def test_results_beyond_the_accumulator_are_refused() -> None:
+    g, y = one_attention(keys=1088, columns=1088)
+    value = f"a sum can reach {1088 * 255 * 128}"
+    assert (attention_rules.ATTENTION_ACCUMULATOR.description, value) in g.refusals(y, "ita_attention")

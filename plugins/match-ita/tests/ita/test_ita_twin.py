@@ -103,7 +103,10 @@ def test_little_memory_means_more_tiles(plugins: Plugins, tmp_path: Path) -> Non
     deployed.check()
 
 
-@pytest.mark.parametrize("mode", ["eager", "lazy:ita", "lazy:snitch", "threads"])
+_SLOW = [pytest.param(mode, marks=pytest.mark.slow) for mode in ("eager", "lazy:snitch")]
+
+
+@pytest.mark.parametrize("mode", ["lazy:ita", "threads", *_SLOW])
 def test_both_units_side_by_side(mode: str, plugins: Plugins, tmp_path: Path) -> None:
     """Two branches that meet in a sum on the cores; one of them has a table in between."""
     g = ItaGraph()

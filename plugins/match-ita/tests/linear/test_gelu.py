@@ -172,7 +172,15 @@ def test_integer_networks_keep_their_table() -> None:
     before = finish(editor, linear(editor, table(editor, y, ENTRIES), weights(64, 64), 21, 4096, 8192, name="second"))
     after = run(before, context())
     np.testing.assert_array_equal(differences(before, after), 0)
-    assert operators(after)["LutI8"] == 1
+    assert operators(after)["LutI8"] == 1 and "no constants that give the same bits" in after.notes[0]
+
+
+def test_a_gelu_of_results_that_are_bounded_stays() -> None:
+    editor, x = start((20, 64))
+    y = linear(editor, x, weights(64, 64), 5 << 20, 1 << 30, 1 << 31, (0, 127), name="first")
+    y = linear(editor, table(editor, y, ENTRIES), weights(64, 64), 5 << 20, 1 << 30, 1 << 31, name="second")
+    after = run(finish(editor, y), context())
+    assert operators(after)["LutI8"] == 1 and "the layer before it saturates at 0 and 127" in after.notes[0]
 
 
 def quantlib_table(b: int, one: int, multiplier: int, divisor: int) -> Ints:

@@ -29,7 +29,11 @@ static void load_weights(uint32_t address, size_t first, size_t bytes) {
 
 /* ---- scaling ---------------------------------------------------------------------------------------------------- */
 
-static int32_t wrap(int32_t value) { return (int32_t)((uint32_t)value << 6) >> 6; }
+/* To the accumulator's bits. */
+static int32_t wrap(int32_t value) {
+  const uint32_t above = 32u - MATCH_ITA_ACCUMULATOR_BITS;
+  return (int32_t)((uint32_t)value << above) >> above;
+}
 
 static int8_t clip(int64_t value) {
   return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);

@@ -5,6 +5,8 @@
 #define SUM_MASK 0x7FFFFu /* 19 bits */
 #define ONE 256u
 
+_Static_assert(MATCH_ITA_OUTPUT_OFFSET == 0u, "probabilities are multiplied as they are");
+
 static struct {
   int32_t largest;
   uint32_t sum; /* the inverse behind the last group */

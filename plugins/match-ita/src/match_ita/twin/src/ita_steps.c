@@ -6,7 +6,6 @@
 enum { ATTENTION, FEEDFORWARD, LAYER_LINEAR, SINGLE_ATTENTION };
 enum { S, E, P, F };
 
-#define MOST_SHIFT 33u
 #define ALIGNMENT 8u /* of a bank of L1: the streamers do not realign */
 
 static const char *const step_names[] = {"idle", "Q", "K", "V", "QK", "AV", "OW", "F1", "F2", "linear"};
@@ -105,9 +104,9 @@ static void check_weights(const ita_job_t *job) {
 }
 
 static void check_scaling(const ita_job_t *job) {
-  if (job->requant.shift > MOST_SHIFT || job->activation_requant.shift > MOST_SHIFT) {
+  if (job->requant.shift > MATCH_ITA_SHIFT_MAX || job->activation_requant.shift > MATCH_ITA_SHIFT_MAX) {
     match_twin_faultf("ITA: a shift by %u or %u; %u is the most", (unsigned)job->requant.shift,
-                      (unsigned)job->activation_requant.shift, MOST_SHIFT);
+                      (unsigned)job->activation_requant.shift, MATCH_ITA_SHIFT_MAX);
   }
   if (job->activation > ITA_RELU) {
     match_twin_faultf("ITA: activation %u does not exist", (unsigned)job->activation);

@@ -41,12 +41,12 @@ uint8_t *ita_l1_pointer(uint32_t address, size_t bytes, const char *what);
 /* ---- ITA -------------------------------------------------------------------------------------------------------- */
 
 #define ITA_WORDS 17u
-#define ITA_SIDE 64u
-#define ITA_BLOCK_BYTES 4096u
-#define ITA_BIAS_BYTES 192u
-/* A weight buffer holds the weights of 16 columns. */
-#define ITA_GROUP 16u
-#define ITA_BUFFER_BYTES 1024u
+#define ITA_SIDE MATCH_ITA_BLOCK
+#define ITA_BLOCK_BYTES (ITA_SIDE * ITA_SIDE)
+#define ITA_BIAS_BYTES (ITA_SIDE * MATCH_ITA_BIAS_BITS / 8u)
+/* A weight buffer holds the weights of as many columns as there are dot products at once. */
+#define ITA_GROUP MATCH_ITA_DOT_PRODUCTS
+#define ITA_BUFFER_BYTES (ITA_GROUP * ITA_SIDE)
 
 typedef enum {
   ITA_IDLE, ITA_Q, ITA_K, ITA_V, ITA_QK, ITA_AV, ITA_OW, ITA_F1, ITA_F2, ITA_LINEAR
