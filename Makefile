@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml plugins/match-ita/pyproject.toml
 
-.PHONY: demo test test-slow test-qemu test-mutants test-modes lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side wheels clean
+.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,9 @@ test-mutants: $(STAMP)
 
 test-modes: $(STAMP)
 	$(BIN)/python -m tests.end_to_end.modes
+
+test-transformers: $(STAMP)
+	$(BIN)/python -m pytest -n 2 tests/end_to_end/test_transformers.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -64,6 +67,9 @@ bench-zigzag: $(STAMP) $(ZIGZAG)/.stamp
 
 bench-side-by-side: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.side_by_side
+
+bench-transformers: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.transformers --shares
 
 wheels: $(STAMP)
 	rm -rf dist

@@ -1,10 +1,10 @@
 """Encoders on ITA and its cluster, on the twin, beside the figures of the paper.
 
 Per network: cycles on the twin with units side by side, one task after another, and on the cores alone; inferences per
-second at the paper's clock; how busy ITA is and what part of its peak it does. ``--shares``: the time of each kind of
-operator on each unit. ``--softmax``: the effect of ITA's softmax on the results. Graph inputs and outputs are the
-quantised tensors. One-layer networks are the stored ones; full ones are made by ``../shared/models/make/ita.py --full
---int8-only --out DIR`` (needs torch), and are read from DIR with ``--full DIR``.
+second at the paper's clock; how busy ITA is and what part of its peak it does; what keeps its layers from the peak.
+``--shares``: the time of each kind of operator on each unit. ``--softmax``: the effect of ITA's softmax on the results.
+Graph inputs and outputs are the quantised tensors. One-layer networks are the stored ones; full ones are made by
+``../shared/models/make/ita.py --full --int8-only --out DIR`` (needs torch), and are read from DIR with ``--full DIR``.
 
 Exit code 1 if a program does not compute its integer graph bit for bit, or outputs of the three programs differ.
 """
@@ -24,7 +24,7 @@ from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.benchmarks.beside_runs import same_outputs
-from tests.benchmarks.published import ITA_CLOCK_HZ, ITA_NETWORKS, ITA_PEAK_MACS
+from tests.benchmarks.published import ITA_CLOCK_HZ, ITA_NETWORKS, ITA_PEAK_MACS, ITA_UTILISATION
 from tests.benchmarks.runs import MODELS, told
 from tests.benchmarks.tables import Column, Table
 
@@ -83,7 +83,7 @@ class Network:
     def fault(self) -> str | None:
         """What is wrong with the programs' results."""
         made = [ran for ran in (self.beside, self.before, self.cores) if ran is not None]
-        if not all(ran.result.ok for ran in made):
+        if not all(ran.result.bit_exact for ran in made):
             return f"FAILURE: {self.name}: a program does not compute the integer graph"
         if not all(same_outputs(self.beside.result.run, ran.result.run) for ran in made):
             return f"FAILURE: {self.name}: outputs differ between programs"
@@ -133,7 +133,12 @@ def main_table(networks: Sequence[Network]) -> Table:
         Column("paper cores inf/s", ".2f"),
     )
     about = f"*cycles on the twin, {ITA_CLOCK_HZ / 1e6:.0f} MHz, `python -m {COMMAND}`*"
-    return Table("transformers", about, columns, tuple(_row(network) for network in networks))
+    return Table(_named("transformers", networks), about, columns, tuple(_row(network) for network in networks))
+
+
+def _named(name: str, networks: Sequence[Network]) -> str:
+    """Tables of full networks stand beside those of one layer."""
+    return name if all("_l1_" in network.name for network in networks) else f"{name}-full"
 
 
 def _row(network: Network) -> tuple[str | float | None, ...]:
@@ -165,6 +170,37 @@ def _kind(name: str) -> str:
     return next((kind for kind in ITA_NETWORKS if kind in name), "")
 
 
+def utilisation_table(networks: Sequence[Network]) -> Table:
+    """What ITA does of its peak in the tasks of each kind: in jobs with their programming, and with copies that it
+    waits for and signals. Rows that a short block lacks are no work."""
+    columns = (
+        Column("network"),
+        Column("layers"),
+        Column("jobs", ".1%"),
+        Column("paper", ".1%"),
+        Column("with copies and signals", ".1%"),
+    )
+    kinds = (("products", "ita_linear", "GEMM"), ("attention", "ita_attention", "attention"))
+    rows = [
+        (network.name.removesuffix("_int8_qdq"), kind, jobs, ITA_UTILISATION[published], whole)
+        for network in networks
+        for kind, prefix, published in kinds
+        for jobs, whole in _utilisation(network.beside, prefix)
+    ]
+    about = f"*modelled cycles of ITA's tasks, `python -m {COMMAND}`*"
+    return Table(_named("transformers-utilisation", networks), about, columns, tuple(rows))
+
+
+def _utilisation(ran: Ran, prefix: str) -> Iterator[tuple[float, float]]:
+    """Parts of the peak of the tasks whose pattern begins with ``prefix``, if there are any."""
+    chosen = [task.assignment for task in ran.result.compilation.program.tasks]
+    chosen = [a for a in chosen if a.candidate.unit == "ita" and a.candidate.pattern.name.startswith(prefix)]
+    macs = sum(a.candidate.workload.macs for a in chosen) / ITA_PEAK_MACS
+    if macs:
+        costs = [a.schedule.cost for a in chosen]
+        yield macs / sum(cost.compute_cycles for cost in costs), macs / sum(cost.total_cycles for cost in costs)
+
+
 def shares_table(networks: Sequence[Network]) -> Table:
     """The part of all tasks' cycles that each pattern of each unit takes, in the program with units side by side."""
     spent = [_spent(network.beside) for network in networks]
@@ -180,7 +216,7 @@ def shares_table(networks: Sequence[Network]) -> Table:
         for key in keys
     )
     about = f"*part of the cycles of one inference that tasks are busy (modelled), `python -m {COMMAND} --shares`*"
-    return Table("transformers-shares", about, columns, rows)
+    return Table(_named("transformers-shares", networks), about, columns, rows)
 
 
 def _spent(ran: Ran) -> dict[tuple[str, str], int]:
@@ -215,7 +251,7 @@ def softmax_table(folders: Sequence[Path], plugins: Plugins) -> Table:
     return Table("transformers-softmax", about, columns, tuple(rows))
 
 
-def _distances(ran: Ran, known: dict[str, np.ndarray]) -> Iterator[float | None]:  # type: ignore[type-arg]
+def _distances(ran: Ran, known: dict[str, np.ndarray]) -> Iterator[float | None]:
     """As the columns of ``softmax_table``, of the first output."""
     output = next(name for name in ran.result.run.outputs if name in known)
     found = np.asarray(ran.result.run.outputs[output], np.float64)
@@ -227,7 +263,7 @@ def _distances(ran: Ran, known: dict[str, np.ndarray]) -> Iterator[float | None]
     yield _cosine(quantised, real) if real is not None else None
 
 
-def _cosine(one: np.ndarray, two: np.ndarray) -> float:  # type: ignore[type-arg]
+def _cosine(one: np.ndarray, two: np.ndarray) -> float:
     a, b = one.reshape(-1).astype(np.float64), two.reshape(-1).astype(np.float64)
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
@@ -253,7 +289,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tables, faults = [softmax_table(folders, plugins)], []
     else:
         networks = [measure(folder, plugins, options.cores, options.preset) for folder in folders]
-        tables = [main_table(networks), *([shares_table(networks)] if options.shares else [])]
+        tables = [main_table(networks), utilisation_table(networks)]
+        tables += [shares_table(networks)] if options.shares else []
         faults = [network.fault for network in networks if network.fault]
     for table in tables:
         table.write_csv()
