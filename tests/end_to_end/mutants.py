@@ -20,10 +20,11 @@ from tests.end_to_end.side_by_side import compiled
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A model of ../shared/models for Carfield; ``memory`` is shrunk so far that the program has swaps, or not."""
+    """A model of ../shared/models; ``memory`` is shrunk so far that the program has swaps, or not."""
 
     model: str
     memory: tuple[tuple[str, int], ...] = ()
+    target: str = "carfield"
 
     @property
     def swaps(self) -> bool:
@@ -40,6 +41,7 @@ CASES = (
     Case("matcha_transformer_block_f16", (("l2", 430080),)),
     Case("matcha_resnet8_f16"),
     Case("matcha_dscnn_f16"),
+    Case("ita_mobilebert_l1_int8_qdq", target="ita"),
 )
 
 
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
             continue
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            one = compiled(model, Path(folder), plugins, memory=case.memory)
+            one = compiled(model, Path(folder), plugins, case.target, case.memory)
             made = bench(one.program, Path(folder) / "work", one.document, one.apis, one.host, one.inputs)
             kinds, modes, missed = summary(run_mutants(made, one.apis))
         failed |= missed != "0"

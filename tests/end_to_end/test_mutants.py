@@ -31,6 +31,6 @@ def test_every_missing_wait_is_caught(
     case: Case, shared_model: Callable[[str], Path], tmp_path: Path, plugins: Plugins
 ) -> None:
     model = shared_model(case.model) / "model.onnx"
-    program = compiled(model, tmp_path, plugins, memory=case.memory)
+    program = compiled(model, tmp_path, plugins, case.target, case.memory)
     assert bool(program.document["swaps"]) == case.swaps
     _check(program, tmp_path / "work", None, threads=True)
