@@ -19,6 +19,8 @@ READMES = (
     ROOT / "README.md",
     ROOT / "core" / "README.md",
     ROOT / "plugins" / "match-gap9" / "README.md",
+    ROOT / "plugins" / "match-carfield" / "README.md",
+    ROOT / "plugins" / "match-ita" / "README.md",
     ROOT / "examples" / "demo" / "README.md",
 )
 ANYTHING = "..."

@@ -1,4 +1,4 @@
-"""Titles of tasks: the source nodes that compute, not those that only convert."""
+"""Titles of tasks: the source nodes that compute, not those that only convert or move values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from match_core.report.titles import task_title
 
-OPERATORS = {"a": "DequantizeLinear", "conv": "Conv", "relu": "Relu", "q": "QuantizeLinear"}
+OPERATORS = {"a": "DequantizeLinear", "conv": "Conv", "relu": "Relu", "q": "QuantizeLinear", "turn": "Transpose"}
 
 
 def assignment(*origins: str) -> tuple[Any, Any]:
@@ -17,8 +17,8 @@ def assignment(*origins: str) -> tuple[Any, Any]:
     return model, SimpleNamespace(candidate=SimpleNamespace(match=SimpleNamespace(nodes=(node,))))
 
 
-def test_conversions_are_left_out_where_others_are_left() -> None:
-    model, task = assignment("a", "conv", "relu", "q")
+def test_conversions_and_moves_are_left_out_where_others_are_left() -> None:
+    model, task = assignment("a", "conv", "relu", "turn", "q")
     assert task_title(model, OPERATORS, task) == "conv, relu"
     model, task = assignment("a", "q")
     assert task_title(model, OPERATORS, task) == "a, q"

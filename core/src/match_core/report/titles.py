@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from match_core.ir.model import Model
     from match_core.mapping.result import Assignment
 
-_CONVERSIONS = frozenset(("DequantizeLinear", "QuantizeLinear"))
+#: Operators that compute nothing: they convert or move values.
+_SILENT = frozenset(
+    ("DequantizeLinear", "QuantizeLinear", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity")
+)
 _NAMES_MAX = 4
 
 
@@ -20,11 +23,11 @@ def source_operators(source: Model) -> dict[str, str]:
 
 
 def task_title(model: Model, operators: Mapping[str, str], assignment: Assignment) -> str:
-    """Source nodes behind a task, without those that only convert where others are left; raw names, not yet safe for
-    C. A task that the compiler inserted says what it does to which tensor."""
+    """Source nodes behind a task, without those that only convert or move values where others are left; raw names, not
+    yet safe for C. A task that the compiler inserted says what it does to which tensor."""
     nodes = assignment.candidate.match.nodes
     origin = model.origin(nodes)
-    telling = [name for name in origin if operators.get(name) not in _CONVERSIONS] or list(origin)
+    telling = [name for name in origin if operators.get(name) not in _SILENT] or list(origin)
     if not telling:
         return f"{nodes[-1].op} of {nodes[0].inputs[0].name} (inserted)"
     more = f" and {len(telling) - _NAMES_MAX} more" if len(telling) > _NAMES_MAX else ""
