@@ -316,7 +316,7 @@ def test_flat_logits_of_many_keys_take_no_weight(plugins: Plugins, tmp_path: Pat
 
 
 def _odd_requantisations() -> Layers:
-    """One layer that ITA has exactly, and others beyond each of its registers."""
+    """A layer with ITA's own constants, and others beyond each of its registers."""
     layers, random = Layers(), np.random.default_rng(7)
     x = layers.input("x", (70, 64))
     weight = random.integers(-40, 41, (64, 64))
@@ -345,8 +345,13 @@ def test_requantisation_that_ita_cannot_represent(integers: bool, plugins: Plugi
     errors = {output.name: output.max_abs_lsb for output in result.outputs}
     assert errors["same"] == errors["negative"] == errors["no_power_of_two"] == 0
     assert max(errors.values()) == 0 if integers else 1 <= max(errors.values()) <= 2
-    on_ita = patterns(result).count("ita_linear")
-    assert on_ita <= 2 if integers else on_ita > 3
+    on_ita = {
+        task.assignment.candidate.match.output.name
+        for task in result.compilation.program.tasks
+        if task.assignment.candidate.pattern.name == "ita_linear"
+    }
+    # Other roundings and offsets go into the biases, with the same results for all sums that the weights allow.
+    assert on_ita == {"same", "no_rounding", "far_offset"} | (set() if integers else {"nine_bits", "per_column"})
 
 
 # ---- ways of running -------------------------------------------------------------------------------------------
