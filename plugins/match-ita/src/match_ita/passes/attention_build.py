@@ -43,8 +43,8 @@ def attention(editor: Editor, heads: Heads, design: Design, softmax: ItaMax) -> 
     """Replace heads by linear layers and an Attention node."""
     projections = zip((heads.q, heads.k, heads.v), (design.q, design.k, design.v), strict=True)
     q, k, v = (project(editor, projection, numbers) for projection, numbers in projections)
-    name, origin = heads.softmax.name, editor.origin(*heads.nodes)
-    vt = turned(editor, v, f"{name}_v", origin)
+    name, origin = heads.softmax.name, editor.origin(*heads.inner_nodes)
+    vt = turned(editor, v, f"{name}_v", editor.origin(*heads.v.nodes))
     numbers = (*design.qk.requant, softmax.numerator, *design.av.requant)
     hints = ("Mqk", "Bqk", "Dqk", "N", "Mav", "Bav", "Dav")
     given = [
@@ -64,7 +64,7 @@ def connect(editor: Editor, heads: Heads, result: gs.Tensor) -> None:
         return
     count, rows = heads.count, heads.q.rows
     wide = shape_of(result)[1] // count
-    name, origin = f"{heads.softmax.name}_heads", editor.origin(*heads.nodes)
+    name, origin = f"{heads.softmax.name}_heads", editor.origin(*heads.inner_nodes)
     split = reshaped(editor, result, (1, rows, count, wide), f"{name}_split", origin)
     value = transposed(editor, split, (0, 2, 1, 3), name, origin)
     if wide != heads.size:
@@ -101,6 +101,6 @@ def _merge(editor: Editor, heads: Heads, result: gs.Tensor, layer: LinearLayer) 
     if not np.array_equal(weight, np.asarray(constant(layer.matmul.inputs[1]))):
         set_weight(editor, layer, weight)
     shape = (*shape_of(layer.x)[:-1], wide)
-    origin = editor.origin(*heads.nodes)
+    origin = editor.origin(*heads.inner_nodes)
     layer.matmul.inputs[0] = reshaped(editor, result, shape, f"{layer.name}_input", origin)
     return True

@@ -58,6 +58,12 @@ class Heads:
     nodes: tuple[gs.Node, ...]
 
     @property
+    def inner_nodes(self) -> tuple[gs.Node, ...]:
+        """What lies between the linear layers: both products and the softmax."""
+        outer = {node.name for projection in (self.q, self.k, self.v) for node in projection.nodes}
+        return tuple(node for node in self.nodes if node.name not in outer)
+
+    @property
     def output(self) -> gs.Variable:
         """The result of all heads."""
         result: gs.Variable = self.av_requant.outputs[0]

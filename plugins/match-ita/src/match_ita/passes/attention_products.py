@@ -40,7 +40,7 @@ class _Products:
 
     def __init__(self, editor: Editor, heads: Heads) -> None:
         self.editor, self.heads = editor, heads
-        self.name, self.origin = str(heads.softmax.name), editor.origin(*heads.nodes)
+        self.name, self.origin = str(heads.softmax.name), editor.origin(*heads.inner_nodes)
         self.count, self.rows, self.keys = heads.count, heads.q.rows, heads.k.rows
 
     def logits(self, numbers: list[Symmetric], step: Step) -> gs.Tensor:
