@@ -10,6 +10,7 @@ from match_core.plugin.host import Plugins
 
 from core.tests.emit.side_program import emit
 from tests.end_to_end.models import QdqBuilder
+from tests.end_to_end.qdq_encoders import Encoder, save
 
 FILES = (
     "golden.h",
@@ -60,3 +61,12 @@ def test_concurrent_c(golden: Callable[[str, str], None]) -> None:
     files = {file.name: file.content.decode() for file in emit("side") if not file.name.endswith(".bin")}
     for name in ("side.h", "side.c", "side_array.c", "side_host.c", "side_tasks.h", "side_port.h"):
         golden(name, files[name])
+
+
+def test_attention_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
+    """Attention with 81 keys on ITA: blocks made by copies, projections turned and not, a short last block."""
+    model = save(Encoder(rows=81, width=64, heads=2, seed=33), tmp_path / "attention.onnx")
+    request = CompileRequest(model, "ita", quantized_io=True, execution="sequential", cache=False)
+    sources = compile_model(request, plugins).compilation.sources
+    for name in ("attention.h", "attention.c", "attention_ita.c"):
+        golden(name, sources.text(name))

@@ -105,9 +105,10 @@ def context_header(interface: KernelInterface) -> RuntimeFile:
     fields += [f"    int32_t {name};" for name in interface.geometry]
     fields += ["    uint32_t first, last;"] if interface.accumulates else []
     body = "\n".join(fields)
+    article = "an" if interface.kind[0] in "aeiou" else "a"
     text = (
         f"/* SPDX-License-Identifier: Apache-2.0 */\n"
-        f"/* What a {interface.kind} kernel receives: addresses of one tile and its full geometry. */\n"
+        f"/* What {article} {interface.kind} kernel receives: addresses of one tile and its full geometry. */\n"
         f"#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n"
         f"typedef struct {{\n{body}\n}} {context_type(interface)};\n\n#endif\n"
     )
