@@ -7,7 +7,7 @@ from math import prod
 from match_core import Match
 
 #: Inputs of a RequantI8 or RequantU8 behind the tensor.
-REQUANT = ("multiplier", "addend", "divisor", "low", "high")
+REQUANT_INPUTS = ("multiplier", "addend", "divisor", "low", "high")
 
 
 def number(match: Match, capture: str) -> int:

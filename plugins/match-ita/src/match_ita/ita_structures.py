@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
 
-from match_ita.captures import REQUANT, number
+from match_ita.captures import REQUANT_INPUTS, number
 from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
 from match_ita.requantisation import Integers, ItaRequant, largest_sums, with_addend
 
 
 def _requantised(op: Structure) -> Op:
-    return Op("match.arith::RequantI8", "requant", (op, *(Const(name) for name in REQUANT)))
+    return Op("match.arith::RequantI8", "requant", (op, *(Const(name) for name in REQUANT_INPUTS)))
 
 
 _DENSE = _requantised(Op("MatMulInteger", "dense", (Any("input"), Const("weight"))))

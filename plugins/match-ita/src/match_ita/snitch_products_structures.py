@@ -10,11 +10,13 @@ from math import prod
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
 
-from match_ita.captures import REQUANT
+from match_ita.captures import REQUANT_INPUTS
 
 
 def _requantised(op: Structure) -> Op:
-    return Op("match.arith::RequantI8|match.arith::RequantU8", "requant", (op, *(Const(name) for name in REQUANT)))
+    return Op(
+        "match.arith::RequantI8|match.arith::RequantU8", "requant", (op, *(Const(name) for name in REQUANT_INPUTS))
+    )
 
 
 LINEAR = _requantised(Op("MatMulInteger", "dense", (Any("input"), Const("weight"))))

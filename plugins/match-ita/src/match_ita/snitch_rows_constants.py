@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from match_core import Constant
 
-_COUNT = (
-    "instructions of GCC 12's code (-O2 -march=rv32im -mabi=ilp32) executed by qemu-riscv32, one a cycle, a division "
-    "32 (python -m match_ita.counts): "
-)
+from match_ita.snitch_counted import counted
 
 
 def _counted(name: str, value: int, what: str) -> Constant:
-    return Constant(f"rows_{name}_cycles", value, "cycles", _COUNT + what, estimate=True)
+    return counted(f"rows_{name}", value, what)
 
 
 CONSTANTS: tuple[Constant, ...] = (

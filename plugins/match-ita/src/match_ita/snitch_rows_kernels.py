@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from match_ita import snitch_rows_interfaces as interfaces
 from match_ita import snitch_rows_plan as plan
 from match_ita import snitch_rows_structures as s
+from match_ita.arithmetic import gelu_polynomial
+from match_ita.captures import number, shift
 from match_ita.snitch_rows_exact import Affine
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -76,12 +78,10 @@ def _lut(match: Match, workload: Workload) -> Arrays:
 
 
 def _gelu(match: Match, workload: Workload) -> Arrays:
-    """ITA's GELU of every int8 value: x * (sign(x) * ((min(|x|, -b) + b)^2 + c) + c), requantised."""
-    x = np.arange(-128, 128, dtype=np.int64)
-    b, c, multiplier, addend = (s.number(match, name) for name in ("gelu_b", "gelu_c", "multiplier", "addend"))
-    inner = (np.minimum(np.abs(x), -b) + b) ** 2 + c
-    value = x * (np.sign(x) * inner + c) * multiplier + addend
-    return _by_byte(match, np.clip(value >> s.shift(match), -128, 127))
+    """ITA's GELU of every int8 value, requantised."""
+    b, c, multiplier, addend = (number(match, name) for name in ("gelu_b", "gelu_c", "multiplier", "addend"))
+    value = gelu_polynomial(np.arange(-128, 128), b, c)[1] * multiplier + addend
+    return _by_byte(match, np.clip(value >> shift(match), -128, 127))
 
 
 def _layernorm(match: Match, workload: Workload) -> Arrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from match_core import Pattern
 
+from match_ita import snitch_rows_move_rules as move_rules
 from match_ita import snitch_rows_move_workloads as mw
 from match_ita import snitch_rows_rules as rules
 from match_ita import snitch_rows_structures as s
@@ -14,7 +15,6 @@ _PAIR = (*_SCALED, rules.SAME_SHAPES)
 _FUSED = (*_SCALED, rules.SIGNED, rules.PER_CHANNEL, rules.ONE_CLIP)
 _TOTAL = (*_SCALED, rules.SIGNED, rules.ONE_AXIS, rules.PER_TENSOR)
 _TOTAL_ADD = (*_TOTAL, rules.OUTERMOST, rules.SUM_PER_TENSOR, rules.RESIDUAL, rules.ONE_CLIP)
-_NORM = (*_SCALED,)
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("add", "sum of two tensors", s.ADD, (*_PAIR, rules.PER_TENSOR, rules.ADD_FITS), w.add),
@@ -88,50 +88,54 @@ PATTERNS: tuple[Pattern, ...] = (
         "layernorm",
         "layer normalisation of rows",
         s.LAYERNORM,
-        (*_NORM, rules.NORM_LENGTH, rules.NORM_NUMBERS),
+        (*_SCALED, rules.NORM_LENGTH, rules.NORM_NUMBERS),
         w.layernorm,
     ),
     Pattern(
         "integer_layernorm",
         "layer normalisation of rows in QuantLib's integers",
         s.INTEGER_LAYERNORM,
-        (*_NORM, rules.WEIGHTS),
+        (*_SCALED, rules.WEIGHTS),
         w.integer_norm,
     ),
     Pattern(
         "rmsnorm",
         "normalisation of rows by their root mean square in QuantLib's integers",
         s.RMSNORM,
-        (*_NORM, rules.WEIGHTS),
+        (*_SCALED, rules.WEIGHTS),
         w.integer_norm,
     ),
     Pattern(
         "transpose_rows",
         "permutation of axes that keeps the last one",
         s.TRANSPOSE,
-        (rules.BYTES, rules.KEEPS_ROWS),
+        (rules.BYTES, move_rules.KEEPS_ROWS),
         mw.copied,
     ),
     Pattern(
-        "transpose", "permutation of axes that moves the last one", s.TRANSPOSE, (rules.BYTES, rules.TURNS), mw.turned
+        "transpose",
+        "permutation of axes that moves the last one",
+        s.TRANSPOSE,
+        (rules.BYTES, move_rules.TURNS),
+        mw.turned,
     ),
-    Pattern("slice", "part of a tensor", s.SLICE, (rules.BYTES, rules.SLICES), mw.sliced),
+    Pattern("slice", "part of a tensor", s.SLICE, (rules.BYTES, move_rules.SLICES), mw.sliced),
     Pattern("offset", "int8 to uint8 with zero 128 and back", s.OFFSET, (rules.BYTES,), mw.offset),
     Pattern(
         "gather",
         "rows by constant indices",
         s.GATHER,
-        (rules.BYTES, rules.FIRST_AXIS, rules.INDICES),
+        (rules.BYTES, move_rules.FIRST_AXIS, move_rules.INDICES),
         mw.gather,
     ),
     Pattern(
         "windows",
         "windows of rows that follow each other",
         s.GATHER,
-        (rules.BYTES, rules.FIRST_AXIS, rules.INDICES, rules.WINDOWS),
+        (rules.BYTES, move_rules.FIRST_AXIS, move_rules.INDICES, move_rules.WINDOWS),
         mw.windows,
     ),
-    Pattern("pad", "padding along one axis", s.PAD, (rules.BYTES, rules.ONE_PADDED), mw.pad),
+    Pattern("pad", "padding along one axis", s.PAD, (rules.BYTES, move_rules.ONE_PADDED), mw.pad),
     Pattern("concat", "two tensors joined", s.CONCAT, (rules.BYTES, rules.ALL_INPUTS), mw.concat),
     Pattern(
         "concat_constant", "a tensor behind a constant", s.CONCAT_CONSTANT, (rules.BYTES, rules.ALL_INPUTS), mw.concat

@@ -9,6 +9,7 @@ from match_core import Match
 from numpy.typing import NDArray
 
 from match_ita import snitch_rows_structures as s
+from match_ita.captures import number
 from match_ita.snitch_rows_exact import Affine, Sum, narrowed, narrowed_sum
 
 _INT32 = 2**31
@@ -95,7 +96,7 @@ def add_requant_twice(match: Match) -> tuple[Sum, Affine, Affine] | None:
 
 def parts(match: Match) -> int:
     """How many values a sum along an axis has."""
-    return int(match.shape("input")[s.number(match, "axes")])
+    return int(match.shape("input")[number(match, "axes")])
 
 
 def total(match: Match) -> Affine | None:

@@ -11,6 +11,7 @@ from match_core import Constraint, Match
 from match_ita import snitch_rows_moves as moves
 from match_ita import snitch_rows_plan as plan
 from match_ita import snitch_rows_structures as s
+from match_ita.captures import number
 
 _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
 
@@ -47,7 +48,7 @@ ALL_INPUTS = Constraint("inputs", "the tensors that are joined are all", _all_in
 def _divisors(match: Match) -> str | None:
     names = [name for name in ("divisor", "sum_divisor", "second_divisor") if match.has(name)]
     for name in names:
-        divisor = s.number(match, name)
+        divisor = number(match, name)
         if divisor < 1 or divisor & (divisor - 1):
             return f"a divisor is {divisor}"
     return None
@@ -101,7 +102,7 @@ FOR_EACH = Constraint("addends", "there is one multiplier, and an addend for eac
 
 def _one_clip(match: Match) -> str | None:
     pairs = {
-        (s.number(match, prefix + "low"), s.number(match, prefix + "high"))
+        (number(match, prefix + "low"), number(match, prefix + "high"))
         for prefix in ("", "sum_", "second_")
         if match.has(prefix + "low")
     }
@@ -143,22 +144,22 @@ ONE_AXIS = Constraint("axis", "the sum is along one axis", _one_axis)
 
 
 def _outermost(match: Match) -> str | None:
-    axis = s.number(match, "axes") % len(match.shape("input"))
+    axis = number(match, "axes") % len(match.shape("input"))
     return None if prod(match.shape("input")[:axis]) == 1 else f"the axis is {axis}"
+
+
+OUTERMOST = Constraint("axis", "the sum is along the outermost axis", _outermost)
 
 
 def _stacked(match: Match) -> str | None:
     parts = [match.shape(name) for name in _inputs(match)]
     if any(prod(shape) != prod(s.output_shape(match)) for shape in parts):
         return f"parts are {', '.join('x'.join(map(str, shape)) for shape in parts)}"
-    axes = {int(match.node("concat").attrs["axis"]) % len(parts[0]), s.number(match, "axes") % len(parts[0])}
+    axes = {int(match.node("concat").attrs["axis"]) % len(parts[0]), number(match, "axes") % len(parts[0])}
     return None if axes == {0} else f"they are joined and summed along {sorted(axes)}"
 
 
 STACKED = Constraint("parts", "parts of the result's size are joined and summed along the first axis", _stacked)
-
-
-OUTERMOST = Constraint("axis", "the sum is along the outermost axis", _outermost)
 
 
 def _residual(match: Match) -> str | None:
@@ -186,7 +187,7 @@ NORM_NUMBERS = Constraint(
 
 
 def _norm_length(match: Match) -> str | None:
-    n, epsilon = match.shape("input")[-1], s.number(match, "epsilon")
+    n, epsilon = match.shape("input")[-1], number(match, "epsilon")
     if not 2 <= n <= moves.ROW_LONGEST:
         return f"the axis has {n} values"
     return None if 1 <= epsilon < 2**51 else f"E is {epsilon}"
@@ -210,56 +211,3 @@ def _weights(match: Match) -> str | None:
 WEIGHTS = Constraint(
     "product", f"rows have at most {moves.ROW_LONGEST} values, a product and the bias fit 32 bits", _weights
 )
-
-
-def _moves(match: Match) -> str | None:
-    return None if moves.copied(match) is not None else "it does not"
-
-
-KEEPS_ROWS = Constraint("order", "the last axis stays the last, and up to four axes change places", _moves)
-
-
-def _turned(match: Match) -> str | None:
-    return None if moves.turned(match) is not None else "it does not"
-
-
-TURNS = Constraint("order", "the last axis moves by one group of axes", _turned)
-
-
-def _sliced(match: Match) -> str | None:
-    return None if moves.sliced(match) is not None else "it does not"
-
-
-SLICES = Constraint("slice", "steps are positive and up to four axes are left", _sliced)
-
-
-def _axis_zero(match: Match) -> str | None:
-    axis = int(match.node("gather").attrs.get("axis", 0))
-    return None if axis == 0 or prod(match.shape("input")[:axis]) == 1 else f"the axis is {axis}"
-
-
-FIRST_AXIS = Constraint("axis", "rows are chosen along the first axis", _axis_zero)
-
-
-def _indices(match: Match) -> str | None:
-    index = match.const("index")
-    rows = match.shape("input")[int(match.node("gather").attrs.get("axis", 0))]
-    inside = index.size > 0 and int(index.min()) >= -rows and int(index.max()) < rows
-    return None if inside else "an index is outside"
-
-
-INDICES = Constraint("indices", "there are indices, and all are inside", _indices)
-
-
-def _affine(match: Match) -> str | None:
-    return None if moves.windows_of(match) is not None else "they are not"
-
-
-WINDOWS = Constraint("windows", "indices are t * stride + k * dilation", _affine)
-
-
-def _padding(match: Match) -> str | None:
-    return None if moves.padding(match) is not None else "it is not"
-
-
-ONE_PADDED = Constraint("padding", "padding is constant and along one axis", _padding)

@@ -8,11 +8,11 @@ import numpy as np
 from match_core import Any, Const, Match, Op, Structure
 from numpy.typing import NDArray
 
+from match_ita.captures import REQUANT_INPUTS, number, shift
 from match_ita.snitch_rows_exact import Affine, Sum
 
 _SUFFIXES = ("I8", "U8")
-_REQUANT = ("multiplier", "addend", "divisor", "low", "high")
-_ADD = ("multiplier_a", "multiplier_b", *_REQUANT[1:])
+_ADD = ("multiplier_a", "multiplier_b", *REQUANT_INPUTS[1:])
 
 
 def _either(name: str) -> str:
@@ -20,7 +20,7 @@ def _either(name: str) -> str:
 
 
 def _requantised(inner: Structure, prefix: str = "") -> Op:
-    return Op(_either("Requant"), f"{prefix}requant", (inner, *(Const(prefix + name) for name in _REQUANT)))
+    return Op(_either("Requant"), f"{prefix}requant", (inner, *(Const(prefix + name) for name in REQUANT_INPUTS)))
 
 
 def _added(first: Structure, second: Structure, prefix: str = "") -> Op:
@@ -77,16 +77,6 @@ PAD = Op("Pad", "pad", (Any("input"), Const("pads")))
 CONCAT = Op("Concat", "concat", (Any("input_a"), Any("input_b")))
 CONCAT_CONSTANT = Op("Concat", "concat", (Const("input_a"), Any("input_b")))
 CONCAT_THREE = Op("Concat", "concat", (Any("input_a"), Any("input_b"), Any("input_c")))
-
-
-def number(match: Match, capture: str) -> int:
-    """The value of a captured constant of one number."""
-    return int(match.const(capture).reshape(-1)[0])
-
-
-def shift(match: Match, capture: str = "divisor") -> int:
-    """S where a captured divisor is 2**S."""
-    return number(match, capture).bit_length() - 1
 
 
 def kind(match: Match, capture: str) -> np.dtype[np.generic]:

@@ -9,6 +9,7 @@ from match_core import Axis, Dim, Match, Operand, Workload
 
 from match_ita import snitch_rows_plan as plan
 from match_ita import snitch_rows_structures as s
+from match_ita.captures import number, shift
 from match_ita.snitch_rows_exact import Affine, Sum
 
 #: Integers of a kernel's context by name: ``geometry`` where cycles depend on them, else ``arithmetic``.
@@ -92,8 +93,8 @@ def _pair(match: Match, factors: tuple[int, int], addend: int, shift: int, wide:
         ("addend_low", low),
         ("addend_high", high),
         ("shift", shift),
-        ("low", s.number(match, "low")),
-        ("high", s.number(match, "high")),
+        ("low", number(match, "low")),
+        ("high", number(match, "high")),
         ("flip_a", s.flip(match, "input_a")),
         ("flip_b", s.flip(match, "input_b")),
     )
@@ -107,8 +108,8 @@ def requant(match: Match) -> Workload:
     wide = not isinstance(chosen, Affine)
     arithmetic = (
         ("shift", chosen.shift),
-        ("low", s.number(match, "low")),
-        ("high", s.number(match, "high")),
+        ("low", number(match, "low")),
+        ("high", number(match, "high")),
         ("flip", s.flip(match)),
     )
     parameters = _parameters(match, 3 if wide else 2)
@@ -160,9 +161,9 @@ def lut(match: Match) -> Workload:
 def _summed_axes(match: Match) -> tuple[Axis, Axis, Axis, Axis]:
     """Elements outside of the axis of the sum, its length, and a matrix inside of it."""
     shape = match.shape("input")
-    number = s.number(match, "axes") % len(shape)
-    s_size, c_size = s.matrix(shape[number + 1 :])
-    return axis("O", prod(shape[:number])), axis("N", shape[number]), axis("S", s_size), axis("C", c_size)
+    summed = number(match, "axes") % len(shape)
+    s_size, c_size = s.matrix(shape[summed + 1 :])
+    return axis("O", prod(shape[:summed])), axis("N", shape[summed]), axis("S", s_size), axis("C", c_size)
 
 
 def _scale(chosen: Affine) -> Numbers:
@@ -235,16 +236,16 @@ def _rows(match: Match, kind: str, arithmetic: Numbers, geometry: Numbers = ()) 
 
 def _bounds(match: Match) -> Numbers:
     return (
-        ("shift", s.shift(match)),
-        ("low", s.number(match, "low")),
-        ("high", s.number(match, "high")),
+        ("shift", shift(match)),
+        ("low", number(match, "low")),
+        ("high", number(match, "high")),
         ("flip", s.flip(match)),
     )
 
 
 def layernorm(match: Match) -> Workload:
     """LayerNormRequant."""
-    low, high = words(s.number(match, "epsilon"))
+    low, high = words(number(match, "epsilon"))
     return _rows(match, "snitch_layernorm", (("epsilon_low", low), ("epsilon_high", high), *_bounds(match)))
 
 
