@@ -112,14 +112,14 @@ def _as_if_shared(offered: Sequence[Assignment]) -> tuple[Assignment, ...]:
 
 
 def _found(evaluator: Evaluator, spend: int) -> Evaluation:
-    """The best that is found. Of many equal layers one is mapped, and the others like it; not where a limit holds for
-    all of them together."""
+    """The best that is found. Of many equal layers one is mapped, and the others like it, run by run; not where a limit
+    holds for all of them together."""
     network = evaluator.network
     repeat = find_repeat(network, evaluator.costs) if evaluator.options.latency_limit_cycles is None else None
     small = reduced(network, repeat) if repeat is not None else None
     if repeat is None or small is None:
         return _search(evaluator, spend)
-    choice, starts = expanded(network, repeat, _search(evaluator.of(small), spend))
+    choice, starts = expanded(network, repeat, _found(evaluator.of(small), spend))
     evaluator.costs.confirm(part for division in choice for part in division)
     whole = _whole(evaluator)
     candidates = (evaluator.evaluate(choice, starts), evaluator.evaluate(whole, [[0] * len(parts) for parts in whole]))

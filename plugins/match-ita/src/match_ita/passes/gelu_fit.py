@@ -53,6 +53,8 @@ def fit(table: NDArray[np.int8]) -> GeluTable | None:
     y = table.astype(np.float64).reshape(-1)
     if y.size != _VALUES.size or y.max() - y.min() < 8:
         return None
+    if np.all(np.diff(y) >= 0):
+        return None  # it never falls: no bend
     best: GeluTable | None = None
     scales = np.geomspace(_SCALE_MIN, _SCALE_MAX, _STEPS)
     for zero in _zeros(y):
