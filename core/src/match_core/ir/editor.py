@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Editor:
-    """Works on a copy of ``model``; ``finish`` gives the changed Model (dead nodes removed, topological order,
-    functions and provenance complete). ``graph`` may also be changed directly."""
+    """Works on a copy of ``model`` (on its graph itself where that is lent); ``finish`` gives the changed Model (dead nodes
+    removed, topological order, functions and provenance complete). ``graph`` may also be changed directly."""
 
     def __init__(self, model: Model) -> None:
-        self.model = model.copy()
+        self.model = model if model.lent else model.copy()
         self.graph: gs.Graph = self.model.graph
         self.notes: list[str] = []
         self._functions: list[onnx.FunctionProto] = []

@@ -39,6 +39,8 @@ class Model:
     #: The source computes with integers, spelt out or held in floats: no pass may change a result, not even by rounding
     #: it better.
     integer_source: bool = False
+    #: Nobody else holds the graph, so that an editor may change it without a copy.
+    lent: bool = False
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from match_core.hardware import Soc, Unit
 from match_core.ir.model import Model
-from match_core.transforms.base import Pass, PassContext
+from match_core.transforms.base import Pass, PassContext, Phase
 from match_core.transforms.order import order_passes
 
 
@@ -72,12 +73,16 @@ def core_passes(soc: Soc, units: Sequence[Unit], quantized_io: bool = False) -> 
 
 
 def run_passes(model: Model, passes: Iterable[Pass], context: PassContext, observers: Sequence[Observer] = ()) -> Model:
-    """Run the passes in their declared order (whatever order they come in)."""
+    """Run the passes in their declared order (whatever order they come in). Where nobody observes the models between
+    them, the passes before those of targets change one copy."""
+    if not observers:
+        model = replace(model.copy(), lent=True)
     for item in order_passes(passes):
         for observer in observers:
             observer.before_pass(item, model)
+        model = replace(model, lent=model.lent and item.phase < Phase.TARGET)
         after = item.run(model, context)
         for observer in observers:
             observer.after_pass(item, model, after)
         model = after
-    return model
+    return replace(model, lent=False)
