@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Editor:
-    """Works on a copy of ``model`` (on its graph itself where that is lent); ``finish`` gives the changed Model (dead nodes
-    removed, topological order, functions and provenance complete). ``graph`` may also be changed directly."""
+    """Works on a copy of ``model`` (on its graph itself where that is lent); ``finish`` gives the changed Model (dead
+    nodes removed, topological order, functions and provenance complete). ``graph`` may also be changed directly."""
 
     def __init__(self, model: Model) -> None:
         self.model = model if model.lent else model.copy()

@@ -13,4 +13,4 @@ class PlanOptions:
 
     deterministic_seconds: float = 4.0
     window_jobs: int = 80
-    windows_seconds: float = 12.0
+    windows_seconds: float = 6.0
