@@ -69,6 +69,10 @@ class Table:
         before, rest = page.read_text(encoding="utf-8").split(begin, 1)
         page.write_text(f"{before}{begin}{self.markdown()}\n{END}{rest.split(END, 1)[1]}", encoding="utf-8")
 
+    def is_in(self, page: Path = PAGE) -> bool:
+        """Whether a page has a place for this table."""
+        return f"<!-- {self.name} -->\n" in page.read_text(encoding="utf-8")
+
     def shown(self, page: Path = PAGE) -> str:
         """What the page shows now."""
         return page.read_text(encoding="utf-8").split(f"<!-- {self.name} -->\n", 1)[1].split(END, 1)[0].strip()

@@ -227,7 +227,7 @@ def test_average_pooling(model_of, accelerated, fast, pool, shape, y_scale, zero
         if not (ties and context is accelerated):
             assert "match.arith::RequantU8" in ops(lowered)
         # A tie between two integers goes one way in float32 noise; halves of every fourth mean may differ when fast.
-        compare(model, lowered, INT8, (1, 4, 8, 8), share=0.15 if ties else 0.02, samples=8)
+        compare(model, lowered, INT8, (1, 4, 8, 8), share=0.2 if ties else 0.02, samples=8)
 
 
 def test_pooling_that_leaves_padding_out_stays_float(model_of, accelerated):

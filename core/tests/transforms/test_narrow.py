@@ -261,14 +261,14 @@ def test_real_numbers_stay_real(model_of: ModelOf, accelerated: PassContext, cha
     }  # fmt: skip
     constants.update({k: np.full_like(constants[k], v) for k, v in changed.items()})
     model = model_of(NEMO.format(requant=REQUANTS["div"]), constants)
-    assert run_passes(model, (NARROW_INTEGERS,), accelerated) is model
+    assert NARROW_INTEGERS.run(model, accelerated) is model
 
 
 def test_an_image_that_is_only_scaled_stays_real(model_of: ModelOf, accelerated: PassContext) -> None:
     """Nothing tells that a graph input holds integers if no weights are read."""
     text = "g (float[1,64] x) => (float[1,64] y) { d = Div (x, D) f = Floor (d) y = Clip (f, lo, hi) }"
     model = model_of(text, {"D": np.float32(4), "lo": np.float32(0), "hi": np.float32(255)})
-    assert run_passes(model, (NARROW_INTEGERS,), accelerated) is model
+    assert NARROW_INTEGERS.run(model, accelerated) is model
 
 
 def test_floats_that_are_read_by_others_stay(model_of: ModelOf, accelerated: PassContext) -> None:

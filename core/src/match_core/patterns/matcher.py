@@ -19,6 +19,9 @@ from match_core.patterns.topology import Topology, is_constant
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+#: Operators that take any number of activations.
+_VARIADIC = frozenset({"Concat", "Sum", "Mean", "Max", "Min"})
+
 
 @dataclass(frozen=True)
 class _State:
@@ -98,8 +101,9 @@ def _at_op(topology: Topology, node: gs.Node, op: Op, state: _State, *, result: 
 
 
 def _has_more_activations(node: gs.Node, op: Op) -> bool:
-    """Whether a structure with inputs leaves out an activation: what is made of the match would not know of it."""
-    rest = node.inputs[len(op.inputs) :] if op.inputs else ()
+    """Whether a structure with inputs leaves out an activation of an operator that takes any number of them: what is
+    made of the match would not know of it. (Of others a rule says what may be computed.)"""
+    rest = node.inputs[len(op.inputs) :] if op.inputs and node.op in _VARIADIC else ()
     return any(not tensor.is_empty() and not is_constant(tensor) for tensor in rest)
 
 
