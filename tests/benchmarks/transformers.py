@@ -277,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--shares", action="store_true", help="the time of each kind of operator")
     parser.add_argument("--softmax", action="store_true", help="the effect of ITA's softmax, and nothing else")
     parser.add_argument("--preset", help="another set of figures")
-    parser.add_argument("--update", action="store_true", help="put those of the tables into docs/benchmarks.md that it shows")
+    parser.add_argument("--update", action="store_true", help="put those that docs/benchmarks.md shows into it")
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     base = options.full or MODELS
     names = [n for n in (FULL if options.full else ONE_LAYER) if not options.network or n in options.network]
