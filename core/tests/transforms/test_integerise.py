@@ -30,8 +30,9 @@ def compare(model, lowered, dtype, shape, share=0.005, samples=4) -> None:
     limits = np.iinfo(dtype)
     differing = total = 0
     before, after = ReferenceRunner(model), ReferenceRunner(lowered)
+    random = np.random.default_rng(17)  # of its own: shares must not depend on the order of tests
     for _ in range(samples):
-        x = RANDOM.integers(limits.min, int(limits.max) + 1, shape).astype(dtype)
+        x = random.integers(limits.min, int(limits.max) + 1, shape).astype(dtype)
         (y,), (z,) = before.run({"x": x}).values(), after.run({"x": x}).values()
         assert y.dtype == z.dtype and y.shape == z.shape
         distance = np.abs(y.astype(np.int64) - z.astype(np.int64))
@@ -227,7 +228,7 @@ def test_average_pooling(model_of, accelerated, fast, pool, shape, y_scale, zero
         if not (ties and context is accelerated):
             assert "match.arith::RequantU8" in ops(lowered)
         # A tie between two integers goes one way in float32 noise; halves of every fourth mean may differ when fast.
-        compare(model, lowered, INT8, (1, 4, 8, 8), share=0.2 if ties else 0.02, samples=8)
+        compare(model, lowered, INT8, (1, 4, 8, 8), share=0.15 if ties else 0.02, samples=64)
 
 
 def test_pooling_that_leaves_padding_out_stays_float(model_of, accelerated):
