@@ -5,19 +5,15 @@ at most u = 2^-11 of the rounded value. Roundings are independent, so after n of
 square root of n (Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41,
 2019); a factor of 2 is for the worst of many outputs, and for partial sums that are larger than the result. Sums that
 are rounded after every product stay below 0.6 of this bound on all float16 networks of the model set.
-
-Behind integers that were rounded from floats a few values may lie a step off: match_core/float_rounding.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from match_core.float_rounding import SHARE_MAX, steps_behind_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,43 +32,28 @@ HALF_FACTOR = 2.0
 
 @dataclass(frozen=True, slots=True)
 class FloatBound:
-    """``relative`` to the largest value; ``roundings`` to float16 in a row, 0 where none is. ``rounded``: the output
-    lies behind integers that were rounded from floats; ``step``: the size of its steps, None where it is not known."""
+    """``relative`` to the largest value; ``roundings`` to float16 in a row, 0 where none is."""
 
     relative: float
     roundings: int = 0
-    rounded: bool = False
-    step: float | None = None
 
-    def of(self, *, floating: bool) -> str:
-        """The bound of a float or an integer output in words."""
-        text = f"relative {self.relative:.2g} of the largest value" if floating else "bit exact"
-        if floating and self.roundings:
-            text += f" (2 u sqrt(n), u = 2^-11, n = {self.roundings} float16 roundings)"
-        if self.rounded:
-            text += f", one step in at most {SHARE_MAX:.0%} of the values (behind floats that were rounded to integers)"
-        return text
+    def __str__(self) -> str:
+        text = f"relative {self.relative:.2g} of the largest value"
+        return f"{text} (2 u sqrt(n), u = 2^-11, n = {self.roundings} float16 roundings)" if self.roundings else text
 
 
 def float_bounds(graph: gs.Graph, program: Program) -> Mapping[str, FloatBound]:
-    """The bound of every output of the graph, which the program computes, by name. Integers are bit exact, unless they
-    lie behind floats that were rounded."""
+    """The bound of every output of the graph, which the program computes, by name."""
     candidates = {
         node.name: task.assignment.candidate for task in program.tasks for node in task.assignment.candidate.match.nodes
     }
     host = program.soc.host
     roundings: dict[int, int] = {}
-    nodes = _in_order(graph)
-    for node in nodes:
+    for node in _in_order(graph):
         before = max((roundings.get(id(tensor), 0) for tensor in node.inputs), default=0)
         own = _roundings(node, candidates[node.name], host) if node.name in candidates else 0
         roundings.update({id(tensor): before + own for tensor in node.outputs})
-    steps = steps_behind_rounding(nodes, graph.outputs)
-    bounds = {tensor.name: _bound(roundings.get(id(tensor), 0)) for tensor in graph.outputs}
-    return {
-        name: replace(bound, rounded=True, step=steps[name]) if name in steps else bound
-        for name, bound in bounds.items()
-    }
+    return {tensor.name: _bound(roundings.get(id(tensor), 0)) for tensor in graph.outputs}
 
 
 def _in_order(graph: gs.Graph) -> list[gs.Node]:

@@ -50,7 +50,7 @@ def test_the_host_rounds_once_for_each_operator() -> None:
     found = bounds("float16", *HOST)
     assert (found["y"].roundings, found["z"].roundings) == (2, 1)
     assert found["y"].relative == pytest.approx(2 * 2**-11 * 2**0.5)
-    assert "n = 2 " in found["y"].of(floating=True)
+    assert "n = 2 " in str(found["y"])
 
 
 def test_other_units_round_after_every_product() -> None:
