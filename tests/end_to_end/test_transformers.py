@@ -126,8 +126,10 @@ NETWORKS = {
     "dinov2_small_l1_int8_qdq": (0.996, 0.9975),
     "whisper_tiny_l1_int8_qdq": (0.988, 0.995),
 }
-#: How much further the float model may be from the program than the quantised one, as cosine (measured: up to 0.005).
-FLOAT_LOSS = 0.006
+#: How much further the float model may be from the program than the quantised one, as cosine. The quantised Whisper is
+#: itself further from its float model than the others.
+FLOAT_LOSS = 0.002
+FLOAT_LOSS_OF = {"whisper_tiny_l1_int8_qdq": 0.006}
 #: Largest difference of a value, as share of the largest.
 LARGEST_ERROR = 0.2
 
@@ -152,7 +154,7 @@ def check_distance(folder: Path, got: NDArray[np.float64], least: float) -> None
     assert cosine(got, stored["output"]) >= least
     assert np.abs(got - stored["output"]).max() <= LARGEST_ERROR * np.abs(stored["output"]).max()
     if "torch_f32__output" in stored:
-        assert cosine(got, stored["torch_f32__output"]) >= least - FLOAT_LOSS
+        assert cosine(got, stored["torch_f32__output"]) >= least - FLOAT_LOSS_OF.get(folder.name, FLOAT_LOSS)
 
 
 def run_encoder(folder: Path, plugins: Plugins, samples: int | None = 1, **options: Any) -> VerifyResult:
