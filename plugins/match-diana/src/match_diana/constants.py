@@ -1,0 +1,61 @@
+"""Every figure of DIANA: one table, each figure with its public source.
+
+``sheet`` in a source is the public hardware summary of DIANA kept with the project's hardware notes; the repository or
+paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is public. Host, arrays and
+copies run at one clock: whether the chip divides it anywhere is not public (sheet 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from match_core import Constant
+
+from match_diana.analog_constants import ANALOG_CONSTANTS
+
+_MATCH = "MATCH, IEEE TCAD 2025"
+_EXAMPLE = "eml-eda/match b499427, examples/diana"
+_HAL = "ABurrello/dory-hal"
+_SDK = "dianaKUL/pulp-sdk-diana 8e1b8a4"
+
+#: Figures of the platform, which both arrays share.
+PLATFORM_CONSTANTS = (
+    Constant("clock_hz", 260_000_000, "Hz", f"{_MATCH}, section VI: the clock of the published measurements"),
+    Constant("l2_bytes", 512 * 1024, "bytes", f"{_SDK}: two private banks of 32 KiB, 448 KiB shared"),
+    Constant("l1_bytes", 256 * 1024, "bytes", f"{_EXAMPLE}; KULeuven-MICAS/stream: 8192 words of 32 bytes"),
+    Constant("l1_word_bytes", 16, "bytes", f"{_HAL}, utils.c: L1 addresses count words of 16 bytes"),
+    Constant("dma_bytes_per_cycle", 16, "bytes/cycle", f"{_EXAMPLE}: 16 words of 8 bits per access of L2"),
+    Constant("dma_chunk_cycles", 70, "cycles", f"{_MATCH}, section V-A: per contiguous chunk"),
+    Constant("dma_length_bytes", 32, "bytes", f"{_HAL}, utils.c: lengths are rounded up to this"),
+    Constant(
+        "register_cycles",
+        5,
+        "cycles",
+        "no public figure: one access of the host to a register of the accelerator through the peripheral bus",
+        estimate=True,
+    ),
+)
+
+#: Figures of the digital array.
+DIGITAL_CONSTANTS = (
+    Constant("array_columns", 16, "elements", f"{_MATCH}, section V-A: pixels, or inputs of a dense layer"),
+    Constant("array_rows", 16, "elements", f"{_MATCH}, section V-A: output channels"),
+    Constant("digital_weight_bytes", 64 * 1024, "bytes", f"{_EXAMPLE}, digital accelerator"),
+    Constant("tile_overhead_cycles", 23, "cycles", f"{_EXAMPLE}, cost model: per output tile of 16x16"),
+    Constant("row_load_cycles", 2, "cycles", f"{_EXAMPLE}, cost model: per input channel and filter row"),
+)
+
+_TABLE = PLATFORM_CONSTANTS + DIGITAL_CONSTANTS + ANALOG_CONSTANTS
+
+
+def constants() -> tuple[Constant, ...]:
+    """The table in its fixed order."""
+    return _TABLE
+
+
+@lru_cache(maxsize=1)
+def values() -> Mapping[str, int]:
+    """Name to value; every figure is an integer."""
+    return MappingProxyType({constant.name: int(constant.value) for constant in _TABLE})

@@ -1,0 +1,10 @@
+"""The package's passes."""
+
+from __future__ import annotations
+
+from match_core import Pass, Soc
+
+
+def diana_passes(soc: Soc) -> tuple[Pass, ...]:
+    """All passes for a Soc with one of the arrays, in the order in which they are written in the documentation."""
+    return ()

@@ -1,0 +1,13 @@
+"""What the two arrays can run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from match_core import Pattern
+
+from match_diana.analog_patterns import ANALOG_PATTERNS
+from match_diana.digital_patterns import DIGITAL_PATTERNS
+
+PATTERNS: Mapping[str, tuple[Pattern, ...]] = MappingProxyType({"digital": DIGITAL_PATTERNS, "analog": ANALOG_PATTERNS})
