@@ -21,6 +21,7 @@ from match_core.emit.api import (
     UnitApi,
 )
 from match_core.errors import MatchError
+from match_core.forms import Form
 from match_core.hardware import (
     Constant,
     Hardware,
@@ -55,6 +56,7 @@ __all__ = [
     "CostModel",
     "Dim",
     "EnergyModel",
+    "Form",
     "Hardware",
     "Kernel",
     "KernelInterface",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from match_core.forms import Form, plain_form
+
 
 @dataclass(frozen=True, slots=True)
 class Constant:
@@ -159,7 +161,8 @@ class Soc:
     program that is being compiled: one task after another, or units side by side; packages look at it in their hooks.
     ``overflow``: a memory behind ``home`` in which tensors that do not fit may lie, because the host and the DMA of
     every unit with a link to it reach it by ordinary addresses.
-    ``parts``: in concurrent programs, the parts of memories that several units share.
+    ``parts``: in concurrent programs, the parts of memories that several units share. ``forms``: orders of bytes other
+    than dense and row-major in which units of this Soc want tensors at home.
     """
 
     name: str
@@ -178,6 +181,7 @@ class Soc:
     mode: Literal["sequential", "concurrent"] = "sequential"
     parts: tuple[MemoryPart, ...] = ()
     overflow: str | None = None
+    forms: tuple[Form, ...] = ()
 
     def __post_init__(self) -> None:
         names = [m.name for m in self.memories]
@@ -193,6 +197,8 @@ class Soc:
             raise ValueError(f"soc {self.name}: preset {self.preset!r} is not among {self.presets}")
         if self.host not in self.units:
             raise ValueError(f"soc {self.name}: host unit {self.host!r} is not among {self.units}")
+        if len({form.name for form in self.forms} - {""}) != len(self.forms):
+            raise ValueError(f"soc {self.name}: two forms share a name, or one has none")
         for link in self.links:
             if link.near not in names or link.far not in names:
                 raise ValueError(f"soc {self.name}: link {link.name} joins an unknown memory")
@@ -202,6 +208,15 @@ class Soc:
         for memory in self.memories:
             if memory.name == name:
                 return memory
+        raise KeyError(name)
+
+    def form(self, name: str, rank: int) -> Form:
+        """The form of that name, the plain one for the empty name (KeyError if there is none)."""
+        if not name:
+            return plain_form(rank)
+        for form in self.forms:
+            if form.name == name:
+                return form
         raise KeyError(name)
 
     def part_of(self, unit: Unit) -> tuple[int, int]:

@@ -1,0 +1,112 @@
+"""Stored forms: how a tensor lies in the home memory where a unit wants another order of bytes than dense and row-major.
+
+A form pads axes, cuts one into blocks, reorders axes, and may reverse the elements inside of every small group, as
+engines with words of several elements do. The plain form has no name. Programs whose units want different forms get
+conversions between them, which the mapper weighs as part of its choice (mapping/forms.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """``pad``: (axis, multiple) pairs, the axis is padded at its end up to the multiple. ``split``: (axis, block), the
+    padded axis becomes (axis / block, block); None for none. ``order``: the axes that are then there, outermost first
+    (empty: as they are). ``reversed_group``: in the dense row-major result, elements are reversed inside of every group
+    of so many, a power of two that divides the size of the last axis.
+
+    What lies in the padding is zero where a conversion wrote the tensor, and undefined where a unit did.
+    """
+
+    name: str
+    rank: int
+    pad: tuple[tuple[int, int], ...] = ()
+    split: tuple[int, int] | None = None
+    order: tuple[int, ...] = ()
+    reversed_group: int = 1
+
+    def __post_init__(self) -> None:
+        axes = self.rank + (self.split is not None)
+        if self.order and sorted(self.order) != list(range(axes)):
+            raise ValueError(f"form {self.name}: order {self.order} is not one of {axes} axes")
+        if self.split is not None and dict(self.pad).get(self.split[0], 1) % self.split[1]:
+            raise ValueError(f"form {self.name}: axis {self.split[0]} is not padded to blocks of {self.split[1]}")
+        if self.reversed_group < 1 or self.reversed_group & (self.reversed_group - 1):
+            raise ValueError(f"form {self.name}: groups of {self.reversed_group} are no power of two")
+
+    def takes(self, shape: Sequence[int]) -> bool:
+        """Whether tensors of this shape can lie in the form."""
+        if len(shape) != self.rank:
+            return False
+        return not shape or self.stored_shape(shape)[-1] % self.reversed_group == 0
+
+    def padded_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The tensor's axes with padding, before they are cut and reordered."""
+        multiples = dict(self.pad)
+        return tuple(-(-size // multiples.get(axis, 1)) * multiples.get(axis, 1) for axis, size in enumerate(shape))
+
+    def stored_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The axes as they lie in memory, outermost first."""
+        padded = list(self.padded_shape(shape))
+        if self.split is not None:
+            axis, block = self.split
+            padded[axis : axis + 1] = [padded[axis] // block, block]
+        return tuple(padded[axis] for axis in self.order) if self.order else tuple(padded)
+
+    def elements(self, shape: Sequence[int]) -> int:
+        """How many elements the stored tensor has, padding included."""
+        return prod(self.padded_shape(shape))
+
+    def places(self, shape: Sequence[int]) -> NDArray[np.int64]:
+        """For each element of the tensor (an array of its shape) its index in memory."""
+        import numpy as np
+
+        stored = self.stored_shape(shape)
+        linear = np.arange(prod(stored), dtype=np.int64) ^ (self.reversed_group - 1)
+        axes = linear.reshape(stored)
+        if self.order:
+            axes = axes.transpose(np.argsort(self.order))
+        return axes.reshape(self.padded_shape(shape))[tuple(slice(size) for size in shape)]
+
+    def store(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
+        """The tensor's elements in the order of memory, padding zero."""
+        import numpy as np
+
+        stored = np.zeros(self.elements(values.shape), dtype=values.dtype)
+        stored[self.places(values.shape)] = values
+        return stored
+
+    def attributes(self, role: str) -> dict[str, object]:
+        """The form as attributes of a conversion, under names that begin with ``role``."""
+        found: dict[str, object] = {role: self.name, f"{role}_order": list(self.order)}
+        found[f"{role}_pad"] = [number for pair in self.pad for number in pair]
+        found[f"{role}_split"] = list(self.split or ())
+        found[f"{role}_reversed"] = self.reversed_group
+        return found
+
+    @classmethod
+    def of_attributes(cls, attrs: Mapping[str, Any], role: str, rank: int) -> Form:
+        """The form that ``attributes`` wrote."""
+        pad, split = tuple(attrs[f"{role}_pad"]), tuple(attrs[f"{role}_split"])
+        return cls(
+            name=str(attrs[role]),
+            rank=rank,
+            pad=tuple(zip(pad[::2], pad[1::2], strict=True)),
+            split=(split[0], split[1]) if split else None,
+            order=tuple(attrs[f"{role}_order"]),
+            reversed_group=int(attrs[f"{role}_reversed"]),
+        )
+
+
+def plain_form(rank: int) -> Form:
+    """Dense and row-major."""
+    return Form("", rank)
