@@ -26,7 +26,8 @@ def test_targets_json(match: Match, site: Site) -> None:
     site.install_example()
     done = match("targets", "--json")
     assert (done.code, done.err) == (0, "")
-    (target,) = done.json
+    target, own = done.json
+    assert (own["name"], own["package"], own["units"]) == ("host", "match-core", ["host"])
     assert target["schema"] == "match.target"
     assert target["schema_version"] == 1
     assert (target["name"], target["package"], target["version"]) == ("example", "match-example", "0.3.1")
@@ -41,25 +42,25 @@ def test_targets_text(match: Match, site: Site) -> None:
     site.install_example()
     done = match("targets")
     assert (done.code, done.err) == (0, "")
-    title, headings, row, estimates = done.out.splitlines()
+    title, headings, row, own, estimates, _ = done.out.splitlines()
     assert title == "targets"
     assert headings.split() == ["name", "package", "units", "memories", "presets"]
     cells = ["example", "match-example 0.3.1", "host, relu_unit", "ram 256.0 KiB", "awake, asleep"]
-    assert row.split("  ")[1:] == cells
+    assert [cell.strip() for cell in row.split("  ") if cell] == cells
+    assert own.split()[:2] == ["host", "match-core"]
     assert estimates == "example: estimated, because not published: elements_per_cycle, element_energy"
 
 
 def test_targets_are_sorted_by_name(match: Match, site: Site) -> None:
     site.plugin("a", CHIP.format("zebra"))
     site.plugin("b", CHIP.format("ape"))
-    assert [target["name"] for target in match("targets", "--json").json] == ["ape", "zebra"]
+    assert [target["name"] for target in match("targets", "--json").json] == ["ape", "host", "zebra"]
 
 
-def test_no_targets(match: Match) -> None:
-    assert match("targets", "--json").json == []
-    done = match("targets")
+def test_without_packages_there_is_the_cores_own_target(match: Match) -> None:
+    done = match("targets", "--json")
     assert done.code == 0
-    assert "no target is installed" in done.out
+    assert [target["name"] for target in done.json] == ["host"]
 
 
 def test_a_broken_plugin_is_warned_of_once_and_the_others_are_listed(match: Match, site: Site) -> None:
@@ -67,7 +68,7 @@ def test_a_broken_plugin_is_warned_of_once_and_the_others_are_listed(match: Matc
     site.plugin("bad", "raise RuntimeError('broken')", version="0.9")
     done = match("targets", "--json")
     assert done.code == 0
-    assert [target["name"] for target in done.json] == ["good_chip"]
+    assert [target["name"] for target in done.json] == ["good_chip", "host"]
     (warning,) = done.err.splitlines()
     assert warning.startswith("warning: plugin bad (pkg-bad 0.9), import: RuntimeError: broken")
     assert "MATCH_DISABLE_PLUGINS=pkg-bad" in warning
@@ -81,7 +82,7 @@ def test_disabling_silences_it(match: Match, site: Site) -> None:
 def test_a_target_without_its_unit_is_left_out_with_a_reason(match: Match, site: Site) -> None:
     site.plugin("half", CHIP.format("half").replace('chip("half")', 'chip("half", "missing")'))
     done = match("targets", "--json")
-    assert done.json == []
+    assert [target["name"] for target in done.json] == ["host"]
     assert "target half cannot be used" in done.err
     assert "MATCH-H009" in done.err
 
@@ -111,7 +112,7 @@ def test_plugins_json(match: Match, site: Site) -> None:
 def test_what_a_plugin_prints_does_not_spoil_the_document(match: Match, site: Site) -> None:
     site.plugin("loud", "print('hello from a plugin')\n" + CHIP.format("loud").replace("\n    ", "\n"))
     done = match("targets", "--json")
-    assert [target["name"] for target in done.json] == ["loud"]
+    assert [target["name"] for target in done.json] == ["host", "loud"]
     assert done.err == "hello from a plugin\n"
 
 

@@ -10,6 +10,8 @@ from textwrap import dedent
 
 from match_core.plugin.host import Plugins
 
+#: The Soc that the core offers by itself.
+OWN = "host"
 EXAMPLE_SOURCE = Path(__file__).parent / "example_target" / "src"
 
 #: The start of every fake plugin module.
@@ -73,6 +75,11 @@ class Site:
     def load(self, **environment: str) -> Plugins:
         """The facade over this site."""
         return Plugins.load(environment={**self.environment, **environment})
+
+    @staticmethod
+    def installed(plugins: Plugins) -> list[str]:
+        """Names of the Socs that packages define."""
+        return [soc.name for soc in plugins.hardware().socs if soc.name != OWN]
 
     def forget(self) -> None:
         """Drop the modules of this site, so that the next test's ones of the same name are imported anew."""

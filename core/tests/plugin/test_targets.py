@@ -39,6 +39,13 @@ def test_no_target_at_all(site: Site) -> None:
     with pytest.raises(UsageError) as caught:
         site.load().soc()
     assert caught.value.code == "MATCH-U024"
+    assert "compile for any computer with a C compiler: -t host" in caught.value.help
+
+
+def test_the_cores_own_target_is_taken_where_it_is_named_only(site: Site) -> None:
+    assert site.load().soc("host").units == ("host",)
+    _chip(site, "one", "'chip_one'")
+    assert site.load().soc().name == "chip_one"
 
 
 def test_no_target_because_the_only_plugin_is_broken(site: Site) -> None:
@@ -54,7 +61,7 @@ def test_an_unknown_target_lists_the_known_and_the_broken(site: Site) -> None:
     with pytest.raises(UsageError) as caught:
         site.load().soc("chip_on")
     assert (caught.value.code, caught.value.exit_code) == ("MATCH-U022", 2)
-    assert caught.value.why == "installed: chip_one"
+    assert caught.value.why == "installed: chip_one, host"
     assert caught.value.help[0] == "did you mean -t chip_one?"
     assert any("pkg-two" in line and "broken" in line for line in caught.value.help)
 

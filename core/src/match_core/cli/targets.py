@@ -26,13 +26,10 @@ def targets_command(json: JsonOption = False) -> int:
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)
         terminal.document(rows)
-        if rows:
-            terminal.table(_table(rows))
-            for row in rows:
-                for line in _estimate_lines(row):
-                    terminal.line(line)
-        else:
-            terminal.line("no target is installed (for example: pip install match-CHIP)")
+        terminal.table(_table(rows))
+        for row in rows:
+            for line in _estimate_lines(row):
+                terminal.line(line)
     return 0
 
 

@@ -17,11 +17,12 @@ match_contract = 1
 
 @hookimpl
 def match_hardware() -> Hardware:
-    """The host unit; Socs are defined by target packages."""
+    """The host unit, and a Soc of it alone; all others are defined by target packages."""
     from match_core.hardware import Hardware
+    from match_core.host.soc import HOST_SOC
     from match_core.host.unit import HOST_UNIT
 
-    return Hardware(units=(HOST_UNIT,))
+    return Hardware(units=(HOST_UNIT,), socs=(HOST_SOC,))
 
 
 @hookimpl

@@ -18,9 +18,10 @@ _LIST = "see the installed targets with: match targets"
 
 
 def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> Soc:
-    """The Soc of that name, or the only one. UsageError MATCH-U022 (unknown), U023 (several, none named),
-    U024 (none installed); PluginError where a plugin's fault is the reason."""
-    known = sorted(targets.socs)
+    """The Soc of that name, or the only one of a target package. UsageError MATCH-U022 (unknown), U023 (several, none
+    named), U024 (none installed); PluginError where a plugin's fault is the reason."""
+    own = sorted(name for name, owned in targets.socs.items() if owned.owner.built_in)
+    known = sorted(set(targets.socs) - set(own))
     if name is None:
         if len(known) == 1:
             return targets.socs[known[0]].item
@@ -39,7 +40,11 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
             what="there is no target to compile for",
             where="installed packages with entry points in the group match.plugins",
             why="none of them, if there are any, defines a target",
-            help=("install a target package, for example: pip install match-CHIP", "see: match plugins"),
+            help=(
+                "install a target package, for example: pip install match-CHIP",
+                *(f"compile for {targets.socs[soc].item.description.split(':')[0]}: -t {soc}" for soc in own),
+                "see: match plugins",
+            ),
         )
     if name in targets.socs:
         return targets.socs[name].item
@@ -47,13 +52,13 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
     for fault in faults:
         if _would_define(fault, name):
             raise fault.as_error(f"target {name} cannot be used")
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(name, (*known, *own), n=1)
     broken = [f"repair or remove {fault.distribution}: {fault.cause}" for fault in faults]
     raise UsageError(
         code="MATCH-U022",
         what=f"target {name!r} is not known",
         where="option -t",
-        why=f"installed: {', '.join(known) or 'none'}",
+        why=f"installed: {', '.join((*known, *own)) or 'none'}",
         help=(*(f"did you mean -t {match}?" for match in close), *broken, _LIST),
     )
 
