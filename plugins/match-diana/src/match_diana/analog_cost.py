@@ -2,12 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
+
+from match_diana.analog_formulas import Cycles, fetch_cycles, job_cycles
 
 if TYPE_CHECKING:
     from match_core import CostModel
+    from match_core.cost import Bound
+
+Tile = Mapping[str, Cycles]
+#: Raised when a formula changes.
+FORMULAS = 1
+#: Registers written for one instruction, and its state read once (runtime/match_diana_analog_conv.c).
+_REGISTERS = 11
 
 
 def analog_cost(pattern: str) -> CostModel | None:
     """The cost model of one of the array's patterns."""
-    return None
+    return AnalogCost(pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalogCost:
+    """Host, array and copies run one after another."""
+
+    pattern: str
+    bound: Bound = "fitted"
+    energy: EnergyModel | None = None
+
+    @property
+    def version(self) -> str:
+        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
+        figures = ",".join(f"{name}={value}" for name, value in sorted(_timing().items()))
+        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+
+    @property
+    def name(self) -> str:
+        """Names unit and pattern; appears in every report."""
+        return f"diana-analog-{self.pattern}"
+
+    @property
+    def overlap(self) -> Overlap:
+        """Copies block."""
+        return "none"
+
+    def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """One instruction for each group of input channels of the tile, the last of them with parameters for the stage
+        behind. The tile does not say whether it has the layer's last group, which may be smaller: all count the
+        same."""
+        t, numbers = _timing(), workload.parameters
+        job = job_cycles(
+            t,
+            channels=numbers["channels"],
+            taps=numbers["fx"] * workload.dim("FY").size,
+            pixel_groups=tile["OY"] * (numbers["ox"] // numbers["unroll"]),
+            cells_bytes=numbers["weight_bytes"],
+        )
+        return tile["G"] * job + fetch_cycles(t, workload.operand("norm").axes[0].size)
+
+    def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        """The host writes the registers of every instruction and asks until it is done."""
+        cycles: Cycles = tile["G"] * _REGISTERS * _timing()["register_cycles"]
+        return cycles
+
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
+        """Copies of contiguous pieces, one after another. Constants are fetched by the array itself, within its
+        cycles."""
+        chunks = transfer.planes * transfer.rows
+        none = np.zeros_like(chunks)
+        if transfer.near != "l1":
+            return TransferCycles(none, none, none)
+        return TransferCycles(none, chunks * fetch_cycles(_timing(), transfer.row_bytes), none)
+
+    def layer_cycles(self, workload: Workload) -> int:
+        """Layers are plain calls of the host."""
+        return 0
+
+
+def _timing() -> Mapping[str, int]:
+    from match_diana.constants import values  # the table holds this array's figures too
+
+    return values()

@@ -25,7 +25,7 @@ ANALOG = Unit(
     memory="l1",
     layout="NCHW",
     spatial_types=("int8",),
-    private=(("weights", "analog_cells"),),
+    private=(("weights", "analog_cells"), ("norm", "analog_norm")),
     constants=ANALOG_CONSTANTS,
 )
 
@@ -47,12 +47,14 @@ def _soc() -> Soc:
             Memory("l1", 1, figures["l1_bytes"], word, "activation memory of both arrays"),
             Memory("digital_weights", 1, figures["digital_weight_bytes"], 4, "weight memory of the digital array"),
             Memory("analog_cells", 1, figures["analog_cell_bytes"], 4, "ternary cells, two bits each"),
+            Memory("analog_norm", 1, figures["analog_norm_bytes"], 4, "parameters of the stage behind the converters"),
             Memory("l2", 2, figures["l2_bytes"], word, "RAM of the Soc: activations, constants, and code"),
         ),
         links=(
             _link("dma", "l1", figures),
             _link("digital_weight_fetch", "digital_weights", figures),
             _link("analog_weight_fetch", "analog_cells", figures),
+            _link("analog_norm_fetch", "analog_norm", figures),
         ),
         home="l2",
         clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),

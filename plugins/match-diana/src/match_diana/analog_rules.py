@@ -1,0 +1,196 @@
+"""The limits of the analog array as named constraints (sheet 2.3, 4.3, 5.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+from match_core import Constraint, Match
+from match_core.patterns.constraints import integers, spatial_ones
+
+from match_diana import analog_limits as limits
+from match_diana import analog_structures as s
+
+
+def _types(match: Match) -> str | None:
+    names = {np.dtype(tensor.dtype).name for tensor in (match.tensor("input"), match.output)}
+    return None if names == {"int8"} else f"tensors are {', '.join(sorted(names))}"
+
+
+TYPES = Constraint("types", "activations are int8", _types)
+
+
+def _convs(match: Match) -> range:
+    return range(s.group_count(match))
+
+
+def _cells(match: Match) -> str | None:
+    for index in _convs(match):
+        found = set(np.unique(match.const(f"cells{index}")).tolist()) - {-1, 0, 1}
+        if found:
+            return f"there is a weight {min(found, key=abs)}"
+    return None
+
+
+CELLS = Constraint("cells", "weights are -1, 0 or 1", _cells)
+
+
+def _zero_points(match: Match) -> str | None:
+    for index in _convs(match):
+        for tensor in match.node(f"conv{index}").inputs[2:]:
+            if not tensor.is_empty() and (not hasattr(tensor, "values") or bool(np.any(tensor.values))):
+                return "there are zero points"
+    return None
+
+
+ZERO_POINTS = Constraint("zero points", "zero points are 0", _zero_points)
+
+
+def _geometry(match: Match) -> str | None:
+    shapes = {}
+    for index in _convs(match):
+        name = f"conv{index}"
+        if len(match.shape(f"cells{index}")) != 4:
+            return f"weights have rank {len(match.shape(f'cells{index}'))}"
+        if match.node(name).attrs.get("group", 1) != 1:
+            return f"there are {match.node(name).attrs['group']} groups"
+        ones = spatial_ones(match, name)
+        strides, dilations = integers(match, name, "strides", ones), integers(match, name, "dilations", ones)
+        if strides not in ((1, 1), (2, 2)):
+            return f"stride is {strides[0]}x{strides[-1]}"
+        if dilations != (1, 1):
+            return f"dilation is {dilations[0]}x{dilations[-1]}"
+        if max(s.pads_of(match, index)) > limits.PADDING_MAX:
+            return f"padding is {max(s.pads_of(match, index))}"
+        k, _, fy, fx = match.shape(f"cells{index}")
+        shapes[(k, fy, fx, strides, s.pads_of(match, index))] = index
+    return None if len(shapes) == 1 else "groups of input channels have different windows"
+
+
+GEOMETRY = Constraint(
+    "geometry",
+    f"a convolution of two axes without groups or dilation, stride 1 or 2 both ways, padding up to {limits.PADDING_MAX}",
+    _geometry,
+)
+
+
+def _rows(match: Match) -> str | None:
+    taps = match.shape("cells0")[2] * match.shape("cells0")[3]
+    return None if limits.group_channels(taps) else f"the kernel has {taps} taps"
+
+
+ROWS = Constraint(
+    "rows",
+    f"{limits.CHANNEL_BLOCK} input channels of all taps fit the {limits.ROWS} rows (at most "
+    f"{limits.ROWS // limits.CHANNEL_BLOCK} taps)",
+    _rows,
+)
+
+
+def _columns(match: Match) -> str | None:
+    k = match.shape("cells0")[0]
+    return None if k <= limits.COLUMNS else f"there are {k} output channels"
+
+
+COLUMNS = Constraint("columns", f"at most {limits.COLUMNS} output channels", _columns)
+
+
+def _groups(match: Match) -> str | None:
+    shape = match.shape("cells0")
+    each = limits.group_channels(shape[2] * shape[3])
+    if not each:
+        return None  # another rule says so
+    wanted = limits.groups(match.shape("input")[1], shape[2] * shape[3])
+    found = tuple(match.shape(f"cells{index}")[1] for index in _convs(match))
+    if found != wanted:
+        return f"input channels are {', '.join(map(str, found))}, not {', '.join(map(str, wanted))}"
+    first = 0
+    for index, count in enumerate(found):
+        if match.has(f"slice{index}") and _slice(match, index) != (1, first, first + count):
+            return f"group {index} reads other channels"
+        first += count
+    return None
+
+
+def _slice(match: Match, index: int) -> tuple[int | None, ...]:
+    if len(match.node(f"slice{index}").inputs) > 4:
+        return ()
+    return tuple(s.number(match, f"slice{index}_{name}") for name in ("axes", "start", "end"))
+
+
+GROUPS = Constraint(
+    "groups",
+    f"input channels come in groups of what the rows hold, at most {limits.CHANNELS_MAX}, and at most "
+    f"{limits.GROUPS_MAX} groups",
+    _groups,
+)
+
+
+def _input(match: Match) -> str | None:
+    for index in _convs(match):
+        found = tuple(s.number(match, f"clip{index}_{name}") for name in ("low", "high"))
+        if found != (limits.INPUT_MIN, limits.INPUT_MAX):
+            return f"the input is cut to {found[0]} and {found[1]}"
+    return None
+
+
+INPUT = Constraint("input", f"the input is cut to {limits.INPUT_MIN}..{limits.INPUT_MAX}", _input)
+
+
+def _converters(match: Match) -> str | None:
+    gain = s.number(match, "adc0_divisor")
+    wanted = (1, 0, gain, limits.SUM_MIN, limits.SUM_MAX)
+    for index in _convs(match):
+        names = ("multiplier", "addend", "divisor", "low", "high")
+        found = tuple(s.number(match, f"adc{index}_{name}") for name in names)
+        if found != wanted:
+            return f"multiplier, addend, divisor and bounds of a group are {found}"
+    if gain is None or gain < 1 or gain & (gain - 1) or gain.bit_length() - 1 > limits.SHIFT_MAX:
+        return f"the gain is {gain}"
+    return None
+
+
+CONVERTERS = Constraint(
+    "converters",
+    f"sums of all groups are divided by one power of two up to 2^{limits.SHIFT_MAX}, rounded down and cut to "
+    f"{limits.SUM_MIN}..{limits.SUM_MAX}",
+    _converters,
+)
+
+
+def _sums(match: Match) -> str | None:
+    names = ("multiplier", "multiplier_b", "addend", "divisor", "low", "high")
+    for index in range(1, s.group_count(match) - 1):
+        found = tuple(s.number(match, f"sum{index}_{name}") for name in names)
+        if found != (1, 1, 0, 1, -128, 127):
+            return f"groups are added with {found}"
+    return None
+
+
+SUMS = Constraint("sums", "sums of groups are added as they are", _sums)
+
+
+def _norm(match: Match) -> str | None:
+    k = match.shape("cells0")[0]
+    for name in ("multiplier", "addend"):
+        values = match.const(name).astype(np.int64)
+        if values.size not in (1, k) or (values.size == k > 1 and values.shape[-3:] != (k, 1, 1)):
+            return f"the {name} has shape {values.shape}"
+        if values.min() < limits.PARAMETER_MIN or values.max() > limits.PARAMETER_MAX:
+            return f"the {name} reaches {values.min()} or {values.max()}"
+    if match.has("multiplier_b") and not np.array_equal(match.const("multiplier"), match.const("multiplier_b")):
+        return "groups have different multipliers"
+    divisor = s.number(match, "divisor")
+    if divisor is None or divisor < 1 or divisor & (divisor - 1) or divisor.bit_length() - 1 > limits.SHIFT_MAX:
+        return f"the divisor is {divisor}"
+    bounds = (s.number(match, "low"), s.number(match, "high"))
+    if bounds not in ((limits.OUTPUT_MIN, limits.OUTPUT_MAX), (0, limits.OUTPUT_MAX)):
+        return f"bounds are {bounds[0]} and {bounds[1]}"
+    return None
+
+
+NORM = Constraint(
+    "batch norm",
+    f"multiplier and addend of each output channel have 8 bits, the divisor is a power of two up to 2^{limits.SHIFT_MAX}, "
+    f"results are cut to {limits.OUTPUT_MIN}..{limits.OUTPUT_MAX}, or to 0..{limits.OUTPUT_MAX} (ReLU)",
+    _norm,
+)
+ANALOG_RULES = (TYPES, CELLS, ZERO_POINTS, GEOMETRY, ROWS, COLUMNS, GROUPS, INPUT, CONVERTERS, SUMS, NORM)
