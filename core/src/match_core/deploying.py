@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from match_core.emit.lower import Title
     from match_core.hardware import Soc, Unit
     from match_core.ir.model import Model
+    from match_core.mapping.convert import Converted
     from match_core.mapping.result import Assignment, Candidates, Mapping, Refusal
     from match_core.observe import Facts, StageObserver
     from match_core.options import CompileOptions
@@ -33,9 +34,10 @@ def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Call
 
 @dataclass(frozen=True)
 class Deployed:
-    """The program that was chosen, all refusals, and what one task after another would cost (None: not made, or it does
-    not fit)."""
+    """The program that was chosen and the model whose nodes it runs (with the conversions between stored forms), all
+    refusals, and what one task after another would cost (None: not made, or it does not fit)."""
 
+    model: Model
     deployment: Deployment
     refused: tuple[Refusal, ...]
     sequential_cycles: int | None
@@ -43,9 +45,10 @@ class Deployed:
 
 @dataclass(frozen=True)
 class _Sequential:
-    """A mapping for one task after another; ``deployment`` None where it does not fit, ``error`` says why; ``far``:
-    tensors that had to move to the overflow memory."""
+    """A mapping for one task after another and the model it is for; ``deployment`` None where it does not fit,
+    ``error`` says why; ``far``: tensors that had to move to the overflow memory."""
 
+    model: Model
     mapping: Mapping
     refused: tuple[Refusal, ...]
     far: frozenset[str]
@@ -64,7 +67,7 @@ class Deploying:
     observer: StageObserver
     model: Model
     candidates: Candidates
-    title: Title
+    titles: Callable[[Model], Title]
 
     def run(self) -> Deployed:
         """The program with fewer modelled cycles of those that the options allow. InfeasibleError MATCH-M001 where none
@@ -76,11 +79,11 @@ class Deploying:
         if self.options.execution != "sequential" and self.soc.signalling is not None:
             beside = self._concurrent(self._scheduler(self._soc_beside(), cache), sequential)
             if beside is not None and (plain is None or self._is_better(beside, plain)):
-                return Deployed(beside, sequential.refused, cycles)
+                return Deployed(self.model, beside, sequential.refused, cycles)
         if plain is None:
             assert sequential.error is not None
             raise sequential.error
-        return Deployed(plain, sequential.refused, cycles)
+        return Deployed(sequential.model, plain, sequential.refused, cycles)
 
     def _soc_beside(self) -> Soc:
         """The Soc with units side by side; without its store where nothing copies there and back then."""
@@ -103,14 +106,15 @@ class Deploying:
         far: frozenset[str] = frozenset()
         while True:
             scheduled, refused = self._scheduled(scheduler, far)
-            mapping = self._mapped(scheduler, scheduled, refused)
-            deployer = Deployer(self.model, scheduler, scheduled, self.title, far)
+            chosen = self._mapped(scheduler, scheduled, refused)
+            model, mapping = chosen.model, chosen.mapping
+            deployer = Deployer(model, scheduler, chosen.offered, self.titles(model), far)
             try:
-                return _Sequential(mapping, refused, far, self._planned(deployer, mapping))
+                return _Sequential(model, mapping, refused, far, self._planned(deployer, mapping))
             except InfeasibleError as error:
                 more = deployer.overflowing(mapping)
                 if not more:
-                    return _Sequential(mapping, refused, far, None, error)
+                    return _Sequential(model, mapping, refused, far, None, error)
                 far |= more
 
     def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment | None:
@@ -148,16 +152,18 @@ class Deploying:
         return stage(
             self.observer,
             "plan side by side",
-            lambda: deploy_concurrent(self.model, scheduler, self.title, mapping, far=far),
+            lambda: deploy_concurrent(self.model, scheduler, self.titles(self.model), mapping, far=far),
             lambda made: {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)},
         )
 
     def _scheduled(
         self, scheduler: Scheduler, far: frozenset[str]
     ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+        from match_core.mapping.forms import check_forms
         from match_core.planning.overflow import placed
 
         offered = placed(self.candidates, far, scheduler.soc, self.units) if far else self.candidates
+        check_forms(offered, scheduler.soc)
         scheduled, unfit = stage(
             self.observer,
             "schedule",
@@ -166,17 +172,22 @@ class Deploying:
         )
         return scheduled, (*offered.refused, *unfit)
 
-    def _mapped(self, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]) -> Mapping:
+    def _mapped(
+        self, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]
+    ) -> Converted:
+        from match_core.mapping.convert import Conversions, converted
         from match_core.mapping.mapper import choose
         from match_core.mapping.validate import validate_mapping
 
-        def work() -> Mapping:
-            mapping = choose(self.model, scheduled, refused, scheduler.objective)
-            validate_mapping(self.model.graph, mapping)
-            scheduler.validate(mapping.assignments)
-            return mapping
+        def work() -> Converted:
+            conversions = Conversions(scheduler, [(unit, self.plugins.patterns(unit)) for unit in self.units])
+            mapping = choose(self.model, scheduled, refused, scheduler.objective, conversions)
+            chosen = converted(self.model, mapping, scheduled, conversions)
+            validate_mapping(chosen.model.graph, chosen.mapping)
+            scheduler.validate(chosen.mapping.assignments)
+            return chosen
 
-        return stage(self.observer, "map", work, lambda chosen: {"nodes": len(chosen.assignments)})
+        return stage(self.observer, "map", work, lambda chosen: {"nodes": len(chosen.mapping.assignments)})
 
     def _planned(self, deployer: Deployer, mapping: Mapping) -> Deployment:
         return stage(

@@ -1,4 +1,4 @@
-"""Stored forms: how a tensor lies in the home memory where a unit wants another order of bytes than dense and row-major.
+"""Stored forms: how a tensor lies in the home memory where a unit wants other bytes than dense and row-major ones.
 
 A form pads axes, cuts one into blocks, reorders axes, and may reverse the elements inside of every small group, as
 engines with words of several elements do. The plain form has no name. Programs whose units want different forms get

@@ -197,6 +197,8 @@ class Soc:
             raise ValueError(f"soc {self.name}: preset {self.preset!r} is not among {self.presets}")
         if self.host not in self.units:
             raise ValueError(f"soc {self.name}: host unit {self.host!r} is not among {self.units}")
+        if self.forms and self.signalling is not None:
+            raise ValueError(f"soc {self.name}: stored forms are for units that run one after another")
         if len({form.name for form in self.forms} - {""}) != len(self.forms):
             raise ValueError(f"soc {self.name}: two forms share a name, or one has none")
         for link in self.links:

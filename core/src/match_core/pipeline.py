@@ -97,13 +97,13 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     candidates = stage(
         observer, "match", lambda: _match(model, units, plugins), lambda found: {"candidates": len(found.legal)}
     )
-    title = _titles(source, model)
-    made = Deploying(request, soc, units, plugins, observer, model, candidates, title).run()
-    deployed = made.deployment
+    titles = partial(_titles, source)
+    made = Deploying(request, soc, units, plugins, observer, model, candidates, titles).run()
+    deployed, model = made.deployment, made.model
     sources = stage(
         observer,
         "emit",
-        lambda: _emit(request, model, deployed, title, plugins),
+        lambda: _emit(request, model, deployed, titles(model), plugins),
         lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
     )
     return Compilation(

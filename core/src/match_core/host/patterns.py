@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from match_core.host.conversion import conversion_pattern
 from match_core.host.fusion import FUSIONS, Fusion
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.loop import build_elementwise
@@ -93,10 +94,11 @@ def _regions() -> tuple[Pattern, ...]:
 
 
 def host_patterns() -> tuple[Pattern, ...]:
-    """All patterns of the host: operators, fusions, views, regions."""
+    """All patterns of the host: operators, fusions, views, regions, conversions between stored forms."""
     return (
         *(_operator_pattern(operator) for operator in OPERATORS),
         *(_fusion_pattern(fusion) for fusion in FUSIONS),
         _view(),
         *_regions(),
+        conversion_pattern(),
     )

@@ -1,7 +1,8 @@
 """Our operators as ONNX local functions with plain ONNX bodies.
 
 ``match.arith``: integer requantisation, addition, softmax, tables, sign offsets. ``match.nhwc``: spatial operators on
-NHWC activations. The bodies are the definition: what the emitted C must equal, bit for bit.
+NHWC activations. ``match.form``: the same tensor in another stored form. The bodies are the definition: what the
+emitted C must equal, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 ARITH = "match.arith"
 NHWC = "match.nhwc"
-#: Version of both domains.
+FORM = "match.form"
+#: Version of all domains.
 VERSION = 1
 
 _INT8, _UINT8, _INT64 = 3, 2, 7  # TensorProto element types
@@ -137,6 +139,13 @@ MaxPool <kernel_shape, pads, strides, dilations, ceil_mode> (x) => (y) {
     y = Transpose <perm: ints = [0, 2, 3, 1]> (y_nchw)
 }"""
 
+# Values do not change, only where they lie: forms are attributes (match_core.forms.Form.attributes).
+_CONVERT = """<domain: "match.form", opset_import: ["" : 21]>
+Convert <source, source_order, source_pad, source_split, source_reversed,
+         target, target_order, target_pad, target_split, target_reversed> (x) => (y) {
+    y = Identity (x)
+}"""
+
 
 def _texts() -> tuple[str, ...]:
     kinds = (("U8", _UINT8), ("I8", _INT8))
@@ -152,6 +161,7 @@ def _texts() -> tuple[str, ...]:
         _NHWC_FLOAT_CONV,
         _NHWC_MAX_POOL,
         _NHWC_AVERAGE_POOL,
+        _CONVERT,
         *INTEGER_FUNCTIONS,
     )
 

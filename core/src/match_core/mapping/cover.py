@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from match_core.mapping.forms import Conversion
     from match_core.mapping.objective import Weighting
     from match_core.mapping.result import Assignment
     from match_core.patterns.topology import Topology
@@ -31,11 +32,12 @@ class Option:
 @dataclass(frozen=True, slots=True)
 class Component:
     """Nodes that options tie together. ``forbidden``: sets of option indices that may not be chosen
-    together."""
+    together; ``conversions``: what choices cost besides, or rule out."""
 
     nodes: tuple[int, ...]
     options: tuple[Option, ...]
     forbidden: tuple[frozenset[int], ...] = ()
+    conversions: tuple[Conversion, ...] = ()
 
     @property
     def bound(self) -> int:
@@ -50,35 +52,40 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Chosen options of a component; ``status`` as in SolverStatus."""
+    """Chosen options of a component and the conversions that they need; ``status`` as in SolverStatus."""
 
     options: tuple[Option, ...]
     solver: str
     status: str
     bound: int
+    conversions: tuple[Conversion, ...] = ()
 
     @property
     def cost(self) -> int:
         """The cost of the cover."""
-        return sum(option.cost for option in self.options)
+        return sum(option.cost for option in self.options) + sum(needed.cost for needed in self.conversions)
 
 
 def options_of(topology: Topology, assignments: Sequence[Assignment], weighting: Weighting) -> tuple[Option, ...]:
-    """One option per distinct set of nodes, and one more where they can be a view: the cheapest, the first of
-    equals."""
-    best: dict[tuple[tuple[int, ...], bool], Option] = {}
+    """One option per distinct set of nodes and forms of what they read and make, and one more where they can be a view:
+    the cheapest, the first of equals."""
+    best: dict[tuple[tuple[int, ...], bool, tuple[str, ...]], Option] = {}
     for index, assignment in enumerate(assignments):
         candidate = assignment.candidate
         nodes = tuple(sorted({topology.position(node) for node in candidate.match.nodes}))
         option = Option(index, weighting.of(assignment.schedule.cost), nodes)
-        key = (nodes, candidate.pattern.view)
+        key = (nodes, candidate.pattern.view, tuple(operand.form for operand in candidate.workload.operands))
+        key = key if any(key[2]) else (*key[:2], ())
         if key not in best or option.cost < best[key].cost:
             best[key] = option
     return tuple(sorted(best.values(), key=lambda option: option.index))
 
 
-def components_of(node_count: int, options: Sequence[Option]) -> tuple[Component, ...]:
-    """Independent parts, in the order of their first nodes. Nodes without an option are components too."""
+def components_of(
+    node_count: int, options: Sequence[Option], conversions: Sequence[Conversion] = ()
+) -> tuple[Component, ...]:
+    """Independent parts, in the order of their first nodes. Nodes without an option are components too. What makes and
+    reads a tensor in several forms is in one part."""
     leader = list(range(node_count))
 
     def find(node: int) -> int:
@@ -87,9 +94,15 @@ def components_of(node_count: int, options: Sequence[Option]) -> tuple[Component
             node = leader[node]
         return node
 
-    for option in options:
-        first = find(option.nodes[0])
-        for node in option.nodes[1:]:
+    by_index = {option.index: option for option in options}
+    tied = [option.nodes for option in options]
+    tied += [
+        tuple(by_index[index].nodes[0] for index in (*conversion.makers, *conversion.readers))
+        for conversion in conversions
+    ]
+    for group in tied:
+        first = find(group[0])
+        for node in group[1:]:
             leader[max(find(node), first)] = min(find(node), first)
             first = find(first)
     nodes: dict[int, list[int]] = {}
@@ -98,4 +111,11 @@ def components_of(node_count: int, options: Sequence[Option]) -> tuple[Component
     offered: dict[int, list[Option]] = {}
     for option in options:
         offered.setdefault(find(option.nodes[0]), []).append(option)
-    return tuple(Component(tuple(nodes[root]), tuple(offered.get(root, ()))) for root in sorted(nodes))
+    between: dict[int, list[Conversion]] = {}
+    for conversion in conversions:
+        some = (*conversion.makers, *conversion.readers)[0]
+        between.setdefault(find(by_index[some].nodes[0]), []).append(conversion)
+    return tuple(
+        Component(tuple(nodes[root]), tuple(offered.get(root, ())), conversions=tuple(between.get(root, ())))
+        for root in sorted(nodes)
+    )

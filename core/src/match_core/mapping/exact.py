@@ -5,7 +5,16 @@ All are deterministic: they depend on the order of nodes and options only, never
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from match_core.mapping.cover import Component, Cover, Option
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar
+
+    from match_core.mapping.forms import Conversion
 
 #: Partial covers that dynamic programming looks at before it leaves the component to CP-SAT (some 0.1 s).
 STATES_MAX = 50_000
@@ -17,7 +26,7 @@ DETERMINISTIC_SECONDS = 10.0
 
 def solve(component: Component) -> Cover | None:
     """The best cover that was found; None if there is none (or none was found, where CP-SAT gave up)."""
-    if not component.forbidden:
+    if not component.forbidden and not component.conversions:
         cover, finished = by_states(component)
         if finished:
             return cover
@@ -85,9 +94,18 @@ def some_cover(component: Component) -> Cover | None:
         covered.update(joining.nodes)
         following = next((node for node in component.nodes if node not in covered), None)
         if following is None:
-            return Cover(tuple(chosen), "greedy", "heuristic", component.bound)
+            return _greedy(chosen, component)
         pending.append(iter(by_node[following]))
     return None
+
+
+def _greedy(chosen: list[Option], component: Component) -> Cover | None:
+    """The cover with the conversions it needs; None where one of them cannot be."""
+    taken = frozenset(option.index for option in chosen)
+    needed = tuple(conversion for conversion in component.conversions if conversion.needed(taken))
+    if any(conversion.assignment is None for conversion in needed):
+        return None
+    return Cover(tuple(chosen), "greedy", "heuristic", component.bound, needed)
 
 
 def _may_join(option: Option, chosen: list[Option], covered: set[int], component: Component) -> bool:
@@ -109,11 +127,15 @@ def by_cp_sat(component: Component) -> Cover | None:
         model.add_exactly_one(taken[option.index] for option in component.options if node in option.nodes)
     for forbidden in component.forbidden:
         model.add_bool_or(taken[index].negated() for index in sorted(forbidden))
-    model.minimize(sum(option.cost * taken[option.index] for option in component.options))
+    needs = [_need(model, taken, conversion) for conversion in component.conversions]
+    costs = [conversion.cost * need for conversion, need in zip(component.conversions, needs, strict=True)]
+    model.minimize(sum(option.cost * taken[option.index] for option in component.options) + sum(costs))
     if start is not None:
-        used = {option.index for option in start.options}
+        used = frozenset(option.index for option in start.options)
         for index, variable in taken.items():
             model.add_hint(variable, index in used)
+        for conversion, need in zip(component.conversions, needs, strict=True):
+            model.add_hint(need, conversion.needed(used))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
@@ -122,7 +144,21 @@ def by_cp_sat(component: Component) -> Cover | None:
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return start
     chosen = tuple(option for option in component.options if solver.boolean_value(taken[option.index]))
+    indices = frozenset(option.index for option in chosen)
+    needed = tuple(conversion for conversion in component.conversions if conversion.needed(indices))
     name = "optimal" if status == cp_model.OPTIMAL else "feasible"
     bound = max(component.bound, int(-(-solver.best_objective_bound // 1)))
-    found = Cover(chosen, "cp-sat", name, bound)
-    return Cover(chosen, "cp-sat", name, found.cost) if name == "optimal" else found
+    found = Cover(chosen, "cp-sat", name, bound, needed)
+    return replace(found, bound=found.cost) if name == "optimal" else found
+
+
+def _need(model: CpModel, taken: Mapping[int, IntVar], conversion: Conversion) -> IntVar:
+    """A variable that is true where the conversion is needed; it is false where it cannot be."""
+    need = model.new_bool_var(f"c_{len(model.proto.variables)}")
+    if conversion.assignment is None:
+        model.add(need == 0)
+    made = 1 if conversion.made else sum(taken[index] for index in conversion.makers)
+    wants = [taken[index] for index in conversion.readers] + ([1] if conversion.read else [])
+    for want in wants:
+        model.add(need >= made + want - 1)
+    return need

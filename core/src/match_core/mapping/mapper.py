@@ -9,12 +9,13 @@ are none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.mapping.aliases import shared_outputs
 from match_core.mapping.cover import Component, Cover, Option, components_of, options_of
 from match_core.mapping.exact import solve
+from match_core.mapping.forms import conversions_of, has_forms
 from match_core.mapping.missing import uncoverable, unsupported
 from match_core.mapping.objective import WEIGHTINGS, Weighting, least_product
 from match_core.mapping.order import circle, has_one_way_out, is_convex, readers, sorted_groups
@@ -23,6 +24,7 @@ from match_core.patterns.topology import Topology
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
+    from match_core.mapping.forms import Conversion, Converter
     from match_core.schedule.loops import Objective
 
 #: Rounds of forbidding circles before regions with several ways out are given up.
@@ -30,39 +32,68 @@ ROUNDS_MAX = 64
 
 
 def choose(
-    model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal] = (), objective: Objective = "latency"
+    model: Model,
+    offered: Sequence[Assignment],
+    refused: Sequence[Refusal] = (),
+    objective: Objective = "latency",
+    convert: Converter | None = None,
 ) -> Mapping:
     """The mapping with the least predicted cycles, energy, or product of both.
 
     ``offered``: all legal candidates with their schedules; ``refused``: everything that was refused before,
-    for messages and kept in the result. Deterministic; ties go to fewer candidates, then to those offered
-    first. UnsupportedError MATCH-P001 where nodes are in no candidate, MATCH-P002 where candidates only
+    for messages and kept in the result. ``convert``: what conversions between stored forms would cost, wanted where
+    candidates have any; those that the choice needs are the last assignments, on graphs of their own
+    (``mapping.convert.converted`` gives them their places). Deterministic; ties go to fewer candidates, then to those
+    offered first. UnsupportedError MATCH-P001 where nodes are in no candidate, MATCH-P002 where candidates only
     overlap.
     """
+    ask = _Question(model, tuple(offered), tuple(refused), convert)
     if objective != "edp":
-        return replace(_choose(model, offered, refused, WEIGHTINGS[objective]), objective=objective)
-    best = least_product(lambda weighting: _choose(model, offered, refused, weighting))
+        return replace(_choose(ask, WEIGHTINGS[objective]), objective=objective)
+    best = least_product(lambda weighting: _choose(ask, weighting))
     best = replace(best, objective=objective)
     bound = best.objective_value if best.solver.status == "optimal" else 0
     return replace(best, solver=replace(best.solver, objective=best.objective_value, bound=bound))
 
 
-def _choose(model: Model, offered: Sequence[Assignment], refused: Sequence[Refusal], weighting: Weighting) -> Mapping:
+@dataclass(frozen=True)
+class _Question:
+    """What is chosen from."""
+
+    model: Model
+    offered: tuple[Assignment, ...]
+    refused: tuple[Refusal, ...]
+    convert: Converter | None
+
+
+def _choose(ask: _Question, weighting: Weighting) -> Mapping:
+    model, offered = ask.model, ask.offered
     topology = Topology.of(model.graph)
     read_by = readers(topology)
     options = options_of(topology, offered, weighting)
     torn = {option.index for option in options if not is_convex(option.nodes, read_by)}
-    refused = (*refused, *(_torn_refusal(offered[index]) for index in sorted(torn)))
+    refused = (*ask.refused, *(_torn_refusal(offered[index]) for index in sorted(torn)))
     options = tuple(option for option in options if option.index not in torn)
     _check_all_offered(model, topology, options, refused)
-    covers = _cover(model, topology, options, read_by)
+    between = _conversions(ask, options, weighting)
+    covers = _cover(model, topology, options, between, read_by)
     while copied := _views_to_copy(model, topology, offered, options, covers):
         options = tuple(option for option in options if option.index not in copied)
-        covers = _cover(model, topology, options, read_by)
+        between = _conversions(ask, options, weighting)
+        covers = _cover(model, topology, options, between, read_by)
     chosen = [option for cover in covers for option in cover.options]
     order = sorted_groups([option.nodes for option in chosen], read_by)
-    assignments = tuple(offered[chosen[number].index] for number in order)
-    return Mapping(assignments, _status(covers), tuple(refused))
+    assignments = [offered[chosen[number].index] for number in order]
+    assignments += [c.assignment for cover in covers for c in cover.conversions if c.assignment is not None]
+    return Mapping(tuple(assignments), _status(covers), refused)
+
+
+def _conversions(ask: _Question, options: Sequence[Option], weighting: Weighting) -> tuple[Conversion, ...]:
+    if not any(has_forms(ask.offered[option.index].candidate) for option in options):
+        return ()
+    if ask.convert is None:
+        raise ValueError("candidates have stored forms, but nothing says what converting them costs")
+    return conversions_of(ask.model.graph, ask.offered, options, weighting, ask.convert)
 
 
 def _torn_refusal(assignment: Assignment) -> Refusal:
@@ -79,10 +110,15 @@ def _check_all_offered(model: Model, topology: Topology, options: Sequence[Optio
 
 
 def _cover(
-    model: Model, topology: Topology, options: Sequence[Option], read_by: Sequence[tuple[int, ...]]
+    model: Model,
+    topology: Topology,
+    options: Sequence[Option],
+    between: Sequence[Conversion],
+    read_by: Sequence[tuple[int, ...]],
 ) -> tuple[Cover, ...]:
     """Covers of all components without circles between the chosen options."""
-    solved = [(part, _solve(model, topology, part)) for part in components_of(len(topology.nodes), options)]
+    parts = components_of(len(topology.nodes), options, between)
+    solved = [(part, _solve(model, topology, part)) for part in parts]
     for _ in range(ROUNDS_MAX):
         chosen = [option for _, cover in solved for option in cover.options]
         wait = {chosen[number].index for number in circle([option.nodes for option in chosen], read_by)}
@@ -93,7 +129,8 @@ def _cover(
         solved = [(part, cover) for part, cover in solved if part not in tied]
         solved.append((joined, _solve(model, topology, joined)))
     safe = [option for option in options if has_one_way_out(option.nodes, read_by)]
-    parts = components_of(len(topology.nodes), safe)
+    indices = frozenset(option.index for option in safe)
+    parts = components_of(len(topology.nodes), safe, [kept for c in between if (kept := c.within(indices)) is not None])
     covers = (_solve(model, topology, part) for part in parts)
     return tuple(replace(cover, status="heuristic", bound=0) for cover in covers)
 
@@ -134,6 +171,7 @@ def _join(parts: Sequence[Component], forbidden: frozenset[int]) -> Component:
         nodes=tuple(sorted(node for part in parts for node in part.nodes)),
         options=tuple(sorted((option for part in parts for option in part.options), key=lambda option: option.index)),
         forbidden=(*(known for part in parts for known in part.forbidden), forbidden),
+        conversions=tuple(conversion for part in parts for conversion in part.conversions),
     )
 
 

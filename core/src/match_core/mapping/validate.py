@@ -28,12 +28,14 @@ def mapping_faults(graph: gs.Graph, mapping: Mapping) -> tuple[str, ...]:
     """Everything that is wrong with a mapping; empty if it is right: each node is in exactly one assignment, or in the
     shares of one operator, which cover a dimension of it once; each assignment may run (all rules of its pattern hold)
     and comes after those it reads from; what leaves a tree pattern is its result only; in a concurrent mapping a task
-    starts after those that make the bytes it reads have ended, and tasks of one unit do not overlap."""
+    starts after those that make the bytes it reads have ended, and tasks of one unit do not overlap; tensors are
+    read in the stored form in which they were made, and are plain at the graph's ends."""
     faults = [*_cover_faults(graph, mapping)]
     if not faults:
         faults += _order_faults(graph, mapping)
         faults += _escape_faults(graph, mapping)
         faults += _time_faults(graph, mapping)
+        faults += _form_faults(graph, mapping)
     for assignment in mapping.assignments:
         faults += _legality_faults(assignment)
     faults += _objective_faults(mapping)
@@ -161,6 +163,32 @@ def _early_faults(graph: gs.Graph, timed: Sequence[tuple[int, int, Assignment]])
                 made = writes(maker, tensors[name])
                 if end > start and any(overlap(box, other) for box in wanted for other in made):
                     yield f"{reader.candidate.node_names} start at {start}, {name!r} is made until {end}"
+
+
+def _form_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
+    """Operands of kernels say the form; everything else is plain."""
+    lies = {tensor.name: "" for tensor in graph.inputs}
+    ends = {tensor.name for tensor in graph.outputs}
+    for assignment in mapping.assignments:
+        candidate = assignment.candidate
+        made = [tensor.name for node in candidate.match.nodes for tensor in node.outputs if tensor.name]
+        forms = {_operand_tensor(candidate, o.name, o.role): o.form for o in candidate.workload.operands if o.form}
+        for name in sorted({t.name for node in candidate.match.nodes for t in node.inputs} - set(made)):
+            if name in lies and lies[name] != forms.get(name, ""):
+                yield f"{candidate.node_names} reads {name!r} as {forms.get(name, '')!r}, it lies as {lies[name]!r}"
+        lies.update((name, forms.get(name, "")) for name in made)
+        wrong = sorted(name for name in made if name in ends and lies[name])
+        if wrong:
+            yield f"{candidate.node_names} makes graph outputs {wrong} in a form"
+
+
+def _operand_tensor(candidate: Candidate, operand: str, role: str) -> str:
+    """The name of the tensor that an operand with a form is; conversions have one input."""
+    if role == "output":
+        return str(candidate.match.nodes[-1].outputs[0].name)
+    if operand in candidate.match.captures:
+        return str(candidate.match.captures[operand].name)
+    return str(candidate.match.nodes[0].inputs[0].name)
 
 
 def _objective_faults(mapping: Mapping) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import UnsupportedError
 from match_core.patterns.topology import Topology, is_constant
+from match_core.schedule.geometry import far_bytes
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Names of the tensors that an assignment reads and makes, each once."""
+    """Names of the tensors that an assignment reads and makes, each once. ``stored``: (name, bytes) of what it makes in
+    a form of its own."""
 
     reads: tuple[str, ...]
     makes: tuple[str, ...]
     view: bool
+    stored: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,10 @@ def flow_of(topology: Topology, assignment: Assignment) -> Flow:
         or topology.is_output(tensor)
         or any(id(reader) not in members for reader in topology.consumers(tensor))
     ]
-    return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), assignment.candidate.pattern.view)
+    candidate = assignment.candidate
+    outputs = (operand for operand in candidate.workload.operands if operand.role == "output" and operand.form)
+    stored = tuple((candidate.match.output.name, far_bytes(operand)) for operand in outputs)
+    return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), candidate.pattern.view, stored)
 
 
 def tensors_of(graph: gs.Graph) -> dict[str, gs.Tensor]:
@@ -110,6 +116,7 @@ def storages_of(model: Model, flows: Sequence[Flow], far: Container[str] = ()) -
             root[name] = root[_viewed(tensors, flow)] if flow.view else name
             shared.setdefault(root[name], []).append(name)
     made = {name for flow in flows for name in flow.makes}
+    stored = dict(pair for flow in flows for pair in flow.stored)
     for position, name in enumerate(outputs):
         earlier = [other for other in outputs[:position] if other in root and root[other] == root.get(name)]
         if name not in made or root[name] in inputs or earlier:
@@ -117,7 +124,7 @@ def storages_of(model: Model, flows: Sequence[Flow], far: Container[str] = ()) -
     return tuple(
         Storage(
             tensors=tuple(names),
-            size_bytes=tensor_bytes(tensors[first]),
+            size_bytes=stored.get(first, tensor_bytes(tensors[first])),
             source=first in inputs,
             target=any(n in outputs for n in names),
             far=any(n in far for n in names),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         for name in makes:
             if homes[name].size_bytes < _bytes(variables[name]):
                 yield f"{name!r} has {_bytes(variables[name])} bytes, its buffer {homes[name].size_bytes}"
+            if homes[name].size_bytes < (stored := _formed_bytes(task, name)):
+                yield f"{name!r} has {stored} bytes in its form, its buffer {homes[name].size_bytes}"
             shares = [other for other in reads if homes[other] is homes[name]]
             if bool(shares) != view:
                 yield f"task {task.index}: {name!r} {'shares no' if view else 'shares an'} input's bytes"
@@ -132,6 +135,15 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         owners = [buffer for buffer in program.buffers if buffer.kind == kind]
         if len(owners) != len(tensors):
             yield f"{len(owners)} {kind} buffers for {len(tensors)} graph {kind}s"
+
+
+def _formed_bytes(task: Task, name: str) -> int:
+    """Bytes of a tensor as the task writes it in a stored form: the product of the operand's axes."""
+    candidate = task.assignment.candidate
+    if name != candidate.match.nodes[-1].outputs[0].name:
+        return 0
+    outputs = [operand for operand in candidate.workload.operands if operand.role == "output" and operand.form]
+    return sum(-(-prod(axis.size for axis in o.axes) * o.element_bits // 8) for o in outputs)
 
 
 def _life_faults(graph: gs.Graph, program: Program) -> Iterator[str]:

@@ -77,8 +77,8 @@ class Operand:
     piece of the first axis; then the fields of the context are those of the parts.
     ``base``: where the operand is a view, elements from the start of the tensor to the first element of the view.
     ``far``: the memory that the tensor lies in between layers; empty: the home memory.
-    ``form``: the stored form (``Soc.forms``) in which the tensor lies there, whose bytes the axes describe; empty: dense
-    and row-major. Bytes inside of a reversed group are the kernel's business.
+    ``form``: the stored form (``Soc.forms``) in which the tensor lies there, whose bytes the axes describe; empty:
+    dense and row-major. Bytes inside of a reversed group are the kernel's business.
     """
 
     name: str

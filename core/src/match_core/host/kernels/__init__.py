@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
 def host_kernels() -> Mapping[str, InlineKernel]:
     """The kernel of every host pattern that has code, by pattern name."""
+    from match_core.host.conversion import CONVERT
     from match_core.host.fusion import FUSIONS
     from match_core.host.kernels.built import inline_kernel
+    from match_core.host.kernels.convert import build_convert
     from match_core.host.operators import OPERATORS
     from match_core.host.patterns import REGIONS
 
     builders = {operator.pattern: operator.build for operator in OPERATORS}
     builders |= {fusion.name: fusion.build for fusion in FUSIONS}
     builders |= {name: build for name, _, _, build in REGIONS}
+    builders[CONVERT] = build_convert
     return {name: inline_kernel(build) for name, build in builders.items()}
