@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml plugins/match-ita/pyproject.toml
 
-.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers wheels clean
+.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,9 @@ test-modes: $(STAMP)
 
 test-transformers: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests/end_to_end/test_transformers.py
+
+conformance: $(STAMP)
+	$(BIN)/python -m tests.conformance
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

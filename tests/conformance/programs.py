@@ -1,0 +1,91 @@
+"""From a case to C through the whole compiler: ``match compile`` for the core's own target, in this process."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import onnx
+from match_core.errors import MatchError
+from match_core.observe import NullObserver
+from match_core.pipeline import CompileRequest, build_program
+from match_core.plugin.host import Plugins
+
+from tests.conformance.suite import Case
+
+TARGET = "host"
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A graph input or output of an emitted program."""
+
+    name: str
+    field: str
+    ctype: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+
+@dataclass(frozen=True)
+class Program:
+    """An emitted program: its C files by name and its interface."""
+
+    name: str
+    files: dict[str, str]
+    arenas: tuple[tuple[str, int], ...]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No program: the compiler's coded error, or an internal one (``code`` empty)."""
+
+    code: str
+    reason: str
+
+
+@lru_cache(maxsize=1)
+def _plugins() -> Plugins:
+    return Plugins.load(installed=False)
+
+
+def compile_case(case: Case, folder: Path) -> Program | Refused:
+    """The program of a case; ``folder`` takes the model's file."""
+    path = folder / f"{case.name}.onnx"
+    onnx.save(case.model, path)
+    request = CompileRequest(model=path, target=TARGET, name=case.name, cache=False)
+    try:
+        compilation = build_program(request, _plugins(), NullObserver())
+    except MatchError as error:
+        return Refused(error.code, f"{error.what}: {error.why}")
+    except Exception as error:  # a bug of the compiler, which is what the suite looks for
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return Refused("", f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}: {error}"[:300])
+    files = {
+        file.name: file.content.decode("utf-8")
+        for file in compilation.sources.files
+        if file.name.endswith((".c", ".h")) and file.name != "example_main.c"
+    }
+    manifest = json.loads(compilation.sources.text("match.lock.json"))
+    arenas = tuple((a["field"], a["size_bytes"]) for a in manifest["arenas"])
+    return Program(case.name, files, arenas, _tensors(manifest["inputs"]), _tensors(manifest["outputs"]))
+
+
+def _tensors(entries: list[dict[str, Any]]) -> tuple[Tensor, ...]:
+    from match_core.emit.ctypes import c_type
+
+    return tuple(Tensor(t["name"], t["field"], c_type(t["dtype"]), t["dtype"], tuple(t["shape"])) for t in entries)
