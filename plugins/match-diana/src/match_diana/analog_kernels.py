@@ -16,7 +16,7 @@ from match_diana.analog_cells import pack_cells, pack_norm
 #: ``weights`` G groups of ``weight_bytes``, ``channels`` input channels each, the layer's last group ``last_channels``;
 #: ``norm`` multipliers and addends. Between two calls on an output tile it holds the sums of the groups so far.
 ANALOG_CONV = KernelInterface(
-    "diana_analog_conv",
+    "analog_conv",
     (("input", "input"), ("weights", "constant"), ("norm", "constant"), ("output", "output")),
     ("OY", "FY", "G", "B"),
     (("input", "words"), ("input", "y")),
@@ -39,5 +39,5 @@ def _pack(match: Match, workload: Workload) -> Mapping[str, NDArray[np.generic]]
 
 
 ANALOG_KERNELS: Mapping[str, Kernel] = MappingProxyType(
-    {"diana_analog_conv": Kernel(ANALOG_CONV, launch="match_diana_analog_conv", wait="", pack=_pack)}
+    {"analog_conv": Kernel(ANALOG_CONV, launch="match_diana_analog_conv", wait="", pack=_pack)}
 )

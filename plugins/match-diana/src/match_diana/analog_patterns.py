@@ -10,7 +10,7 @@ from match_diana.analog_workloads import conv
 
 ANALOG_PATTERNS: tuple[Pattern, ...] = (
     Pattern(
-        "diana_analog_conv",
+        "analog_conv",
         "convolution with ternary weights in the arithmetic of the analog array",
         ANALOG_CONV,
         ANALOG_RULES,

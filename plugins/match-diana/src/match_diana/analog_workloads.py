@@ -69,7 +69,7 @@ def conv(match: Match) -> Workload:
     )
     arithmetic = (("gain_shift", norm.gain.bit_length() - 1), ("shift", norm.shift), ("relu", int(norm.relu)))
     return Workload(
-        "diana_analog_conv",
+        "analog_conv",
         dims,
         operands,
         w.k * w.c * w.taps * w.oy * w.ox,

@@ -7,4 +7,7 @@ from match_core import Pass, Soc
 
 def diana_passes(soc: Soc) -> tuple[Pass, ...]:
     """All passes for a Soc with one of the arrays, in the order in which they are written in the documentation."""
-    return ()
+    from match_diana.passes.analog import ANALOG
+    from match_diana.passes.analog_scales import ANALOG_SCALES
+
+    return (ANALOG_SCALES, ANALOG)

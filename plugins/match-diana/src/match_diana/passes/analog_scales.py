@@ -1,0 +1,120 @@
+"""Layers with ternary weights get inputs and outputs of 7 bits, which is what the analog array has.
+
+This is where it is decided which layers are computed in the arithmetic of the analog array. A layer has one arithmetic
+in the graph, whatever unit runs it in the end, and the two arrays share none: the decision falls here, by modelled
+cycles of both arrays and of what stands around the layer. The mapper then chooses between the units that can compute
+what the graph says: the analog array and the host for these layers, the digital array and the host for others.
+
+Input and output of a chosen layer are cut to 7 bits in so many words, so the graph computes at every point what the
+program will. What is cut is what calibration had cut already, but for one step at the upper end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core import Model, Pass, PassContext, Phase
+from match_core.ir.editor import Editor
+from match_core.transforms.quant import shape_of
+
+from match_diana import analog_limits as limits
+from match_diana.analog_fit import ERROR_MAX, fit
+from match_diana.passes.analog_choice import choose
+from match_diana.passes.analog_layers import Layer, layers
+from match_diana.passes.analog_widen import is_narrow, joined, widen
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """Choose layers, widen their scales, cut their inputs and outputs."""
+    editor = Editor(model)
+    legal = [layer for layer in layers(editor.graph) if _may_change(editor, layer)]
+    chosen = choose(editor, legal)
+    if not chosen:
+        return editor.finish() if editor.notes else model
+    change = {id(tensor): tensor for layer in chosen for tensor in _tensors(editor, layer)}
+    for tensor in change.values():
+        if not is_narrow(tensor):
+            widen(editor, tensor)
+    cut: dict[int, gs.Tensor] = {}
+    for layer in chosen:
+        _cut_output(editor, layer)
+    for layer in chosen:
+        _cut_input(editor, layer, cut)
+    return editor.finish()
+
+
+def _tensors(editor: Editor, layer: Layer) -> tuple[gs.Tensor, ...]:
+    parts = [joined(tensor, editor.graph.outputs) for tensor in (layer.input, layer.output)]
+    return tuple(tensor for part in parts for tensor in part or ())
+
+
+def _may_change(editor: Editor, layer: Layer) -> bool:
+    """Whether the scales around a layer may change, and the array's arithmetic is close enough; else a note says so."""
+    name = "/".join(editor.origin(layer.site.op))
+    factors = []
+    for tensor in (layer.input, layer.output):
+        if is_narrow(tensor):
+            factors.append(1)
+        elif joined(tensor, editor.graph.outputs) is None:
+            editor.notes.append(
+                f"{name}: weights are ternary, but {tensor.name} cannot have the 7 bits of the analog array"
+            )
+            return False
+        else:
+            factors.append(2)
+    found = fit(layer.wanted(*factors))
+    if found.relative > ERROR_MAX:
+        editor.notes.append(
+            f"{name}: weights are ternary, but the analog array's arithmetic would be off by {found.error:.2f} steps of "
+            f"7 bits (expected root mean square), {found.relative:.2f} of the spread of the results; {ERROR_MAX} is allowed"
+        )
+        return False
+    return True
+
+
+def _cut_output(editor: Editor, layer: Layer) -> None:
+    """A Clip in front of the layer's QuantizeLinear."""
+    quantize = layer.site.quantize
+    clipped = _clip(editor, quantize.inputs[0], quantize.inputs[1], f"{layer.site.op.name}_cut", layer)
+    quantize.inputs[0] = clipped
+
+
+def _cut_input(editor: Editor, layer: Layer, cut: dict[int, gs.Tensor]) -> None:
+    """Clip, QuantizeLinear and DequantizeLinear behind the layer's DequantizeLinear, once for each tensor."""
+    read, conv = layer.read, layer.site.op
+    if id(layer.input) not in cut:
+        name, origin = f"{conv.name}_input", editor.origin(conv)
+        scale = read.inputs[1]
+        clipped = _clip(editor, read.outputs[0], scale, f"{name}_cut", layer)
+        zero = editor.constant(f"{name}_zero", np.array(0, np.int8))
+        shape, real = shape_of(read.outputs[0]), read.outputs[0].dtype
+        stored = editor.node("QuantizeLinear", [clipped, scale, zero], np.int8, shape, name=f"{name}_q", origin=origin)
+        cut[id(layer.input)] = editor.node(
+            "DequantizeLinear", [stored, scale, zero], real, shape, name=f"{name}_dq", origin=origin
+        )
+    conv.inputs[0] = cut[id(layer.input)]
+
+
+def _clip(editor: Editor, x: gs.Tensor, scale: gs.Constant, name: str, layer: Layer) -> gs.Variable:
+    step = np.asarray(scale.values).reshape(())
+    ends = (limits.INPUT_MIN, limits.INPUT_MAX)
+    bounds = [editor.constant(f"{name}_{end}", np.array(step * end, step.dtype)) for end in ends]
+    return editor.node(
+        "Clip", [x, *bounds], x.dtype, shape_of(x), name=name, origin=editor.origin(layer.site.op)
+    )
+
+
+ANALOG_SCALES = Pass(
+    "diana_analog_scales",
+    Phase.INTEGER,
+    run,
+    "inputs and outputs of ternary layers that gain on the analog array get 7 bits",
+    before=("integerise",),
+    after=("diana_power_of_two", "qoperator_to_qdq"),
+    exact=None,
+    optional=True,
+)
