@@ -14,6 +14,7 @@ from types import MappingProxyType
 from match_core import Constant
 
 from match_diana.analog_constants import ANALOG_CONSTANTS
+from match_diana.job_constants import JOB_CONSTANTS
 
 _MATCH = "MATCH, IEEE TCAD 2025"
 _EXAMPLE = "eml-eda/match b499427, examples/diana"
@@ -47,7 +48,7 @@ DIGITAL_CONSTANTS = (
     Constant("row_load_cycles", 2, "cycles", f"{_EXAMPLE}, cost model: per input channel and filter row"),
 )
 
-_TABLE = PLATFORM_CONSTANTS + DIGITAL_CONSTANTS + ANALOG_CONSTANTS
+_TABLE = PLATFORM_CONSTANTS + DIGITAL_CONSTANTS + JOB_CONSTANTS + ANALOG_CONSTANTS
 
 
 def constants() -> tuple[Constant, ...]:
