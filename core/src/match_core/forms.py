@@ -86,24 +86,24 @@ class Form:
         return stored
 
     def attributes(self, role: str) -> dict[str, object]:
-        """The form as attributes of a conversion, under names that begin with ``role``."""
-        found: dict[str, object] = {role: self.name, f"{role}_order": list(self.order)}
-        found[f"{role}_pad"] = [number for pair in self.pad for number in pair]
-        found[f"{role}_split"] = list(self.split or ())
-        found[f"{role}_reversed"] = self.reversed_group
-        return found
+        """The form as two attributes of a conversion, whose names begin with ``role``: its name, and its numbers
+        (group, axis that is cut or -1, block, number of pads, the pads, the order)."""
+        axis, block = self.split or (-1, 1)
+        pads = [number for pair in self.pad for number in pair]
+        return {role: self.name, f"{role}_bytes": [self.reversed_group, axis, block, len(self.pad), *pads, *self.order]}
 
     @classmethod
     def of_attributes(cls, attrs: Mapping[str, Any], role: str, rank: int) -> Form:
         """The form that ``attributes`` wrote."""
-        pad, split = tuple(attrs[f"{role}_pad"]), tuple(attrs[f"{role}_split"])
+        group, axis, block, count, *rest = (int(number) for number in attrs[f"{role}_bytes"])
+        pads, order = rest[: 2 * count], rest[2 * count :]
         return cls(
             name=str(attrs[role]),
             rank=rank,
-            pad=tuple(zip(pad[::2], pad[1::2], strict=True)),
-            split=(split[0], split[1]) if split else None,
-            order=tuple(attrs[f"{role}_order"]),
-            reversed_group=int(attrs[f"{role}_reversed"]),
+            pad=tuple(zip(pads[::2], pads[1::2], strict=True)),
+            split=None if axis < 0 else (axis, block),
+            order=tuple(order),
+            reversed_group=group,
         )
 
 

@@ -141,8 +141,7 @@ MaxPool <kernel_shape, pads, strides, dilations, ceil_mode> (x) => (y) {
 
 # Values do not change, only where they lie: forms are attributes (match_core.forms.Form.attributes).
 _CONVERT = """<domain: "match.form", opset_import: ["" : 21]>
-Convert <source, source_order, source_pad, source_split, source_reversed,
-         target, target_order, target_pad, target_split, target_reversed> (x) => (y) {
+Convert <source, source_bytes, target, target_bytes> (x) => (y) {
     y = Identity (x)
 }"""
 

@@ -105,8 +105,24 @@ def converted(model: Model, mapping: UnitMapping, offered: Sequence[Assignment],
     rebind = _Rebind(nodes, tensors, made, _forms_at_home(model.graph, placed))
     chosen = [rebind.edges(assignment) for assignment in placed]
     kept = tuple(found for assignment in offered if (found := rebind.bound(assignment)) is not None)
+    _end(editor, tensors, made, wanted)
     changed = editor.finish()
     return Converted(changed, replace(mapping, assignments=_sorted(changed, [*chosen, *inserted])), (*kept, *inserted))
+
+
+def _end(
+    editor: Editor,
+    tensors: Mapping[str, gs.Tensor],
+    made: Mapping[tuple[str, str], gs.Variable],
+    wanted: Mapping[tuple[str, str], str],
+) -> None:
+    """Graph outputs are plain: where one is made in another form, the conversion's result takes its place and name."""
+    for position, output in enumerate(editor.graph.outputs):
+        name = output.name
+        if (name, "") in made:
+            editor.rename(tensors[name], f"{name}_{wanted[name, '']}")
+            made[name, ""].name = name
+            editor.graph.outputs[position] = made[name, ""]
 
 
 def _forms_at_home(graph: gs.Graph, assignments: Sequence[Assignment]) -> dict[str, str]:
