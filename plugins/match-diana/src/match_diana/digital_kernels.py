@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from match_core import Kernel, KernelInterface
+from match_core import Kernel, KernelInterface, Match, Workload
 
-DIGITAL_INTERFACES: tuple[KernelInterface, ...] = ()
-DIGITAL_KERNELS: Mapping[str, Kernel] = MappingProxyType({})
+from match_diana import digital_interfaces as interfaces
+from match_diana import digital_pack as pack
+from match_diana.digital_interfaces import DIGITAL_INTERFACES
+
+__all__ = ["DIGITAL_INTERFACES", "DIGITAL_KERNELS"]
+
+
+def _kernel(interface: KernelInterface, packed: Callable[[Match, Workload], pack.Arrays]) -> Kernel:
+    """The launch returns when the array is done: nothing may be done meanwhile."""
+    return Kernel(interface, launch=f"match_diana_{interface.kind}", wait="", pack=packed)
+
+
+_ADD = _kernel(interfaces.DIGITAL_ADD, pack.no_weights)
+
+DIGITAL_KERNELS: Mapping[str, Kernel] = MappingProxyType(
+    {
+        "digital_conv": _kernel(interfaces.DIGITAL_CONV, pack.conv_weights),
+        "digital_conv_channels": _kernel(interfaces.DIGITAL_CONV_CHANNELS, pack.channels_weights),
+        "digital_depthwise": _kernel(interfaces.DIGITAL_DEPTHWISE, pack.depthwise_weights),
+        "digital_dense": _kernel(interfaces.DIGITAL_DENSE, pack.dense_weights),
+        "digital_add": _ADD,
+        "digital_add_channels": _ADD,
+        "digital_add_relu": _kernel(interfaces.DIGITAL_ADD_RELU, pack.identity_weights),
+    }
+)

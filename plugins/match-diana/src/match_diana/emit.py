@@ -64,5 +64,5 @@ def _twin() -> TwinApi:
         ),
         sources=_files("twin", "src", suffixes=(".c",)),
         clocks=CLOCKS,
-        arenas={"l1": "match_diana_twin_l1({bytes})"},
+        arenas={"l1": "match_diana_twin_l1({bytes})", "l2": "match_diana_twin_l2({bytes})"},
     )

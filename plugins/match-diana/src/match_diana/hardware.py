@@ -8,6 +8,8 @@ from match_core import Hardware, Link, Memory, Soc, Unit
 
 from match_diana.analog_constants import ANALOG_CONSTANTS
 from match_diana.constants import DIGITAL_CONSTANTS, PLATFORM_CONSTANTS, constants, values
+from match_diana.forms import FORMS
+from match_diana.job_constants import JOB_CONSTANTS
 
 #: Weights are fetched from L2 by the array itself at every call; the memory of its own limits how many a tile may have.
 DIGITAL = Unit(
@@ -17,7 +19,7 @@ DIGITAL = Unit(
     layout="NCHW",
     spatial_types=("int8",),
     private=(("weights", "digital_weights"),),
-    constants=PLATFORM_CONSTANTS + DIGITAL_CONSTANTS,
+    constants=PLATFORM_CONSTANTS + DIGITAL_CONSTANTS + JOB_CONSTANTS,
 )
 ANALOG = Unit(
     name="analog",
@@ -57,6 +59,7 @@ def _soc() -> Soc:
             _link("analog_norm_fetch", "analog_norm", figures),
         ),
         home="l2",
+        forms=FORMS,
         clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),
         notes=(
             "Host, arrays and copies run one after another: whether anything may run at the same time is not public.",

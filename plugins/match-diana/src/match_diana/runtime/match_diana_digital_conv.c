@@ -1,0 +1,47 @@
+/* match_diana_digital_conv.c - convolutions and dense layers by the published functions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "match_diana_digital.h"
+
+#include <stddef.h>
+
+#include "match_diana_digital_copy.h"
+#include "match_diana_digital_layer.h"
+#include "match_runtime.h"
+
+#define DENSE_BIAS_BYTES 16u
+
+void match_diana_digital_conv(const match_digital_conv_t *tile)
+{
+    Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, tile->c, tile->k);
+    (void)digital_conv_2d(NULL, match_diana_l1(tile->input), match_diana_digital_weights(tile->weights), NULL,
+                          match_diana_l1(tile->output), &layer);
+    global_sync_digital();
+}
+
+void match_diana_digital_depthwise(const match_digital_depthwise_t *tile)
+{
+    const uint32_t channels = match_min_u32(tile->k, (uint32_t)tile->channels);
+    Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, channels, channels);
+    (void)digital_depthwise_conv_2d(NULL, match_diana_l1(tile->input), match_diana_digital_weights(tile->weights), NULL,
+                                    match_diana_l1(tile->output), &layer);
+    global_sync_digital();
+}
+
+/* 16 outputs for each call: the published tools never give the array more (DORY's tiler, MATCH's kernels). */
+void match_diana_digital_dense(const match_digital_dense_t *tile)
+{
+    const uint32_t inputs = tile->c, outputs = match_min_u32(tile->k, (uint32_t)tile->outputs);
+    const uint8_t *weights = match_diana_digital_weights(tile->weights);
+    for (uint32_t k = 0u; k < outputs; k += MATCH_DIANA_LANES) {
+        Layer_parameters layer = {
+            .c = inputs,
+            .k = MATCH_DIANA_LANES,
+            .activation_function = (uint32_t)tile->relu,
+            .output_shift = (uint32_t)tile->shift,
+            .dilation = 1u,
+        };
+        (void)digital_fully_connected(NULL, match_diana_l1(tile->input), weights + k * (inputs + DENSE_BIAS_BYTES), NULL,
+                                      match_diana_l1((const uint8_t *)tile->output + k), &layer);
+        global_sync_digital();
+    }
+}
