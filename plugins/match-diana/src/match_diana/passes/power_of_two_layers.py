@@ -1,0 +1,171 @@
+"""Quantised convolutions and dense layers that the digital array can take once their numbers fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.transforms.geometry import conv_geometry
+from match_core.transforms.quant import QuantConstant, Site, constant, producer, quant_constant, shape_of
+
+from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
+from match_diana.passes.power_of_two_weights import Ints, Reals
+from match_diana.passes.symmetric_padding_rule import Side, widened
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: Strides of the digital array (diana.md section 2.2).
+_STRIDES = (1, 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """``node`` (Conv, Gemm or MatMul) of ``site`` with ``add``, the Add of its bias where that is a node of its own.
+    ``weight`` [outputs, inputs, taps] stands for real values ``weight * scale`` with ``scale`` [outputs]; ``bias``
+    [outputs] is real. ``padded``: zeros are read beside the input."""
+
+    site: Site
+    node: gs.Node
+    add: gs.Node | None
+    weight: Ints
+    scale: Reals
+    bias: Reals
+    padded: bool
+    source: Activation
+    result: Activation
+
+    @property
+    def ternary(self) -> bool:
+        """Whether every output has weights -a, 0 and a only: the analog array may take it."""
+        sizes = np.abs(self.weight).reshape(len(self.weight), -1)
+        largest = sizes.max(axis=1, initial=0)[:, None]
+        plain = self.node.op == "Conv" and int(self.node.attrs.get("group", 1)) == 1
+        return plain and sizes.size > 0 and bool(np.all((sizes == 0) | (sizes == largest)))
+
+
+def layer_of(graph: QuantisedGraph, quantize: gs.Node) -> Layer | None:
+    """The layer that a QuantizeLinear rounds; None where it is none of the array's."""
+    site, result = graph.site(quantize), graph.of(quantize.outputs[0])
+    if site is None or result is None:
+        return None
+    node, add = _split(graph, site)
+    source = graph.source(node.inputs[0]) if node is not None and len(node.inputs) > 1 else None
+    stored = quant_constant(node.inputs[1]) if node is not None and source is not None else None
+    if node is None or source is None or stored is None or not _usable(stored):
+        return None
+    weight = _filters(node, stored) if node.op == "Conv" else _columns(node, stored)
+    if weight is None:
+        return None
+    values, scale = weight
+    bias = _bias(node, add, len(values))
+    if bias is None:
+        return None
+    padded = node.op == "Conv" and any(conv_geometry(node).pads)
+    return Layer(site, node, add, values, scale, bias, padded, source, result)
+
+
+def _split(graph: QuantisedGraph, site: Site) -> tuple[gs.Node | None, gs.Node | None]:
+    """The site's product, and the Add of a constant behind it."""
+    node = site.op
+    if node.op in ("Conv", "Gemm", "MatMul"):
+        return node, None
+    for position in (0, 1) if node.op == "Add" else ():
+        tensor = node.inputs[position]
+        before = producer(tensor)
+        private = len(tensor.outputs) == 1 and not any(tensor is output for output in graph.editor.graph.outputs)
+        if before is not None and before.op == "MatMul" and private and shape_of(tensor) == site.real_shape:
+            return before, node
+    return None, None
+
+
+def _usable(stored: QuantConstant) -> bool:
+    small = stored.values.size > 0 and stored.values.min() >= -128 and stored.values.max() <= 127
+    return bool(small and np.all(np.isfinite(stored.scale)) and np.all(stored.scale > 0))
+
+
+def _filters(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:
+    """Weights [outputs, inputs, taps] and scales of a convolution whose geometry the array has."""
+    if stored.axis not in (None, 0) or stored.values.ndim not in (3, 4) or not _fits(node):
+        return None
+    outputs, inputs = stored.values.shape[:2]
+    scale = np.broadcast_to(stored.scale.reshape(-1), (outputs,))
+    return stored.values.reshape(outputs, inputs, -1), np.asarray(scale, np.float64)
+
+
+def _fits(node: gs.Node) -> bool:
+    """One group or one per channel, strides 1 or 2, no dilation, sides that the array has or that zero taps give."""
+    shape = shape_of(node.inputs[0])
+    geometry = conv_geometry(node)
+    axes = len(geometry.kernel)
+    depthwise = geometry.group == shape[1] == shape_of(node.outputs[0])[1]
+    if not (geometry.group == 1 or depthwise) or any(size != 1 for size in geometry.dilations):
+        return False
+    if geometry.strides[0] not in _STRIDES or any(stride != geometry.strides[0] for stride in geometry.strides):
+        return False
+    sides = [
+        Side(size, kernel, stride, geometry.pads[axis], geometry.pads[axes + axis])
+        for axis, (size, kernel, stride) in enumerate(zip(shape[2:], geometry.kernel, geometry.strides, strict=True))
+    ]
+    return all(widened(side, symmetric=axis == axes - 1) is not None for axis, side in enumerate(sides))
+
+
+def _columns(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:
+    """Weights [outputs, inputs, 1] and scales of a dense layer."""
+    attrs = node.attrs if node.op == "Gemm" else {}
+    if stored.values.ndim != 2 or attrs.get("transA", 0) or float(attrs.get("alpha", 1.0)) <= 0:
+        return None
+    transposed = bool(attrs.get("transB", 0))
+    values = stored.values if transposed else stored.values.T
+    if stored.axis is not None and stored.axis != (0 if transposed else 1):
+        return None
+    scale = float(attrs.get("alpha", 1.0)) * np.broadcast_to(stored.scale.reshape(-1), (len(values),))
+    return np.ascontiguousarray(values)[:, :, None], scale
+
+
+def _bias(node: gs.Node, add: gs.Node | None, outputs: int) -> Reals | None:
+    """The real bias [outputs]; None where it is no constant, or not one value per output."""
+    tensor = None
+    factor = float(node.attrs.get("beta", 1.0)) if node.op == "Gemm" else 1.0
+    if add is not None:
+        tensor = add.inputs[1] if producer(add.inputs[0]) is node else add.inputs[0]
+    elif len(node.inputs) > 2 and not node.inputs[2].is_empty():
+        tensor = node.inputs[2]
+    if tensor is None:
+        return np.zeros(outputs)
+    stored = quant_constant(tensor)
+    values = stored.real() if stored is not None else constant(tensor)
+    if values is None or values.size not in (1, outputs) or not np.all(np.isfinite(values)):
+        return None
+    if values.size > 1 and values.shape[-1] != outputs:
+        return None
+    return factor * np.broadcast_to(np.asarray(values, np.float64).reshape(-1), (outputs,))
+
+
+def set_numbers(graph: QuantisedGraph, layer: Layer, weight: Ints, scale: float, bias: Ints) -> None:
+    """Give the layer weights [outputs, inputs, taps] of one real ``scale`` and a bias [outputs] in steps of the
+    products."""
+    node, name = layer.node, layer.node.name
+    given = shape_of(node.inputs[1])
+    if node.op == "Conv":
+        stored = weight.reshape(given)
+    else:
+        stored = weight[:, :, 0] if node.attrs.get("transB", 0) else np.ascontiguousarray(weight[:, :, 0].T)
+    node.inputs[1] = _dequantised(graph, f"{name}_weight", stored.astype(np.int8), scale, node)
+    product = scale * layer.source.quant.scale
+    made = _dequantised(graph, f"{name}_bias", bias.astype(np.int32), product, node)
+    if node.op == "Gemm":
+        node.attrs.update(alpha=1.0, beta=1.0)
+    if layer.add is not None:
+        layer.add.inputs[1 if producer(layer.add.inputs[0]) is node else 0] = made
+    elif node.op != "MatMul":  # a product without bias needs none
+        node.inputs = [node.inputs[0], node.inputs[1], made]
+
+
+def _dequantised(graph: QuantisedGraph, name: str, values: Ints, scale: float, node: gs.Node) -> gs.Variable:
+    editor = graph.editor
+    stored = editor.constant(f"{name}_values", values)
+    step = editor.constant(f"{name}_scale", np.array(scale, np.float32))
+    origin = editor.origin(node)
+    return editor.node("DequantizeLinear", [stored, step], np.float32, values.shape, name=f"{name}_real", origin=origin)
