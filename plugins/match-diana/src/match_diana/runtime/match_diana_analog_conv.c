@@ -34,7 +34,7 @@ static uint32_t address(const void *pointer)
     return (uint32_t)(uintptr_t)pointer;
 }
 
-static uint32_t padding(const match_analog_conv_t *tile)
+static uint32_t pad_bits(const match_analog_conv_t *tile)
 {
     return tile->input_y_pad_after | (tile->input_y_pad_before << 2) | ((uint32_t)tile->pad_right << 4) |
            ((uint32_t)tile->pad_left << 6);
@@ -64,7 +64,7 @@ static void encode(const match_analog_conv_t *tile, uint32_t group, bool first, 
         .fy = tile->fy,
         .ox = (uint32_t)(tile->ox / tile->unroll),
         .oy = tile->oy,
-        .padding = padding(tile),
+        .padding = pad_bits(tile),
         .dilation = 1u,
         .stride = (uint32_t)tile->stride,
         .ox_unroll = (uint32_t)tile->unroll,
