@@ -76,7 +76,9 @@ static void run(void *argument) {
   job_t job;
   memcpy(&job, argument, sizeof job);
   diana_l2_words(job.cells, encoded, diana_analog_cell_bytes(&job.layer) / sizeof *encoded, "analog weights");
-  read_norm(&job, norm);
+  if (job.layer.normalises) {
+    read_norm(&job, norm);
+  }
   diana_analog_load(&job.layer, encoded);
   diana_analog_compute(&job.layer, norm);
 }
@@ -106,15 +108,14 @@ static void check_job(const job_t *job) {
 static void start(const job_t *job) {
   const diana_analog_layer_t *const layer = &job->layer;
   const uint64_t activations = (uint64_t)layer->oy * (layer->ox / layer->ox_unroll);
-  const uint64_t activation_cycles = (activations * MATCH_DIANA_ANALOG_ACTIVATION_TENTH_CYCLES + 9u) / 10u;
   const diana_step_t steps[] = {
-      {MATCH_TWIN_CLOCK_DMA, diana_fetch_cycles(diana_analog_norm_bytes(layer)), "analog batch-norm"},
-      {MATCH_TWIN_CLOCK_DMA, diana_fetch_cycles(diana_analog_cell_bytes(layer)), "analog weights"},
-      {MATCH_TWIN_CLOCK_ANALOG, (uint64_t)layer->rows * MATCH_DIANA_ANALOG_ROW_LOAD_CYCLES, "analog load"},
-      {MATCH_TWIN_CLOCK_ANALOG, activation_cycles, "analog layer"},
+      {MATCH_TWIN_CLOCK_ANALOG, MATCH_DIANA_JOB_LOAD_CYCLES, "instructions"},
+      {MATCH_TWIN_CLOCK_ANALOG, layer->normalises ? diana_fetch_cycles(diana_analog_norm_bytes(layer)) : 0u, "batch-norm"},
+      {MATCH_TWIN_CLOCK_ANALOG, diana_fetch_cycles(diana_analog_cell_bytes(layer)), "weights"},
+      {MATCH_TWIN_CLOCK_ANALOG, (uint64_t)layer->rows * MATCH_DIANA_ANALOG_ROW_LOAD_CYCLES, "analog cells"},
+      {MATCH_TWIN_CLOCK_ANALOG, (activations * MATCH_DIANA_ANALOG_ACTIVATION_TENTH_CYCLES + 9u) / 10u, "analog layer"},
   };
-  const size_t first = layer->normalises ? 0u : 1u;
-  diana_run(DIANA_ANALOG, steps + first, sizeof steps / sizeof steps[0] - first, run, job, sizeof *job);
+  diana_run(DIANA_ANALOG, steps, sizeof steps / sizeof steps[0], run, job, sizeof *job);
 }
 
 void diana_analog_trigger(void) {

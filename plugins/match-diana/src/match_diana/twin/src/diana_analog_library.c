@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diana_analog.h"
 #include "diana_twin.h"
+#include "dory.h"
 #include "kernels.h"
 
 Instruction_memory_object_analog instruction_memory_compiled_analog[2];
@@ -75,6 +76,7 @@ void analog_encoder_instruction_memory(uint32_t pointer_input, uint32_t pointer_
   words->reg27 = 0u;
   encode_layer(words, layer);
   encode_stop(&instruction_memory_compiled_analog[1]);
+  match_twin_spend_kind(MATCH_TWIN_CLOCK_HOST, MATCH_DIANA_ENCODE_CYCLES, "encode");
 }
 
 static uint32_t address_of(const void *data) { return (uint32_t)(uintptr_t)data; }

@@ -17,27 +17,27 @@ int32_t diana_analog_adc(int32_t sum, uint32_t gain_log2) {
 }
 
 /* Nothing public says whether a number that does not fit wraps or saturates, so programs must not get there. */
-static int32_t fit(int32_t value, int32_t low, int32_t high, const char *what, uint32_t channel) {
-  if (value < low || value > high) {
-    match_twin_faultf("analog: %s of channel %u is %d; %d to %d fits", what, (unsigned)channel, (int)value, (int)low,
-                      (int)high);
+static int32_t fit(int32_t value, const char *what, uint32_t channel) {
+  if (value < INT8_MIN || value > INT8_MAX) {
+    match_twin_faultf("analog: %s of channel %u is %d; %d to %d fits", what, (unsigned)channel, (int)value, INT8_MIN,
+                      INT8_MAX);
   }
   return value;
 }
 
+/* The batch-norm has 16 bits, which the product of two numbers of 8 bits and a third one never leave. */
 int8_t diana_analog_post(const diana_analog_layer_t *layer, const int32_t *norm, uint32_t channel, int32_t value,
                          int32_t partial_sum) {
-  const int32_t sum = fit(value + partial_sum, INT8_MIN, INT8_MAX, "the sum over the groups", channel);
+  const int32_t sum = fit(value + partial_sum, "the sum over the groups", channel);
   if (!layer->normalises) {
     return (int8_t)sum;
   }
-  const int32_t scaled =
-      fit(sum * norm[channel] + norm[layer->k + channel], INT16_MIN, INT16_MAX, "the batch-norm's result", channel);
+  const int32_t scaled = sum * norm[channel] + norm[layer->k + channel];
   return (int8_t)clip(shift_down(scaled, layer->shift), layer->rectifies ? 0 : OUT_LOW, OUT_HIGH);
 }
 
 void diana_analog_check_norm(const diana_analog_layer_t *layer, const int32_t *norm) {
   for (uint32_t i = 0u; i < 2u * layer->k; i++) {
-    (void)fit(norm[i], INT8_MIN, INT8_MAX, i < layer->k ? "the multiplier" : "the addend", i % layer->k);
+    (void)fit(norm[i], i < layer->k ? "the multiplier" : "the addend", i % layer->k);
   }
 }
