@@ -1,4 +1,5 @@
-/* encoders_instruction_memory.h - of the kernel library, under its published names. SPDX-License-Identifier: Apache-2.0 */
+/* encoders_instruction_memory.h - of the kernel library, under its published names (dory-hal), as the twin has it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_DIANA_TWIN_ENCODERS_H
 #define MATCH_DIANA_TWIN_ENCODERS_H
 

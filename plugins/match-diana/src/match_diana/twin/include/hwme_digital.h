@@ -1,4 +1,5 @@
-/* hwme_digital.h - registers of the digital accelerator under their published names. SPDX-License-Identifier: Apache-2.0 */
+/* hwme_digital.h - registers of the digital array under the names of the SDK (pulp-sdk-diana, archi/hwme and hal/hwme).
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_DIANA_TWIN_HWME_DIGITAL_H
 #define MATCH_DIANA_TWIN_HWME_DIGITAL_H
 

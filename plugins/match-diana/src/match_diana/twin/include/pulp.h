@@ -1,4 +1,5 @@
-/* pulp.h - the SDK of the chip, as far as the kernel library and programs need it. SPDX-License-Identifier: Apache-2.0 */
+/* pulp.h - the SDK of the chip, as far as the kernel library and programs need it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_DIANA_TWIN_PULP_H
 #define MATCH_DIANA_TWIN_PULP_H
 

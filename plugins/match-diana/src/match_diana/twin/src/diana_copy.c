@@ -26,7 +26,8 @@ static void move(void *argument) {
 }
 
 uint64_t diana_fetch_cycles(size_t bytes) {
-  return MATCH_DIANA_DMA_CHUNK_CYCLES + (bytes + MATCH_DIANA_DMA_BYTES_PER_CYCLE - 1u) / MATCH_DIANA_DMA_BYTES_PER_CYCLE;
+  const size_t step = MATCH_DIANA_DMA_BYTES_PER_CYCLE;
+  return MATCH_DIANA_DMA_CHUNK_CYCLES + (bytes + step - 1u) / step;
 }
 
 static size_t size(const diana_copy_t *copy) {

@@ -22,10 +22,10 @@ typedef struct {
 } shape_t;
 
 static const shape_t shapes[DIANA_DEVICES] = {
-    [DIANA_DIGITAL] = {"the digital array", 0x1A10C000u, 0xB8u, diana_digital_trigger, 0xA0u, 0xA4u, 0xA8u, 0xACu, 0xB0u,
-                       0xB4u},
-    [DIANA_ANALOG] = {"the analog array", 0x1A10D000u, 0x80u, diana_analog_trigger, 0x6Cu, 0x70u, 0x74u, 0x78u, 0x7Cu,
-                      0x80u},
+    [DIANA_DIGITAL] = {"the digital array", 0x1A10C000u, 0xB8u, diana_digital_trigger, .operation = 0xA0u, .l2 = 0xA4u,
+                       .words = 0xA8u, .l1 = 0xACu, .banks = 0xB0u, .rows = 0xB4u},
+    [DIANA_ANALOG] = {"the analog array", 0x1A10D000u, 0x80u, diana_analog_trigger, .operation = 0x6Cu, .l2 = 0x70u,
+                      .words = 0x74u, .l1 = 0x78u, .banks = 0x7Cu, .rows = 0x80u},
 };
 
 typedef struct {

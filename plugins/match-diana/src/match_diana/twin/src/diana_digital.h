@@ -1,12 +1,12 @@
 /* diana_digital.h - what the source files of the digital array share. Not for emitted programs.
  *
  * Layouts, all with the bytes of every aligned group of 4 reversed, so that element i of an array lies at i ^ 3:
- *   tensors in rows       [channel][row][column], a channel and a row as long as the instruction says
+ *   tensors in rows       [channel][row][column], rows as long as the instruction says
  *   tensors of channels   [64 channels][row][column][64], what the analog array reads; columns are those of the
  *                         instruction, so a row is as long as 16 * ox
  *   vectors               [channel]
- *   weights               convolution: per 16 outputs [channel][fy][fx][16], then 64 bytes of biases; fully connected: per
- *                         16 outputs [c / 16][16 outputs][16 inputs], then 16 biases of 128 bits
+ *   weights               convolution: per 16 outputs [channel][fy][fx][16], then 64 bytes of biases; fully connected:
+ *                         per 16 outputs [c / 16][16 outputs][16 inputs], then 16 biases of 128 bits
  *   biases                convolution: four planes of 16 bytes, the least significant bytes first; fully connected: 128
  *                         bits each, least significant byte first
  * Sheet 5.2 has the weights. The order of rows in "tensors of channels", and which columns the array fills beyond those
@@ -41,17 +41,22 @@ typedef struct {
   uint32_t fx, fy, stride;
   uint32_t side, top, bottom; /* padding: left and right are the same */
   uint32_t ox, oy;            /* ox: a multiple of 16 */
-  uint32_t valid_columns;     /* of the output: windows that lie in input and padding */
   bool by_channels;           /* the output's layout */
   bool relu;
   uint32_t shift;
   uint32_t weights, weight_bytes; /* in L2; 0 bytes: those of the job before stay */
 } diana_digital_job_t;
 
+#define DIANA_INSTRUCTION_WORDS 32u
+
+/* diana_digital_decode.c: the job of two instructions, of which the second one stops. */
+diana_digital_job_t diana_digital_decode(const uint32_t *word);
 /* diana_digital_job.c: bytes of weights that the job uses. */
 size_t diana_digital_weight_need(const diana_digital_job_t *job);
 /* diana_digital_limits.c: faults where the array cannot do the job. */
 void diana_digital_check(const diana_digital_job_t *job);
+/* Columns of the output whose windows lie in input and padding. */
+uint32_t diana_digital_valid_columns(const diana_digital_job_t *job);
 /* Bytes of input and output. */
 size_t diana_digital_input_bytes(const diana_digital_job_t *job);
 size_t diana_digital_output_bytes(const diana_digital_job_t *job);

@@ -74,9 +74,9 @@ static void compute_tile(const diana_digital_job_t *job, const uint8_t *weights,
   add_row(job, weights, y, x, sums);
   for (uint32_t column = 0u; column < DIANA_LANES; column++) {
     for (uint32_t lane = 0u; lane < DIANA_LANES; lane++) {
-      const uint8_t value = x + column < job->valid_columns
-                                ? diana_digital_output(job, (int32_t)(sums[column][lane] + (uint32_t)bias(planes, lane)))
-                                : junk(k + lane, y, x + column);
+      const int32_t sum = (int32_t)(sums[column][lane] + (uint32_t)bias(planes, lane));
+      const bool is_valid = x + column < diana_digital_valid_columns(job);
+      const uint8_t value = is_valid ? diana_digital_output(job, sum) : junk(k + lane, y, x + column);
       output_place(job, k + lane, y, x + column, value);
     }
   }

@@ -14,6 +14,10 @@ size_t diana_digital_output_bytes(const diana_digital_job_t *job) {
   return (size_t)channels * job->ox * job->oy;
 }
 
+uint32_t diana_digital_valid_columns(const diana_digital_job_t *job) {
+  return (job->columns + 2u * job->side - job->fx) / job->stride + 1u;
+}
+
 static void check_range(uint32_t address, size_t bytes, const char *what) {
   (void)diana_l1(address, bytes, what);
   if (address % MATCH_DIANA_L1_WORD_BYTES != 0u) {
@@ -46,7 +50,7 @@ static void check_conv(const diana_digital_job_t *job) {
     match_twin_faultf("a convolution of %u channels of %u columns to %u: columns are multiples of 16", (unsigned)job->c,
                       (unsigned)job->cx, (unsigned)job->k);
   }
-  if (width < job->fx || job->ox == 0u || job->ox - DIANA_LANES > (width - job->fx) / job->stride) {
+  if (width < job->fx || job->ox == 0u || job->ox - DIANA_LANES >= diana_digital_valid_columns(job)) {
     match_twin_faultf("%u columns of output: %u of input and padding do not reach the last 16 of them",
                       (unsigned)job->ox, (unsigned)width);
   }
