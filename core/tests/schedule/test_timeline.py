@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from match_core.cost import TransferCycles, TransferShape
+from match_core.cost import Overlap, TransferCycles, TransferShape
 from match_core.schedule.loops import Placement, ScheduleRequest, TileLoop
 from match_core.schedule.timeline import cost_of
 from match_core.schedule.validate import schedule_faults
@@ -164,3 +164,26 @@ def test_depths_must_not_fall() -> None:
     way = [Placement("w", "home", 1, 0, 4, 2), Placement("w", "near", 0, 0, 4)]
     with pytest.raises(ValueError, match="depths fall"):
         cost_of(request, [TileLoop("Y", 4, 1)], {"Y": 1}, way)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(workloads(), st.sampled_from(["all", "data"]), st.data())
+def test_nothing_goes_on_beside_copies_over_a_link_that_blocks(
+    workload: Workload, overlap: Overlap, data: st.DataObject
+) -> None:
+    """Whatever the cost model says: the layer is the sum of its parts, as with a model that overlaps nothing."""
+    soc, unit = chip(False, False)
+    links = tuple(replace(link, blocking=True) for link in soc.links)
+    model = data.draw(sharp_models())
+    request = ScheduleRequest(replace(soc, links=links), unit, "p", workload, replace(model, overlap=overlap), 1 << 20)
+    made = data.draw(hand_made(workload, soc, unit, "none"))
+    loops, tile, placements = made.loops, dict(made.tile), made.placements
+    plain = replace(request, soc=soc, cost_model=replace(model, overlap="none"))
+    assert request.overlap == "none"
+    cost = cost_of(request, loops, tile, placements)
+    assert cost.overlapped_cycles == 0
+    assert cost == cost_of(plain, loops, tile, placements)
+    first = placements[0]
+    assume(first.depth > 0 and first.memory != soc.home)
+    with pytest.raises(ValueError, match="copies block"):
+        cost_of(request, loops, tile, (replace(first, buffers=2), *placements[1:]))

@@ -9,7 +9,7 @@ from match_core.cost import Cost
 from match_core.schedule.workload import Workload
 
 if TYPE_CHECKING:
-    from match_core.cost import CostModel
+    from match_core.cost import CostModel, Overlap
     from match_core.hardware import Soc, Unit
 
 
@@ -121,3 +121,11 @@ class ScheduleRequest:
     objective: Objective = "latency"
     streamed: tuple[str, ...] = ()
     staging_bytes: int = 0
+
+    @property
+    def overlap(self) -> Overlap:
+        """What may go on while a kernel runs: what the cost model says, and nothing where a link from the home memory
+        to one that the kernel uses blocks the core that issues copies."""
+        used = {self.unit.memory_of(operand.name, operand.role) for operand in self.workload.operands}
+        links = (self.soc.link_between(memory, self.soc.home) for memory in used if memory is not None)
+        return "none" if any(link is not None and link.blocking for link in links) else self.cost_model.overlap

@@ -33,7 +33,7 @@ class OrderSums:
         self.tables = tables
         self.order = order
         request = tables.request
-        self.overlap = request.cost_model.overlap
+        self.overlap = request.overlap
         self.operands = request.workload.operands
         self.window = tuple(slice(1, None) if cut in order else slice(0, 1) for cut in range(tables.dimensions))
         self.steps = [self.windowed(values) for values in tables.steps]

@@ -126,7 +126,7 @@ class Replay:
             for placement in (placement for placement in placements if placement.operand == operand.name):
                 if placement.depth < out:
                     raise ValueError(f"{operand.name}: depths fall along the way")
-                if placement.buffers == 2 and placement.memory != soc.home and request.cost_model.overlap == "none":
+                if placement.buffers == 2 and placement.memory != soc.home and request.overlap == "none":
                     raise ValueError(f"{operand.name}: two buffers, but copies block")
                 tile = tile_at(loops, placement.depth, whole)
                 route = Route(operand, far, placement.memory, tile_at(loops, out, whole), tile)
@@ -145,7 +145,7 @@ def _length(request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch
     """Cycles from the first copy to the end of the last one."""
     near = [hop for hop in hops if hop.placement.memory != request.soc.home]
     moves = tuple(_move(hop, kernel.size, request.soc) for hop in near)
-    steps = Steps(kernel, launch, moves, request.cost_model.overlap)
+    steps = Steps(kernel, launch, moves, request.overlap)
     staged = [hop for hop in hops if hop.placement.memory == request.soc.home]
     if not staged:
         return length_of_first_loads(steps) + int(lengths(steps).sum())
