@@ -11,6 +11,8 @@
  *   parts DIRECTION FAR NEAR PLANES ROWS BYTES ROW_STRIDE PLANE_STRIDE: DORY's copy of parts
  *   poke ADDRESS VALUE, peek ADDRESS             the peripheral bus; VALUE may be @OFFSET, an address in L2
  *   work CYCLES                                  of the host
+ *   words, register OFFSET                       prints the instructions' 64 words, a register of the digital array
+ *   where, piece BYTES                           prints the addresses of L1 and of the piece of L2, or of one more
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +149,25 @@ static void clocks(const long *n) {
 
 static void peek(const long *n) { printf("%08x\n", (unsigned)match_diana_twin_read((uint32_t)n[0])); }
 
+static void words(const long *n) {
+  uint32_t word_of[64];
+  (void)n;
+  memcpy(word_of, instruction_memory_compiled_digital, sizeof word_of);
+  for (unsigned i = 0u; i < 64u; i++) {
+    printf("%u ", (unsigned)word_of[i]);
+  }
+  printf("\n");
+}
+
+static void show_register(const long *n) { printf("%08x\n", (unsigned)diana_register(DIANA_DIGITAL, (uint32_t)n[0])); }
+
+static void where(const long *n) {
+  (void)n;
+  printf("%08x %08x\n", (unsigned)(uintptr_t)near_memory, (unsigned)(uintptr_t)far_memory);
+}
+
+static void piece(const long *n) { printf("%08x\n", (unsigned)(uintptr_t)match_diana_twin_l2((uint32_t)n[0])); }
+
 static void write_bytes(uint8_t *memory, char *rest) {
   char *digits = rest;
   uint8_t *at = memory + strtol(rest, &digits, 0);
@@ -170,7 +191,8 @@ static void obey(char *line) {
   } commands[] = {{"conv", conv},     {"depthwise", depthwise}, {"dense", dense},         {"sum", sum},
                   {"encode", encode}, {"word", word},           {"start", start},         {"copy", copy},
                   {"parts", parts},   {"read_far", read_far},   {"read_near", read_near}, {"enable", enable},
-                  {"sync", sync},     {"clocks", clocks},       {"peek", peek},           {"work", work}};
+                  {"sync", sync},     {"clocks", clocks},       {"peek", peek},           {"work", work},
+                  {"words", words},   {"register", show_register}, {"where", where},         {"piece", piece}};
   long numbers[MAX_NUMBERS] = {0};
   char *const name = strtok(line, " \n");
   char *const rest = strtok(NULL, "\n");
