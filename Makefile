@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-PROJECTS := pyproject.toml core/pyproject.toml plugins/match-gap9/pyproject.toml plugins/match-carfield/pyproject.toml plugins/match-ita/pyproject.toml
+PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana
+PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 .PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers wheels clean
 
@@ -11,7 +12,7 @@ $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e core -e plugins/match-gap9 -e plugins/match-carfield -e plugins/match-ita
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PACKAGES:%=-e %)
 	touch $@
 
 demo: $(STAMP)
@@ -41,7 +42,7 @@ conformance: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy core/src plugins/match-gap9/src plugins/match-carfield/src plugins/match-ita/src
+	$(BIN)/mypy $(PACKAGES:%=%/src)
 
 bench: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.networks
@@ -76,10 +77,7 @@ bench-transformers: $(STAMP)
 
 wheels: $(STAMP)
 	rm -rf dist
-	$(BIN)/python -m build --wheel --outdir dist core
-	$(BIN)/python -m build --wheel --outdir dist plugins/match-gap9
-	$(BIN)/python -m build --wheel --outdir dist plugins/match-carfield
-	$(BIN)/python -m build --wheel --outdir dist plugins/match-ita
+	for package in $(PACKAGES); do $(BIN)/python -m build --wheel --outdir dist $$package || exit 1; done
 
 clean:
 	rm -rf $(VENV) dist
