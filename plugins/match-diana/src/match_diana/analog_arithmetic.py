@@ -45,7 +45,8 @@ def normalised(total: Ints, norm: Norm) -> Ints:
     wide = total * norm.multiplier.reshape(shape) + norm.addend.reshape(shape)
     if wide.size and (wide.min() < -(1 << 15) or wide.max() >= 1 << 15):
         raise ValueError(f"a value before the shift is {wide.min()} or {wide.max()}: 16 bits do not hold it")
-    return np.clip(wide >> norm.shift, norm.low, limits.OUTPUT_MAX)
+    result: Ints = np.clip(wide >> norm.shift, norm.low, limits.OUTPUT_MAX)
+    return result
 
 
 def convolution(x: Ints, cells: Ints, pads: tuple[int, int, int, int], stride: int) -> Ints:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
 
-from match_diana.analog_formulas import Cycles, fetch_cycles, job_cycles
+from match_diana.analog_formulas import Cycles, host_cycles, job_cycles
+from match_diana.digital_formulas import chunk_cycles, copy_cycles
 
 if TYPE_CHECKING:
     from match_core import CostModel
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 Tile = Mapping[str, Cycles]
 #: Raised when a formula changes.
 FORMULAS = 1
-#: Registers written for one instruction, and its state read once (runtime/match_diana_analog_conv.c).
-_REGISTERS = 11
 
 
 def analog_cost(pattern: str) -> CostModel | None:
@@ -54,21 +54,25 @@ class AnalogCost:
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """One instruction for each group of input channels of the tile, the last of them with parameters for the stage
-        behind. The tile does not say whether it has the layer's last group, which may be smaller: all count the
-        same."""
+        behind. A tile of some groups does not say whether it has the layer's last one, which may be smaller and alone
+        needs the parameters: it counts as if it had neither."""
         t, numbers = _timing(), workload.parameters
-        job = job_cycles(
+        job = partial(
+            job_cycles,
             t,
-            channels=numbers["channels"],
+            k=numbers["k"],
             taps=numbers["fx"] * workload.dim("FY").size,
             pixel_groups=tile["OY"] * (numbers["ox"] // numbers["unroll"]),
-            cells_bytes=numbers["weight_bytes"],
         )
-        return tile["G"] * job + fetch_cycles(t, workload.operand("norm").axes[0].size)
+        each, last = job(channels=numbers["channels"]), job(channels=numbers["last_channels"])
+        norm = chunk_cycles(t, np.asarray(workload.operand("norm").axes[0].size))
+        whole = tile["G"] == workload.dim("G").size
+        cycles: Cycles = tile["G"] * each + np.where(whole, last - each + norm, 0)
+        return cycles
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """The host writes the registers of every instruction and asks until it is done."""
-        cycles: Cycles = tile["G"] * _REGISTERS * _timing()["register_cycles"]
+        """The host's part of every instruction."""
+        cycles: Cycles = tile["G"] * host_cycles(_timing())
         return cycles
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
@@ -78,7 +82,7 @@ class AnalogCost:
         none = np.zeros_like(chunks)
         if transfer.near != "l1":
             return TransferCycles(none, none, none)
-        return TransferCycles(none, chunks * fetch_cycles(_timing(), transfer.row_bytes), none)
+        return TransferCycles(none, chunks * copy_cycles(_timing(), transfer.row_bytes), none)
 
     def layer_cycles(self, workload: Workload) -> int:
         """Layers are plain calls of the host."""

@@ -1,17 +1,18 @@
 """Gain of the converters and numbers of the stage behind them for a layer: those of least error.
 
-What is known at compile time are the weights, the requantisation that is to be replaced, ``floor(m * sum + b)`` cut to
-7 bits, and the range of the input; what values occur is a guess. Sums of ternary weights and many inputs are taken as
-normally distributed. Their spread follows from two things, as in the core's expectation of values: from the weights, and
-from the range of the result, which calibration chose around what occurred. A few hundred sums of every output channel,
-at equal steps of probability, go through both arithmetics for every gain and shift, and the pair with the least mean
-square of the difference is taken.
+What is known at compile time are the weights, the requantisation that is to be replaced, ``floor(m * sum + b)`` cut
+to 7 bits, and the range of the input; what values occur is a guess. Sums of ternary weights and many inputs are taken
+as normally distributed. Their spread follows from two things, as in the core's expectation of values: from the weights,
+and from the range of the result, which calibration chose around what occurred. A few hundred sums of every output
+channel, at equal steps of probability, go through both arithmetics for every gain and shift, and the pair with the
+least mean square of the difference is taken.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -98,7 +99,7 @@ def _sums(wanted: Wanted) -> Ints:
     """Sums of every group of input channels that are expected, [G, K, samples]."""
     counts = limits.groups(wanted.cells.shape[1], wanted.cells.shape[2] * wanted.cells.shape[3])
     ends = np.cumsum((0, *counts))
-    parts = [wanted.cells[:, first:last] for first, last in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [wanted.cells[:, first:last] for first, last in pairwise(ends)]
     span = limits.INPUT_MAX + 1
     mean, sd = (_RELU_MEAN * span, _RELU_SD * span) if wanted.positive else (0.0, _LINEAR_SD * 2 * span)
     moments = [_moments(part, mean, sd) for part in parts]

@@ -7,20 +7,25 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from match_diana import analog_limits as limits
+from match_diana.digital_formulas import chunk_cycles
+
 Timing = Mapping[str, int]
 Cycles = NDArray[np.int64]
+_REGISTERS = 11
 
 
-def fetch_cycles(timing: Timing, size_bytes: Cycles | int) -> Cycles:
-    """The array fetches constants from L2 in one piece."""
-    cycles: Cycles = timing["dma_chunk_cycles"] - (-np.asarray(size_bytes) // timing["dma_bytes_per_cycle"])
-    return cycles
-
-
-def job_cycles(timing: Timing, *, channels: Cycles | int, taps: int, pixel_groups: Cycles, cells_bytes: int) -> Cycles:
-    """One instruction: cells are fetched and written row by row, then one activation of the array for every group of
-    unrolled pixels."""
+def job_cycles(timing: Timing, *, channels: int, k: int, taps: int, pixel_groups: Cycles) -> Cycles:
+    """One instruction: it is loaded, cells are fetched and written row by row, then one activation of the array for
+    every group of unrolled pixels."""
     activations = -(-timing["analog_activation_tenth_cycles"] * pixel_groups // 10)
-    rows = timing["analog_row_load_cycles"] * np.asarray(channels) * taps
-    cycles: Cycles = fetch_cycles(timing, cells_bytes) + rows + activations
+    rows = timing["analog_row_load_cycles"] * channels * taps
+    fixed = timing["job_load_cycles"] + chunk_cycles(timing, np.asarray(limits.cell_bytes(channels, k, taps))) + rows
+    cycles: Cycles = fixed + activations
     return cycles
+
+
+def host_cycles(timing: Timing) -> int:
+    """What the host does for one instruction: it is encoded, ten registers are written, and one is read that says that
+    the array is done (runtime/match_diana_analog_conv.c)."""
+    return timing["encode_cycles"] + _REGISTERS * timing["register_cycles"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
+
+from match_core.transforms.geometry import ConvGeometry
 
 ROWS, COLUMNS = 1152, 512
 #: Activations lie in words of 64 channels of a pixel; so many rows of the array stand for a filter tap.
@@ -53,6 +56,21 @@ def groups(c: int, taps: int) -> tuple[int, ...]:
     """Input channels of each group, one instruction each. ``taps`` must leave room for a group."""
     each = group_channels(taps)
     return tuple(min(each, c - first) for first in range(0, c, each))
+
+
+def has_form(c: int, k: int, geometry: ConvGeometry) -> bool:
+    """Whether the array has such a convolution (the rules of analog_rules.py say what is wrong with others)."""
+    taps = prod(geometry.kernel)
+    return (
+        len(geometry.kernel) == 2
+        and geometry.group == 1
+        and geometry.strides in ((1, 1), (2, 2))
+        and set(geometry.dilations) == {1}
+        and max(geometry.pads) <= PADDING_MAX
+        and group_channels(taps) > 0
+        and k <= COLUMNS
+        and len(groups(c, taps)) <= GROUPS_MAX
+    )
 
 
 def unroll(window: Window) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from match_core import Constraint, Match
-from match_core.patterns.constraints import integers, spatial_ones
 
 from match_diana import analog_limits as limits
 from match_diana import analog_structures as s
@@ -45,29 +44,26 @@ ZERO_POINTS = Constraint("zero points", "zero points are 0", _zero_points)
 
 
 def _geometry(match: Match) -> str | None:
-    shapes = {}
+    found = set()
     for index in _convs(match):
-        name = f"conv{index}"
         if len(match.shape(f"cells{index}")) != 4:
             return f"weights have rank {len(match.shape(f'cells{index}'))}"
-        if match.node(name).attrs.get("group", 1) != 1:
-            return f"there are {match.node(name).attrs['group']} groups"
-        ones = spatial_ones(match, name)
-        strides, dilations = integers(match, name, "strides", ones), integers(match, name, "dilations", ones)
-        if strides not in ((1, 1), (2, 2)):
-            return f"stride is {strides[0]}x{strides[-1]}"
-        if dilations != (1, 1):
-            return f"dilation is {dilations[0]}x{dilations[-1]}"
-        if max(s.pads_of(match, index)) > limits.PADDING_MAX:
-            return f"padding is {max(s.pads_of(match, index))}"
-        k, _, fy, fx = match.shape(f"cells{index}")
-        shapes[(k, fy, fx, strides, s.pads_of(match, index))] = index
-    return None if len(shapes) == 1 else "groups of input channels have different windows"
+        found.add((s.geometry_of(match, index), match.shape(f"cells{index}")[0]))
+    if len(found) > 1:
+        return "groups of input channels have different windows"
+    geometry = s.geometry_of(match)
+    if geometry.group != 1:
+        return f"there are {geometry.group} groups"
+    if geometry.strides not in ((1, 1), (2, 2)):
+        return f"stride is {geometry.strides[0]}x{geometry.strides[1]}"
+    if geometry.dilations != (1, 1):
+        return f"dilation is {geometry.dilations[0]}x{geometry.dilations[1]}"
+    return None if max(geometry.pads) <= limits.PADDING_MAX else f"padding is {max(geometry.pads)}"
 
 
 GEOMETRY = Constraint(
     "geometry",
-    f"a convolution of two axes without groups or dilation, stride 1 or 2 both ways, padding up to {limits.PADDING_MAX}",
+    f"a convolution of two axes without groups and dilation, stride 1 or 2 both ways, padding to {limits.PADDING_MAX}",
     _geometry,
 )
 
@@ -189,8 +185,9 @@ def _norm(match: Match) -> str | None:
 
 NORM = Constraint(
     "batch norm",
-    f"multiplier and addend of each output channel have 8 bits, the divisor is a power of two up to 2^{limits.SHIFT_MAX}, "
-    f"results are cut to {limits.OUTPUT_MIN}..{limits.OUTPUT_MAX}, or to 0..{limits.OUTPUT_MAX} (ReLU)",
+    f"multiplier and addend of each output channel have 8 bits, the divisor is a power of two up to "
+    f"2^{limits.SHIFT_MAX}, results are cut to {limits.OUTPUT_MIN}..{limits.OUTPUT_MAX}, or to "
+    f"0..{limits.OUTPUT_MAX} (ReLU)",
     _norm,
 )
 ANALOG_RULES = (TYPES, CELLS, ZERO_POINTS, GEOMETRY, ROWS, COLUMNS, GROUPS, INPUT, CONVERTERS, SUMS, NORM)

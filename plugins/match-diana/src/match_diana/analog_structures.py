@@ -1,16 +1,16 @@
 """The form that an analog layer has in the integer graph, and what a match of it says.
 
-One group of input channels is ``RequantI8(ConvInteger(Clip(x, -64, 63), w), 1, 0, gain, -32, 31)``: the converters. More
-groups read their channels through a Slice, and their results are added. The stage behind scales the sum: it is the last
-node, a RequantI8 of one group's sum or an AddRequantI8 of two. All of it is the core's vocabulary, so the host computes
-the same bits where it takes the layer.
+One group of input channels is ``RequantI8(ConvInteger(Clip(x, -64, 63), w), 1, 0, gain, -32, 31)``: the converters.
+More groups read their channels through a Slice, and their results are added. The stage behind scales the sum: it is the
+last node, a RequantI8 of one group's sum or an AddRequantI8 of two. All of it is the core's vocabulary, so the host
+computes the same bits where it takes the layer.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from match_core import Any, Const, Match, OneOf, Op, Structure
-from match_core.patterns.constraints import integers, spatial_ones
+from match_core.transforms.geometry import ConvGeometry, conv_geometry
 
 from match_diana.analog_arithmetic import Norm
 from match_diana.analog_limits import GROUPS_MAX, Window
@@ -62,10 +62,9 @@ def number(match: Match, capture: str) -> int | None:
     return int(values.reshape(-1)[0]) if values.size == 1 else None
 
 
-def pads_of(match: Match, index: int = 0) -> tuple[int, int, int, int]:
-    """Top, left, bottom, right."""
-    top, left, bottom, right = integers(match, f"conv{index}", "pads", (0, 0, 0, 0))
-    return top, left, bottom, right
+def geometry_of(match: Match, index: int = 0) -> ConvGeometry:
+    """Kernel, strides and padding (top, left, bottom, right) of a group's convolution."""
+    return conv_geometry(match.node(f"conv{index}"))
 
 
 def window_of(match: Match) -> Window:
@@ -73,8 +72,7 @@ def window_of(match: Match) -> Window:
     _, c, iy, ix = match.shape("input")
     k, _, fy, fx = match.shape("cells0")
     _, _, oy, ox = (int(size) for size in match.output.shape)
-    strides = integers(match, "conv0", "strides", spatial_ones(match, "conv0"))
-    return Window(c, k, fy, fx, strides[0], iy, ix, oy, ox)
+    return Window(c, k, fy, fx, geometry_of(match).strides[0], iy, ix, oy, ox)
 
 
 def norm_of(match: Match) -> Norm:

@@ -17,7 +17,7 @@ FORM = "channels"
 
 def conv(match: Match) -> Workload:
     """OY output rows, G groups of input channels with B words of 64 channels each, FY filter rows."""
-    w, (top, left, _, _) = s.window_of(match), s.pads_of(match)
+    w, (top, left, _, _) = s.window_of(match), s.geometry_of(match).pads
     counts = limits.groups(w.c, w.taps)
     block = limits.CHANNEL_BLOCK
     each = -(-counts[0] // block)

@@ -53,7 +53,9 @@ def _ternary_layer(editor: Editor, requant: gs.Node) -> Ternary | None:
     weight = constant(conv.inputs[1])
     if weight is None or weight.dtype != np.int8 or weight.ndim != 4 or conv.inputs[0].dtype != np.int8:
         return None
-    if any(optional_input(conv, position) is not None for position in (2, 3)) or conv_geometry(conv).group != 1:
+    if any(optional_input(conv, position) is not None for position in (2, 3)):
+        return None
+    if not limits.has_form(shape_of(conv.inputs[0])[1], weight.shape[0], conv_geometry(conv)):
         return None
     bounds = tuple(int(np.asarray(constant(tensor)).reshape(-1)[0]) for tensor in requant.inputs[4:6])
     if bounds not in _NARROW_BOUNDS or _input_range(conv.inputs[0]) is None:
@@ -80,7 +82,7 @@ def _input_range(tensor: gs.Tensor) -> tuple[int, int] | None:
         low, high = inner
     else:
         return None
-    return (low, high) if limits.INPUT_MIN <= low and high <= limits.INPUT_MAX else None
+    return (low, high) if low >= limits.INPUT_MIN and high <= limits.INPUT_MAX else None
 
 
 def _wanted(requant: gs.Node, weights: Ternary) -> Wanted:
@@ -115,7 +117,9 @@ def _rewrite(editor: Editor, requant: gs.Node, weights: Ternary, norm: Norm) -> 
     name, origin = conv.name, editor.origin(conv)
 
     def requantised(value: gs.Tensor, numbers: tuple[int, int, int, int, int], hint: str) -> gs.Variable:
-        return editor.node(_REQUANT, [value, *_numbers(editor, hint, numbers)], np.int8, shape, name=hint, origin=origin)
+        return editor.node(
+            _REQUANT, [value, *_numbers(editor, hint, numbers)], np.int8, shape, name=hint, origin=origin
+        )
 
     sums: list[gs.Tensor] = []
     counts = limits.groups(weights.cells.shape[1], geometry.kernel[0] * geometry.kernel[1])
@@ -127,7 +131,8 @@ def _rewrite(editor: Editor, requant: gs.Node, weights: Ternary, norm: Norm) -> 
         acc = editor.node(
             "ConvInteger", [part, cells], np.int32, shape, name=hint, origin=origin, attrs=geometry.attributes()
         )
-        sums.append(requantised(acc, (1, 0, norm.gain, limits.SUM_MIN, limits.SUM_MAX), f"{hint}_converted"))
+        numbers = _numbers(editor, f"{hint}_converted", (1, 0, norm.gain, limits.SUM_MIN, limits.SUM_MAX))
+        sums.append(editor.node(_REQUANT, [acc, *numbers], np.int8, shape, name=f"{hint}_converted", origin=origin))
         first += count
     total = sums[0]
     for index, each in enumerate(sums[1:-1], start=1):
@@ -162,9 +167,7 @@ def _source(x: gs.Tensor) -> gs.Tensor:
     return node.inputs[0] if np.array_equal(table, cut) else x
 
 
-def _channels(
-    editor: Editor, x: gs.Tensor, first: int, count: int, name: str, origin: tuple[str, ...]
-) -> gs.Tensor:
+def _channels(editor: Editor, x: gs.Tensor, first: int, count: int, name: str, origin: tuple[str, ...]) -> gs.Tensor:
     """``count`` channels of ``x`` from ``first`` on."""
     shape = shape_of(x)
     if count == shape[1]:

@@ -72,7 +72,7 @@ def _layer(quantize: gs.Node, outputs: list[gs.Tensor]) -> Layer | None:
     window = _window(read.inputs[0], site, geometry)
     if parts is None or bias is None or window is None:
         return None
-    scale = quant.scale * parts.size * np.broadcast_to(weight.scale.reshape(-1), (window.k,))
+    scale = np.asarray(quant.scale * parts.size * np.broadcast_to(weight.scale.reshape(-1), (window.k,)), np.float64)
     return Layer(site, read, window, geometry.pads, parts.cells, scale, np.broadcast_to(bias, (window.k,)))
 
 
@@ -89,21 +89,13 @@ def _bias(conv: gs.Node) -> Reals | None:
 
 
 def _window(x: gs.Tensor, site: Site, geometry: ConvGeometry) -> Window | None:
-    """The geometry, or None where the array has no such convolution (the rules of analog_rules.py)."""
+    """The geometry, or None where the array has no such convolution."""
     _, c, iy, ix = shape_of(x)
     _, k, oy, ox = site.real_shape
     fy, fx = geometry.kernel
-    stride = geometry.strides[0]
-    fits = (
-        geometry.group == 1
-        and geometry.strides in ((1, 1), (2, 2))
-        and set(geometry.dilations) == {1}
-        and max(geometry.pads) <= limits.PADDING_MAX
-        and limits.group_channels(fy * fx) > 0
-        and k <= limits.COLUMNS
-        and len(limits.groups(c, fy * fx)) <= limits.GROUPS_MAX
-    )
-    return Window(c, k, fy, fx, stride, iy, ix, oy, ox) if fits else None
+    if not limits.has_form(c, k, geometry):
+        return None
+    return Window(c, k, fy, fx, geometry.strides[0], iy, ix, oy, ox)
 
 
 def _positive(tensor: gs.Tensor) -> bool:

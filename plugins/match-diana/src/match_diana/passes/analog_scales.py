@@ -69,8 +69,9 @@ def _may_change(editor: Editor, layer: Layer) -> bool:
     found = fit(layer.wanted(*factors))
     if found.relative > ERROR_MAX:
         editor.notes.append(
-            f"{name}: weights are ternary, but the analog array's arithmetic would be off by {found.error:.2f} steps of "
-            f"7 bits (expected root mean square), {found.relative:.2f} of the spread of the results; {ERROR_MAX} is allowed"
+            f"{name}: weights are ternary, but the analog array's arithmetic would be off by {found.error:.2f} steps "
+            f"of 7 bits (expected root mean square), {found.relative:.2f} of the spread of the results; {ERROR_MAX} is "
+            f"allowed"
         )
         return False
     return True
@@ -103,9 +104,7 @@ def _clip(editor: Editor, x: gs.Tensor, scale: gs.Constant, name: str, layer: La
     step = np.asarray(scale.values).reshape(())
     ends = (limits.INPUT_MIN, limits.INPUT_MAX)
     bounds = [editor.constant(f"{name}_{end}", np.array(step * end, step.dtype)) for end in ends]
-    return editor.node(
-        "Clip", [x, *bounds], x.dtype, shape_of(x), name=name, origin=editor.origin(layer.site.op)
-    )
+    return editor.node("Clip", [x, *bounds], x.dtype, shape_of(x), name=name, origin=editor.origin(layer.site.op))
 
 
 ANALOG_SCALES = Pass(

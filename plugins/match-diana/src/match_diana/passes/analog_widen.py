@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 #: Operators that keep scales: sums, and those that move or select values.
 _KEEPING = frozenset(
-    ["Add", "Sum", "Sub", "MaxPool", "Relu", "Clip", "Concat", "Split", "Slice", "Pad", "Gather", "Identity"]
-    + ["Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Max", "Min"]
+    (
+        *("Add", "Sum", "Sub", "MaxPool", "Relu", "Clip", "Max", "Min", "Identity"),
+        *("Concat", "Split", "Slice", "Pad", "Gather"),
+        *("Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"),
+    )
 )
 
 
@@ -78,7 +81,7 @@ def _results(tensor: gs.Tensor) -> list[gs.Tensor]:
 def is_narrow(tensor: gs.Tensor) -> bool:
     """Whether the values of a quantised tensor are known to have 7 bits."""
     site = site_of(tensor.inputs[0], ())
-    return site is not None and limits.INPUT_MIN <= site.quant.lo and site.quant.hi <= limits.INPUT_MAX
+    return site is not None and site.quant.lo >= limits.INPUT_MIN and site.quant.hi <= limits.INPUT_MAX
 
 
 def widen(editor: Editor, tensor: gs.Tensor) -> None:
