@@ -1,7 +1,9 @@
-"""Conversion of a tensor from one stored form to another (match_core/forms.py): one loop nest over its elements."""
+"""Conversion of a tensor from one stored form to another (match_core/forms.py): one loop nest over its elements, or
+over words of four bytes where both forms keep these together."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_core.forms import Form
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import onnx_graphsurgeon as gs
+
+#: Bytes that are moved at once.
+WORD = 4
 
 
 def forms_of(node: gs.Node) -> tuple[Form, Form]:
@@ -34,16 +39,53 @@ def build_convert(nodes: tuple[gs.Node, ...], function: str) -> Built:
         code.line(f"memset(out0, 0, {target.elements(shape) * dtype.itemsize});")
         words = -(-target.elements(shape) * dtype.itemsize // 4)
         work += Work(memory=words, steps=words)
-    loops = [(VARIABLES[axis], size) for axis, size in enumerate(shape)]
-    with code.loops(loops) as variables:
-        code.line(f"out0[{_index(target, shape, variables)}] = in0[{_index(source, shape, variables)}];")
-    work += Work(memory=2, integer=4, steps=1).times(count)
+    step = WORD if dtype.itemsize == 1 and _keeps_words(source, target, shape) else 1
+    sizes = (*shape[:-1], shape[-1] // step) if shape else ()
+    with code.loops([(VARIABLES[axis], size) for axis, size in enumerate(sizes)]) as variables:
+        if step == 1:
+            code.line(f"out0[{_index(target, shape, variables)}] = in0[{_index(source, shape, variables)}];")
+        else:
+            firsts = (*variables[:-1], variables[-1] and f"{WORD} * {variables[-1]}")
+            swap = source.reversed_group != target.reversed_group
+            places = [_index(replace(form, reversed_group=1), shape, firsts) for form in (target, source)]
+            _write_word(code, uses, places[0], places[1], swap)
+    work += _element_work(step, source, target).times(count // step)
     comment = f"{'x'.join(map(str, shape))} from {source.name or 'plain'} to {target.name or 'plain'} form"
     return Built((node.inputs[0],), inline_code(function, comment, node.inputs, node.outputs, code.text, uses), work)
 
 
+def _keeps_words(source: Form, target: Form, shape: Sequence[int]) -> bool:
+    """Whether words along the tensor's last axis are words in both forms, each straight or reversed as a whole."""
+    if not shape or shape[-1] % WORD:
+        return False
+    return all(_last_axis_is_inside(form) and form.reversed_group in (1, WORD) for form in (source, target))
+
+
+def _last_axis_is_inside(form: Form) -> bool:
+    axes = form.rank + (form.split is not None)
+    return (not form.order or form.order[-1] == axes - 1) and (form.split is None or form.split[0] != form.rank - 1)
+
+
+def _write_word(code: Code, uses: Uses, target: str, source: str, swap: bool) -> None:
+    """Move four bytes at once, in reversed order if ``swap``."""
+    uses.include("string.h")
+    code.line("uint32_t word;")
+    code.line(f"memcpy(&word, &in0[{source}], sizeof(word));")
+    if swap:
+        code.line("word = (word >> 24) | ((word >> 8) & 0xff00u) | ((word << 8) & 0xff0000u) | (word << 24);")
+    code.line(f"memcpy(&out0[{target}], &word, sizeof(word));")
+
+
+def _element_work(step: int, source: Form, target: Form) -> Work:
+    """Operations of one pass through the innermost loop."""
+    if step == 1:
+        return Work(memory=2, integer=4, steps=1)
+    return Work(memory=2, integer=4 + 8 * (source.reversed_group != target.reversed_group), steps=1)
+
+
 def _index(form: Form, shape: Sequence[int], variables: Sequence[str]) -> str:
-    """C text of an element's index in memory. ``variables``: one for each axis, empty where its index is 0."""
+    """C text of an element's index in memory. ``variables``: C text of the index along each axis, empty where it is
+    0."""
     coordinates = list(variables)
     if form.split is not None:
         axis, block = form.split
