@@ -1,9 +1,9 @@
 """Kernel contexts of the digital array.
 
-Activations are int8 in words of four bytes that are reversed ([A][B] means that A is outside):
-``rows`` [C][H][W], W padded to 16; ``channels`` [C/64][H][W][64]; vectors [C]. ``width``: columns of a row of the input
-in memory; ``columns_empty``: how many of these, the last ones, hold nothing. OX counts columns in memory too.
-Requantisation: clip8(floor((acc + bias) / 2^shift)), from 0 on with ``relu``.
+Activations are int8 in words of four bytes that are reversed ([A][B] means that A is outside): ``rows`` [C][H][W], W
+padded to 16; ``channels`` [C/64][H][W][64]; vectors [C]. ``width``: columns of a row of the input in memory;
+``columns_empty``: how many of these, the last ones, hold nothing. OX counts columns in memory too. SPARE - 1: rows of
+the input behind those that outputs read. Requantisation: clip8(floor((acc + bias) / 2^shift)), from 0 on with ``relu``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _CONV_OPERANDS: _Operands = (("input", "input"), ("weights", "constant"), ("outp
 
 #: output [K][OY][OX] = requant(input [C][y][width] * weights); K is a multiple of 16.
 DIGITAL_CONV = KernelInterface(
-    "digital_conv", _CONV_OPERANDS, ("K", "C", "OY", "OX", "FY", "FX"), (("input", "y"),), _CONV_FIELDS
+    "digital_conv", _CONV_OPERANDS, ("K", "C", "OY", "OX", "FY", "FX", "SPARE"), (("input", "y"),), _CONV_FIELDS
 )
 #: The same with output [K][OY][OX][64], K counting blocks of 64 channels, of which the first ``channels`` are computed.
 DIGITAL_CONV_CHANNELS = KernelInterface(
     "digital_conv_channels",
     _CONV_OPERANDS,
-    ("K", "C", "OY", "OX", "FY", "FX"),
+    ("K", "C", "OY", "OX", "FY", "FX", "SPARE"),
     (("input", "y"),),
     (*_CONV_FIELDS, "channels"),
 )
@@ -35,7 +35,7 @@ DIGITAL_CONV_CHANNELS = KernelInterface(
 DIGITAL_DEPTHWISE = KernelInterface(
     "digital_depthwise",
     _CONV_OPERANDS,
-    ("K", "OY", "OX", "FY", "FX", "TAIL"),
+    ("K", "OY", "OX", "FY", "FX", "SPARE", "TAIL"),
     (("input", "y"),),
     (*_CONV_FIELDS, "channels"),
 )

@@ -19,8 +19,6 @@ DEPTHWISE_GROUP = 4
 KERNEL_SIDES = (1, 3, 5, 7)
 STRIDES = (1, 2)
 SHIFT_MAX = 31
-#: Paddings and empty columns have four bits each in the instruction.
-NIBBLE_MAX = 15
 
 
 def round_up(size: int, multiple: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from match_core import Constraint, Match
 
 from match_diana import digital_structures as s
-from match_diana.digital_limits import KERNEL_SIDES, LANES, NIBBLE_MAX, SHIFT_MAX, STRIDES
+from match_diana.digital_limits import KERNEL_SIDES, LANES, SHIFT_MAX, STRIDES
 
 
 def _types(match: Match) -> str | None:
@@ -91,8 +91,10 @@ DILATION = Constraint("dilation", "the dilation is 1", _dilation)
 
 
 def _padding(match: Match) -> str | None:
-    top, left, bottom, right = s.geometry_of(match).pads
-    if max(top, left, bottom, right) > NIBBLE_MAX or min(top, left, bottom, right) < 0:
+    geometry = s.geometry_of(match)
+    top, left, bottom, right = geometry.pads
+    fy, fx = geometry.kernel
+    if not (min(geometry.pads) >= 0 and max(top, bottom) < fy and max(left, right) < fx):
         return f"it is {top}, {left}, {bottom}, {right}"
     beyond = s.columns_beyond(match)
     return None if beyond <= left else f"{left} columns on the left, {beyond} on the right"
@@ -100,7 +102,7 @@ def _padding(match: Match) -> str | None:
 
 PADDING = Constraint(
     "padding",
-    f"at most {NIBBLE_MAX}; as many columns on the right as on the left, or fewer if outputs do not read them",
+    "less than the kernel; as many columns on the right as on the left, or fewer if outputs do not read them",
     _padding,
 )
 

@@ -35,7 +35,7 @@ def conv(match: Match) -> Workload:
     return Workload(
         "digital_conv",
         (Dim("K", k, granularity=LANES), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
-        (_input(match, "c", inputs, "C"), weights, out),
+        (_input(match, _all_channels(match)), weights, out),
         prod(match.shape("weight")) * _pixels(match),
         _geometry(match),
         unroll=(("OX", LANES), ("K", LANES)),
@@ -54,7 +54,7 @@ def conv_channels(match: Match) -> Workload:
         "digital_conv_channels",
         (Dim("K", blocks), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
         (
-            _input(match, "c", inputs, "C"),
+            _input(match, _all_channels(match)),
             _weights("k", blocks, channels * (inputs * fy * fx + CONV_BIAS_BYTES)),
             Operand("output", "output", out, form=CHANNELS.name),
         ),
@@ -86,7 +86,7 @@ def depthwise(match: Match) -> Workload:
             *_spatial_dims(match),
             Dim("TAIL", 2, tileable=False),
         ),
-        (_input(match, "c", k, "K"), Operand("weights", "constant", weights), out),
+        (_input(match, Axis("c", k, (("K", 1),))), Operand("weights", "constant", weights), out),
         channels * fy * fx * _pixels(match),
         (*_geometry(match), ("channels", computed)),
         scratch=((("OY", "OX"), LANES - 1),),
@@ -172,7 +172,16 @@ def _spatial_dims(match: Match) -> tuple[Dim, ...]:
         Dim("OX", round_up(int(match.output.shape[3]), LANES), tileable=False),
         Dim("FY", fy, tileable=False),
         Dim("FX", fx, tileable=False),
+        Dim("SPARE", _spare_rows(match) + 1, tileable=False),
     )
+
+
+def _spare_rows(match: Match) -> int:
+    """Rows of the input that no output reads, which strides leave at the bottom. Tiles read them too, so that one of
+    all rows is one piece in memory."""
+    geometry = s.geometry_of(match)
+    last = (int(match.output.shape[2]) - 1) * geometry.strides[0] + geometry.kernel[0] - geometry.pads[0]
+    return max(0, match.shape("input")[2] - last)
 
 
 def _row_group(match: Match) -> int:
@@ -183,12 +192,17 @@ def _row_group(match: Match) -> int:
     return next(n for n in range(2, height + 1) if height % n == 0) if narrow and height > 1 else 1
 
 
-def _input(match: Match, axis: str, channels: int, dim: str) -> Operand:
+def _input(match: Match, channels: Axis) -> Operand:
     _, _, height, width = match.shape("input")
     geometry = s.geometry_of(match)
-    y = Axis("y", height, (("OY", geometry.strides[0]), ("FY", 1)), offset=geometry.pads[0])
-    axes = (Axis(axis, channels, ((dim, 1),)), y, Axis("x", round_up(width, LANES)))
-    return Operand("input", "input", axes, form=ROWS.name)
+    y = Axis("y", height, (("OY", geometry.strides[0]), ("FY", 1), ("SPARE", 1)), offset=geometry.pads[0])
+    return Operand("input", "input", (channels, y, Axis("x", round_up(width, LANES))), form=ROWS.name)
+
+
+def _all_channels(match: Match) -> Axis:
+    """All of the input's channels; two where one alone would be less than a copy moves."""
+    _, channels, height, width = match.shape("input")
+    return Axis("c", max(channels, 1 if height * round_up(width, LANES) > LANES else 2))
 
 
 def _output_rows(match: Match) -> tuple[Axis, Axis]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -152,6 +153,12 @@ class Deployed:
     def check(self) -> None:
         for name, values in self.expected.items():
             np.testing.assert_array_equal(self.run.outputs[name], values)
+
+
+def only(*names: str) -> AbstractContextManager[object]:
+    """While it lasts, these patterns are the only ones of the arrays."""
+    patterns = {"digital": tuple(p for p in DIGITAL_PATTERNS if p.name in names), "analog": ()}
+    return mock.patch("match_diana.patterns.PATTERNS", patterns)
 
 
 def compiled(
