@@ -58,6 +58,7 @@ def test_one_job_passes(driver: Driver) -> None:
         ((8, 0, 4096), "input of the digital array at 0x8: not a multiple of 16"),
         ((0, 0, 4104), "output of the digital array at 0x1008: not a multiple of 16"),
         ((0, 2, 4096), "addresses are multiples of 4"),
+        ((0, 256 * 1024 - 320, 4096), "640 bytes of weights at 0x1c03fec0 reach beyond the part of L2"),
         ((0, 512 * 1024 - 320, 4096), "640 bytes of weights at 0x1c07fec0 are in no memory that L2 has"),
         ((0, 0, 512), "reads L1 from 0x0 on, and writes there from 0x200 on"),
         ((4096, 0, 2048), "reads L1 from 0x1000 on, and writes there from 0x800 on"),

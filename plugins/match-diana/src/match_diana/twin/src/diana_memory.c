@@ -16,9 +16,17 @@
 /* Of pieces of L2. */
 #define ALIGNMENT 64u
 
+#define MOST_PIECES 64u
+
+typedef struct {
+  const uint8_t *start;
+  size_t bytes;
+} piece_t;
+
 static struct {
   uint8_t *l1, *l2;
-  size_t l2_used;
+  size_t l2_used, pieces;
+  piece_t piece[MOST_PIECES];
 } memory;
 
 static uint8_t *map_at(uintptr_t place, size_t bytes) {
@@ -80,11 +88,12 @@ uint8_t *match_diana_twin_l2(uint32_t bytes) {
   if (memory.l2 == NULL) {
     memory.l2 = map_l2();
   }
-  if (bytes > L2_BYTES - memory.l2_used) {
+  if (bytes > L2_BYTES - memory.l2_used || memory.pieces == MOST_PIECES) {
     match_twin_faultf("%u bytes of L2 behind %zu; the chip has %u", (unsigned)bytes, memory.l2_used, L2_BYTES);
   }
   uint8_t *const piece = memory.l2 + memory.l2_used;
   memory.l2_used += (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+  memory.piece[memory.pieces++] = (piece_t){piece, bytes};
   return piece;
 }
 
@@ -95,11 +104,26 @@ uint8_t *diana_l1(uint32_t address, size_t bytes, const char *what) {
   return match_diana_twin_l1(L1_BYTES) + address;
 }
 
+/* Of the memory at 0x1c000000 only what was asked for, and not beyond the end of a piece. */
+static bool is_in_piece(const uint8_t *data, size_t bytes) {
+  for (size_t i = 0u; i < memory.pieces; i++) {
+    const size_t offset = (size_t)((uintptr_t)data - (uintptr_t)memory.piece[i].start);
+    if (offset < memory.piece[i].bytes) {
+      return bytes <= memory.piece[i].bytes - offset;
+    }
+  }
+  return false;
+}
+
 uint8_t *diana_l2(uint32_t address, size_t bytes, bool write, const char *what) {
   uint8_t *const data = match_twin_host_pointer(address, bytes, write);
   if (data == NULL) {
     match_twin_faultf("the %zu bytes of %s at 0x%08x are in no memory that L2 has%s", bytes, what, (unsigned)address,
                       write ? ", or are constant" : "");
+  }
+  if ((uintptr_t)data - (uintptr_t)memory.l2 < L2_BYTES && !is_in_piece(data, bytes)) {
+    match_twin_faultf("the %zu bytes of %s at 0x%08x reach beyond the part of L2 that the program has", bytes, what,
+                      (unsigned)address);
   }
   return data;
 }

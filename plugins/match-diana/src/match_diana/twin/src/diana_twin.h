@@ -46,8 +46,8 @@ void diana_run(diana_device_t device, const diana_step_t *steps, size_t count, m
                const void *argument, size_t argument_bytes);
 
 /* What a trigger does where the copy register holds 0: decodes and checks the job, calls diana_run once. */
-void diana_digital_trigger(void); /* digital_job.c */
-void diana_analog_trigger(void);  /* of the analog array */
+void diana_digital_trigger(void); /* diana_digital_job.c */
+void diana_analog_trigger(void);  /* diana_analog.c */
 /* boot_diana: the analog array's own part. */
 void diana_analog_boot(void);
 
