@@ -1,6 +1,6 @@
 """What a job of the analog array computes and how its data lie, written from the published description only: the
-weight encoder of DORY and HTVM, the arithmetic of diana-quantlib and HTVM, groups of 64 channels. Nothing of the package
-is used.
+weight encoder of DORY and HTVM, the arithmetic of diana-quantlib and HTVM, groups of 64 channels. Nothing of the
+package is used.
 """
 
 from __future__ import annotations
@@ -92,13 +92,14 @@ def store(values: Ints, junk: int = 0x3C) -> bytes:
     wide = np.full((groups * 64, y, x), junk, np.int8)
     wide[:c] = values
     linear = wide.reshape(groups, 64, y, x).transpose(0, 2, 3, 1).reshape(-1)
-    return linear.reshape(-1, 4)[:, ::-1].tobytes()
+    return bytes(linear.reshape(-1, 4)[:, ::-1].tobytes())
 
 
 def load(data: bytes, c: int, y: int, x: int) -> Ints:
     """The other way round."""
     linear = np.frombuffer(data, np.int8).reshape(-1, 4)[:, ::-1].reshape(-1, y, x, 64)
-    return linear.transpose(0, 3, 1, 2).reshape(-1, y, x)[:c].astype(np.int64)
+    values: Ints = linear.transpose(0, 3, 1, 2).reshape(-1, y, x)[:c].astype(np.int64)
+    return values
 
 
 def sums(shape: Shape, x: Ints, weights: Cells) -> Ints:
@@ -107,12 +108,14 @@ def sums(shape: Shape, x: Ints, weights: Cells) -> Ints:
     padded = np.pad(np.clip(x, -64, 63), ((0, 0), (top, bottom), (left, right)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (shape.fy, shape.fx), axis=(1, 2))
     windows = windows[:, :: shape.stride, :: shape.stride][:, : shape.oy, : shape.ox]
-    return np.einsum("cyxij,kcij->kyx", windows, weights.astype(np.int64))
+    found: Ints = np.einsum("cyxij,kcij->kyx", windows, weights.astype(np.int64))
+    return found
 
 
 def adc(values: Ints, gain: int) -> Ints:
     """6 bits; division rounds down."""
-    return np.clip(values // 2**gain, -32, 31)
+    converted: Ints = np.clip(values // 2**gain, -32, 31)
+    return converted
 
 
 def post(values: Ints, scaling: Scaling) -> Ints:
@@ -121,7 +124,8 @@ def post(values: Ints, scaling: Scaling) -> Ints:
         return values
     scaled = values * scaling.mul[:, None, None] + scaling.add[:, None, None]
     assert np.all(np.abs(scaled) < 2**15)
-    return np.clip(scaled // 2**scaling.shift, 0 if scaling.relu else -64, 63)
+    clipped: Ints = np.clip(scaled // 2**scaling.shift, 0 if scaling.relu else -64, 63)
+    return clipped
 
 
 def layer(shape: Shape, x: Ints, weights: Cells, scaling: Scaling) -> Ints:

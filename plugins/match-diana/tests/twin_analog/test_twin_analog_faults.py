@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_layers_that_the_array_cannot_hold(driver: Driver, shape: Shape, message
         ({"output": 2048, "partial": 2048 + 64}, "the partial sums lie neither at the output nor apart from it"),
     ],
 )
-def test_places(driver: Driver, places: dict[str, int], message: str) -> None:
+def test_places(driver: Driver, places: dict[str, Any], message: str) -> None:
     script = Script()
     start(script, replace(_job(script), **places))
     assert message in driver.fault(script.text())
