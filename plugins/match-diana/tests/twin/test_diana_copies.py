@@ -7,13 +7,14 @@ import pytest
 from diana_twin_harness import EMPTY, Driver, Script, clocks, fetch_cycles, parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 CHECKED = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 IN, OUT = 0, 1
 MARK = 0x11
 
 
-def _bytes(size: int, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+def _bytes(size: int, seed: int) -> NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, 256, size).astype(np.uint8)
 
 

@@ -9,8 +9,11 @@
  *                         per 16 outputs [c / 16][16 outputs][16 inputs], then 16 biases of 128 bits
  *   biases                convolution: four planes of 16 bytes, the least significant bytes first; fully connected: 128
  *                         bits each, least significant byte first
- * Sheet 5.2 has the weights. The order of rows in "tensors of channels", and which columns the array fills beyond those
- * that the layer has, is not public.
+ * Sheet 5.2 has the weights; those of fully connected layers are htvm's (match's own packing has [16 outputs][c] where
+ * htvm has blocks of 16 inputs). The order of rows in "tensors of channels", and which columns the array fills beyond
+ * those that the layer has, is not public. Of `padding`, bits 0 to 3 are the padding left and right; bits 4 to 7, which
+ * public code leaves 0, are read as the number of columns at the end of each row that hold nothing, as a comment of
+ * DORY's template suggests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DIANA_DIGITAL_H
