@@ -9,6 +9,7 @@ from match_core.emit.interfaces import context_header
 
 from match_diana.analog_kernels import ANALOG_INTERFACES, ANALOG_KERNELS
 from match_diana.digital_kernels import DIGITAL_INTERFACES, DIGITAL_KERNELS
+from match_diana.sdk.build_files import build_files
 from match_diana.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 _HERE = Path(__file__).resolve().parent
@@ -38,6 +39,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
             *map(context_header, interfaces),
         ),
         twin=_twin(),
+        build=build_files(),
         clock=unit,
     )
 

@@ -101,8 +101,9 @@ def test_the_twin_agrees(pattern: str, plugins: Plugins, tmp_path: Path) -> None
     """Of one tile: what is modelled is what the twin counts."""
     g = DigitalGraph()
     x = g.input(1, 16, 12, 32)
-    y = g.add(x, g.input(1, 16, 12, 32), low=0)
-    if pattern != "digital_add_relu":
+    if pattern == "digital_add_relu":
+        y = g.add(x, g.input(1, 16, 12, 32), low=0)
+    else:
         y = g.conv(x, 16, stride=2, depthwise=pattern == "digital_depthwise")
     with only(pattern):
         found = deploy(g.graph(y), plugins, tmp_path)

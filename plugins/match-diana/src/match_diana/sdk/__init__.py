@@ -1,0 +1,1 @@
+"""Files for building programs for a chip."""
