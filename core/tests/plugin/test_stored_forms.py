@@ -183,7 +183,7 @@ def test_operands_must_have_the_bytes_of_their_form(plugins: Plugins, tmp_path: 
     assert "does not list" in form_fault(candidate, ())
     short = replace(candidate.workload.operands[1], axes=(replace(candidate.workload.operands[1].axes[0], size=8),))
     workload = replace(candidate.workload, operands=(candidate.workload.operands[0], short))
-    assert "operand y has 32 bytes" in form_fault(replace(candidate, workload=workload), compiled.soc.forms)
+    assert "operand y has only 32 bytes" in form_fault(replace(candidate, workload=workload), compiled.soc.forms)
 
 
 def test_a_unit_that_is_left_out_needs_no_conversions(plugins: Plugins, tmp_path: Path) -> None:

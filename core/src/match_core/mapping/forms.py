@@ -159,6 +159,7 @@ def form_fault(candidate: Candidate, forms: Sequence[Form]) -> str:
         if not form.takes(shape):
             return f"operand {operand.name} of shape {shape} cannot have the form {form.name!r}"
         stored = -(-form.elements(shape) * operand.element_bits // 8)
-        if far_bytes(operand) > stored or (made and far_bytes(operand) != stored):
-            return f"operand {operand.name} has {far_bytes(operand)} bytes, form {form.name!r} of {shape} {stored}"
+        if far_bytes(operand) < stored if made else far_bytes(operand) > stored:
+            few_or_many = "only " if made else ""
+            return f"operand {operand.name} has {few_or_many}{far_bytes(operand)} bytes, form {form.name!r} {stored}"
     return ""

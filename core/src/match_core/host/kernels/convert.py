@@ -39,48 +39,60 @@ def build_convert(nodes: tuple[gs.Node, ...], function: str) -> Built:
         code.line(f"memset(out0, 0, {target.elements(shape) * dtype.itemsize});")
         words = -(-target.elements(shape) * dtype.itemsize // 4)
         work += Work(memory=words, steps=words)
-    step = WORD if dtype.itemsize == 1 and _keeps_words(source, target, shape) else 1
-    sizes = (*shape[:-1], shape[-1] // step) if shape else ()
-    with code.loops([(VARIABLES[axis], size) for axis, size in enumerate(sizes)]) as variables:
-        if step == 1:
+    if dtype.itemsize == 1 and shape and shape[-1] >= WORD and _has_words(source) and _has_words(target):
+        work += _write_rows(code, uses, source, target, shape)
+    else:
+        with code.loops([(VARIABLES[axis], size) for axis, size in enumerate(shape)]) as variables:
             code.line(f"out0[{_index(target, shape, variables)}] = in0[{_index(source, shape, variables)}];")
-        else:
-            firsts = (*variables[:-1], variables[-1] and f"{WORD} * {variables[-1]}")
-            swap = source.reversed_group != target.reversed_group
-            places = [_index(replace(form, reversed_group=1), shape, firsts) for form in (target, source)]
-            _write_word(code, uses, places[0], places[1], swap)
-    work += _element_work(step, source, target).times(count // step)
+        work += Work(memory=2, integer=4, steps=1).times(count)
     comment = f"{'x'.join(map(str, shape))} from {source.name or 'plain'} to {target.name or 'plain'} form"
     return Built((node.inputs[0],), inline_code(function, comment, node.inputs, node.outputs, code.text, uses), work)
 
 
-def _keeps_words(source: Form, target: Form, shape: Sequence[int]) -> bool:
-    """Whether words along the tensor's last axis are words in both forms, each straight or reversed as a whole."""
-    if not shape or shape[-1] % WORD:
-        return False
-    return all(_last_axis_is_inside(form) and form.reversed_group in (1, WORD) for form in (source, target))
-
-
-def _last_axis_is_inside(form: Form) -> bool:
+def _has_words(form: Form) -> bool:
+    """Whether four neighbours along the tensor's last axis stay neighbours, straight or reversed as a whole."""
     axes = form.rank + (form.split is not None)
-    return (not form.order or form.order[-1] == axes - 1) and (form.split is None or form.split[0] != form.rank - 1)
+    inside = (not form.order or form.order[-1] == axes - 1) and (form.split is None or form.split[0] != form.rank - 1)
+    return inside and form.reversed_group in (1, WORD)
 
 
-def _write_word(code: Code, uses: Uses, target: str, source: str, swap: bool) -> None:
-    """Move four bytes at once, in reversed order if ``swap``."""
+def _write_rows(code: Code, uses: Uses, source: Form, target: Form, shape: Sequence[int]) -> Work:
+    """Rows of words, and the elements that are left at their ends one by one."""
+    words, rest = divmod(shape[-1], WORD)
+    rows = elements(tuple(shape[:-1]))
+    loops = [(VARIABLES[axis], size) for axis, size in enumerate(shape[:-1])]
+    last = VARIABLES[len(shape) - 1]
+    with code.loops(loops) as outer:
+        with code.loop(last, words) as word:
+            firsts = (*outer, f"{WORD} * {word}" if word else "")
+            each = _write_word(code, uses, source, target, shape, firsts)
+        for number in range(rest):
+            place = (*outer, str(WORD * words + number))
+            code.line(f"out0[{_index(target, shape, place)}] = in0[{_index(source, shape, place)}];")
+    ends = Work(memory=2, integer=4).times(rest)
+    return (each.times(words) + ends + Work(steps=1)).times(rows)
+
+
+def _write_word(
+    code: Code, uses: Uses, source: Form, target: Form, shape: Sequence[int], firsts: Sequence[str]
+) -> Work:
+    """Move four elements at once, by words where rows are whole words on both sides. Nothing says that a caller's
+    tensor is aligned, so words are moved by memcpy, which is one instruction on cores that load from any address."""
+    read, write = (_index(replace(form, reversed_group=1), shape, firsts) for form in (source, target))
+    swap = source.reversed_group != target.reversed_group
+    by_word = [form.stored_shape(shape)[-1] % WORD == 0 for form in (source, target)]
     uses.include("string.h")
-    code.line("uint32_t word;")
-    code.line(f"memcpy(&word, &in0[{source}], sizeof(word));")
-    if swap:
-        code.line("word = (word >> 24) | ((word >> 8) & 0xff00u) | ((word << 8) & 0xff0000u) | (word << 24);")
-    code.line(f"memcpy(&out0[{target}], &word, sizeof(word));")
-
-
-def _element_work(step: int, source: Form, target: Form) -> Work:
-    """Operations of one pass through the innermost loop."""
-    if step == 1:
-        return Work(memory=2, integer=4, steps=1)
-    return Work(memory=2, integer=4 + 8 * (source.reversed_group != target.reversed_group), steps=1)
+    if all(by_word):
+        code.line("uint32_t word;")
+        code.line(f"memcpy(&word, &in0[{read}], sizeof(word));")
+        if swap:
+            code.line("word = (word >> 24) | ((word >> 8) & 0xff00u) | ((word << 8) & 0xff0000u) | (word << 24);")
+        code.line(f"memcpy(&out0[{write}], &word, sizeof(word));")
+        return Work(memory=2, integer=4 + 8 * swap, steps=1)
+    for number in range(WORD):
+        other = WORD - 1 - number if swap else number
+        code.line(f"out0[{write} + {number}] = in0[{read} + {other}];")
+    return Work(memory=2 * WORD, integer=4, steps=1)
 
 
 def _index(form: Form, shape: Sequence[int], variables: Sequence[str]) -> str:
