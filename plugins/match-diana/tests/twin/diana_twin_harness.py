@@ -89,9 +89,9 @@ def from_rows(data: Ints, c: int, h: int, w: int) -> Bytes:
 
 def from_channels(data: Ints, c: int, h: int, w: int) -> Bytes:
     """[C rounded up to 64, h, w]."""
-    return (
-        reverse(data).view(np.int8).reshape(up(c, GROUP) // GROUP, h, w, GROUP).transpose(0, 3, 1, 2).reshape(-1, h, w)
-    )
+    groups = reverse(data).view(np.int8).reshape(up(c, GROUP) // GROUP, h, w, GROUP)
+    channels: Bytes = groups.transpose(0, 3, 1, 2).reshape(-1, h, w)
+    return channels
 
 
 def planes(bias: Ints) -> NDArray[np.uint8]:
@@ -170,7 +170,8 @@ class Layer:
 def requantise(sums: Ints, layer: Layer) -> Bytes:
     """Sums wrap at 32 bits."""
     wrapped = (sums.astype(np.int64) + (1 << 31)) % (1 << 32) - (1 << 31)
-    return np.clip(wrapped >> layer.shift, 0 if layer.relu else -128, 127).astype(np.int8)
+    clipped: Bytes = np.clip(wrapped >> layer.shift, 0 if layer.relu else -128, 127).astype(np.int8)
+    return clipped
 
 
 def convolve(x: Bytes, w: Bytes, bias: Ints, layer: Layer) -> Bytes:

@@ -1,5 +1,5 @@
-/* diana_digital_decode.c - an instruction of the digital array (sheet 4.2). What public code never writes is a fault: what
- * it would do is not public. SPDX-License-Identifier: Apache-2.0 */
+/* diana_digital_decode.c - an instruction of the digital array (sheet 4.2). What public code never writes is a fault:
+ * what it would do is not public. SPDX-License-Identifier: Apache-2.0 */
 #include "diana_digital.h"
 
 /* Words of an instruction, in order. */
@@ -76,7 +76,8 @@ static void decode_sum(const uint32_t *word, diana_digital_job_t *job) {
 
 diana_digital_job_t diana_digital_decode(const uint32_t *word) {
   diana_digital_job_t job = {.mode = (diana_mode_t)word[MODE], .input = word[INPUT], .output = word[OUTPUT]};
-  need(word[STOP] == 0u && word[DIANA_INSTRUCTION_WORDS + STOP] == 1u, "the stop bit, or that of the second one,", word[STOP]);
+  need(word[STOP] == 0u && word[DIANA_INSTRUCTION_WORDS + STOP] == 1u, "the stop bit, or that of the second one,",
+       word[STOP]);
   need(word[ACTIVATION] <= 1u, "the activation", word[ACTIVATION]);
   need(word[SHIFT] <= 31u, "the shift", word[SHIFT]);
   check_unknown_words(word);
