@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -12,17 +14,17 @@ LAYER = Layer(4, 16, 20, 6, 3, 3, 1, 1, 1, 1, shift=4)
 DENSE = Layer(32, 16, 16, 1)
 SUM = Layer(384, 0, 16, 1)
 DIGITAL, ANALOG, EVENTS = 0x1A10C000, 0x1A10D000, 0x1A106018
-#: Positions in the layer's numbers.
-K, CX, CY, FX, OX, OY, SHIFT, PADDING, DILATION, STRIDE = 1, 2, 3, 4, 6, 7, 9, 10, 11, 12
+#: In the order of the kernel library's struct.
+FIELDS = ["c", "k", "cx", "cy", "fx", "fy", "ox", "oy", "activation", "shift", "padding", "dilation", "stride"]
 
 
-def _conv(layer: Layer = LAYER, at: tuple[int, int, int] = (0, 0, 4096), **changed: int) -> str:
-    numbers = list(layer.numbers)
-    for name, value in changed.items():
-        numbers[globals()[name.upper()]] = value
+def _conv(
+    layer: Layer = LAYER, at: tuple[int, int, int] = (0, 0, 4096), changed: Mapping[str, int] = MappingProxyType({})
+) -> str:
+    numbers = {**dict(zip(FIELDS, layer.numbers, strict=True)), **changed}
     script = Script()
     script.far(0, conv_weights(np.ones((layer.k, layer.c, layer.fy, layer.fx), np.int8), np.zeros(layer.k, np.int64)))
-    script.add("conv", *at, *numbers)
+    script.add("conv", *at, *numbers.values())
     script.add("sync")
     return script.text()
 
@@ -87,7 +89,7 @@ def test_places(driver: Driver, at: tuple[int, int, int], message: str) -> None:
     ],
 )
 def test_layers(driver: Driver, changed: dict[str, int], message: str) -> None:
-    assert message in driver.fault(_conv(**changed))
+    assert message in driver.fault(_conv(changed=changed))
 
 
 def test_more_weights_than_the_memory_has(driver: Driver) -> None:
