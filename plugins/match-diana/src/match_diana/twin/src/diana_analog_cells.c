@@ -57,7 +57,7 @@ void diana_analog_load(const diana_analog_layer_t *layer, const uint32_t *encode
 void diana_analog_sum(const diana_analog_layer_t *layer, const int8_t *lines, int32_t *sums) {
   memset(sums, 0, layer->k * sizeof *sums);
   for (uint32_t row = layer->stored_rows - layer->rows; row < layer->stored_rows; row++) {
-    for (uint32_t column = 0u; lines[row] != 0 && column < layer->k; column++) {
+    for (uint32_t column = 0u; column < layer->k; column++) {
       sums[column] += lines[row] * cells[row][column];
     }
   }
