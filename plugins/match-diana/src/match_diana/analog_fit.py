@@ -26,9 +26,9 @@ Reals = NDArray[np.float64]
 
 #: Sums that are tried for each output channel.
 _SAMPLES = 256
-#: Root mean square of the error, relative to the spread of the results, up to which a layer becomes analog: an ideal
-#: array with 6-bit converters is at about 0.05; above a quarter, results would have less than two bits.
-ERROR_MAX = 0.25
+#: Expected root mean square of the error, in steps of 7 bits, up to which a layer becomes analog. Converters of 6 bits
+#: are off by 0.6 where they do not saturate; more comes from large addends, which leave few bits to multipliers.
+ERROR_MAX = 2.0
 # Guesses about values of 7 bits, as shares of the range: inputs behind a ReLU and others, results before they are cut.
 _RELU_MEAN, _RELU_SD, _LINEAR_SD, _RESULT_SD = 0.10, 0.15, 0.2, 0.5
 #: Correlation of values under the same window.

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+
 from tests.end_to_end.residual import Activation, CalibratedBuilder, Floats
 
 SEED = 6

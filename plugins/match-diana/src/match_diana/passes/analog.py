@@ -38,7 +38,7 @@ def run(model: Model, context: PassContext) -> Model:
         changed = True
         found = fit(_wanted(node, weights))
         _note(editor, node, found)
-        if found.relative <= ERROR_MAX:
+        if found.error <= ERROR_MAX:
             _rewrite(editor, node, weights, found.norm)
     return editor.finish() if changed else model
 
@@ -104,8 +104,9 @@ def _note(editor: Editor, requant: gs.Node, found: Fit) -> None:
         f"expected root mean square of the difference {found.error:.2f} steps of 7 bits, {found.relative:.2f} of the "
         f"spread of the results"
     )
-    if found.relative > ERROR_MAX:
-        editor.notes.append(f"{name}: not in the arithmetic of the analog array ({expected}; {ERROR_MAX} is allowed)")
+    if found.error > ERROR_MAX:
+        why = f"{expected}; {ERROR_MAX:g} steps are allowed"
+        editor.notes.append(f"{name}: not in the arithmetic of the analog array ({why})")
     else:
         editor.notes.append(f"{name}: arithmetic of the analog array, gain {found.norm.gain} ({expected})")
 

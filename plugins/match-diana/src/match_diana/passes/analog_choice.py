@@ -29,13 +29,13 @@ Forms = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Tensor:
-    """A quantised tensor: ``makers`` the forms that its maker can write, or whose form it has where that is to be
-    chosen; ``readers`` likewise. ``cycles`` of one conversion."""
+    """A quantised tensor of this shape. ``maker`` and ``readers``: the form that each works in, or the name of the node
+    whose form is to be chosen; ``both``: who works in rows may write words of channels."""
 
-    maker: tuple[str, ...] | str
-    widens: bool
+    shape: tuple[int, ...]
+    maker: str
     readers: tuple[str, ...]
-    cycles: int
+    both: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Problem:
     def cycles(self, forms: Forms) -> int:
         """Of all layers and conversions."""
         layers = sum((self.analog if forms[name] == CHANNELS else self.digital)[name] for name in self.analog)
-        return layers + sum(_conversions(tensor, forms) * tensor.cycles for tensor in self.tensors)
+        return layers + sum(_conversions(tensor, forms) for tensor in self.tensors)
 
 
 def choose(editor: Editor, legal: Sequence[Layer]) -> tuple[Layer, ...]:
@@ -82,12 +82,14 @@ def _improved(problem: _Problem, forms: Forms) -> Forms:
 
 
 def _conversions(tensor: _Tensor, forms: Forms) -> int:
-    """How many conversions a tensor needs: one for every form that readers want and the maker does not write."""
+    """Cycles of a tensor's conversions: one for every form that readers want and the maker does not write."""
     wanted = {forms.get(reader, reader) for reader in tensor.readers}
-    written = tensor.maker if isinstance(tensor.maker, tuple) else (forms[tensor.maker],)
-    if tensor.widens and written == (ROWS,):
-        written = (ROWS, CHANNELS)
-    return min(len(wanted - {form}) for form in written)
+    made = forms.get(tensor.maker, tensor.maker)
+    written = (ROWS, CHANNELS) if tensor.both and made == ROWS else (made,)
+    return min(
+        sum(conversion_cycles(tensor.shape, columns_stay=CHANNELS not in (form, other)) for other in wanted - {form})
+        for form in written
+    )
 
 
 # ---- reading the graph -----------------------------------------------------------------------------------------
@@ -111,31 +113,24 @@ def _problem(editor: Editor, legal: Sequence[Layer]) -> _Problem:
 def _tensor(editor: Editor, quantize: gs.Node, free: set[str]) -> _Tensor:
     y = quantize.outputs[0]
     site = site_of(quantize, editor.graph.outputs)
-    maker: tuple[str, ...] | str = (PLAIN,)
+    maker = PLAIN if site is None else _form(site.op, free)
     # A convolution on the digital array writes words of 64 channels too, where rows have no padding.
-    widens = site is not None and site.op.op == "Conv" and shape_of(y)[3] % LANES == 0
-    if site is not None and site.op.name in free:
-        maker = site.op.name
-    elif site is not None and _is_digital(site.op):
-        maker = (ROWS,)
-    readers = [_reader(node, free) for read in y.outputs for node in _users(read)]
+    both = site is not None and site.op.op == "Conv" and shape_of(y)[3] % LANES == 0
+    readers = [_form(node, free) for read in y.outputs for node in _users(read)]
     readers += [PLAIN] if any(y is output for output in editor.graph.outputs) else []
-    return _Tensor(maker, widens, tuple(readers), conversion_cycles(shape_of(y)))
+    return _Tensor(shape_of(y), maker, tuple(readers), both)
 
 
 def _users(read: gs.Node) -> Iterable[gs.Node]:
     return read.outputs[0].outputs if read.op == "DequantizeLinear" else (read,)
 
 
-def _reader(node: gs.Node, free: set[str]) -> str:
+def _form(node: gs.Node, free: set[str]) -> str:
+    """The form that a node works in, or its name where that is to be chosen."""
     if node.name in free:
         return str(node.name)
-    return ROWS if _is_digital(node) else PLAIN
-
-
-def _is_digital(node: gs.Node) -> bool:
-    """Whether the digital array may take the layer, seen from afar."""
-    return node.op in ("Conv", "Add") and len(node.outputs[0].shape) == 4
+    on_array = node.op in ("Conv", "Add") and len(node.outputs[0].shape) == 4
+    return ROWS if on_array else PLAIN
 
 
 def _is_free_sum(editor: Editor, node: gs.Node) -> bool:

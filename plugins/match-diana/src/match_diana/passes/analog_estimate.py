@@ -5,6 +5,8 @@ The kernels' formulas are those of the cost models; copies are those of a layer 
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from match_diana import analog_limits as limits
@@ -14,9 +16,9 @@ from match_diana.constants import values
 from match_diana.digital_formulas import chunk_cycles, tile_cycles
 from match_diana.digital_limits import CONV_BIAS_BYTES, LANES
 
-#: The host converts a byte from one stored form to another in about so many cycles: an address, a load, a store. (The
-#: core's model of the operator, which the mapper uses; it depends on the form only little.)
-CONVERSION_CYCLES = 12
+#: The host's cycles for a byte that it converts from one stored form to another, and where words of four bytes can be
+#: moved: the core's model of the operator (match.form::Convert), which the mapper uses.
+_BYTE_CYCLES, _WORD_BYTE_CYCLES = 12, 4.5
 
 
 def analog_cycles(window: Window) -> int:
@@ -48,9 +50,10 @@ def digital_cycles(window: Window, top: int) -> int:
     return work + _chunk(weights) + copies + calls * each
 
 
-def conversion_cycles(shape: tuple[int, ...]) -> int:
-    """On the host, from one stored form to another."""
-    return CONVERSION_CYCLES * int(np.prod(shape))
+def conversion_cycles(shape: tuple[int, ...], *, columns_stay: bool) -> int:
+    """On the host, from one stored form to another; ``columns_stay``: a row's bytes lie beside each other in both."""
+    words = columns_stay and shape[-1] % 4 == 0
+    return int((_WORD_BYTE_CYCLES if words else _BYTE_CYCLES) * prod(shape))
 
 
 def _chunk(size_bytes: int) -> int:

@@ -67,11 +67,10 @@ def _may_change(editor: Editor, layer: Layer) -> bool:
         else:
             factors.append(2)
     found = fit(layer.wanted(*factors))
-    if found.relative > ERROR_MAX:
+    if found.error > ERROR_MAX:
         editor.notes.append(
             f"{name}: weights are ternary, but the analog array's arithmetic would be off by {found.error:.2f} steps "
-            f"of 7 bits (expected root mean square), {found.relative:.2f} of the spread of the results; {ERROR_MAX} is "
-            f"allowed"
+            f"of 7 bits (expected root mean square); {ERROR_MAX:g} are allowed"
         )
         return False
     return True

@@ -80,7 +80,8 @@ def _results(tensor: gs.Tensor) -> list[gs.Tensor]:
 
 def is_narrow(tensor: gs.Tensor) -> bool:
     """Whether the values of a quantised tensor are known to have 7 bits."""
-    site = site_of(tensor.inputs[0], ())
+    maker = producer(tensor)
+    site = site_of(maker, ()) if maker is not None and maker.op == "QuantizeLinear" else None
     return site is not None and site.quant.lo >= limits.INPUT_MIN and site.quant.hi <= limits.INPUT_MAX
 
 
