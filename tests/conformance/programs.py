@@ -6,6 +6,7 @@ import json
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,10 @@ def _plugins() -> Plugins:
 
 def compile_case(case: Case, folder: Path) -> Program | Refused:
     """The program of a case; ``folder`` takes the model's file."""
-    path = folder / f"{case.name}.onnx"
+    name = f"case_{sha256(case.name.encode()).hexdigest()[:12]}"  # names of programs are short
+    path = folder / f"{name}.onnx"
     onnx.save(case.model, path)
-    request = CompileRequest(model=path, target=TARGET, name=case.name, cache=False)
+    request = CompileRequest(model=path, target=TARGET, name=name, cache=False)
     try:
         compilation = build_program(request, _plugins(), NullObserver())
     except MatchError as error:
@@ -82,7 +84,7 @@ def compile_case(case: Case, folder: Path) -> Program | Refused:
     }
     manifest = json.loads(compilation.sources.text("match.lock.json"))
     arenas = tuple((a["field"], a["size_bytes"]) for a in manifest["arenas"])
-    return Program(case.name, files, arenas, _tensors(manifest["inputs"]), _tensors(manifest["outputs"]))
+    return Program(name, files, arenas, _tensors(manifest["inputs"]), _tensors(manifest["outputs"]))
 
 
 def _tensors(entries: list[dict[str, Any]]) -> tuple[Tensor, ...]:

@@ -129,10 +129,10 @@ def constant_output(path: Path) -> Path:
     return path
 
 
-def opset_seven(path: Path) -> Path:
+def opset_five(path: Path) -> Path:
     """An opset that is too old."""
     model = onnx.load(str(relu(path)))
-    model.opset_import[0].version = 7
+    model.opset_import[0].version = 5
     onnx.save(model, str(path))
     return path
 

@@ -79,7 +79,7 @@ CASES = {
     "not_onnx": Case("MATCH-F002", 1, _compile(models.picture)),
     "truncated": Case("MATCH-F002", 1, _compile(models.truncated)),
     "cycle": Case("MATCH-F003", 1, _compile(models.cycle)),
-    "old_opset": Case("MATCH-F004", 1, _compile(models.opset_seven)),
+    "old_opset": Case("MATCH-F004", 1, _compile(models.opset_five)),
     "contradictory_shapes": Case("MATCH-F006", 1, _compile(models.contradictory)),
     "control_flow": Case("MATCH-F007", 1, _compile(models.conditional)),
     "strings": Case("MATCH-F008", 1, _compile(models.words)),

@@ -172,7 +172,7 @@ def _sizes(value: onnx.ValueInfoProto) -> list[int | str] | None:
     if not value.type.tensor_type.elem_type:
         return None
     dims = value.type.tensor_type.shape.dim
-    return [int(d.dim_value) if d.HasField("dim_value") and d.dim_value > 0 else d.dim_param or "?" for d in dims]
+    return [int(d.dim_value) if d.HasField("dim_value") and d.dim_value >= 0 else d.dim_param or "?" for d in dims]
 
 
 def _text(sizes: list[int | str]) -> str:

@@ -14,6 +14,7 @@ from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
+from match_core.frontend.tensors import empty_constants, empty_inputs, numpy_types
 from match_core.ir.model import Model
 from match_core.ir.naming import c_identifier
 
@@ -61,6 +62,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     check_opset(proto, source)
     proto, provenance = inline_functions(proto, name_nodes(proto), source)
     check_nodes(proto, source)
+    empty_inputs(proto)
     proto, provenance = to_working_opset(proto, provenance, source)
     widen_constants(proto)
     proto = infer_shapes(proto, source)
@@ -69,4 +71,6 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     check_shapes(proto, source)
     graph = gs.import_onnx(proto)
     graph.name = name
+    numpy_types(graph)
+    empty_constants(graph)
     return Model(name, graph, source, digest, provenance)

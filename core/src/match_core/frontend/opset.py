@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
+from match_core.frontend.composites import expand_composites
 from match_core.frontend.names import name_nodes
 from match_core.ir.model import IR_VERSION, OPSET
 
@@ -12,11 +13,11 @@ if TYPE_CHECKING:
     import onnx
 
 #: Opsets of the default domain that are accepted.
-OLDEST, NEWEST = 8, 26
+OLDEST, NEWEST = 6, 28
 
 
 def check_opset(proto: onnx.ModelProto, source: str) -> int:
-    """The model's opset. Errors: ModelError MATCH-F004 (outside 8..26)."""
+    """The model's opset. Errors: ModelError MATCH-F004 (outside 6..28)."""
     versions = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
     version = max(versions, default=OPSET)
     if OLDEST <= version <= NEWEST:
@@ -33,30 +34,53 @@ def check_opset(proto: onnx.ModelProto, source: str) -> int:
 def to_working_opset(
     proto: onnx.ModelProto, provenance: dict[str, tuple[str, ...]], source: str
 ) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:
-    """The model at opset OPSET with provenance for nodes that the conversion added.
-
-    Operators that are newer than OPSET are replaced by the bodies that the ONNX standard gives for them.
-    Errors: ModelError MATCH-F005 (the conversion fails).
+    """The model at opset OPSET with provenance for nodes that the conversion added. Composite operators, also those
+    that are newer than OPSET, are replaced by the bodies that the ONNX standard gives for them. A newer model that
+    holds what OPSET does not have keeps its opset: newer operators allow more types and mean the same otherwise.
+    Errors: ModelError MATCH-F005 (the conversion fails), MATCH-F016 (a body cannot be put in).
     """
-    from onnx import version_converter
-
     version = check_opset(proto, source)
     _only_used_domains(proto)
-    if version != OPSET:
-        try:
-            proto = _expand_newer(proto, version)
-            proto = version_converter.convert_version(proto, OPSET)
-        except Exception as error:  # converter and inliner raise RuntimeError and types of their own
-            raise ModelError(
-                "MATCH-F005",
-                f"the model cannot be converted from opset {version} to {OPSET}",
-                source,
-                (str(error).strip().splitlines() or ["the converter gives no reason"])[-1][:300],
-                (f"export the model with opset {OPSET}",),
-            ) from error
+    if version < OPSET:
+        proto = _converted(proto, version, source)
         provenance = name_nodes(proto, provenance)
+    proto, provenance = expand_composites(proto, provenance, source)
+    if version > OPSET:
+        proto = _relabelled(proto)
     proto.ir_version = IR_VERSION
     return proto, provenance
+
+
+def _converted(proto: onnx.ModelProto, version: int, source: str) -> onnx.ModelProto:
+    from onnx import version_converter
+
+    try:
+        return version_converter.convert_version(proto, OPSET)
+    except Exception as error:  # the converter raises RuntimeError and types of its own
+        raise ModelError(
+            "MATCH-F005",
+            f"the model cannot be converted from opset {version} to {OPSET}",
+            source,
+            (str(error).strip().splitlines() or ["the converter gives no reason"])[-1][:300],
+            (f"export the model with opset {OPSET}",),
+        ) from error
+
+
+def _relabelled(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """The model of a newer opset as one of OPSET, if it is valid as such; else itself."""
+    import onnx
+
+    older = onnx.ModelProto()
+    older.CopyFrom(proto)
+    older.ir_version = IR_VERSION
+    for entry in older.opset_import:
+        if entry.domain in ("", "ai.onnx"):
+            entry.version = OPSET
+    try:
+        onnx.checker.check_model(older, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return proto
+    return older
 
 
 def _only_used_domains(proto: onnx.ModelProto) -> None:
@@ -65,17 +89,3 @@ def _only_used_domains(proto: onnx.ModelProto) -> None:
     kept = [entry for entry in proto.opset_import if entry.domain in used]
     del proto.opset_import[:]
     proto.opset_import.extend(kept)
-
-
-def _expand_newer(proto: onnx.ModelProto, version: int) -> onnx.ModelProto:
-    import onnx
-    import onnx.inliner
-
-    newer = {
-        node.op_type
-        for node in proto.graph.node
-        if node.domain in ("", "ai.onnx") and not onnx.defs.has(node.op_type, max_inclusive_version=OPSET, domain="")
-    }
-    if version < OPSET or not newer:
-        return proto
-    return onnx.inliner.inline_selected_functions(proto, [("", name) for name in sorted(newer)], False, True)

@@ -66,7 +66,13 @@ def _divide(site: Site) -> str:
 def _modulo(site: Site) -> str:
     (a, b), dtype = site.values, site.result
     if dtype.kind == "f":
-        return f"{site.math('fmod')}({a.text}, {b.text})"
+        remainder = f"{site.math('fmod')}({a.text}, {b.text})"
+        if integer(site.node, "fmod", 0):
+            return remainder
+        # As for integers: the remainder takes the divisor's sign, a zero too.
+        zero = site.number(0.0)
+        body = f"r != {zero} ? ((r < {zero}) != (b < {zero}) ? r + b : r) : {site.math('copysign')}({zero}, b)"
+        return f"{two_arguments(site.uses, 'sign_mod', dtype, body, 'r', 'b')}({remainder}, {b.text})"
     ctype = c_type(dtype)
     special = "b == 0 || b == -1" if dtype.kind == "i" else "b == 0"
     if dtype.kind == "u" or integer(site.node, "fmod", 0):

@@ -136,7 +136,7 @@ class Uses:
 
     def scan(self, text: str) -> None:
         """Ask for the headers that words of C text need."""
-        if "bool" in text:
+        if any(word in text for word in ("bool", "true", "false")):
             self.include("stdbool.h")
         if any(word in text for word in ("INFINITY", "NAN", "isnan", "nearbyint")):
             self.include("math.h")

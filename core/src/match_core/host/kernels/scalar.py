@@ -142,10 +142,12 @@ def simple(dtype: np.dtype[np.generic]) -> Work:
     return Work(wide=1) if dtype.itemsize == 8 else Work(integer=1)
 
 
-def two_arguments(uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str) -> str:
+def two_arguments(
+    uses: Uses, name: str, dtype: np.dtype[np.generic], expression: str, first: str = "a", second: str = "b"
+) -> str:
     """A helper ``T host_<name>_<type>(T a, T b)``; gives its C name."""
     ctype, full = scalar_type(dtype), f"host_{name}_{suffix(dtype)}"
-    head = f"static inline {ctype} {full}({ctype} a, {ctype} b)"
+    head = f"static inline {ctype} {full}({ctype} {first}, {ctype} {second})"
     return uses.helper(full, f"{head}\n{{\n    return {_narrow(expression, dtype)};\n}}\n")
 
 

@@ -1,0 +1,72 @@
+"""Tensors of the imported graph: element types as numpy types, and tensors without elements as constants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_graphsurgeon as gs
+
+
+def numpy_types(graph: gs.Graph) -> None:
+    """Element types that numpy itself does not have (bfloat16, the kinds of float8, integers of 2 and 4 bits) become
+    the numpy types of ml_dtypes, which onnx uses for them (in place)."""
+    import onnx
+    import onnx_graphsurgeon as gs
+
+    for tensor in graph.tensors().values():
+        if isinstance(tensor, gs.Constant):
+            if isinstance(tensor.dtype, int):
+                tensor.values = np.asarray(tensor.values)  # which loads them, with their type
+        elif isinstance(tensor.dtype, int):
+            tensor.dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.dtype))
+
+
+def empty_inputs(proto: onnx.ModelProto) -> None:
+    """Let nodes read a constant in place of each graph input that holds no element, so that shapes that depend on it
+    are known (in place)."""
+    import onnx
+
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    renamed = {}
+    for value in proto.graph.input:
+        tensor = value.type.tensor_type
+        empty = any(dim.HasField("dim_value") and dim.dim_value == 0 for dim in tensor.shape.dim)
+        if value.name in constants or not empty or not all(dim.HasField("dim_value") for dim in tensor.shape.dim):
+            continue
+        renamed[value.name] = f"{value.name}_empty"
+        proto.graph.initializer.append(
+            onnx.TensorProto(
+                name=renamed[value.name],
+                data_type=tensor.elem_type,
+                dims=[dim.dim_value for dim in tensor.shape.dim],
+                raw_data=b"",
+            )
+        )
+    for node in proto.graph.node:
+        for position, name in enumerate(node.input):
+            node.input[position] = renamed.get(name, name)
+
+
+def empty_constants(graph: gs.Graph) -> None:
+    """What holds no element is a constant, whoever makes it, so that no kernel and no buffer is needed (in place).
+    Graph inputs and outputs stay as they are."""
+    import onnx_graphsurgeon as gs
+
+    outputs = {id(tensor) for tensor in graph.outputs}
+    names = set(graph.tensors())
+    for tensor in list(graph.tensors().values()):
+        if isinstance(tensor, gs.Constant) or id(tensor) in outputs or not tensor.shape or 0 not in tensor.shape:
+            continue
+        name = f"{tensor.name}_empty"
+        while name in names:
+            name += "_"
+        names.add(name)
+        constant = gs.Constant(name, np.zeros(tensor.shape, tensor.dtype))
+        for consumer in list(tensor.outputs):
+            for position, read in enumerate(consumer.inputs):
+                if read is tensor:
+                    consumer.inputs[position] = constant
