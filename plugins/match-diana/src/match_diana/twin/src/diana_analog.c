@@ -1,5 +1,5 @@
-/* diana_analog.c - a trigger of the analog array: the job that its registers and the instruction name (sheet 4.1), and the
- * time it takes. SPDX-License-Identifier: Apache-2.0 */
+/* diana_analog.c - a trigger of the analog array: the job that its registers and the instruction name (sheet 4.1), and
+ * the time it takes. SPDX-License-Identifier: Apache-2.0 */
 #include "diana_analog.h"
 
 #include <string.h>
@@ -108,9 +108,10 @@ static void check_job(const job_t *job) {
 static void start(const job_t *job) {
   const diana_analog_layer_t *const layer = &job->layer;
   const uint64_t activations = (uint64_t)layer->oy * (layer->ox / layer->ox_unroll);
+  const uint64_t norm_cycles = layer->normalises ? diana_fetch_cycles(diana_analog_norm_bytes(layer)) : 0u;
   const diana_step_t steps[] = {
       {MATCH_TWIN_CLOCK_ANALOG, MATCH_DIANA_JOB_LOAD_CYCLES, "instructions"},
-      {MATCH_TWIN_CLOCK_ANALOG, layer->normalises ? diana_fetch_cycles(diana_analog_norm_bytes(layer)) : 0u, "batch-norm"},
+      {MATCH_TWIN_CLOCK_ANALOG, norm_cycles, "batch-norm"},
       {MATCH_TWIN_CLOCK_ANALOG, diana_fetch_cycles(diana_analog_cell_bytes(layer)), "weights"},
       {MATCH_TWIN_CLOCK_ANALOG, (uint64_t)layer->rows * MATCH_DIANA_ANALOG_ROW_LOAD_CYCLES, "analog cells"},
       {MATCH_TWIN_CLOCK_ANALOG, (activations * MATCH_DIANA_ANALOG_ACTIVATION_TENTH_CYCLES + 9u) / 10u, "analog layer"},

@@ -1,7 +1,7 @@
 /* diana_analog_cells.c - the array of ternary cells: what the encoded weights mean, and the sums of its columns.
  *
- * Encoding (dory, weights_encoder_analog.py): rows padded to a multiple of 288 and stored last row first; of each row the
- * bits of +1 for all columns, then those of -1, 32 to a word, first column at the most significant bit. The sign is
+ * Encoding (dory, weights_encoder_analog.py): rows padded to a multiple of 288 and stored last row first; of each row
+ * the bits of +1 for all columns, then those of -1, 32 to a word, first column at the most significant bit. The sign is
  * turned where the wiring of a block of 64 rows turns it back, which depends on the column's parity.
  * Reading: the wiring counts stored rows from 0, also where fewer than 1152 are stored, as the encoder does.
  * Reading: with ox_unroll the array repeats the cells for the other pixels itself, since they are stored once.

@@ -1,8 +1,8 @@
-/* diana_analog_engine.c - a convolution on the analog array, from channels in L1 to channels in L1: the inputs of a pixel's
- * window drive the rows, all columns are read at once.
+/* diana_analog_engine.c - a convolution on the analog array, from channels in L1 to channels in L1: the inputs of a
+ * pixel's window drive the rows, all columns are read at once.
  *
- * Activations lie as [channels / 64][rows][columns][64], the bytes of each group of four reversed (sheet 1 and 5.4: groups
- * of 64 channels, four words of 16 bytes). Row c * fy * fx + y * fx + x of the array belongs to channel c, tap (y, x)
+ * Activations lie as [channels / 64][rows][columns][64], the bytes of each group of four reversed (sheet 1 and 5.4:
+ * groups of 64 channels, four words of 16 bytes). Row c * fy * fx + y * fx + x of the array belongs to channel c, tap (y, x)
  * (dory, HW_Parser: CinKCout).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diana_analog.h"
@@ -20,7 +20,8 @@ static int8_t dac(int8_t value) {
 }
 
 /* The value at row `y`, column `x` of the padded input. */
-static int8_t input_at(const diana_analog_layer_t *layer, const uint8_t *input, uint32_t channel, uint32_t y, uint32_t x) {
+static int8_t input_at(const diana_analog_layer_t *layer, const uint8_t *input, uint32_t channel, uint32_t y,
+                       uint32_t x) {
   if (y < layer->top || y - layer->top >= layer->cy || x < layer->left || x - layer->left >= layer->cx) {
     return 0;
   }

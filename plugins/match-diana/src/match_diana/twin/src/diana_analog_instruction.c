@@ -1,5 +1,5 @@
-/* diana_analog_instruction.c - the words of an instruction of the analog array, as the published encoder writes them, and
- * what the array cannot do. Fields that the published sources call default have to hold the published value.
+/* diana_analog_instruction.c - the words of an instruction of the analog array, as the published encoder writes them,
+ * and what the array cannot do. Fields that the published sources call default have to hold the published value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diana_analog.h"
 #include "diana_twin.h"
@@ -7,12 +7,14 @@
 /* Word numbers (dory-hal, utils.h). */
 enum {
   SKIPS = 0, INPUT = 2, OUTPUT = 3, PARTIAL_SUM = 4, RESIDUAL = 5, NORM = 6, C = 7, K = 8, CX = 9, CY = 10,
-  PRECISION = 11, FILTER = 12, OX = 13, OY = 14, OX_UNROLL = 15, STRIDE = 16, PADDING = 17, BLOCKS = 18, DEFAULT_19 = 19,
-  COLUMN_BLOCKS = 20, DEFAULT_21 = 21, STOP = 22, DEFAULT_24 = 24, PLANE_ROWS = 25, SCALING = 26
+  PRECISION = 11, FILTER = 12, OX = 13, OY = 14, OX_UNROLL = 15, STRIDE = 16, PADDING = 17, BLOCKS = 18,
+  DEFAULT_19 = 19, COLUMN_BLOCKS = 20, DEFAULT_21 = 21, STOP = 22, DEFAULT_24 = 24, PLANE_ROWS = 25, SCALING = 26
 };
 
 /* Word 0: a bit that is set leaves a stage out. */
-enum { NO_POOL = 1, NO_QUANT = 2, NO_ACTIVATION = 4, NO_RESIDUAL = 8, NO_NORM = 16, NO_PARTIAL_SUM = 32, ALL_SKIPS = 63 };
+enum {
+  NO_POOL = 1, NO_QUANT = 2, NO_ACTIVATION = 4, NO_RESIDUAL = 8, NO_NORM = 16, NO_PARTIAL_SUM = 32, ALL_SKIPS = 63
+};
 
 #define ROW_STEP 288u    /* encoded rows come in multiples of a quarter of the array */
 #define COLUMN_STEP 128u /* encoded columns too */
@@ -27,16 +29,16 @@ static void expect(const uint16_t *words, uint32_t index, uint32_t value, const 
 }
 
 static void check_defaults(const uint16_t *words, const diana_analog_layer_t *layer) {
-  const uint32_t planes = round_up(2u * layer->rows, 32u);
+  const uint32_t column_blocks = (layer->k + 31u) / 32u;
   expect(words, RESIDUAL, 0u, "the residual");
   expect(words, NORM, 0u, "the batch-norm pointer");
   expect(words, PRECISION, 7u, "the precision");
   expect(words, BLOCKS, (layer->c + 63u) / 64u, "the groups of 64 input channels");
   expect(words, DEFAULT_19, 0x2005u, "a default");
-  expect(words, COLUMN_BLOCKS, (0xFFFFu << (16u - (layer->k + 31u) / 32u)) & 0xFFFFu, "the mask of blocks of 32 columns");
+  expect(words, COLUMN_BLOCKS, (0xFFFFu << (16u - column_blocks)) & 0xFFFFu, "the mask of blocks of 32 columns");
   expect(words, DEFAULT_21, 0x0100u, "a default");
   expect(words, DEFAULT_24, 0x0084u, "a default");
-  expect(words, PLANE_ROWS, planes, "the rows of both bit planes");
+  expect(words, PLANE_ROWS, round_up(2u * layer->rows, 32u), "the rows of both bit planes");
 }
 
 static void check_stop(const uint16_t *words) {

@@ -1,5 +1,5 @@
-/* diana_analog_simd.c - behind the array: the ADC, partial sums of other groups of input channels, batch-norm, shift and
- * clip (htvm, _analog_bn_requant; diana-quantlib, AIMC_OUT 6 bits). All shifts round down.
+/* diana_analog_simd.c - behind the array: the ADC, partial sums of other groups of input channels, batch-norm, shift
+ * and clip (htvm, _analog_bn_requant; diana-quantlib, AIMC_OUT 6 bits). All shifts round down.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diana_analog.h"
 #include "diana_twin.h"
