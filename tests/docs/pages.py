@@ -21,6 +21,7 @@ READMES = (
     ROOT / "plugins" / "match-gap9" / "README.md",
     ROOT / "plugins" / "match-carfield" / "README.md",
     ROOT / "plugins" / "match-ita" / "README.md",
+    ROOT / "plugins" / "match-diana" / "README.md",
     ROOT / "examples" / "demo" / "README.md",
 )
 ANYTHING = "..."

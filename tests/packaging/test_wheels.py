@@ -22,6 +22,7 @@ PROJECTS = {
     "match_gap9": ROOT / "plugins" / "match-gap9",
     "match_carfield": ROOT / "plugins" / "match-carfield",
     "match_ita": ROOT / "plugins" / "match-ita",
+    "match_diana": ROOT / "plugins" / "match-diana",
 }
 
 
@@ -73,6 +74,8 @@ def test_templates_runtime_and_types_are_among_them(wheels: dict[str, Path]) -> 
     assert {"match_gap9/twin/include/pmsis.h", "match_gap9/twin/src/ne16_engine.c"} <= gap9
     ita = _names(wheels["match_ita"])
     assert {"match_ita/py.typed", "match_ita/runtime/match_ita_job.c", "match_ita/twin/src/ita_engine.c"} <= ita
+    diana = _names(wheels["match_diana"])
+    assert {"match_diana/py.typed", "match_diana/twin/include/kernels.h"} <= diana
 
 
 def test_entry_points_and_metadata(wheels: dict[str, Path]) -> None:
@@ -118,7 +121,7 @@ def test_installed_wheels_give_a_working_command(wheels: dict[str, Path], tmp_pa
         [str(command), "targets", "--json"], capture_output=True, text=True, check=True, env=variables, cwd=tmp_path
     )
     assert done.stderr == ""
-    assert [target["name"] for target in json.loads(done.stdout)] == ["carfield", "carfield_poll", "gap9", "ita"]
+    assert [target["name"] for target in json.loads(done.stdout)] == ["carfield", "carfield_poll", "diana", "gap9", "host", "ita"]
     model = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
     done = subprocess.run(
         [str(command), "verify", str(model), "-t", "gap9", "--json"],
