@@ -2,8 +2,8 @@
  * pixel's window drive the rows, all columns are read at once.
  *
  * Activations lie as [channels / 64][rows][columns][64], the bytes of each group of four reversed (sheet 1 and 5.4:
- * groups of 64 channels, four words of 16 bytes). Row c * fy * fx + y * fx + x of the array belongs to channel c, tap (y, x)
- * (dory, HW_Parser: CinKCout).
+ * groups of 64 channels, four words of 16 bytes). Row c * fy * fx + y * fx + x of the array belongs to channel c, tap
+ * (y, x) (dory, HW_Parser: CinKCout).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diana_analog.h"
 #include "diana_twin.h"
