@@ -10,7 +10,7 @@ least mean square of the difference is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
@@ -58,7 +58,9 @@ class Fit:
 
 
 def fit(wanted: Wanted) -> Fit:
-    """The best gain, shift, multipliers and addends."""
+    """The best gain, shift, multipliers and addends. Channels of zeros have no sum that a slope would matter for."""
+    used = wanted.cells.reshape(wanted.cells.shape[0], -1).any(axis=1)
+    wanted = replace(wanted, slope=np.where(used, wanted.slope, 0.0))
     sums = _sums(wanted)  # [G, K, samples]
     total = sums.sum(axis=0)
     goal = np.floor(wanted.slope[:, None] * total + wanted.offset[:, None])

@@ -5,7 +5,8 @@ With real factors ``ideal[k, c, t]``, results in LSB per LSB of the input, the a
 ``e = w' - ideal * 2^n``, adds ``sum of e * x / 2^n`` to the result. Neighbours in one window, and channels behind a
 ReLU, are alike or have the same sign, so a sum of ``e`` near 0 matters more than single ones. Therefore some weights
 are rounded the other way, those that lose least, until the errors of every window and then of every output add up to at
-most a half (the idea of SQuant: Guo et al., ICLR 2022, which needs no data either).
+most a half (the idea of SQuant: Guo et al., ICLR 2022, which needs no data either). Ternary weights are left out: they
+stay -a, 0 and a.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ import numpy as np
 from match_core.transforms.expectation import Expectation
 from numpy.typing import NDArray
 
+from match_diana.digital_limits import SHIFT_MAX
+
 Ints: TypeAlias = "NDArray[np.int64]"
 Reals: TypeAlias = "NDArray[np.float64]"
 Flags: TypeAlias = "NDArray[np.bool_]"
 
 #: Weights stay within -127 ... 127.
 WEIGHT_MAX = 127
-#: The array's shift has 5 bits (diana.md section 5.1).
-SHIFT_MAX = 31
 #: How many doublings of the scale are tried beyond the one at which no weight saturates.
 _DOUBLINGS = 2
 
@@ -61,7 +62,8 @@ def _at_shift(ideal: Reals, inputs: Expectation, zero: int, shift: int) -> Round
     wanted = np.ldexp(ideal, shift)
     beyond = np.abs(wanted) >= WEIGHT_MAX + 0.5
     values = np.clip(np.rint(wanted), -WEIGHT_MAX, WEIGHT_MAX)
-    values = _balanced(values, wanted, beyond)
+    if not _one_size(ideal):
+        values = _balanced(values, wanted, beyond)
     error = np.ldexp(values - wanted, -shift)
     return RoundedWeights(
         values.astype(np.int64),
@@ -70,6 +72,12 @@ def _at_shift(ideal: Reals, inputs: Expectation, zero: int, shift: int) -> Round
         _largest(error, inputs, zero),
         int(beyond.sum()),
     )
+
+
+def _one_size(ideal: Reals) -> bool:
+    """Whether every output has weights -a, 0 and a only. Then it keeps them, or the analog array could not take it."""
+    sizes = np.abs(ideal).reshape(len(ideal), -1)
+    return bool(np.all((sizes == 0) | (sizes == sizes.max(axis=1, initial=0)[:, None])))
 
 
 def _balanced(values: Reals, wanted: Reals, beyond: Flags) -> Reals:
