@@ -9,6 +9,14 @@ from match_core.host.graph import axis_of, constant_at, elements, input_at, is_c
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
+from match_core.host.kernels.indexed import (
+    INDEX_TYPES,
+    JOINS,
+    build_gather_elements,
+    build_gather_nd,
+    build_scatter_elements,
+    build_scatter_nd,
+)
 from match_core.host.kernels.integer_lines import (
     GROUPS,
     LEVELS,
@@ -174,6 +182,7 @@ def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
     return (STATIC, ONE_OUTPUT, all_types(ALL_TYPES), types(op.types, op.data), *op.rules)
 
 
+JOINING = attribute_is("reduction", "none", "none", *JOINS)
 #: Inputs of integer operators along the last axis: what requantisation leaves, or sums of it.
 _LINES = (types((*BYTES, "int32"), 0),)
 
@@ -247,6 +256,14 @@ OPERATORS: tuple[Operator, ...] = (
     ),
     *(Operator(name, "reduction", (STATIC, types(NUMBERS, 0)), build_arg_extreme) for name in ("ArgMax", "ArgMin")),
     Operator("Gather", "movement", (STATIC, types(ALL_TYPES, 0), types(("int32", "int64"), 1)), build_gather),
+    *(
+        Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), types(INDEX_TYPES, 1)), build)
+        for name, build in (("GatherElements", build_gather_elements), ("GatherND", build_gather_nd))
+    ),
+    *(
+        Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), types(INDEX_TYPES, 1), JOINING), build)
+        for name, build in (("ScatterElements", build_scatter_elements), ("ScatterND", build_scatter_nd))
+    ),
     *(_movement(name, ONE_OUTPUT, *((INFERENCE,) if name == "Dropout" else ())) for name in SAME_BYTES),
     _movement("Transpose"),
     _movement("Slice", constants(1, 2, 3, 4)),
