@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.transforms.geometry import ConvGeometry, conv_geometry
-from match_core.transforms.quant import Quant, Site, constant, producer, quant_constant, quant_of, shape_of, site_of
+from match_core.transforms.quant import Site, constant, producer, quant_constant, quant_of, shape_of, site_of
 from numpy.typing import NDArray
 
 from match_diana import analog_limits as limits
@@ -48,7 +48,7 @@ class Layer:
     def wanted(self, input_factor: int, output_factor: int) -> Wanted:
         """What is to be computed where the scales of input and output are multiplied by these."""
         step = self.site.quant.scale * output_factor
-        low = 0 if self.site.quant.lo >= 0 else limits.OUTPUT_MIN
+        low = 0 if self.site.quant.lo >= self.site.quant.zero else limits.OUTPUT_MIN
         return Wanted(self.cells, self.scale * input_factor / step, self.bias / step + 0.5, low, _positive(self.input))
 
 
@@ -60,13 +60,13 @@ def layers(graph: gs.Graph) -> tuple[Layer, ...]:
 
 def _layer(quantize: gs.Node, outputs: list[gs.Tensor]) -> Layer | None:
     site = site_of(quantize, outputs)
-    if site is None or site.op.op != "Conv" or len(site.real_shape) != 4 or not _plain(site.quant):
+    if site is None or site.op.op != "Conv" or len(site.real_shape) != 4 or site.quant.dtype != np.int8:
         return None
     read = producer(site.op.inputs[0])
     if read is None or read.op != "DequantizeLinear" or read.inputs[0].dtype != np.int8:
         return None
     quant, weight = quant_of(read, np.dtype(np.int8)), quant_constant(site.op.inputs[1])
-    if quant is None or not _plain(quant) or weight is None or weight.axis not in (None, 0) or weight.values.ndim != 4:
+    if quant is None or weight is None or weight.axis not in (None, 0) or weight.values.ndim != 4:
         return None
     parts, geometry, bias = ternary(weight.values), conv_geometry(site.op), _bias(site.op)
     window = _window(read.inputs[0], site, geometry)
@@ -74,10 +74,6 @@ def _layer(quantize: gs.Node, outputs: list[gs.Tensor]) -> Layer | None:
         return None
     scale = np.asarray(quant.scale * parts.size * np.broadcast_to(weight.scale.reshape(-1), (window.k,)), np.float64)
     return Layer(site, read, window, geometry.pads, parts.cells, scale, np.broadcast_to(bias, (window.k,)))
-
-
-def _plain(quant: Quant) -> bool:
-    return quant.zero == 0 and quant.dtype == np.int8
 
 
 def _bias(conv: gs.Node) -> Reals | None:
@@ -102,4 +98,4 @@ def _positive(tensor: gs.Tensor) -> bool:
     """Whether a quantised tensor is known to have no values below 0."""
     quantize = producer(tensor)
     site = site_of(quantize, ()) if quantize is not None and quantize.op == "QuantizeLinear" else None
-    return site is not None and site.quant.lo >= 0
+    return site is not None and site.quant.lo >= site.quant.zero

@@ -22,7 +22,7 @@ from match_diana import analog_limits as limits
 from match_diana.analog_fit import ERROR_MAX, fit
 from match_diana.passes.analog_choice import choose
 from match_diana.passes.analog_layers import Layer, layers
-from match_diana.passes.analog_widen import is_narrow, joined, widen
+from match_diana.passes.analog_widen import factor_of, joined, widen
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -35,10 +35,12 @@ def run(model: Model, context: PassContext) -> Model:
     chosen = choose(editor, legal)
     if not chosen:
         return editor.finish() if editor.notes else model
-    change = {id(tensor): tensor for layer in chosen for tensor in _tensors(editor, layer)}
-    for tensor in change.values():
-        if not is_narrow(tensor):
-            widen(editor, tensor)
+    factors = {}
+    for tensor in (end for layer in chosen for end in (layer.input, layer.output)):
+        together = joined(tensor, editor.graph.outputs) or ()
+        factors.update({id(each): (each, factor_of(together)) for each in together})
+    for tensor, factor in factors.values():
+        widen(editor, tensor, factor)
     cut: dict[int, gs.Tensor] = {}
     for layer in chosen:
         _cut_output(editor, layer)
@@ -47,25 +49,18 @@ def run(model: Model, context: PassContext) -> Model:
     return editor.finish()
 
 
-def _tensors(editor: Editor, layer: Layer) -> tuple[gs.Tensor, ...]:
-    parts = [joined(tensor, editor.graph.outputs) for tensor in (layer.input, layer.output)]
-    return tuple(tensor for part in parts for tensor in part or ())
-
-
 def _may_change(editor: Editor, layer: Layer) -> bool:
     """Whether the scales around a layer may change, and the array's arithmetic is close enough; else a note says so."""
     name = "/".join(editor.origin(layer.site.op))
     factors = []
     for tensor in (layer.input, layer.output):
-        if is_narrow(tensor):
-            factors.append(1)
-        elif joined(tensor, editor.graph.outputs) is None:
+        together = joined(tensor, editor.graph.outputs)
+        if together is None:
             editor.notes.append(
                 f"{name}: weights are ternary, but {tensor.name} cannot have the 7 bits of the analog array"
             )
             return False
-        else:
-            factors.append(2)
+        factors.append(factor_of(together))
     found = fit(layer.wanted(*factors))
     if found.error > ERROR_MAX:
         editor.notes.append(

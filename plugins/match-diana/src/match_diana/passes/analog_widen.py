@@ -1,17 +1,19 @@
-"""Scales twice as large, so that values of 8 bits fit the 7 bits of the analog array.
+"""Larger scales and zero points of 0, so that values of 8 bits fit the 7 bits of the analog array.
 
-Operators that pass values on, and sums, want equal scales of what they read and make (the digital array adds without
-scaling), so all tensors that such operators join are changed together.
+Scales are multiplied by powers of two, so that requantisations by powers of two, which the digital array needs, stay
+such. Operators that pass values on, and sums, want equal scales of what they read and make (the digital array adds
+without scaling), so all tensors that such operators join are changed together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil, log2
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import constant, producer, quant_of, site_of
+from match_core.transforms.quant import Quant, constant, producer, quant_of, shape_of, site_of
 
 from match_diana import analog_limits as limits
 
@@ -41,7 +43,7 @@ def joined(tensor: gs.Tensor, outputs: Iterable[gs.Tensor]) -> tuple[gs.Tensor, 
         maker = producer(each)
         if maker is None or maker.op != "QuantizeLinear" or id(each) in fixed or each.dtype != np.int8:
             return None
-        if any(node.op != "DequantizeLinear" for node in each.outputs) or not _plain(maker):
+        if any(node.op != "DequantizeLinear" for node in each.outputs) or not _is_known(maker):
             return None
         found[id(each)] = each
         waiting += _sources(maker.inputs[0])
@@ -50,9 +52,8 @@ def joined(tensor: gs.Tensor, outputs: Iterable[gs.Tensor]) -> tuple[gs.Tensor, 
     return tuple(found.values())
 
 
-def _plain(quantize: gs.Node) -> bool:
-    quant = quant_of(quantize, np.dtype(np.int8))
-    return quant is not None and quant.zero == 0
+def _is_known(quantize: gs.Node) -> bool:
+    return quant_of(quantize, np.dtype(np.int8)) is not None
 
 
 def _sources(tensor: gs.Tensor) -> list[gs.Tensor]:
@@ -78,15 +79,40 @@ def _results(tensor: gs.Tensor) -> list[gs.Tensor]:
     return found
 
 
-def is_narrow(tensor: gs.Tensor) -> bool:
-    """Whether the values of a quantised tensor are known to have 7 bits."""
-    maker = producer(tensor)
-    site = site_of(maker, ()) if maker is not None and maker.op == "QuantizeLinear" else None
-    return site is not None and site.quant.lo >= limits.INPUT_MIN and site.quant.hi <= limits.INPUT_MAX
+def factor_of(tensors: Iterable[gs.Tensor]) -> int:
+    """By how much the scale of joined tensors must grow until all of their values fit 7 bits: a power of two. (What
+    lies one step above the range is cut.)"""
+    reach = max(max(quant.hi - quant.zero, quant.zero - quant.lo) for quant in map(_values, tensors))
+    return 1 << max(0, ceil(log2(reach / -limits.INPUT_MIN)))
 
 
-def widen(editor: Editor, tensor: gs.Tensor) -> None:
-    """Double the scale of a quantised tensor, at its maker and at its readers."""
-    for node in (tensor.inputs[0], *tensor.outputs):
+def widen(editor: Editor, tensor: gs.Tensor, factor: int) -> None:
+    """Multiply the scale of a quantised tensor, at its maker and at its readers, and make its zero point 0. A lower end
+    that cut off what is negative becomes a Relu."""
+    values, maker = _values(tensor), tensor.inputs[0]
+    if factor == 1 and values.zero == 0:
+        return
+    site = site_of(maker, ())
+    if values.lo == values.zero and not (site is not None and any(clamp.op == "Relu" for clamp in site.clamps)):
+        before = maker.inputs[0]
+        name = f"{maker.name}_relu"
+        maker.inputs[0] = editor.node(
+            "Relu", [before], before.dtype, shape_of(before), name=name, origin=editor.origin(maker)
+        )
+    for node in (maker, *tensor.outputs):
         scale = np.asarray(node.inputs[1].values)
-        node.inputs[1] = editor.constant(f"{node.name}_scale", scale * scale.dtype.type(2))
+        zero = editor.constant(f"{node.name}_zero", np.array(0, np.int8))
+        node.inputs = [
+            node.inputs[0],
+            editor.constant(f"{node.name}_scale", scale * scale.dtype.type(factor)),
+            zero,
+        ]
+
+
+def _values(tensor: gs.Tensor) -> Quant:
+    """Parameters of a quantised tensor, with the range of its values."""
+    maker = tensor.inputs[0]
+    site = site_of(maker, ())
+    quant = site.quant if site is not None else quant_of(maker, np.dtype(np.int8))
+    assert quant is not None  # joined() asks for it
+    return quant
