@@ -47,6 +47,7 @@ def kernel_cycles(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
         "digital_conv": _conv,
         "digital_conv_channels": _conv,
         "digital_depthwise": _depthwise,
+        "digital_depthwise_blocks": _depthwise_blocks,
         "digital_dense": _dense,
         "digital_add": _add,
         "digital_add_relu": _add_relu,
@@ -72,7 +73,7 @@ def _jobs(workload: Workload, tile: Tile) -> Cycles:
             return np.minimum(tile["K"], workload.parameters["channels"])
         case "digital_dense":
             return np.minimum(tile["K"], workload.parameters["outputs"]) // LANES
-        case "digital_add_relu":
+        case "digital_add_relu" | "digital_depthwise_blocks":
             return tile["K"] // LANES
         case "digital_add":
             return np.zeros_like(tile["K"])
@@ -115,6 +116,13 @@ def _depthwise(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     one = np.ones_like(tile["K"])
     weights = chunk_cycles(timing, one * LANES * (fy * fx + CONV_BIAS_BYTES))
     return _jobs(workload, tile) * (_window_cycles(timing, workload, tile, one) + weights)
+
+
+def _depthwise_blocks(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
+    fy, fx = workload.dim("FY").size, workload.dim("FX").size
+    channels = np.full_like(tile["K"], LANES)
+    weights = chunk_cycles(timing, LANES * (channels * fy * fx + CONV_BIAS_BYTES))
+    return _jobs(workload, tile) * (_window_cycles(timing, workload, tile, channels) + weights)
 
 
 def _dense(timing: Timing, workload: Workload, tile: Tile) -> Cycles:

@@ -39,6 +39,14 @@ DIGITAL_DEPTHWISE = KernelInterface(
     (("input", "y"),),
     (*_CONV_FIELDS, "channels"),
 )
+#: The same in blocks of 16 channels, each a convolution of 16 channels by 16; K is a multiple of 16.
+DIGITAL_DEPTHWISE_BLOCKS = KernelInterface(
+    "digital_depthwise_blocks",
+    _CONV_OPERANDS,
+    ("K", "OY", "OX", "FY", "FX", "SPARE"),
+    (("input", "y"),),
+    _CONV_FIELDS,
+)
 #: output [K] = requant(input [C] x weights); C is a multiple of 16, K of 32, and at most ``outputs`` are computed.
 DIGITAL_DENSE = KernelInterface("digital_dense", _CONV_OPERANDS, ("K", "C"), (), ("shift", "relu", "outputs"))
 #: output = requant(input_a + input_b), K times P times ``elements`` bytes each.
@@ -63,6 +71,7 @@ DIGITAL_INTERFACES = (
     DIGITAL_CONV,
     DIGITAL_CONV_CHANNELS,
     DIGITAL_DEPTHWISE,
+    DIGITAL_DEPTHWISE_BLOCKS,
     DIGITAL_DENSE,
     DIGITAL_ADD,
     DIGITAL_ADD_RELU,

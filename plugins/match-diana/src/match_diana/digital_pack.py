@@ -40,6 +40,14 @@ def pack_depthwise(weight: NDArray[np.generic], bias: NDArray[np.int64], channel
     return pack_conv(spread, biases, len(spread))
 
 
+def pack_depthwise_blocks(weight: NDArray[np.generic], bias: NDArray[np.int64], channels: int) -> Bytes:
+    """As a convolution of 16 input channels for each block of 16 outputs; ``weight`` [K, 1, Fy, Fx]."""
+    spread = np.zeros((channels, LANES, *weight.shape[2:]), np.int8)
+    outputs = np.arange(len(weight))
+    spread[outputs, outputs % LANES] = weight[:, 0]
+    return pack_conv(spread, np.concatenate([bias, np.zeros(channels - len(bias), np.int64)]), channels)
+
+
 def pack_dense(weight: NDArray[np.generic], bias: NDArray[np.int64]) -> Bytes:
     """[K / 16] blocks of [C / 16][16 K][16 C], then 16 biases of 16 bytes; ``weight`` [C, K] is filled up with
     zeros."""
@@ -95,6 +103,12 @@ def depthwise_weights(match: Match, workload: Workload) -> Arrays:
     packed = pack_depthwise(weight, _bias(match, len(weight)), workload.dim("K").size)
     tail = np.zeros(workload.operand("weights").axes[1].size, np.uint8)
     return {"weights": np.concatenate([packed, tail])}
+
+
+def depthwise_block_weights(match: Match, workload: Workload) -> Arrays:
+    """Of a depthwise convolution in blocks of 16 channels."""
+    weight = match.const("weight")
+    return {"weights": pack_depthwise_blocks(weight, _bias(match, len(weight)), workload.dim("K").size)}
 
 
 def dense_weights(match: Match, workload: Workload) -> Arrays:

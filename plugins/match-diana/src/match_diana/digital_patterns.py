@@ -11,6 +11,7 @@ from match_diana import digital_workloads as w
 _ARITHMETIC = (rules.REQUANT, rules.BOUNDS, rules.ACCUMULATOR)
 _WINDOW = (rules.KERNEL, rules.STRIDE, rules.DILATION, rules.PADDING)
 _CONV = (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.ONE_GROUP, *_WINDOW, *_ARITHMETIC)
+_DEPTHWISE = (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.DEPTHWISE, *_WINDOW, *_ARITHMETIC)
 _SUM = (rules.TYPES, rules.IMAGE, rules.SAME_SHAPES, rules.REQUANT, rules.NO_BIAS)
 
 DIGITAL_PATTERNS: tuple[Pattern, ...] = (
@@ -20,6 +21,13 @@ DIGITAL_PATTERNS: tuple[Pattern, ...] = (
         s.CONV,
         _CONV,
         w.conv,
+    ),
+    Pattern(
+        "digital_conv_planes",
+        "convolution with requantisation, of images with few channels",
+        s.CONV,
+        (*_CONV, rules.FEW_CHANNELS),
+        w.conv_planes,
     ),
     Pattern(
         "digital_conv_channels",
@@ -32,8 +40,15 @@ DIGITAL_PATTERNS: tuple[Pattern, ...] = (
         "digital_depthwise",
         "depthwise convolution with requantisation, one instruction for each channel",
         s.CONV,
-        (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.DEPTHWISE, *_WINDOW, *_ARITHMETIC),
+        _DEPTHWISE,
         w.depthwise,
+    ),
+    Pattern(
+        "digital_depthwise_blocks",
+        "depthwise convolution with requantisation, as convolutions of 16 channels by 16",
+        s.CONV,
+        _DEPTHWISE,
+        w.depthwise_blocks,
     ),
     Pattern(
         "digital_dense",

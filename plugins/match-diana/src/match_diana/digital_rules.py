@@ -55,6 +55,18 @@ def _one_group(match: Match) -> str | None:
 ONE_GROUP = Constraint("groups", "all channels are in one group", _one_group)
 
 
+def _few_channels(match: Match) -> str | None:
+    channels = match.shape("input")[1]
+    return f"there are {channels}" if channels % LANES == 0 else None
+
+
+FEW_CHANNELS = Constraint(
+    "channels",
+    f"input channels are no multiple of {LANES}: others lie in memory as the array writes them",
+    _few_channels,
+)
+
+
 def _depthwise(match: Match) -> str | None:
     outputs, inputs = match.shape("weight")[:2]
     group = s.geometry_of(match).group

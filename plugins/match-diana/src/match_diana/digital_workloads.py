@@ -21,13 +21,22 @@ from match_diana.digital_limits import (
     LANES,
     round_up,
 )
-from match_diana.forms import CHANNELS, ROWS, VECTOR
+from match_diana.forms import CHANNELS, PLANES, ROWS, VECTOR
 
 Numbers = tuple[tuple[str, int], ...]
 
 
 def conv(match: Match) -> Workload:
-    """A convolution that writes rows."""
+    """A convolution that reads and writes rows."""
+    return _conv(match, ROWS.name)
+
+
+def conv_planes(match: Match) -> Workload:
+    """A convolution of an image without padded channels."""
+    return _conv(match, PLANES.name)
+
+
+def _conv(match: Match, form: str) -> Workload:
     outputs, inputs, fy, fx = match.shape("weight")
     k = round_up(outputs, LANES)
     weights = _weights("k", k, inputs * fy * fx + CONV_BIAS_BYTES)
@@ -35,7 +44,7 @@ def conv(match: Match) -> Workload:
     return Workload(
         "digital_conv",
         (Dim("K", k, granularity=LANES), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
-        (_input(match, _all_channels(match)), weights, out),
+        (_input(match, _all_channels(match, form), form), weights, out),
         prod(match.shape("weight")) * _pixels(match),
         _geometry(match),
         unroll=(("OX", LANES), ("K", LANES)),
@@ -54,7 +63,7 @@ def conv_channels(match: Match) -> Workload:
         "digital_conv_channels",
         (Dim("K", blocks), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
         (
-            _input(match, _all_channels(match)),
+            _input(match, _all_channels(match, ROWS.name), ROWS.name),
             _weights("k", blocks, channels * (inputs * fy * fx + CONV_BIAS_BYTES)),
             Operand("output", "output", out, form=CHANNELS.name),
         ),
@@ -86,11 +95,32 @@ def depthwise(match: Match) -> Workload:
             *_spatial_dims(match),
             Dim("TAIL", 2, tileable=False),
         ),
-        (_input(match, Axis("c", k, (("K", 1),))), Operand("weights", "constant", weights), out),
+        (_input(match, Axis("c", k, (("K", 1),)), ROWS.name), Operand("weights", "constant", weights), out),
         channels * fy * fx * _pixels(match),
         (*_geometry(match), ("channels", computed)),
         scratch=((("OY", "OX"), LANES - 1),),
         unroll=(("OX", LANES),),
+        arithmetic=_arithmetic(match),
+    )
+
+
+def depthwise_blocks(match: Match) -> Workload:
+    """A depthwise convolution as convolutions of 16 channels by 16, with weights that are zero but for the channel's
+    own: more products, but one instruction in the place of 16."""
+    channels, _, fy, fx = match.shape("weight")
+    k = round_up(channels, LANES)
+    out = Operand("output", "output", (Axis("k", k, (("K", 1),)), *_output_rows(match)), form=ROWS.name)
+    return Workload(
+        "digital_depthwise_blocks",
+        (Dim("K", k, granularity=LANES), *_spatial_dims(match)),
+        (
+            _input(match, Axis("c", k, (("K", 1),)), ROWS.name),
+            _weights("k", k, LANES * fy * fx + CONV_BIAS_BYTES),
+            out,
+        ),
+        channels * fy * fx * _pixels(match),
+        _geometry(match),
+        unroll=(("OX", LANES), ("K", LANES)),
         arithmetic=_arithmetic(match),
     )
 
@@ -192,17 +222,18 @@ def _row_group(match: Match) -> int:
     return next(n for n in range(2, height + 1) if height % n == 0) if narrow and height > 1 else 1
 
 
-def _input(match: Match, channels: Axis) -> Operand:
+def _input(match: Match, channels: Axis, form: str) -> Operand:
     _, _, height, width = match.shape("input")
     geometry = s.geometry_of(match)
     y = Axis("y", height, (("OY", geometry.strides[0]), ("FY", 1), ("SPARE", 1)), offset=geometry.pads[0])
-    return Operand("input", "input", (channels, y, Axis("x", round_up(width, LANES))), form=ROWS.name)
+    return Operand("input", "input", (channels, y, Axis("x", round_up(width, LANES))), form=form)
 
 
-def _all_channels(match: Match) -> Axis:
-    """All of the input's channels; two where one alone would be less than a copy moves."""
-    _, channels, height, width = match.shape("input")
-    return Axis("c", max(channels, 1 if height * round_up(width, LANES) > LANES else 2))
+def _all_channels(match: Match, form: str) -> Axis:
+    """All of the input's channels; in the form ``rows`` two, where one alone would be less than a copy moves."""
+    channels = match.shape("input")[1]
+    short = form == ROWS.name and prod(PLANES.padded_shape(match.shape("input"))) < COPY_BYTES
+    return Axis("c", 2 if short else channels)
 
 
 def _output_rows(match: Match) -> tuple[Axis, Axis]:

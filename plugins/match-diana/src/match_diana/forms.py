@@ -14,6 +14,8 @@ _REVERSED = 4
 
 #: [C][H][W]: what the digital array reads and usually writes.
 ROWS = Form("rows", 4, pad=((1, LANES), (3, LANES)), reversed_group=_REVERSED)
+#: The same without further channels: images that the host gives to the first layer.
+PLANES = Form("planes", 4, pad=((3, LANES),), reversed_group=_REVERSED)
 #: [C/64][H][W][64]: what the analog array reads and writes, and what the digital array can write.
 CHANNELS = Form(
     "channels",
@@ -26,4 +28,4 @@ CHANNELS = Form(
 #: [C]: dense layers.
 VECTOR = Form("vector", 2, pad=((1, COPY_BYTES),), reversed_group=_REVERSED)
 
-FORMS = (ROWS, CHANNELS, VECTOR)
+FORMS = (ROWS, PLANES, CHANNELS, VECTOR)

@@ -66,6 +66,14 @@ def test_a_depthwise_layer_is_an_instruction_for_each_channel() -> None:
     assert launch == 20 * (60 + 20 + 11 * 5) + 3 * 5
 
 
+def test_a_depthwise_layer_in_blocks_is_an_instruction_for_16_channels() -> None:
+    """Tiles of 16 channels take 16*9 + 2*16*3 + 23 cycles, at the edges 16*6 + 2*16*2 + 23."""
+    g, y = conv(20, 20, 25, 5, depthwise=True)
+    kernel, launch = cycles(g, y, "digital_depthwise_blocks")
+    assert kernel == 2 * (23 * 263 + 2 * 183 + 70 + (16 * 16 * 9 + 64) // 16)
+    assert launch == 2 * (60 + 20 + 11 * 5)
+
+
 def test_a_dense_layer_is_an_instruction_for_16_outputs() -> None:
     g = DigitalGraph()
     y = g.dense(g.input(1, 640), 128)
@@ -96,7 +104,10 @@ def test_copies(row_bytes: int, wanted: int) -> None:
     assert int(weights.data[0]) == 0
 
 
-@pytest.mark.parametrize("pattern", ["digital_conv", "digital_conv_channels", "digital_depthwise", "digital_add_relu"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["digital_conv", "digital_conv_channels", "digital_depthwise", "digital_depthwise_blocks", "digital_add_relu"],
+)
 def test_the_twin_agrees(pattern: str, plugins: Plugins, tmp_path: Path) -> None:
     """Of one tile: what is modelled is what the twin counts."""
     g = DigitalGraph()
@@ -104,7 +115,7 @@ def test_the_twin_agrees(pattern: str, plugins: Plugins, tmp_path: Path) -> None
     if pattern == "digital_add_relu":
         y = g.add(x, g.input(1, 16, 12, 32), low=0)
     else:
-        y = g.conv(x, 16, stride=2, depthwise=pattern == "digital_depthwise")
+        y = g.conv(x, 16, stride=2, depthwise=pattern.startswith("digital_depthwise"))
     with only(pattern):
         found = deploy(g.graph(y), plugins, tmp_path)
     found.check()

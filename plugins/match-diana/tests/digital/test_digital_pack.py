@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_diana.digital_pack import pack_conv, pack_dense, pack_depthwise
+from match_diana.digital_pack import pack_conv, pack_dense, pack_depthwise, pack_depthwise_blocks
 from numpy.typing import NDArray
 
 SIDES = st.sampled_from([1, 3, 5, 7])
@@ -69,6 +69,22 @@ def test_a_depthwise_channel_begins_four_bytes_behind_the_one_before(
         wanted = weight[channel].reshape(-1).tolist() if channel < channels else [0] * (fy * fx)
         assert taps == wanted
         assert conv_bias(fetched, (1, fy, fx), 0) == (bias[channel] if channel < channels else 0)
+
+
+@given(st.integers(1, 40), SIDES, SIDES, st.integers(0, 1 << 30))
+@settings(max_examples=25, deadline=None)
+def test_blocks_have_the_weights_of_a_channel_at_its_own_input(channels: int, fy: int, fx: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    weight = random.integers(-128, 128, (channels, 1, fy, fx)).astype(np.int8)
+    bias = random.integers(-(1 << 31), 1 << 31, channels)
+    size = -(-channels // 16) * 16
+    packed = pack_depthwise_blocks(weight, bias, size)
+    assert packed.size == size * (16 * fy * fx + 4)
+    y, x = int(random.integers(fy)), int(random.integers(fx))
+    for k in range(channels):
+        taps = [conv_weight(packed, (16, fy, fx), k, c, y, x) for c in range(16)]
+        assert taps == [weight[k, 0, y, x] if c == k % 16 else 0 for c in range(16)]
+        assert conv_bias(packed, (16, fy, fx), k) == bias[k]
 
 
 @given(st.integers(1, 70), st.integers(1, 70), st.integers(0, 1 << 30))

@@ -67,6 +67,13 @@ def test_right_padding_that_no_output_reads_may_be_missing() -> None:
     assert "digital_conv" in g.matches(y)
 
 
+def test_only_images_with_few_channels_lie_without_padded_ones() -> None:
+    g, y = one_conv(c=3)
+    assert "digital_conv_planes" in g.matches(y)
+    g, y = one_conv(c=32)
+    assert refusal(g, y, "digital_conv_planes") == (rules.FEW_CHANNELS.description, "there are 32")
+
+
 def test_channels_are_written_in_whole_rows_only() -> None:
     g, y = one_conv(size=(8, 20))
     assert refusal(g, y, "digital_conv_channels") == (rules.WHOLE_LANES.description, "there are 20")
@@ -108,7 +115,7 @@ def test_batches_are_refused() -> None:
 def test_depthwise_convolutions_are_told_from_others(shape: tuple[int, ...]) -> None:
     g = DigitalGraph()
     y = g.conv(g.input(*shape), shape[1], depthwise=True)
-    assert set(g.matches(y)) == {"digital_depthwise"}
+    assert set(g.matches(y)) == {"digital_depthwise", "digital_depthwise_blocks"}
     assert refusal(g, y, "digital_conv")[1] == f"there are {shape[1]} groups"
 
 

@@ -11,7 +11,13 @@ from match_core import Workload
 from match_core.schedule.geometry import axis_tile
 from match_diana.forms import FORMS
 
-CONVS = ("digital_conv", "digital_conv_channels", "digital_depthwise")
+CONVS = (
+    "digital_conv",
+    "digital_conv_planes",
+    "digital_conv_channels",
+    "digital_depthwise",
+    "digital_depthwise_blocks",
+)
 
 
 def layer(
@@ -24,7 +30,7 @@ def layer(
     if kind == "digital_dense":
         return g, g.dense(g.input(1, c * height), k)
     pad = side // 2
-    depthwise = kind == "digital_depthwise"
+    depthwise = kind.startswith("digital_depthwise")
     return g, g.conv(x, c if depthwise else k, (side, side), stride, (pad,) * 4, depthwise=depthwise)
 
 

@@ -11,6 +11,7 @@
 #include "match_digital_conv_channels.h"
 #include "match_digital_dense.h"
 #include "match_digital_depthwise.h"
+#include "match_digital_depthwise_blocks.h"
 
 /* ---- copies between L2 (far, strided) and L1 (near, dense). Those into the weight memory are only noted: the array
  * fetches the weights of a call from L2 itself. ----------------------------------------------------------------- */
@@ -32,6 +33,7 @@ void match_diana_digital_copy_wait(void);
 void match_diana_digital_conv(const match_digital_conv_t *tile);
 void match_diana_digital_conv_channels(const match_digital_conv_channels_t *tile);
 void match_diana_digital_depthwise(const match_digital_depthwise_t *tile);
+void match_diana_digital_depthwise_blocks(const match_digital_depthwise_blocks_t *tile);
 void match_diana_digital_dense(const match_digital_dense_t *tile);
 void match_diana_digital_add(const match_digital_add_t *tile);
 void match_diana_digital_add_relu(const match_digital_add_relu_t *tile);

@@ -27,6 +27,24 @@ void match_diana_digital_depthwise(const match_digital_depthwise_t *tile)
     global_sync_digital();
 }
 
+void match_diana_digital_depthwise_blocks(const match_digital_depthwise_blocks_t *tile)
+{
+    const uint32_t taps = tile->fy * tile->fx;
+    const uint32_t weight_bytes = MATCH_DIANA_LANES * MATCH_DIANA_LANES * taps + MATCH_DIANA_CONV_BIAS_BYTES;
+    const uint32_t input_bytes = MATCH_DIANA_LANES * tile->input_y * (uint32_t)tile->width;
+    const uint32_t output_bytes = MATCH_DIANA_LANES * tile->oy * tile->ox;
+    const uint8_t *input = tile->input, *weights = match_diana_digital_weights(tile->weights);
+    uint8_t *output = tile->output;
+    for (uint32_t k = 0u; k < tile->k; k += MATCH_DIANA_LANES) {
+        Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, MATCH_DIANA_LANES, MATCH_DIANA_LANES);
+        (void)digital_conv_2d(NULL, match_diana_l1(input), weights, NULL, match_diana_l1(output), &layer);
+        global_sync_digital();
+        input += input_bytes;
+        weights += weight_bytes;
+        output += output_bytes;
+    }
+}
+
 /* 16 outputs for each call: the published tools never give the array more (DORY's tiler, MATCH's kernels). */
 void match_diana_digital_dense(const match_digital_dense_t *tile)
 {
