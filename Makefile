@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
-.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers wheels clean
+.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +74,10 @@ bench-side-by-side: $(STAMP)
 
 bench-transformers: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.transformers --shares
+
+bench-diana: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.diana_networks
+	$(BIN)/python -m tests.benchmarks.diana_grid
 
 wheels: $(STAMP)
 	rm -rf dist

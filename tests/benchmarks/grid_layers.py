@@ -30,10 +30,11 @@ class Layer:
         """Multiply-accumulates, those with padding included."""
         return 9 * self.size**2 * self.channels * (1 if self.kind == "depthwise" else self.channels)
 
-    def save(self, folder: Path) -> Path:
-        """Its model."""
+    def save(self, folder: Path, zero_point: int = -128) -> Path:
+        """Its model; ``zero_point`` is that of its input."""
+        seed = self.size * 1000 + self.channels
         builder = QdqBuilder(
-            seed=self.size * 1000 + self.channels, channels=self.channels, height=self.size, width=self.size
+            seed=seed, channels=self.channels, height=self.size, width=self.size, zero_point=zero_point
         )
         builder.conv(self.channels, 3, group=self.channels if self.kind == "depthwise" else 1)
         return builder.save(folder / f"{self.kind}_{self.channels}_{self.size}.onnx")

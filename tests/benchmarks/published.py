@@ -15,6 +15,18 @@ NETWORK_MS = {
     "autoencoder": {"CPU": 6.12, "cluster": 0.54, "NE16": 6.12, "all": 0.54, "DORY": 0.52, "NNTool": 0.26},
 }
 
+#: The same on DIANA at 260 MHz, with the digital array and the host (MATCH, section VI; HTVM is arXiv 2406.07453).
+DIANA_NETWORK_MS = {
+    "mobilenetv1_025": {"MATCH": 6.08, "HTVM": 6.17},
+    "resnet8": {"MATCH": 0.79, "HTVM": 1.27},
+    "dscnn": {"MATCH": 7.3, "HTVM": 7.26},
+    "autoencoder": {"MATCH": 0.4, "HTVM": 0.36},
+}
+#: Multiply-accumulates per cycle of DIANA's digital array on the 3x3 convolution of 64 to 64 channels, 32x32 (MATCH,
+#: section VI), and measured throughput over predicted throughput there and for depthwise layers.
+DIANA_MACS_PER_CYCLE = 146.12
+DIANA_FIDELITY = {"standard": 0.95, "depthwise": 0.77}
+
 #: Measured throughput over predicted throughput for layers of 64 channels (MATCH, section VI): (unit, kind) -> share.
 FIDELITY = {
     ("cluster", "standard"): 0.91,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from match_core.plugin.host import Plugins
 
-from tests.benchmarks import grid_layers, l1_sweep, micro_grid, networks
+from tests.benchmarks import diana_grid, diana_networks, grid_layers, l1_sweep, micro_grid, networks
 from tests.benchmarks.runs import MODELS, Setting, network, verify
 
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
@@ -61,3 +61,28 @@ def test_resnet8_deploys_with_8_kilobytes_of_l1(plugins: Plugins) -> None:
     setting = Setting("engine", "exact", l1_bytes=8_000)
     point = l1_sweep.Point("resnet8", setting, verify(model, some, setting, plugins))
     assert point.bit_exact
+
+
+def test_the_published_layer_of_the_digital_array(plugins: Plugins) -> None:
+    """Within 2 % of the published throughput; the model is the twin's to the cycle."""
+    small = grid_layers.Layer("depthwise", 16, 8)
+    large = grid_layers.Layer("standard", 64, 128)
+    published, depthwise, too_large = diana_grid.measure([diana_grid.PUBLISHED, small, large], plugins)
+    assert published.bit_exact and depthwise.bit_exact
+    assert published.throughput == pytest.approx(diana_grid.DIANA_MACS_PER_CYCLE, rel=0.02)
+    assert published.cycles == published.modelled_cycles
+    assert too_large.failure.startswith("MATCH-M001")
+    rows = diana_grid.table([published, depthwise, too_large]).rows
+    assert [row[-1] for row in rows] == ["yes", "yes", "-"]
+
+
+@stored_models
+def test_a_network_on_diana_with_less_l1(plugins: Plugins) -> None:
+    points = diana_networks.measure(["autoencoder"], (diana_networks.L1_BYTES[0], 16_000), plugins)
+    assert all(point.result is not None and point.result.bit_exact for point in points)
+    full, less = diana_networks.sweep(points).rows
+    assert full[4] == 1.0
+    assert isinstance(less[4], float) and less[4] >= 1.0
+    (row,) = diana_networks.accuracy(points).rows
+    assert isinstance(row[3], float) and row[3] > 0.99
+    assert diana_networks.times(points).rows[0][4] == 0.4

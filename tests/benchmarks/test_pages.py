@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from match_core.plugin.host import Plugins
 
-from tests.benchmarks import grid_layers, l1_sweep, micro_grid, networks
+from tests.benchmarks import diana_grid, diana_networks, grid_layers, l1_sweep, micro_grid, networks
 from tests.benchmarks.runs import MODELS, NETWORKS, PRECISIONS, PRESETS
 from tests.benchmarks.tables import PAGE, Table
 
@@ -41,3 +41,18 @@ def test_l1_sweep(preset: str, plugins: Plugins) -> None:
     points = l1_sweep.measure(NETWORKS, preset, l1_sweep.PAGE_PRECISION, plugins)
     assert all(point.bit_exact for point in points)
     _assert_shown(l1_sweep.page_table(preset, points), l1_sweep.COMMAND)
+
+
+def test_diana_grid(plugins: Plugins) -> None:
+    runs = diana_grid.measure(grid_layers.layers(), plugins)
+    assert all(run.bit_exact or run.failure for run in runs)
+    _assert_shown(diana_grid.table(runs), diana_grid.COMMAND)
+
+
+@stored_models
+def test_diana_networks(plugins: Plugins) -> None:
+    points = diana_networks.measure(NETWORKS, diana_networks.L1_BYTES, plugins)
+    assert all(point.result is not None and point.result.bit_exact for point in points)
+    _assert_shown(diana_networks.times(points), diana_networks.COMMAND)
+    _assert_shown(diana_networks.sweep(points), diana_networks.COMMAND)
+    _assert_shown(diana_networks.accuracy(points), diana_networks.COMMAND, diana_networks.ACCURACY_PAGE)
