@@ -25,7 +25,6 @@ _SPATIAL = frozenset(
         "GlobalMaxPool",
         "QLinearAveragePool",
         "QLinearGlobalAveragePool",
-        "BatchNormalization",
     ]
 )
 _STATIC_HELP = (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
+from match_core.frontend.batches import split_batches
 from match_core.frontend.checks import check_nodes, check_shapes
 from match_core.frontend.integer_operators import expand_integer_operators, rename_integer_operators
 from match_core.frontend.names import inline_functions, name_nodes
@@ -68,6 +69,8 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     proto = infer_shapes(proto, source)
     expanded, provenance = expand_integer_operators(proto, provenance, source)
     proto = proto if expanded is proto else infer_shapes(expanded, source)
+    single, provenance = split_batches(proto, provenance)
+    proto = proto if single is proto else infer_shapes(single, source)
     check_shapes(proto, source)
     graph = gs.import_onnx(proto)
     graph.name = name

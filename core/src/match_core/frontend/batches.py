@@ -1,0 +1,104 @@
+"""Several samples at once become samples one by one: units take spatial operators with batch size 1.
+
+Pooling looks at every channel by itself, so that samples are further channels. Other operators are repeated for each
+sample.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import onnx
+
+#: Operators that treat every channel alike.
+POOLS = frozenset(("MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"))
+#: Operators whose first input alone has samples.
+LAYERS = frozenset(("Conv", "ConvInteger", "QLinearConv", "ConvTranspose"))
+#: Beyond this the program would consist of copies of one layer.
+LARGEST_BATCH = 64
+
+
+def split_batches(
+    proto: onnx.ModelProto, provenance: dict[str, tuple[str, ...]]
+) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:
+    """The model with batch size 1 in spatial operators. ``proto`` has inferred shapes; the result needs new ones where
+    it is another model."""
+    import onnx
+
+    sizes = {
+        value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for value in (*proto.graph.input, *proto.graph.value_info, *proto.graph.output)
+        if all(dim.HasField("dim_value") for dim in value.type.tensor_type.shape.dim)
+    }
+    writer = _Writer(sizes)
+    nodes: list[onnx.NodeProto] = []
+    found: dict[str, tuple[str, ...]] = dict(provenance)
+    for node in proto.graph.node:
+        made = writer.rewritten(node)
+        nodes += made
+        found |= {new.name: provenance.get(node.name, (node.name,)) for new in made}
+    if not writer.constants:
+        return proto, provenance
+    result = onnx.ModelProto()
+    result.CopyFrom(proto)
+    del result.graph.node[:]
+    del result.graph.value_info[:]
+    result.graph.node.extend(nodes)
+    result.graph.initializer.extend(writer.constants)
+    return result, found
+
+
+class _Writer:
+    """``sizes`` of tensors by name; ``constants`` that the new nodes read."""
+
+    def __init__(self, sizes: dict[str, list[int]]) -> None:
+        self.sizes = sizes
+        self.constants: list[onnx.TensorProto] = []
+
+    def rewritten(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+        """The nodes in place of this one: itself where nothing is to be done."""
+        shape = self.sizes.get(node.input[0], []) if node.input else []
+        out = self.sizes.get(node.output[0], [])
+        if node.domain not in ("", "ai.onnx") or len(shape) < 3 or not 1 < shape[0] <= LARGEST_BATCH:
+            return [node]
+        if node.op_type in POOLS and len(node.output) == 1 and out:
+            return self._pooled(node, shape, out)
+        return self._repeated(node, shape) if node.op_type in LAYERS else [node]
+
+    def _constant(self, name: str, values: list[int]) -> str:
+        import onnx
+
+        self.constants.append(onnx.numpy_helper.from_array(np.array(values, np.int64), name))
+        return name
+
+    def _pooled(self, node: onnx.NodeProto, shape: list[int], out: list[int]) -> list[onnx.NodeProto]:
+        import onnx
+
+        name, make = node.name, onnx.helper.make_node
+        joined = self._constant(f"{name}/joined", [1, shape[0] * shape[1], *shape[2:]])
+        whole = self._constant(f"{name}/whole", out)
+        pool = onnx.NodeProto()
+        pool.CopyFrom(node)
+        pool.input[0], pool.output[0] = f"{name}/channels", f"{name}/pooled"
+        return [
+            make("Reshape", [node.input[0], joined], [pool.input[0]], f"{name}/join"),
+            pool,
+            make("Reshape", [pool.output[0], whole], [node.output[0]], f"{name}/part"),
+        ]
+
+    def _repeated(self, node: onnx.NodeProto, shape: list[int]) -> list[onnx.NodeProto]:
+        import onnx
+
+        name, make, batch = node.name, onnx.helper.make_node, range(shape[0])
+        ones = self._constant(f"{name}/ones", [1] * shape[0])
+        given, made = ([f"{name}/{word}_{sample}" for sample in batch] for word in ("sample", "result"))
+        nodes = [make("Split", [node.input[0], ones], given, f"{name}/split", axis=0)]
+        for sample in batch:
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            copy.name, copy.input[0], copy.output[0] = f"{name}/{sample}", given[sample], made[sample]
+            nodes.append(copy)
+        return [*nodes, make("Concat", made, [node.output[0]], f"{name}/concat", axis=0)]
