@@ -53,10 +53,10 @@ class AnalogCost:
         return "none"
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """One instruction for each group of input channels of the tile, the last of them with parameters for the stage
-        behind. A tile of some groups does not say whether it has the layer's last one, which may be smaller and alone
-        needs the parameters: it counts as if it had neither."""
-        t, numbers = _timing(), workload.parameters
+        """One instruction for each group of input channels of the tile. The layer's last group may be smaller, and it
+        alone needs the parameters for the stage behind. A tile of some groups does not say which they are: it counts as
+        its part of all."""
+        t, numbers, groups = _timing(), workload.parameters, workload.dim("G").size
         job = partial(
             job_cycles,
             t,
@@ -64,10 +64,9 @@ class AnalogCost:
             taps=numbers["fx"] * workload.dim("FY").size,
             pixel_groups=tile["OY"] * (numbers["ox"] // numbers["unroll"]),
         )
-        each, last = job(channels=numbers["channels"]), job(channels=numbers["last_channels"])
         norm = chunk_cycles(t, np.asarray(workload.operand("norm").axes[0].size))
-        whole = tile["G"] == workload.dim("G").size
-        cycles: Cycles = tile["G"] * each + np.where(whole, last - each + norm, 0)
+        together = (groups - 1) * job(channels=numbers["channels"]) + job(channels=numbers["last_channels"]) + norm
+        cycles: Cycles = tile["G"] * together // groups
         return cycles
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:

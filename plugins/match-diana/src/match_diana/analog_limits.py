@@ -95,6 +95,14 @@ def cell_bytes(c: int, k: int, taps: int) -> int:
     return padded(c * taps, 288) * padded(k, 128) // 4
 
 
+def least_tile_bytes(window: Window) -> int:
+    """Bytes of L1 that the smallest tile takes: the input rows of one output row, for one group of channels, and that
+    row for all output channels."""
+    words = -(-min(window.c, group_channels(window.taps)) // CHANNEL_BLOCK)
+    rows = words * min(window.fy, window.iy) * window.ix + -(-window.k // CHANNEL_BLOCK) * window.ox
+    return CHANNEL_BLOCK * rows
+
+
 def norm_bytes(k: int) -> int:
     """Bytes of the parameters behind the converters: multipliers, then addends, a word each."""
     return 8 * k

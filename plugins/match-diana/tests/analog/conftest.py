@@ -3,5 +3,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # tests are imported by path
-sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
+import pytest
+from match_core.plugin.host import Plugins
+
+_HERE = Path(__file__).parent
+# Tests are imported by path; those of the digital array have the way from a graph to a run on the twin.
+sys.path[:0] = [str(_HERE), str(_HERE.parent / "models"), str(_HERE.parent / "digital")]
+
+
+@pytest.fixture(scope="session")
+def plugins() -> Plugins:
+    return Plugins.load()

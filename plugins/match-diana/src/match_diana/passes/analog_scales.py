@@ -11,6 +11,7 @@ program will. What is cut is what calibration had cut already, but for one step 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 def run(model: Model, context: PassContext) -> Model:
     """Choose layers, widen their scales, cut their inputs and outputs."""
     editor = Editor(model)
-    legal = [layer for layer in layers(editor.graph) if _may_change(editor, layer)]
+    sizes = {memory.name: memory.size_bytes for memory in context.soc.memories}
+    fitting = [layer for layer in layers(editor.graph) if _fits(editor, layer, sizes)]
+    legal = [layer for layer in fitting if _may_change(editor, layer)]
     chosen = choose(editor, legal)
     if not chosen:
         return editor.finish() if editor.notes else model
@@ -47,6 +50,22 @@ def run(model: Model, context: PassContext) -> Model:
     for layer in chosen:
         _cut_input(editor, layer, cut)
     return editor.finish()
+
+
+def _fits(editor: Editor, layer: Layer, sizes: Mapping[str, int]) -> bool:
+    """Whether the array's memories hold a tile of the layer; else a note says so. (Whoever gives a program less memory
+    than the chip has wants to know how fast it is with that, and nobody would want the host to compute such layers.)"""
+    window = layer.window
+    cells = limits.cell_bytes(min(window.c, limits.group_channels(window.taps)), window.k, window.taps)
+    needed = {"l1": limits.least_tile_bytes(window), "analog_cells": cells, "analog_norm": limits.norm_bytes(window.k)}
+    for name, size in needed.items():
+        if size > sizes[name]:
+            editor.notes.append(
+                f"{'/'.join(editor.origin(layer.site.op))}: weights are ternary, but a tile of the analog array needs "
+                f"{size:,} bytes of {name}, which has {sizes[name]:,}"
+            )
+            return False
+    return True
 
 
 def _may_change(editor: Editor, layer: Layer) -> bool:

@@ -1,0 +1,56 @@
+"""The mixed-precision model: digital array, analog array and host each take what they do fastest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from make_mixed import mixed
+from match_core.plugin.host import Plugins
+from match_core.verify import VerifyRequest, VerifyResult, verify_model
+
+
+def verified(plugins: Plugins, directory: Path, **options: object) -> VerifyResult:
+    path = mixed(directory / "mixed.onnx")
+    request = VerifyRequest(path, "diana", cache=False, **options)  # type: ignore[arg-type]
+    return verify_model(request, plugins)
+
+
+def convolutions(result: VerifyResult) -> Counter[str]:
+    """How many convolutions of the source each unit computes."""
+    return Counter(node.unit for node in result.run.nodes if any(name.startswith("conv") for name in node.onnx_names))
+
+
+def total(result: VerifyResult) -> int:
+    return sum(node.cycles for node in result.run.nodes)
+
+
+def test_all_three_units(plugins: Plugins, tmp_path: Path) -> None:
+    result = verified(plugins, tmp_path, sanitize=True)
+    assert result.ok
+    assert convolutions(result)["analog"] == 5
+    assert {node.unit for node in result.run.nodes} == {"host", "digital", "analog"}
+    for node in result.run.nodes:
+        assert node.predicted_cycles == node.cycles, node
+
+
+def test_the_analog_array_gains(plugins: Plugins, tmp_path: Path) -> None:
+    """Against the same network with ternary layers on the digital array."""
+    both, digital = (verified(plugins, tmp_path, without_passes=without) for without in ((), ("diana_analog_scales",)))
+    assert both.ok and digital.ok
+    assert convolutions(digital) == Counter({"digital": 7})
+    assert total(both) < total(digital)
+
+
+@pytest.mark.parametrize("options", [{"mode": "lazy"}, {"memory": (("l1", 16 * 1024),)}], ids=["lazy", "small L1"])
+def test_other_runs(options: dict[str, object], plugins: Plugins, tmp_path: Path) -> None:
+    assert verified(plugins, tmp_path, **options).ok
+
+
+def test_same_bytes_without_the_array(plugins: Plugins, tmp_path: Path) -> None:
+    """Arithmetic does not depend on the units in use: the host computes the analog layers' bits."""
+    with_array, without = (verified(plugins, tmp_path, without_units=units) for units in ((), ("analog",)))
+    assert without.ok and "analog" not in convolutions(without)
+    first, second = (result.run.outputs["probabilities"].tobytes() for result in (with_array, without))
+    assert first == second
