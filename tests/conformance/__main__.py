@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from pathlib import Path
 from time import perf_counter
 
 from tests.conformance.run import Verdict, run_cases

@@ -100,7 +100,7 @@ def _inputs(program: Program, samples: Sequence[Sample], folder: Path) -> Failed
         for tensor, array in zip(program.inputs, sample.inputs, strict=True):
             if array.size != tensor.elements or array.dtype != element_type(tensor.dtype):
                 return Failed(f"input {tensor.name} is {tensor.dtype} {tensor.shape}, not {array.dtype} {array.shape}")
-            content.append(np.ascontiguousarray(array).tobytes())
+            content.append(np.ascontiguousarray(array, _carrier(array.dtype)).tobytes())
     (folder / f"{program.name}.in").write_bytes(b"".join(content))
     return None
 
@@ -167,6 +167,13 @@ def element_type(name: str) -> np.dtype[np.generic]:
     return dtype
 
 
+def _carrier(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The type whose bytes programs read and write: int8 and uint8 for narrower integers."""
+    if dtype.name in ("int4", "int2"):
+        return np.dtype(np.int8)
+    return np.dtype(np.uint8) if dtype.name in ("uint4", "uint2") else dtype
+
+
 def _indented(lines: Sequence[str]) -> str:
     return "\n".join(f"        {line}" for line in lines)
 
@@ -224,9 +231,10 @@ def _outputs(program: Program, folder: Path, samples: int) -> list[tuple[Array, 
     for _ in range(samples):
         arrays: list[Array] = []
         for tensor in program.outputs:
-            values = np.frombuffer(data, element_type(tensor.dtype), tensor.elements, offset).reshape(tensor.shape)
+            dtype = element_type(tensor.dtype)
+            values = np.frombuffer(data, _carrier(dtype), tensor.elements, offset).reshape(tensor.shape)
             offset += values.nbytes
-            arrays.append(values)
+            arrays.append(values.astype(dtype))
         results.append(tuple(arrays))
     return results
 

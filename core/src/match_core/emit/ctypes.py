@@ -18,6 +18,17 @@ _C_TYPES = {
     "float16": "uint16_t",  # the bits, see match_half.h
     "float32": "float",
     "float64": "double",
+    "bfloat16": "uint16_t",  # the codes of these kinds, see match_small.h
+    "float8_e4m3fn": "uint8_t",
+    "float8_e4m3fnuz": "uint8_t",
+    "float8_e5m2": "uint8_t",
+    "float8_e5m2fnuz": "uint8_t",
+    "float8_e8m0fnu": "uint8_t",
+    "float4_e2m1fn": "uint8_t",
+    "int4": "int8_t",  # one byte per element
+    "uint4": "uint8_t",
+    "int2": "int8_t",
+    "uint2": "uint8_t",
 }
 #: Literals per line by size of an element in bytes, so that the longest ones fit.
 _PER_LINE = {1: 16, 2: 12, 4: 6, 8: 4}
@@ -53,10 +64,20 @@ def _float_literal(value: float, suffix: str) -> str:
     return f"{value.hex()}{suffix}"
 
 
+def _carried(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Values of types that C does not have as those of the integer type that carries them."""
+    name = values.dtype.name
+    if values.dtype == np.float16 or (values.dtype.kind not in "biuf" and "float" in name):
+        return values.view(np.dtype(f"uint{8 * values.dtype.itemsize}"))
+    if values.dtype.kind in "biuf":
+        return values
+    return values.astype(np.uint8 if name.startswith("u") else np.int8)
+
+
 def array_definition(name: str, values: NDArray[np.generic], attributes: str = "") -> str:
     """``const T name[n] = {...};`` with the values in row-major order."""
     flat = np.ascontiguousarray(values).reshape(-1)
-    flat = flat.view(np.uint16) if flat.dtype == np.float16 else flat
+    flat = _carried(flat)
     literals = _literals(flat) or ["0"]
     step = _PER_LINE[flat.dtype.itemsize]
     lines = ["    " + ", ".join(literals[i : i + step]) + "," for i in range(0, len(literals), step)]

@@ -15,7 +15,7 @@ from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
-from match_core.frontend.tensors import empty_constants, empty_inputs, numpy_types
+from match_core.frontend.tensors import empty_constants, empty_inputs, import_graph
 from match_core.ir.model import Model
 from match_core.ir.naming import c_identifier
 
@@ -56,8 +56,6 @@ def _checked_name(name: str) -> str:
 
 def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str = "") -> Model:
     """The Model of a proto (changed in place). Weights must be inside the proto."""
-    import onnx_graphsurgeon as gs
-
     digest = sha256 or hashlib.sha256(proto.SerializeToString(deterministic=True)).hexdigest()
     rename_integer_operators(proto)
     check_opset(proto, source)
@@ -72,8 +70,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     single, provenance = split_batches(proto, provenance)
     proto = proto if single is proto else infer_shapes(single, source)
     check_shapes(proto, source)
-    graph = gs.import_onnx(proto)
+    graph = import_graph(proto)
     graph.name = name
-    numpy_types(graph)
     empty_constants(graph)
     return Model(name, graph, source, digest, provenance)

@@ -11,7 +11,22 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
-def numpy_types(graph: gs.Graph) -> None:
+def import_graph(proto: onnx.ModelProto) -> gs.Graph:
+    """The proto as a graph whose tensors have numpy's element types."""
+    import onnx_graphsurgeon as gs
+    from onnx_graphsurgeon.logger import G_LOGGER
+
+    severity = G_LOGGER.severity
+    G_LOGGER.severity = G_LOGGER.ERROR  # it warns of the types that are set here
+    try:
+        graph = gs.import_onnx(proto)
+        _set_types(graph)
+    finally:
+        G_LOGGER.severity = severity
+    return graph
+
+
+def _set_types(graph: gs.Graph) -> None:
     """Element types that numpy itself does not have (bfloat16, the kinds of float8, integers of 2 and 4 bits) become
     the numpy types of ml_dtypes, which onnx uses for them (in place)."""
     import onnx

@@ -31,7 +31,7 @@ from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.normalization import build_normalization
 from match_core.host.kernels.pool import build_pool
 from match_core.host.kernels.reduce import INTEGER_REDUCTIONS, REDUCTIONS, build_reduce
-from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, ScalarOp
+from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, SMALL, STORED_TYPES, ScalarOp
 from match_core.host.kernels.scalar_table import SCALAR_OPS
 from match_core.host.kernels.select import build_arg_extreme, build_gather
 from match_core.host.kernels.softmax import build_integer_softmax, build_softmax
@@ -179,7 +179,8 @@ def _resize_rounding(node: gs.Node) -> str | None:
 
 
 def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
-    return (STATIC, ONE_OUTPUT, all_types(ALL_TYPES), types(op.types, op.data), *op.rules)
+    own = op.types if "float32" not in op.types or "Linear" in op.name else (*op.types, *SMALL)
+    return (STATIC, ONE_OUTPUT, all_types(STORED_TYPES), types(own, op.data), *op.rules)
 
 
 JOINING = attribute_is("reduction", "none", "none", *JOINS)
@@ -188,7 +189,7 @@ _LINES = (types((*BYTES, "int32"), 0),)
 
 
 def _movement(name: str, *rules: NodeRule) -> Operator:
-    return Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), *rules), build_movement)
+    return Operator(name, "movement", (STATIC, types(STORED_TYPES, 0), *rules), build_movement)
 
 
 OPERATORS: tuple[Operator, ...] = (

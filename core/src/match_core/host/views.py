@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from match_core.host.graph import integers, is_constant, shape_of
 from match_core.host.kernels.movement import SAME_BYTES
-from match_core.host.kernels.scalar import ALL_TYPES
+from match_core.host.kernels.scalar import STORED_TYPES
 from match_core.host.operators import INFERENCE
 from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, first_broken, types
 from match_core.ir.model import qualified_op
@@ -38,7 +38,7 @@ VIEW_OPS = (*SAME_BYTES, "Transpose")
 VIEW_RULES = (
     STATIC,
     ONE_OUTPUT,
-    types(ALL_TYPES, 0),
+    types(STORED_TYPES, 0),
     NodeRule("order", "a Transpose only moves axes of size 1", _moves_nothing),
     NodeRule("inference", "a Dropout is not in training mode", _inference),
 )

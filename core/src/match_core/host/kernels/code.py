@@ -13,6 +13,7 @@ import numpy as np
 from match_core.emit.api import InlineCode
 from match_core.emit.ctypes import c_type
 from match_core.emit.half import half_header
+from match_core.emit.small import small_header
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -140,6 +141,8 @@ class Uses:
             self.include("stdbool.h")
         if any(word in text for word in ("INFINITY", "NAN", "isnan", "nearbyint")):
             self.include("math.h")
+        if any(word in text for word in ("match_bfloat16_", "match_float8_", "match_float4_")):
+            self.headers["match_small"] = small_header()
         if "match_half_" in text:
             self.headers["match_half"] = half_header()
 

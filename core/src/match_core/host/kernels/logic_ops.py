@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS
+from match_core.host.graph import dtype_of, integer
+from match_core.host.graph import text as attribute_text
 from match_core.host.kernels.code import literal
-from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, ScalarOp, Site, scalar_type, simple
+from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, STORED_TYPES, ScalarOp, Site, scalar_type, simple
 from match_core.host.kernels.work import Work
 
 
@@ -50,7 +53,30 @@ def cast(text: str, source: np.dtype[np.generic], target: np.dtype[np.generic]) 
 
 def _cast(site: Site) -> str:
     (value,) = site.values
-    return cast(value.text, value.dtype, site.result)
+    target = dtype_of(site.node.outputs[0])
+    text = cast(value.text, value.dtype, site.result)
+    if target.name == SCALE_FLOAT:
+        return f"match_{SCALE_FLOAT}_{_ROUND_MODES[attribute_text(site.node, 'round_mode', 'up')]}({text})"
+    return saturated(site, text, target)
+
+
+#: Names of the conversions to the powers of two of E8M0.
+_ROUND_MODES = {"up": "up", "down": "down", "nearest": "nearest"}
+
+
+def saturated(site: Site, text: str, target: np.dtype[np.generic]) -> str:
+    """The value, held within the finite numbers of a narrow type where the node asks for that."""
+    small = SMALL_FLOATS.get(target.name)
+    if small is None or small.bits > 8 or not (small.nan < 0 or integer(site.node, "saturate", 1)):
+        return text
+    name = "host_saturate"
+    site.uses.helper(
+        name,
+        "/* What is no number stays so. */\n"
+        f"static inline float {name}(float value, float most)\n{{\n"
+        "    return value > most ? most : value < -most ? -most : value;\n}\n",
+    )
+    return f"{name}({text}, {site.number(small.largest_value)})"
 
 
 def _truth(dtype: np.dtype[np.generic]) -> Work:
@@ -68,8 +94,7 @@ LOGIC_OPS = (
     ScalarOp("Xor", ("bool",), _infix("!="), _truth),
     ScalarOp("Not", ("bool",), _not, _truth),
     ScalarOp("IsNaN", FLOATS, _is_nan, _truth),
-    ScalarOp("Where", ALL_TYPES, _where, simple, data=1),
-    ScalarOp("Cast", ALL_TYPES, _cast, simple),
-    ScalarOp("CastLike", ALL_TYPES, _cast, simple, settings=(1,)),
-    ScalarOp("Expand", ALL_TYPES, _copy, simple, settings=(1,)),
+    ScalarOp("Where", STORED_TYPES, _where, simple, data=1),
+    ScalarOp("Cast", STORED_TYPES, _cast, simple),
+    ScalarOp("Expand", STORED_TYPES, _copy, simple, settings=(1,)),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
+from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS
 from match_core.host.kernels.code import Uses
 from match_core.host.kernels.work import Work
 
@@ -23,6 +24,12 @@ INTEGERS = SIGNED + UNSIGNED
 FLOATS = ("float16", "float32", "float64")
 NUMBERS = INTEGERS + FLOATS
 ALL_TYPES = (*NUMBERS, "bool")
+#: Kept as codes in memory, computed in float32.
+SMALL = tuple(SMALL_FLOATS)
+#: Kept as bytes in memory, computed in 8 bits.
+NIBBLES = ("int4", "uint4", "int2", "uint2")
+#: Everything that can be moved and converted.
+STORED_TYPES = (*ALL_TYPES, *SMALL, SCALE_FLOAT, *NIBBLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,42 +99,71 @@ def suffix(dtype: np.dtype[np.generic]) -> str:
     """Short type name for helper functions: ``i32``, ``u8``, ``f32``, ``bool``."""
     if dtype.kind == "b":
         return "bool"
-    return f"{dtype.kind}{8 * dtype.itemsize}"
+    own = arithmetic(dtype)
+    return f"{own.kind}{8 * own.itemsize}"
+
+
+def is_code(dtype: np.dtype[np.generic]) -> bool:
+    """Whether memory holds codes of floating-point numbers that C does not have."""
+    return dtype == np.float16 or dtype.name in SMALL_FLOATS or dtype.name == SCALE_FLOAT
 
 
 def arithmetic(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
-    """The type in which values of this type are computed: float16 is for memory only."""
-    return np.dtype(np.float32) if dtype == np.float16 else dtype
+    """The type in which values of this type are computed: narrow types are for memory only."""
+    if is_code(dtype):
+        return np.dtype(np.float32)
+    if dtype.name in NIBBLES:
+        return np.dtype(np.uint8 if dtype.name.startswith("u") else np.int8)
+    return dtype
 
 
 def scalar_type(dtype: np.dtype[np.generic]) -> str:
-    """C type of a scalar variable (truth values are bytes in memory and ``bool`` in variables, float16 values are
-    ``float``)."""
+    """C type of a scalar variable (truth values are bytes in memory and ``bool`` in variables, values of narrow
+    floating-point types are ``float``)."""
     return "bool" if dtype.kind == "b" else c_type(arithmetic(dtype))
+
+
+def _conversion(dtype: np.dtype[np.generic]) -> str:
+    """First part of the names of the functions that convert codes."""
+    return "match_half" if dtype == np.float16 else f"match_{dtype.name}"
 
 
 def loaded(place: str, dtype: np.dtype[np.generic]) -> str:
     """The value at a place in memory."""
-    if dtype == np.float16:
-        return f"match_half_to_float({place})"
+    if is_code(dtype):
+        return f"{_conversion(dtype)}_to_float({place})"
     return f"{place} != 0" if dtype.kind == "b" else place
 
 
 def stored(expression: str, dtype: np.dtype[np.generic]) -> str:
     """What is written to memory for a value of this type."""
-    if dtype == np.float16:
-        return f"match_half_from_float({expression})"
+    if is_code(dtype):
+        return f"{_conversion(dtype)}_from_float({expression})"
+    if dtype.name in NIBBLES:
+        return _low_bits(expression, dtype)
     return f"(uint8_t)({expression})" if dtype.kind == "b" else expression
+
+
+def _low_bits(expression: str, dtype: np.dtype[np.generic]) -> str:
+    """The integer that the low bits of a value hold."""
+    bits = int(dtype.name[-1])
+    if dtype.name.startswith("u"):
+        return f"(uint8_t)(({expression}) & {(1 << bits) - 1})"
+    return f"(int8_t)(((({expression}) & {(1 << bits) - 1}) ^ {1 << (bits - 1)}) - {1 << (bits - 1)})"
 
 
 def rounded(expression: str, dtype: np.dtype[np.generic]) -> str:
     """An operator's result that stays in a variable: what a tensor of the type would hold."""
-    return f"match_half_round({expression})" if dtype == np.float16 else expression
+    if dtype == np.float16:
+        return f"match_half_round({expression})"
+    if is_code(dtype):
+        return loaded(stored(expression, dtype), dtype)
+    return _low_bits(expression, dtype) if dtype.name in NIBBLES else expression
 
 
 def moved_halves(dtype: np.dtype[np.generic], count: int = 1) -> Work:
-    """The conversions between float16 in memory and float32 in variables."""
-    return Work(half=count) if dtype == np.float16 else Work()
+    """The conversions between narrow floating-point types in memory and float32 in variables."""
+    return Work(half=count) if is_code(dtype) else Work()
 
 
 def wide_unsigned(dtype: np.dtype[np.generic]) -> str:
