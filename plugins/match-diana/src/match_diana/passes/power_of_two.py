@@ -13,25 +13,22 @@ network is given is written by the host, so that graph inputs keep all 8 bits as
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
-from match_core.transforms.expectation import Expectation, graph_input, unknown
-from match_core.transforms.quant import Quant
 
-from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph, bounds, set_parameters
+from match_diana.passes.power_of_two_graph import QuantisedGraph, set_parameters
 from match_diana.passes.power_of_two_layers import Layer, layer_of, set_numbers
-from match_diana.passes.power_of_two_sums import SumGroup, common_scale, sum_groups, symmetric_scale
-from match_diana.passes.power_of_two_weights import Ints, Reals, RoundedWeights, rounded_weights
+from match_diana.passes.power_of_two_parameters import CLIPS, INT8, Parameters, expected, factors, is_power_of_two
+from match_diana.passes.power_of_two_weights import Ints, RoundedWeights, rounded_weights
 
-_INT8 = np.dtype(np.int8)
-_LOW, _HIGH = -128, 127
-#: Bounds of results that the array has: it clips to int8, behind its ReLU to what is not negative.
-_CLIPS = ((_LOW, _HIGH), (0, _HIGH))
-#: Scales are float32: factors this close to a power of two, relative, are one.
-TOLERANCE = 2.0**-20
-_BIAS_LIMIT = 1 << 30
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: Sums and biases stay below this, so that 32 bits hold a bias and a sum together.
+_SUM_LIMIT = 1 << 30
 
 
 def run(model: Model, context: PassContext) -> Model:
@@ -42,112 +39,42 @@ def run(model: Model, context: PassContext) -> Model:
     graph = QuantisedGraph(editor)
     quantizers = [node for node in editor.graph.nodes if node.op == "QuantizeLinear"]
     layers = [layer for node in quantizers if (layer := layer_of(graph, node)) is not None]
-    groups = sum_groups(graph, quantizers)
-    chosen = _parameters(graph, layers, groups)
-    changes = [activation for activation in graph.activations() if id(activation) in chosen]
-    for activation in changes:
-        set_parameters(graph, activation, chosen[id(activation)])
-    count = sum(_convert(graph, layer.site.quantize) for layer in layers)
-    if not changes and not count:
-        return model
-    return editor.finish()
-
-
-def _parameters(graph: QuantisedGraph, layers: list[Layer], groups: tuple[SumGroup, ...]) -> dict[int, Quant]:
-    """New parameters of the activations that change, by id."""
-    chosen: dict[int, Quant] = {}
-    for group in groups:
-        if not _fits_already(group):
-            scale = common_scale(group.members)
-            chosen.update({id(member): _symmetric(member, scale) for member in group.members})
-    grouped = {id(member) for group in groups for member in group.members}
-    central = {id(layer.source) for layer in layers if _needs_zero(layer)}
-    touched = {id(end) for layer in layers for end in (layer.source, layer.result)}
+    changes = Parameters(graph, layers).changes
     for activation in graph.activations():
-        if activation.fixed or id(activation) in grouped or id(activation) not in touched:
-            continue
-        quant = activation.quant
-        clips = quant.dtype == _INT8 and (quant.lo, quant.hi) in _CLIPS
-        if id(activation) in central:
-            if not clips or quant.zero != 0:
-                chosen[id(activation)] = _symmetric(activation, symmetric_scale(activation))
-        elif not clips:
-            chosen[id(activation)] = _spread(quant)
-    return chosen
+        if id(activation) in changes:
+            set_parameters(graph, activation, changes[id(activation)])
+    converted = [_convert(graph, layer.site.quantize) for layer in layers]
+    return editor.finish() if changes or any(converted) or editor.notes else model
 
 
-def _needs_zero(layer: Layer) -> bool:
-    return (layer.padded and not layer.source.from_outside) or layer.ternary
-
-
-def _fits_already(group: SumGroup) -> bool:
-    first = group.members[0].quant
-    return all(
-        member.quant.same_values(first)
-        and member.quant.zero == 0
-        and member.quant.dtype == _INT8
-        and (member.quant.lo, member.quant.hi) in _CLIPS
-        for member in group.members
-    )
-
-
-def _symmetric(activation: Activation, scale: float) -> Quant:
-    return Quant(float(np.float32(scale)), 0, _INT8, _LOW, _HIGH)
-
-
-def _spread(quant: Quant) -> Quant:
-    """The values that occur, over all of int8."""
-    lo, hi = int(np.iinfo(quant.dtype).min), int(np.iinfo(quant.dtype).max)
-    if (quant.lo, quant.hi) == (lo, hi):
-        return quant.shifted(_INT8)
-    scale = quant.scale * (quant.hi - quant.lo) / (_HIGH - _LOW)
-    low, _ = bounds(quant)
-    return Quant(float(np.float32(scale)), int(np.clip(_LOW - round(low / scale), _LOW, _HIGH)), _INT8, _LOW, _HIGH)
-
-
-def _convert(graph: QuantisedGraph, quantize: object) -> bool:
+def _convert(graph: QuantisedGraph, quantize: gs.Node) -> bool:
     """Give the layer of a QuantizeLinear its new weights; whether anything changed."""
     layer = layer_of(graph, quantize)
     if layer is None or not _takes(layer):
         return False
-    factor = layer.scale * (layer.source.quant.scale / layer.result.quant.scale)
-    if _is_power_of_two(factor):
+    source, result = layer.source.quant, layer.result.quant
+    factor = factors(layer, source, result)
+    if is_power_of_two(factor):
         return False
-    ideal = layer.weight * factor[:, None, None]
-    found = rounded_weights(ideal, _expected(layer), layer.source.quant.zero)
+    found = rounded_weights(layer.weight * factor[:, None, None], expected(layer.source, source), source.zero)
     name = "/".join(graph.editor.origin(layer.node))
     if found is None:
         graph.editor.notes.append(f"{name}: its factors are too large for weights of 8 bits; it is left to the host")
         return False
     bias = _bias(layer, found)
     if bias is None:
-        graph.editor.notes.append(f"{name}: its bias needs more than 32 bits; it is left to the host")
+        graph.editor.notes.append(f"{name}: its sums need more than 32 bits; it is left to the host")
         return False
-    scale = layer.result.quant.scale / layer.source.quant.scale * 2.0**-found.shift
-    set_numbers(graph, layer, found.values, scale, bias)
+    set_numbers(graph, layer, found.values, math.ldexp(result.scale / source.scale, -found.shift), bias)
     graph.editor.notes.append(_note(name, found))
     return True
 
 
 def _takes(layer: Layer) -> bool:
     """Whether input and result are as the array has them."""
-    quant = layer.site.quant
-    return (
-        layer.source.quant.dtype == _INT8
-        and quant.dtype == _INT8
-        and (quant.lo, quant.hi) in _CLIPS
-        and not (layer.ternary and layer.source.quant.zero != 0)
-    )
-
-
-def _is_power_of_two(factor: Reals) -> bool:
-    exponent = np.rint(np.log2(factor[0]))
-    return exponent <= 0 and bool(np.all(np.abs(factor * 2.0**-exponent - 1) <= TOLERANCE))
-
-
-def _expected(layer: Layer) -> Expectation:
-    quant = layer.source.quant
-    return (graph_input if layer.source.from_outside else unknown)(quant)
+    source, result = layer.source.quant, layer.site.quant
+    types = source.dtype == INT8 and result.dtype == INT8
+    return types and (result.lo, result.hi) in CLIPS and not (layer.ternary and source.zero != 0)
 
 
 def _bias(layer: Layer, found: RoundedWeights) -> Ints | None:
@@ -155,7 +82,7 @@ def _bias(layer: Layer, found: RoundedWeights) -> Ints | None:
     steps = np.rint(layer.bias / layer.result.quant.scale * 2.0**found.shift)
     most = np.abs(found.values).reshape(len(found.values), -1).sum(axis=1) * 256
     ends = np.abs(steps) + most + math.ldexp(abs(layer.result.quant.zero) + 1, found.shift)
-    return steps.astype(np.int64) if np.all(ends < _BIAS_LIMIT) else None
+    return steps.astype(np.int64) if np.all(ends < _SUM_LIMIT) else None
 
 
 def _note(name: str, found: RoundedWeights) -> str:

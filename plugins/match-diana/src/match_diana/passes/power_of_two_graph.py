@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import Quant, Site, constant, producer, quant_of, site_of
+from match_core.transforms.quant import Quant, Site, clamp_bounds, constant, producer, quant_of, site_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -22,7 +21,8 @@ _MOVES = frozenset(("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "
 class Activation:
     """8-bit ``tensors`` with one scale and zero point. ``quant``: lo and hi are the values that occur. ``fixed``: the
     parameters cannot change (ends of the graph, readers that are not understood). ``from_outside``: holds what the
-    caller of the network gives."""
+    caller of the network gives. ``limited``: the network cuts the values off at the upper end, as with ReLU6, so that
+    many lie there."""
 
     tensors: list[gs.Variable]
     quantize: list[gs.Node]
@@ -30,6 +30,7 @@ class Activation:
     quant: Quant
     fixed: bool
     from_outside: bool
+    limited: bool
 
     @property
     def name(self) -> str:
@@ -92,9 +93,8 @@ class QuantisedGraph:
         made = maker is None or bool(quantize) or _is_move(maker)
         outside = tensor if not quantize else quantize[0].inputs[0]
         from_outside = any(outside is given for given in graph.inputs)
-        return Activation(
-            [tensor], quantize, dequantize, quant, ends or strange or bool(others) or not made, from_outside
-        )
+        fixed = ends or strange or bool(others) or not made
+        return Activation([tensor], quantize, dequantize, quant, fixed, from_outside, _is_limited(site))
 
     def _join(self, node: gs.Node) -> None:
         """A move between 8-bit tensors keeps their parameters; one between a DequantizeLinear and a QuantizeLinear of
@@ -116,6 +116,7 @@ class QuantisedGraph:
         known = [activation for activation in (first, second) if activation.quantize or activation.dequantize]
         first.fixed |= second.fixed or any(not known[0].quant.same_values(other.quant) for other in known[1:])
         first.from_outside |= second.from_outside
+        first.limited |= second.limited
         if known:
             # What only moves holds no other values than what it reads.
             first.quant = known[0].quant
@@ -132,6 +133,15 @@ def _is_move(node: gs.Node) -> bool:
     )
 
 
+def _is_limited(site: Site | None) -> bool:
+    """Whether an operator cuts off the upper end. Converters leave out a ReLU6 whose range says the same."""
+    if site is None:
+        return False
+    clips = [clamp_bounds(clamp) for clamp in site.clamps]
+    low, high = bounds(site.quant)
+    return any(clip is not None and clip[1] < np.inf for clip in clips) or (low == 0.0 and round(high, 2) == 6.0)
+
+
 def bounds(quant: Quant) -> tuple[float, float]:
     """The real values at the ends of what occurs."""
     return (quant.lo - quant.zero) * quant.scale, (quant.hi - quant.zero) * quant.scale
@@ -143,22 +153,22 @@ def set_parameters(graph: QuantisedGraph, activation: Activation, quant: Quant) 
     editor = graph.editor
     scale = editor.constant(f"{activation.name}_scale", np.array(quant.scale, np.float32))
     zero = editor.constant(f"{activation.name}_zero", np.array(quant.zero, quant.dtype))
-    rectified = bounds(activation.quant)[0] == 0.0 and quant.zero > int(np.iinfo(quant.dtype).min)
+    rectified = bounds(activation.quant)[0] == 0.0
     for node in (*activation.quantize, *activation.dequantize):
         node.inputs = [node.inputs[0], scale, zero]
     for tensor in activation.tensors:
         tensor.dtype = quant.dtype
+    activation.quant = replace(quant, lo=max(quant.lo, quant.zero)) if rectified else quant
     for node in activation.quantize if rectified else ():
-        site = graph.site(node)
-        if site is not None and not any(clamp.op == "Relu" for clamp in site.clamps):
-            before = node.inputs[0]
-            shape = [int(size) for size in before.shape]
-            node.inputs[0] = editor.node(
-                "Relu", [before], before.dtype, shape, name=f"{site.op.name}_relu", origin=editor.origin(node)
-            )
-    activation.quant = replace(quant, lo=max(quant.lo, quant.zero) if rectified else quant.lo)
+        _rectify(graph, node, quant.zero)
 
 
-def nodes_of(activations: Iterable[Activation]) -> list[gs.Node]:
-    """All QuantizeLinear nodes that write these."""
-    return [node for activation in activations for node in activation.quantize]
+def _rectify(graph: QuantisedGraph, quantize: gs.Node, zero: int) -> None:
+    """A Relu in front, unless the bound is there already. What is only moved has the bound of what it was."""
+    site = graph.site(quantize)
+    if site is not None and (site.quant.lo >= zero or _is_move(site.op)):
+        return
+    before = quantize.inputs[0]
+    editor, shape = graph.editor, [int(size) for size in before.shape]
+    name, origin = f"{quantize.name}_relu", graph.editor.origin(quantize)
+    quantize.inputs[0] = editor.node("Relu", [before], before.dtype, shape, name=name, origin=origin)

@@ -11,13 +11,10 @@ from match_core.transforms.quant import QuantConstant, Site, constant, producer,
 
 from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
 from match_diana.passes.power_of_two_weights import Ints, Reals
-from match_diana.passes.symmetric_padding_rule import Side, widened
+from match_diana.passes.symmetric_padding_rule import wider_kernel
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
-#: Strides of the digital array (diana.md section 2.2).
-_STRIDES = (1, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,26 +92,23 @@ def _filters(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:
 
 
 def _fits(node: gs.Node) -> bool:
-    """One group or one per channel, strides 1 or 2, no dilation, sides that the array has or that zero taps give."""
-    shape = shape_of(node.inputs[0])
-    geometry = conv_geometry(node)
-    axes = len(geometry.kernel)
-    depthwise = geometry.group == shape[1] == shape_of(node.outputs[0])[1]
-    if not (geometry.group == 1 or depthwise) or any(size != 1 for size in geometry.dilations):
-        return False
-    if geometry.strides[0] not in _STRIDES or any(stride != geometry.strides[0] for stride in geometry.strides):
-        return False
-    sides = [
-        Side(size, kernel, stride, geometry.pads[axis], geometry.pads[axes + axis])
-        for axis, (size, kernel, stride) in enumerate(zip(shape[2:], geometry.kernel, geometry.strides, strict=True))
-    ]
-    return all(widened(side, symmetric=axis == axes - 1) is not None for axis, side in enumerate(sides))
+    """Whether the array has the geometry, perhaps with zero taps. One spatial axis becomes an image of one row."""
+    shape, outputs = shape_of(node.inputs[0]), shape_of(node.outputs[0])[1]
+    size = (1, shape[2]) if len(shape) == 3 else (shape[2], shape[3])
+    return shape[0] == 1 and wider_kernel(conv_geometry(node).plane(), size, (shape[1], outputs)) is not None
 
 
 def _columns(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:
-    """Weights [outputs, inputs, 1] and scales of a dense layer."""
+    """Weights [outputs, inputs, 1] and scales of a dense layer of one vector."""
     attrs = node.attrs if node.op == "Gemm" else {}
-    if stored.values.ndim != 2 or attrs.get("transA", 0) or float(attrs.get("alpha", 1.0)) <= 0:
+    shape = shape_of(node.inputs[0])
+    if (
+        len(shape) != 2
+        or shape[0] != 1
+        or stored.values.ndim != 2
+        or attrs.get("transA", 0)
+        or float(attrs.get("alpha", 1.0)) <= 0
+    ):
         return None
     transposed = bool(attrs.get("transB", 0))
     values = stored.values if transposed else stored.values.T

@@ -34,18 +34,24 @@ _DOUBLINGS = 2
 @dataclass(frozen=True, slots=True)
 class RoundedWeights:
     """``values`` [outputs, inputs, taps] in -127 ... 127 for a division by 2^``shift``. In LSB of the result, before it
-    is rounded: ``expected_rms`` is the error that is expected (root mean square over all outputs), ``largest`` the
-    largest that any input gives. ``saturated``: how many weights lie beyond 127."""
+    is rounded: ``expected`` is the error that is expected of each output (root mean square), ``largest`` the largest
+    that any input gives. ``saturated``: how many weights lie beyond 127."""
 
     values: Ints
     shift: int
-    expected_rms: float
+    expected: Reals
     largest: float
     saturated: int
 
+    @property
+    def expected_rms(self) -> float:
+        """The expected error over all outputs."""
+        return float(np.sqrt(np.mean(np.square(self.expected))))
+
 
 def rounded_weights(ideal: Reals, inputs: Expectation, zero: int) -> RoundedWeights | None:
-    """The weights with the least expected error; None where even 127 cannot hold the largest at a shift of 0.
+    """The weights with the least expected error; None where even 127 cannot hold the largest at a shift of 0. Weights
+    saturate where that loses less over all outputs, and no output more than the worst one did.
 
     ``ideal`` [outputs, inputs, taps]; ``inputs``: what is expected of the stored inputs (one entry for all, or one for
     each), which stand for ``x - zero``."""
@@ -54,8 +60,12 @@ def rounded_weights(ideal: Reals, inputs: Expectation, zero: int) -> RoundedWeig
         return None
     fits = SHIFT_MAX if largest == 0 else math.ceil(math.log2((WEIGHT_MAX + 0.5) / largest)) - 1
     first = min(fits, SHIFT_MAX)
-    tried = [_at_shift(ideal, inputs, zero, shift) for shift in range(first, min(first + _DOUBLINGS, SHIFT_MAX) + 1)]
-    return min(tried, key=lambda found: found.expected_rms)
+    best = _at_shift(ideal, inputs, zero, first)
+    for shift in range(first + 1, min(first + _DOUBLINGS, SHIFT_MAX) + 1):
+        finer = _at_shift(ideal, inputs, zero, shift)
+        if finer.expected_rms < best.expected_rms and finer.expected.max() <= best.expected.max():
+            best = finer
+    return best
 
 
 def _at_shift(ideal: Reals, inputs: Expectation, zero: int, shift: int) -> RoundedWeights:
@@ -68,7 +78,7 @@ def _at_shift(ideal: Reals, inputs: Expectation, zero: int, shift: int) -> Round
     return RoundedWeights(
         values.astype(np.int64),
         shift,
-        _expected_rms(error, inputs, zero),
+        _expected(error, inputs, zero),
         _largest(error, inputs, zero),
         int(beyond.sum()),
     )
@@ -114,13 +124,13 @@ def _moves(error: Reals, values: Reals, beyond: Flags, rest: Reals | float = 0.0
     return np.where(free & (rank < wanted), -sign, 0.0)
 
 
-def _expected_rms(error: Reals, inputs: Expectation, zero: int) -> float:
+def _expected(error: Reals, inputs: Expectation, zero: int) -> Reals:
     mean, sd = inputs.mean[None, :, None] - zero, inputs.sd[None, :]
     constant = (error * mean).sum(axis=(1, 2))
     together, single = np.square(error.sum(axis=2)), np.square(error).sum(axis=2)
     spread = inputs.neighbours * together + (1 - inputs.neighbours) * single
     variance = (spread * np.square(sd)).sum(axis=1)
-    return float(np.sqrt(np.mean(np.square(constant) + variance)))
+    return np.asarray(np.sqrt(np.square(constant) + variance))
 
 
 def _largest(error: Reals, inputs: Expectation, zero: int) -> float:

@@ -1,11 +1,12 @@
-"""Which kernel with zero taps stands for one with an even side, or with paddings that differ, along one axis."""
+"""Which kernel with zero taps stands for one with an even side, or with paddings that differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Kernel sides that the digital array has (diana.md section 2.2).
-KERNEL_SIDES = (1, 3, 5, 7)
+from match_core.transforms.geometry import ConvGeometry
+
+from match_diana.digital_limits import KERNEL_SIDES, STRIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +34,52 @@ class WiderSide:
     after: int
 
 
-def widened(side: Side, symmetric: bool) -> WiderSide | None:
-    """The axis with the smallest of the array's kernel sides that computes the same, None where there is none.
-    ``symmetric``: both paddings must be equal; else they may differ.
+@dataclass(frozen=True, slots=True)
+class WiderKernel:
+    """Rows and columns of a kernel with their zero taps."""
 
-    Zero taps in front move the first window's start by as many elements, so the padding in front grows with them. The
-    padding behind may be any that gives as many windows, because what is read beyond the old kernel meets zeros."""
-    if side.kernel in KERNEL_SIDES and (side.begin == side.end or not symmetric):
-        return WiderSide(side, 0, 0)
+    rows: WiderSide
+    columns: WiderSide
+
+    @property
+    def pads(self) -> tuple[int, int, int, int]:
+        """Padding: top, left, bottom, right."""
+        rows, columns = self.rows.side, self.columns.side
+        return rows.begin, columns.begin, rows.end, columns.end
+
+
+def wider_kernel(geometry: ConvGeometry, size: tuple[int, int], channels: tuple[int, int]) -> WiderKernel | None:
+    """The array's kernel that computes the same for an input of ``size`` rows and columns, with ``channels`` of input
+    and output; None where it has none: other groups, strides or dilations than the array's, or sides beyond 7."""
+    depthwise = channels == (geometry.group, geometry.group)
+    if len(geometry.kernel) != 2 or not (geometry.group == 1 or depthwise) or geometry.dilations != (1, 1):
+        return None
+    if geometry.strides[0] != geometry.strides[1] or geometry.strides[0] not in STRIDES:
+        return None
+    rows, columns = (
+        widened(
+            Side(size[axis], geometry.kernel[axis], geometry.strides[axis], *geometry.pads[axis::2]), leading=axis == 1
+        )
+        for axis in (0, 1)
+    )
+    return WiderKernel(rows, columns) if rows is not None and columns is not None else None
+
+
+def widened(side: Side, leading: bool) -> WiderSide | None:
+    """The axis with the smallest of the array's kernel sides that computes the same, None where there is none.
+    ``leading``: no more padding behind than in front, which is what the array has for columns (it pads both ends alike;
+    what is read behind beyond need is not).
+
+    Zero taps in front move the start of the first window by as many elements, so the padding in front grows with them.
+    Zero taps behind read elements that do not count, so the padding behind may be any that gives as many windows."""
     for kernel in KERNEL_SIDES:
         for before in range(kernel - side.kernel + 1):
             begin, after = side.begin + before, kernel - side.kernel - before
-            for end in (begin,) if symmetric else (begin, side.end + after):
+            own = side.end + after
+            preferred = (own, begin) if kernel == side.kernel else (begin, own)
+            for end in (*preferred, *range(kernel)):
                 wide = Side(side.size, kernel, side.stride, begin, end)
-                if wide.outputs == side.outputs and max(begin, end) < kernel:
+                small = max(begin, end) < kernel and (end <= begin or not leading)
+                if small and wide.outputs == side.outputs:
                     return WiderSide(wide, before, after)
     return None
