@@ -69,7 +69,7 @@ def test_softmax_floor(values: list[int]) -> None:
 
 
 def streamed(values: list[int], group: int, numerator: int) -> list[int]:
-    """ITA's softmax group by group (with a shift by 5)."""
+    """A softmax that sees a row group by group (with a shift by 5): a new maximum halves what was summed before."""
 
     def halvings(distance: int) -> int:
         return (distance >> 5) + (distance >> 4 & 1)
