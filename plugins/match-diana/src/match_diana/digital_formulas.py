@@ -70,13 +70,13 @@ def _jobs(workload: Workload, tile: Tile) -> Cycles:
     """Instructions of a call, without a sum's."""
     match workload.kind:
         case "digital_depthwise":
-            return np.minimum(tile["K"], workload.parameters["channels"])
+            return tile["K"]
         case "digital_dense":
             return np.minimum(tile["K"], workload.parameters["outputs"]) // LANES
         case "digital_add_relu" | "digital_depthwise_blocks":
             return tile["K"] // LANES
         case "digital_add":
-            return np.zeros_like(tile["K"])
+            return np.zeros_like(tile["N"])
     return np.ones_like(tile["K"])
 
 
@@ -119,10 +119,21 @@ def _depthwise(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
 
 
 def _depthwise_blocks(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
-    fy, fx = workload.dim("FY").size, workload.dim("FX").size
-    channels = np.full_like(tile["K"], LANES)
-    weights = chunk_cycles(timing, LANES * (channels * fy * fx + CONV_BIAS_BYTES))
-    return _jobs(workload, tile) * (_window_cycles(timing, workload, tile, channels) + weights)
+    """The last block may have fewer inputs; then all channels are in one tile."""
+    blocks = _jobs(workload, tile)
+    rest = workload.parameters["channels"] % LANES
+    full = _block(timing, workload, tile, LANES)
+    if rest == 0:
+        return blocks * full
+    return (blocks - 1) * full + _block(timing, workload, tile, rest)
+
+
+def _block(timing: Timing, workload: Workload, tile: Tile, channels: int) -> Cycles:
+    taps = workload.dim("FY").size * workload.dim("FX").size
+    inputs = np.full_like(tile["K"], channels)
+    return _window_cycles(timing, workload, tile, inputs) + chunk_cycles(
+        timing, LANES * (inputs * taps + CONV_BIAS_BYTES)
+    )
 
 
 def _dense(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
@@ -134,15 +145,18 @@ def _dense(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
 
 def _add(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     """The published model is that of a convolution of one channel, 256 elements at a time."""
-    elements = tile["K"] * tile["P"] * workload.parameters["elements"]
+    return _sum(timing, tile["N"] * workload.parameters["elements"])
+
+
+def _sum(timing: Timing, elements: Cycles) -> Cycles:
     cycles: Cycles = -(-elements // (LANES * LANES)) * tile_cycles(timing, np.ones_like(elements), 1, 1)
     return cycles
 
 
 def _add_relu(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     """The sum, then a 1x1 convolution of 16 channels by 16 at a time, in rows of 16 pixels."""
-    channels = np.full_like(tile["K"], LANES)
-    rows = tile["P"] * workload.parameters["elements"] // LANES
+    channels, plane = np.full_like(tile["K"], LANES), tile["P"] * workload.parameters["elements"]
+    rows = plane // LANES
     copied = rows * tile_cycles(timing, channels, 1, 1) + chunk_cycles(timing, LANES * (channels + CONV_BIAS_BYTES))
-    cycles: Cycles = _add(timing, workload, tile) + _jobs(workload, tile) * copied
+    cycles: Cycles = _sum(timing, tile["K"] * plane) + _jobs(workload, tile) * copied
     return cycles

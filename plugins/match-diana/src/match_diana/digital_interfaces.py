@@ -28,37 +28,37 @@ DIGITAL_CONV_CHANNELS = KernelInterface(
     (("input", "y"),),
     (*_CONV_FIELDS, "channels"),
 )
-#: output [K][OY][OX] = requant(input [K][y][width] * weights), a filter for each channel; K is a multiple of 4, and at
-#: most ``channels`` are computed. The array writes 16 channels at a time, of which one counts: scratch, right behind
-#: the output, is room for 15 more.
-#: ``tail``: bytes behind the weights that the array reads but does not use, in channels.
+#: output [K][OY][OX] = requant(input [K][y][width] * weights), a filter for each channel. The array writes 16
+#: channels at a time, of which one counts: scratch, right behind the output, is room for 15 more. ``tail``: channels of
+#: the packed weights behind K - 1; of the last one the array reads some bytes that it does not use.
 DIGITAL_DEPTHWISE = KernelInterface(
     "digital_depthwise",
     _CONV_OPERANDS,
     ("K", "OY", "OX", "FY", "FX", "SPARE", "TAIL"),
     (("input", "y"),),
-    (*_CONV_FIELDS, "channels"),
+    _CONV_FIELDS,
 )
-#: The same in blocks of 16 channels, each a convolution of 16 channels by 16; K is a multiple of 16.
+#: The same in blocks of 16 channels, each a convolution of 16 channels by 16; K is a multiple of 16. The input has
+#: ``channels`` of them where these are fewer.
 DIGITAL_DEPTHWISE_BLOCKS = KernelInterface(
     "digital_depthwise_blocks",
     _CONV_OPERANDS,
     ("K", "OY", "OX", "FY", "FX", "SPARE"),
     (("input", "y"),),
-    _CONV_FIELDS,
+    (*_CONV_FIELDS, "channels"),
 )
 #: output [K] = requant(input [C] x weights); C is a multiple of 16, K of 32, and at most ``outputs`` are computed.
 DIGITAL_DENSE = KernelInterface("digital_dense", _CONV_OPERANDS, ("K", "C"), (), ("shift", "relu", "outputs"))
-#: output = requant(input_a + input_b), K times P times ``elements`` bytes each.
+#: output = requant(input_a + input_b), N times ``elements`` bytes each.
 DIGITAL_ADD = KernelInterface(
     "digital_add",
     (("input_a", "input"), ("input_b", "input"), ("output", "output")),
-    ("K", "P"),
+    ("N",),
     (),
     ("elements", "shift"),
 )
-#: The same with ReLU, K a multiple of 16 channels: the sum replaces input_a, then a convolution with the ``weights`` 1
-#: copies it to the output. ``elements`` is a multiple of 16.
+#: The same with ReLU, of K channels of P times ``elements`` bytes, K and ``elements`` multiples of 16: the sum replaces
+#: input_a, then a convolution with the ``weights`` 1 copies it to the output.
 DIGITAL_ADD_RELU = KernelInterface(
     "digital_add_relu",
     (("input_a", "input"), ("input_b", "input"), ("weights", "constant"), ("output", "output")),

@@ -24,7 +24,6 @@ _ADD = _kernel(interfaces.DIGITAL_ADD, pack.no_weights)
 DIGITAL_KERNELS: Mapping[str, Kernel] = MappingProxyType(
     {
         "digital_conv": _kernel(interfaces.DIGITAL_CONV, pack.conv_weights),
-        "digital_conv_planes": _kernel(interfaces.DIGITAL_CONV, pack.conv_weights),
         "digital_conv_channels": _kernel(interfaces.DIGITAL_CONV_CHANNELS, pack.channels_weights),
         "digital_depthwise": _kernel(interfaces.DIGITAL_DEPTHWISE, pack.depthwise_weights),
         "digital_depthwise_blocks": _kernel(interfaces.DIGITAL_DEPTHWISE_BLOCKS, pack.depthwise_block_weights),

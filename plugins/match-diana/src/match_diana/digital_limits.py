@@ -10,6 +10,8 @@ _FIGURES = values()
 LANES = _FIGURES["array_columns"]
 #: Bytes that a copy moves at least, and of which it moves a multiple.
 COPY_BYTES = _FIGURES["dma_length_bytes"]
+#: Weights and biases of one job.
+WEIGHT_BYTES = _FIGURES["digital_weight_bytes"]
 #: Channels that one word of L1 keeps in the form ``channels``.
 CHANNEL_BLOCK = 64
 #: Bytes of a bias: four planes of a byte for convolutions, a word of 128 bits for dense layers.

@@ -6,6 +6,8 @@ then the next one. Those of dense layers are words of 128 bits, the least signif
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from match_core import Match, Workload
 from numpy.typing import NDArray
@@ -40,12 +42,19 @@ def pack_depthwise(weight: NDArray[np.generic], bias: NDArray[np.int64], channel
     return pack_conv(spread, biases, len(spread))
 
 
-def pack_depthwise_blocks(weight: NDArray[np.generic], bias: NDArray[np.int64], channels: int) -> Bytes:
-    """As a convolution of 16 input channels for each block of 16 outputs; ``weight`` [K, 1, Fy, Fx]."""
-    spread = np.zeros((channels, LANES, *weight.shape[2:]), np.int8)
-    outputs = np.arange(len(weight))
-    spread[outputs, outputs % LANES] = weight[:, 0]
-    return pack_conv(spread, np.concatenate([bias, np.zeros(channels - len(bias), np.int64)]), channels)
+def pack_depthwise_blocks(weight: NDArray[np.generic], bias: NDArray[np.int64], size_bytes: int) -> Bytes:
+    """Blocks of 16 outputs as convolutions of the same input channels, 16 or of the last block fewer; ``weight``
+    [K, 1, Fy, Fx]. Zeros behind them make up the size."""
+    packed = np.zeros(size_bytes, np.uint8)
+    start = 0
+    for first in range(0, len(weight), LANES):
+        own = weight[first : first + LANES, 0]
+        block = np.zeros((len(own), len(own), *own.shape[1:]), np.int8)
+        block[np.arange(len(own)), np.arange(len(own))] = own
+        values = pack_conv(block, bias[first : first + LANES], LANES)
+        packed[start : start + values.size] = values
+        start += values.size
+    return packed
 
 
 def pack_dense(weight: NDArray[np.generic], bias: NDArray[np.int64]) -> Bytes:
@@ -100,15 +109,16 @@ def channels_weights(match: Match, workload: Workload) -> Arrays:
 def depthwise_weights(match: Match, workload: Workload) -> Arrays:
     """Of a depthwise convolution, and bytes behind it that the array reads too."""
     weight = match.const("weight")
-    packed = pack_depthwise(weight, _bias(match, len(weight)), workload.dim("K").size)
-    tail = np.zeros(workload.operand("weights").axes[1].size, np.uint8)
-    return {"weights": np.concatenate([packed, tail])}
+    rows, row_bytes = (axis.size for axis in workload.operand("weights").axes)
+    packed = pack_depthwise(weight, _bias(match, len(weight)), rows - 1)
+    return {"weights": np.concatenate([packed, np.zeros(row_bytes, np.uint8)])}
 
 
 def depthwise_block_weights(match: Match, workload: Workload) -> Arrays:
     """Of a depthwise convolution in blocks of 16 channels."""
     weight = match.const("weight")
-    return {"weights": pack_depthwise_blocks(weight, _bias(match, len(weight)), workload.dim("K").size)}
+    size = prod(axis.size for axis in workload.operand("weights").axes)
+    return {"weights": pack_depthwise_blocks(weight, _bias(match, len(weight)), size)}
 
 
 def dense_weights(match: Match, workload: Workload) -> Arrays:

@@ -10,9 +10,9 @@ from match_diana import digital_workloads as w
 
 _ARITHMETIC = (rules.REQUANT, rules.BOUNDS, rules.ACCUMULATOR)
 _WINDOW = (rules.KERNEL, rules.STRIDE, rules.DILATION, rules.PADDING)
-_CONV = (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.ONE_GROUP, *_WINDOW, *_ARITHMETIC)
-_DEPTHWISE = (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.DEPTHWISE, *_WINDOW, *_ARITHMETIC)
-_SUM = (rules.TYPES, rules.IMAGE, rules.SAME_SHAPES, rules.REQUANT, rules.NO_BIAS)
+_CONV = (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.SIZE, rules.ONE_GROUP, *_WINDOW, *_ARITHMETIC)
+_DEPTHWISE = (rules.TYPES, rules.ZERO_POINTS, rules.IMAGE, rules.SIZE, rules.DEPTHWISE, *_WINDOW, *_ARITHMETIC)
+_SUM = (rules.TYPES, rules.IMAGE, rules.SIZE, rules.SAME_SHAPES, rules.REQUANT, rules.NO_BIAS)
 
 DIGITAL_PATTERNS: tuple[Pattern, ...] = (
     Pattern(
@@ -21,13 +21,6 @@ DIGITAL_PATTERNS: tuple[Pattern, ...] = (
         s.CONV,
         _CONV,
         w.conv,
-    ),
-    Pattern(
-        "digital_conv_planes",
-        "convolution with requantisation, of images with few channels",
-        s.CONV,
-        (*_CONV, rules.FEW_CHANNELS),
-        w.conv_planes,
     ),
     Pattern(
         "digital_conv_channels",
@@ -75,7 +68,7 @@ DIGITAL_PATTERNS: tuple[Pattern, ...] = (
         "digital_add_relu",
         "sum of two tensors with ReLU, which a convolution with weights 1 computes",
         s.ADD,
-        (*_SUM, rules.POSITIVE),
+        (*_SUM, rules.POSITIVE, rules.WHOLE_BLOCKS),
         w.add_relu,
     ),
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from match_core import Constraint, Match
 
 from match_diana import digital_structures as s
-from match_diana.digital_limits import KERNEL_SIDES, LANES, SHIFT_MAX, STRIDES
+from match_diana.digital_limits import COPY_BYTES, KERNEL_SIDES, LANES, SHIFT_MAX, STRIDES
+from match_diana.forms import ROWS
 
 
 def _types(match: Match) -> str | None:
@@ -44,6 +47,14 @@ def _vector(match: Match) -> str | None:
 VECTOR = Constraint("vector", "the input is one vector [1, C]", _vector)
 
 
+def _size(match: Match) -> str | None:
+    size = prod(ROWS.padded_shape(match.shape("input" if match.has("input") else "input_a")))
+    return None if size >= COPY_BYTES else f"it has {size} bytes"
+
+
+SIZE = Constraint("size", f"rows padded to {LANES}, the input has at least the {COPY_BYTES} bytes of a copy", _size)
+
+
 # ---- convolution -----------------------------------------------------------------------------------------------
 
 
@@ -53,18 +64,6 @@ def _one_group(match: Match) -> str | None:
 
 
 ONE_GROUP = Constraint("groups", "all channels are in one group", _one_group)
-
-
-def _few_channels(match: Match) -> str | None:
-    channels = match.shape("input")[1]
-    return f"there are {channels}" if channels % LANES == 0 else None
-
-
-FEW_CHANNELS = Constraint(
-    "channels",
-    f"input channels are no multiple of {LANES}: others lie in memory as the array writes them",
-    _few_channels,
-)
 
 
 def _depthwise(match: Match) -> str | None:
@@ -190,6 +189,14 @@ def _same_shapes(match: Match) -> str | None:
 
 
 SAME_SHAPES = Constraint("shapes", "both inputs have the same shape", _same_shapes)
+
+
+def _whole_blocks(match: Match) -> str | None:
+    channels = match.shape("input_a")[1]
+    return None if channels % LANES == 0 else f"there are {channels}"
+
+
+WHOLE_BLOCKS = Constraint("channels", f"channels are a multiple of {LANES}", _whole_blocks)
 
 
 def _no_bias(match: Match) -> str | None:

@@ -7,11 +7,13 @@ rows of 16 bytes are cut in groups of which every one has at least two (``_row_g
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
-from match_core import Axis, Dim, Match, Operand, Workload
+from match_core import Axis, Dim, Form, Match, Operand, Workload
 
 from match_diana import digital_structures as s
+from match_diana.digital_interfaces import DIGITAL_ADD
 from match_diana.digital_limits import (
     CHANNEL_BLOCK,
     CONV_BIAS_BYTES,
@@ -19,37 +21,46 @@ from match_diana.digital_limits import (
     DENSE_BIAS_BYTES,
     DEPTHWISE_GROUP,
     LANES,
+    WEIGHT_BYTES,
     round_up,
 )
-from match_diana.forms import CHANNELS, PLANES, ROWS, VECTOR
+from match_diana.forms import CHANNELS, ROWS, VECTOR
 
 Numbers = tuple[tuple[str, int], ...]
+Scratch = tuple[tuple[tuple[str, ...], int], ...]
 
 
 def conv(match: Match) -> Workload:
-    """A convolution that reads and writes rows."""
-    return _conv(match, ROWS.name)
-
-
-def conv_planes(match: Match) -> Workload:
-    """A convolution of an image without padded channels."""
-    return _conv(match, PLANES.name)
-
-
-def _conv(match: Match, form: str) -> Workload:
+    """A convolution that writes rows."""
     outputs, inputs, fy, fx = match.shape("weight")
-    k = round_up(outputs, LANES)
-    weights = _weights("k", k, inputs * fy * fx + CONV_BIAS_BYTES)
-    out = Operand("output", "output", (Axis("k", k, (("K", 1),)), *_output_rows(match)), form=ROWS.name)
+    weights = _weights("k", round_up(outputs, LANES), inputs * fy * fx + CONV_BIAS_BYTES)
+    k, out, scratch = _blocks_of_rows(match, weights)
     return Workload(
         "digital_conv",
-        (Dim("K", k, granularity=LANES), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
-        (_input(match, _all_channels(match, form), form), weights, out),
+        (k, Dim("C", inputs, tileable=False), *_spatial_dims(match)),
+        (_input(match, Axis("c", inputs)), weights, out),
         prod(match.shape("weight")) * _pixels(match),
         _geometry(match),
+        scratch=scratch,
         unroll=(("OX", LANES), ("K", LANES)),
         arithmetic=_arithmetic(match),
     )
+
+
+def _blocks_of_rows(match: Match, weights: Operand) -> tuple[Dim, Operand, Scratch]:
+    """Output channels, 16 at a time. The array also computes channels that the tensor lacks. In one tile they are left
+    in L1, behind the output (scratch); if the weight memory does not hold all weights, or the output is less than a
+    copy, they are stored as well."""
+    outputs, size = match.shape("weight")[0], weights.axes[0].size
+    surplus, short = size - outputs, prod(ROWS.padded_shape(match.output.shape)) < COPY_BYTES
+    if surplus == 0 or short or prod(axis.size for axis in weights.axes) > WEIGHT_BYTES:
+        return Dim("K", size, granularity=LANES), _rows_operand(match, Axis("k", size, (("K", 1),))), ()
+    k = Dim("K", size, tileable=False)
+    return k, _rows_operand(match, Axis("k", outputs)), ((("OY", "OX"), surplus),)
+
+
+def _rows_operand(match: Match, channels: Axis) -> Operand:
+    return Operand("output", "output", (channels, *_output_rows(match)), form=ROWS.name)
 
 
 def conv_channels(match: Match) -> Workload:
@@ -63,7 +74,7 @@ def conv_channels(match: Match) -> Workload:
         "digital_conv_channels",
         (Dim("K", blocks), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
         (
-            _input(match, _all_channels(match, ROWS.name), ROWS.name),
+            _input(match, Axis("c", inputs)),
             _weights("k", blocks, channels * (inputs * fy * fx + CONV_BIAS_BYTES)),
             Operand("output", "output", out, form=CHANNELS.name),
         ),
@@ -80,46 +91,52 @@ def channels_computed(outputs: int) -> int:
 
 
 def depthwise(match: Match) -> Workload:
-    """A depthwise convolution. The array reads up to 12 bytes of weights behind those of the last channel (TAIL) and
-    writes 15 channels behind the last one (scratch). Channels that only the stored form has are not computed; which
-    they are is known where all channels are in one tile."""
+    """A depthwise convolution. The array reads up to 12 bytes of weights behind those of the last channel (TAIL, which
+    also fills the last four channels) and writes 15 channels behind the last one (scratch)."""
     channels, _, fy, fx = match.shape("weight")
-    k, computed = round_up(channels, LANES), round_up(channels, DEPTHWISE_GROUP)
+    packed = round_up(channels, DEPTHWISE_GROUP) + 1
     each = DEPTHWISE_GROUP * (fy * fx + CONV_BIAS_BYTES)
-    weights = (Axis("k", k + 1, (("K", 1), ("TAIL", 1))), Axis("byte", each))
-    out = Operand("output", "output", (Axis("k", k, (("K", 1),)), *_output_rows(match)), form=ROWS.name)
+    weights = (Axis("k", packed, (("K", 1), ("TAIL", 1))), Axis("byte", each))
+    k = Axis("k", channels, (("K", 1),))
     return Workload(
         "digital_depthwise",
         (
-            Dim("K", k, tileable=computed == k, granularity=DEPTHWISE_GROUP),
+            Dim("K", channels, tileable=_long_planes(match), granularity=DEPTHWISE_GROUP),
             *_spatial_dims(match),
-            Dim("TAIL", 2, tileable=False),
+            Dim("TAIL", packed - channels + 1, tileable=False),
         ),
-        (_input(match, Axis("c", k, (("K", 1),)), ROWS.name), Operand("weights", "constant", weights), out),
+        (
+            _input(match, k),
+            Operand("weights", "constant", weights),
+            _rows_operand(match, k),
+        ),
         channels * fy * fx * _pixels(match),
-        (*_geometry(match), ("channels", computed)),
+        _geometry(match),
         scratch=((("OY", "OX"), LANES - 1),),
         unroll=(("OX", LANES),),
         arithmetic=_arithmetic(match),
     )
 
 
+def _long_planes(match: Match) -> bool:
+    """Whether one channel is enough for a copy; else a last tile of one might not be."""
+    return min(prod(ROWS.padded_shape(shape)[2:]) for shape in (match.shape("input"), match.output.shape)) >= COPY_BYTES
+
+
 def depthwise_blocks(match: Match) -> Workload:
     """A depthwise convolution as convolutions of 16 channels by 16, with weights that are zero but for the channel's
-    own: more products, but one instruction in the place of 16."""
+    own: more products, but one instruction in the place of 16. Where the last of these has fewer inputs, all channels
+    are in one tile."""
     channels, _, fy, fx = match.shape("weight")
-    k = round_up(channels, LANES)
-    out = Operand("output", "output", (Axis("k", k, (("K", 1),)), *_output_rows(match)), form=ROWS.name)
+    weights = _weights("k", round_up(channels, LANES), LANES * fy * fx + CONV_BIAS_BYTES)
+    k, out, scratch = _blocks_of_rows(match, weights)
     return Workload(
         "digital_depthwise_blocks",
-        (Dim("K", k, granularity=LANES), *_spatial_dims(match)),
-        (
-            _input(match, Axis("c", k, (("K", 1),)), ROWS.name),
-            _weights("k", k, LANES * fy * fx + CONV_BIAS_BYTES),
-            out,
-        ),
+        (replace(k, tileable=channels % LANES == 0), *_spatial_dims(match)),
+        (_input(match, Axis("c", channels, (("K", 1),) if k.tileable else ())), weights, out),
         channels * fy * fx * _pixels(match),
-        _geometry(match),
+        (*_geometry(match), ("channels", channels)),
+        scratch=scratch,
         unroll=(("OX", LANES), ("K", LANES)),
         arithmetic=_arithmetic(match),
     )
@@ -148,48 +165,48 @@ def dense(match: Match) -> Workload:
 
 def add(match: Match) -> Workload:
     """A sum of two tensors in the form ``rows``."""
-    channels, plane = _planes(match)
-    return _sum(match, ROWS.name, channels, 1, plane)
+    return _sum(match, ROWS)
 
 
 def add_channels(match: Match) -> Workload:
     """A sum of two tensors in the form ``channels``."""
-    _, channels, height, width = match.shape("input_a")
-    return _sum(match, CHANNELS.name, -(-channels // CHANNEL_BLOCK), 1, height * width * CHANNEL_BLOCK)
+    return _sum(match, CHANNELS)
 
 
-def add_relu(match: Match) -> Workload:
-    """A sum of two tensors in the form ``rows``, and ReLU."""
-    channels, plane = _planes(match)
-    return _sum(match, ROWS.name, channels, LANES, plane, relu=True)
-
-
-def _sum(match: Match, form: str, k: int, granularity: int, plane: int, relu: bool = False) -> Workload:
-    """K channels, or blocks of them, of P pieces: of 32 bytes where these divide a channel, else two whole channels
-    or more."""
-    elements = COPY_BYTES if plane % COPY_BYTES == 0 else plane
-    granularity = max(granularity, 1 if elements == COPY_BYTES else 2)
-    axes = (Axis("k", k, (("K", 1),)), Axis("p", plane // elements, (("P", 1),)), Axis("e", elements))
-    weights = (Operand("weights", "constant", (Axis("byte", LANES * (LANES + CONV_BIAS_BYTES)),)),)
+def _sum(match: Match, form: Form) -> Workload:
+    """N pieces of 32 bytes; where these do not divide the tensor, one of all bytes."""
+    size = prod(form.padded_shape(match.shape("input_a")))
+    elements = COPY_BYTES if size % COPY_BYTES == 0 else size
+    axes = (Axis("n", size // elements, (("N", 1),)), Axis("e", elements))
     return Workload(
-        "digital_add_relu" if relu else "digital_add",
-        (Dim("K", k, granularity=granularity), Dim("P", plane // elements)),
-        (
-            Operand("input_a", "input", axes, form=form),
-            Operand("input_b", "input", axes, form=form),
-            *(weights if relu else ()),
-            Operand("output", "output", axes, form=form),
-        ),
+        "digital_add",
+        (Dim("N", size // elements),),
+        tuple(Operand(name, role, axes, form=form.name) for name, role in DIGITAL_ADD.operands),
         prod(match.shape("input_a")),
         (("elements", elements),),
         arithmetic=(("shift", _requant(match).shift),),
     )
 
 
-def _planes(match: Match) -> tuple[int, int]:
-    """Channels of a tensor in the form ``rows``, and bytes of each."""
+def add_relu(match: Match) -> Workload:
+    """A sum of two tensors in the form ``rows``, and ReLU: K channels of P pieces of 32 bytes, or of one."""
     _, channels, height, width = ROWS.padded_shape(match.shape("input_a"))
-    return channels, height * width
+    plane = height * width
+    elements = COPY_BYTES if plane % COPY_BYTES == 0 else plane
+    axes = (Axis("k", channels, (("K", 1),)), Axis("p", plane // elements, (("P", 1),)), Axis("e", elements))
+    return Workload(
+        "digital_add_relu",
+        (Dim("K", channels, granularity=LANES), Dim("P", plane // elements)),
+        (
+            Operand("input_a", "input", axes, form=ROWS.name),
+            Operand("input_b", "input", axes, form=ROWS.name),
+            Operand("weights", "constant", (Axis("byte", LANES * (LANES + CONV_BIAS_BYTES)),)),
+            Operand("output", "output", axes, form=ROWS.name),
+        ),
+        prod(match.shape("input_a")),
+        (("elements", elements),),
+        arithmetic=(("shift", _requant(match).shift),),
+    )
 
 
 # ---- convolutions ----------------------------------------------------------------------------------------------
@@ -222,18 +239,11 @@ def _row_group(match: Match) -> int:
     return next(n for n in range(2, height + 1) if height % n == 0) if narrow and height > 1 else 1
 
 
-def _input(match: Match, channels: Axis, form: str) -> Operand:
+def _input(match: Match, channels: Axis) -> Operand:
     _, _, height, width = match.shape("input")
     geometry = s.geometry_of(match)
     y = Axis("y", height, (("OY", geometry.strides[0]), ("FY", 1), ("SPARE", 1)), offset=geometry.pads[0])
-    return Operand("input", "input", (channels, y, Axis("x", round_up(width, LANES))), form=form)
-
-
-def _all_channels(match: Match, form: str) -> Axis:
-    """All of the input's channels; in the form ``rows`` two, where one alone would be less than a copy moves."""
-    channels = match.shape("input")[1]
-    short = form == ROWS.name and prod(PLANES.padded_shape(match.shape("input"))) < COPY_BYTES
-    return Axis("c", 2 if short else channels)
+    return Operand("input", "input", (channels, y, Axis("x", round_up(width, LANES))), form=ROWS.name)
 
 
 def _output_rows(match: Match) -> tuple[Axis, Axis]:

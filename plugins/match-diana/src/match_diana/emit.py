@@ -39,7 +39,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
             *map(context_header, interfaces),
         ),
         twin=_twin(),
-        build=build_files(),
+        build=build_files(soc.home),
         clock=unit,
     )
 

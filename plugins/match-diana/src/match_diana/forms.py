@@ -1,7 +1,8 @@
 """How activations lie in L2 for the two arrays (sheet 2, 5.2, 5.4).
 
 Words of four bytes are reversed with respect to the host's order. The digital array computes 16 columns and 16 channels
-at once. Vectors are padded to 32, the least that a copy moves.
+at once: rows are padded; channels that a tensor lacks stay in L1 or are stored behind it. Vectors are padded to
+32, the least that a copy moves.
 """
 
 from __future__ import annotations
@@ -13,9 +14,7 @@ from match_diana.digital_limits import CHANNEL_BLOCK, COPY_BYTES, LANES
 _REVERSED = 4
 
 #: [C][H][W]: what the digital array reads and usually writes.
-ROWS = Form("rows", 4, pad=((1, LANES), (3, LANES)), reversed_group=_REVERSED)
-#: The same without further channels: images that the host gives to the first layer.
-PLANES = Form("planes", 4, pad=((3, LANES),), reversed_group=_REVERSED)
+ROWS = Form("rows", 4, pad=((3, LANES),), reversed_group=_REVERSED)
 #: [C/64][H][W][64]: what the analog array reads and writes, and what the digital array can write.
 CHANNELS = Form(
     "channels",
@@ -28,4 +27,4 @@ CHANNELS = Form(
 #: [C]: dense layers.
 VECTOR = Form("vector", 2, pad=((1, COPY_BYTES),), reversed_group=_REVERSED)
 
-FORMS = (ROWS, PLANES, CHANNELS, VECTOR)
+FORMS = (ROWS, CHANNELS, VECTOR)

@@ -17,7 +17,8 @@ from match_core.mapping.result import Candidates
 from match_core.patterns.candidates import find_candidates
 from match_core.pipeline import Compilation, CompileRequest, compile_model
 from match_core.plugin.host import Plugins
-from match_core.twin.program import RunResult, run_program
+from match_core.twin.program import run_program
+from match_core.twin.run import RunResult
 from match_core.verify import reference_outputs
 from match_diana.digital_patterns import DIGITAL_PATTERNS
 from match_diana.hardware import DIGITAL

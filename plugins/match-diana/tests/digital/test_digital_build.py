@@ -16,6 +16,7 @@ HEADERS = Path(__file__).resolve().parents[2] / "src" / "match_diana" / "twin" /
 #: What a program may need from outside: kernel library, registers, what the port gives, the compiler's own functions.
 OUTSIDE = (
     "digital_",
+    "element_wise_sum",
     "analog_",
     "global_sync_",
     "memcpy_",
@@ -52,6 +53,24 @@ def test_the_library_is_complete(plugins: Plugins, tmp_path: Path) -> None:
     wanted = {words[1] for words in symbols if len(words) == 2 and words[0] == "U"} - defined
     assert {name for name in wanted if not name.startswith(OUTSIDE)} == set()
     assert {"net_run", "match_diana_start", "match_diana_digital_conv"} <= defined
+
+
+def test_the_application_knows_where_memories_are(plugins: Plugins, tmp_path: Path) -> None:
+    """Arenas of memories that the host cannot reach have no bytes."""
+    if shutil.which(f"{PREFIX}gcc") is None:
+        pytest.skip(f"{PREFIX}gcc is not installed")
+    g = DigitalGraph()
+    compiled(g.graph(g.conv(g.input(1, 16, 16, 16), 16)), plugins, tmp_path)
+    program = tmp_path / "program"
+    text = (program / "example_main.c").read_text(encoding="utf-8")
+    assert ".l1 = MATCH_DIANA_L1," in text
+    assert ".digital_weights = MATCH_DIANA_DIGITAL_WEIGHTS," in text
+    assert "static alignas(NET_L2_ALIGN) uint8_t l2[NET_L2_BYTES];" in text
+    flags = ("-march=rv32imc", "-mabi=ilp32", "-std=c11", "-Wall", "-Wextra", "-Werror", "--specs=picolibc.specs")
+    run(f"{PREFIX}gcc", *flags, "-I.", f"-I{HEADERS}", "-c", "example_main.c", cwd=program)
+    sizes = run(f"{PREFIX}nm", "-S", "example_main.o", cwd=program)
+    assert " l2" in sizes
+    assert " l1" not in sizes
 
 
 def test_the_headers_must_be_given(plugins: Plugins, tmp_path: Path) -> None:

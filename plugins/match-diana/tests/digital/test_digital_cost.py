@@ -67,10 +67,13 @@ def test_a_depthwise_layer_is_an_instruction_for_each_channel() -> None:
 
 
 def test_a_depthwise_layer_in_blocks_is_an_instruction_for_16_channels() -> None:
-    """Tiles of 16 channels take 16*9 + 2*16*3 + 23 cycles, at the edges 16*6 + 2*16*2 + 23."""
+    """Tiles of 16 channels take 16*9 + 2*16*3 + 23 cycles, at the edges 16*6 + 2*16*2 + 23; of the last 4 channels
+    4*9 + 2*4*3 + 23 and 4*6 + 2*4*2 + 23."""
     g, y = conv(20, 20, 25, 5, depthwise=True)
     kernel, launch = cycles(g, y, "digital_depthwise_blocks")
-    assert kernel == 2 * (23 * 263 + 2 * 183 + 70 + (16 * 16 * 9 + 64) // 16)
+    sixteen = 23 * 263 + 2 * 183 + 70 + (16 * 16 * 9 + 64) // 16
+    four = 23 * 83 + 2 * 63 + 70 + (16 * 4 * 9 + 64) // 16
+    assert kernel == sixteen + four
     assert launch == 2 * (60 + 20 + 11 * 5)
 
 
@@ -96,11 +99,11 @@ def test_sums() -> None:
 def test_copies(row_bytes: int, wanted: int) -> None:
     """70 cycles for each piece and 16 bytes a cycle; a piece that is no multiple of 32 is two."""
     g, y = conv(16, 16, 8, 16)
-    sizes = [np.array([value]) for value in (row_bytes, 5, 3)]
+    row, rows, planes = (np.array([value]) for value in (row_bytes, 5, 3))
     made, model = workload(g, y, "digital_conv"), DigitalCost("digital_conv")
-    found = model.transfer_cycles(made, TransferShape("in", *sizes, "l2", "l1"))
+    found = model.transfer_cycles(made, TransferShape("in", row, rows, planes, "l2", "l1"))
     assert (int(found.issue[0]), int(found.data[0]), int(found.wait[0])) == (0, 15 * wanted, 0)
-    weights = model.transfer_cycles(made, TransferShape("in", *sizes, "l2", "digital_weights"))
+    weights = model.transfer_cycles(made, TransferShape("in", row, rows, planes, "l2", "digital_weights"))
     assert int(weights.data[0]) == 0
 
 

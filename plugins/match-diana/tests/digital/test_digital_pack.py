@@ -77,14 +77,15 @@ def test_blocks_have_the_weights_of_a_channel_at_its_own_input(channels: int, fy
     random = np.random.default_rng(seed)
     weight = random.integers(-128, 128, (channels, 1, fy, fx)).astype(np.int8)
     bias = random.integers(-(1 << 31), 1 << 31, channels)
-    size = -(-channels // 16) * 16
-    packed = pack_depthwise_blocks(weight, bias, size)
-    assert packed.size == size * (16 * fy * fx + 4)
+    packed = pack_depthwise_blocks(weight, bias, -(-channels // 16) * 16 * (16 * fy * fx + 4))
     y, x = int(random.integers(fy)), int(random.integers(fx))
     for k in range(channels):
-        taps = [conv_weight(packed, (16, fy, fx), k, c, y, x) for c in range(16)]
-        assert taps == [weight[k, 0, y, x] if c == k % 16 else 0 for c in range(16)]
-        assert conv_bias(packed, (16, fy, fx), k) == bias[k]
+        first = k // 16 * 16
+        inputs = min(16, channels - first)
+        block = packed[first * (16 * fy * fx + 4) :]
+        taps = [conv_weight(block, (inputs, fy, fx), k - first, c, y, x) for c in range(inputs)]
+        assert taps == [weight[k, 0, y, x] if c == k - first else 0 for c in range(inputs)]
+        assert conv_bias(block, (inputs, fy, fx), k - first) == bias[k]
 
 
 @given(st.integers(1, 70), st.integers(1, 70), st.integers(0, 1 << 30))

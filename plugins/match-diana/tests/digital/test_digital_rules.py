@@ -20,9 +20,9 @@ def one_conv(
     return g, g.conv(g.input(1, c, *size), k, **numbers)  # type: ignore[arg-type]
 
 
-def one_sum(**numbers: object) -> tuple[DigitalGraph, gs.Variable]:
+def one_sum(c: int = 16, **numbers: object) -> tuple[DigitalGraph, gs.Variable]:
     g = DigitalGraph()
-    return g, g.add(g.input(1, 8, 4, 4), g.input(1, 8, 4, 4), **numbers)  # type: ignore[arg-type]
+    return g, g.add(g.input(1, c, 4, 4), g.input(1, c, 4, 4), **numbers)  # type: ignore[arg-type]
 
 
 def refusal(g: DigitalGraph, y: gs.Variable, pattern: str) -> tuple[str, str]:
@@ -55,7 +55,7 @@ def test_a_legal_convolution_is_taken_in_both_forms() -> None:
     ],
 )
 def test_refused_convolutions(changes: dict[str, object], rule: Constraint, value: str | None) -> None:
-    g, y = one_conv(**changes)
+    g, y = one_conv(**changes)  # type: ignore[arg-type]
     found = refusal(g, y, "digital_conv")
     assert found[0] == rule.description
     assert value is None or found[1] == value
@@ -67,11 +67,11 @@ def test_right_padding_that_no_output_reads_may_be_missing() -> None:
     assert "digital_conv" in g.matches(y)
 
 
-def test_only_images_with_few_channels_lie_without_padded_ones() -> None:
-    g, y = one_conv(c=3)
-    assert "digital_conv_planes" in g.matches(y)
-    g, y = one_conv(c=32)
-    assert refusal(g, y, "digital_conv_planes") == (rules.FEW_CHANNELS.description, "there are 32")
+def test_a_copy_moves_32_bytes_at_least() -> None:
+    g, y = one_conv(c=1, size=(1, 16))
+    assert refusal(g, y, "digital_conv") == (rules.SIZE.description, "it has 16 bytes")
+    g, y = one_conv(c=1, size=(1, 17))
+    assert "digital_conv" in g.matches(y)
 
 
 def test_channels_are_written_in_whole_rows_only() -> None:
@@ -143,7 +143,7 @@ def test_dense_layers_take_one_vector() -> None:
     ],
 )
 def test_refused_sums(changes: dict[str, object], rule: Constraint, value: str) -> None:
-    g, y = one_sum(**changes)
+    g, y = one_sum(**changes)  # type: ignore[arg-type]
     assert refusal(g, y, "digital_add") == (rule.description, value)
 
 
@@ -157,6 +157,11 @@ def test_sums_with_relu_have_a_pattern_of_their_own() -> None:
     assert set(g.matches(y)) == {"digital_add_relu"}
     g, y = one_sum()
     assert refusal(g, y, "digital_add_relu") == (rules.POSITIVE.description, "bounds are -128 and 127")
+
+
+def test_sums_with_relu_take_16_channels_at_a_time() -> None:
+    g, y = one_sum(c=24, low=0)
+    assert refusal(g, y, "digital_add_relu") == (rules.WHOLE_BLOCKS.description, "there are 24")
 
 
 def test_sums_of_different_shapes_are_refused() -> None:

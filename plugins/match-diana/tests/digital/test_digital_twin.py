@@ -60,9 +60,11 @@ LAYERS: dict[str, tuple[str, Made]] = {
     "depthwise": ("digital_depthwise", depthwise(16, 16, 16)),
     "depthwise narrow": ("digital_depthwise", depthwise(8, 25, 5, low=0)),
     "depthwise stride": ("digital_depthwise", depthwise(20, 15, 33, stride=2, kernel=(5, 5), pads=(2, 2, 2, 2))),
-    "image": ("digital_conv_planes", conv(3, 16, 18, 18, stride=2, pads=(0, 0, 0, 0))),
-    "one pixel": ("digital_conv", conv(1, 16, 1, 1)),
+    "image": ("digital_conv", conv(3, 16, 18, 18, stride=2, pads=(0, 0, 0, 0))),
+    "one row": ("digital_conv", conv(1, 16, 2, 1)),
+    "depthwise pixels": ("digital_depthwise", depthwise(50, 1, 16)),
     "blocks": ("digital_depthwise_blocks", depthwise(24, 12, 20, stride=2, low=0)),
+    "sum of few": ("digital_add", add(3, 5, 5)),
     "dense": ("digital_dense", dense(64, 10)),
     "dense chain": ("digital_dense", two_dense(40, 10, 50)),
     "sum": ("digital_add", add(16, 8, 8)),
@@ -90,7 +92,8 @@ TILED: dict[str, tuple[str, int, Made]] = {
     "depthwise": ("digital_depthwise", 4096, depthwise(64, 25, 5)),
     "depthwise rows": ("digital_depthwise", 8192, depthwise(16, 33, 41, stride=2)),
     "depthwise channels": ("digital_depthwise", 16384, depthwise(64, 12, 12)),
-    "image": ("digital_conv_planes", 2048, conv(3, 16, 25, 10)),
+    "few outputs": ("digital_conv", 4096, conv(16, 10, 24, 32)),
+    "image": ("digital_conv", 2048, conv(3, 16, 25, 10)),
     "blocks": ("digital_depthwise_blocks", 16384, depthwise(64, 25, 5)),
     "dense": ("digital_dense", 2112, dense(2000, 150)),
     "sum": ("digital_add", 4096, add(64, 17, 16)),
@@ -114,6 +117,15 @@ def test_nothing_is_read_before_it_is_there(name: str, plugins: Plugins, tmp_pat
     pattern, size, (g, y) = TILED[name]
     with only(pattern):
         deploy(g.graph(y), plugins, tmp_path, memory=(("l1", size),), mode="lazy").check()
+
+
+def test_channels_that_the_tensor_lacks_are_stored_where_weights_are_cut(plugins: Plugins, tmp_path: Path) -> None:
+    g, y = conv(64, 120, 4, 16)
+    with only("digital_conv"):
+        found = deploy(g.graph(y), plugins, tmp_path)
+    task = next(t for t in found.compilation.program.tasks if t.assignment.candidate.unit == "digital")
+    assert task.assignment.candidate.workload.operand("output").axes[0].size == 128
+    found.check()
 
 
 def test_weights_beyond_the_weight_memory_are_cut(plugins: Plugins, tmp_path: Path) -> None:

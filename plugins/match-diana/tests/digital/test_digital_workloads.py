@@ -13,16 +13,14 @@ from match_diana.forms import FORMS
 
 CONVS = (
     "digital_conv",
-    "digital_conv_planes",
     "digital_conv_channels",
     "digital_depthwise",
     "digital_depthwise_blocks",
 )
 
 
-def layer(
-    kind: str, c: int, k: int, height: int, width: int, side: int, stride: int
-) -> tuple[DigitalGraph, gs.Variable]:
+def layer(kind: str, sizes: tuple[int, ...], stride: int) -> tuple[DigitalGraph, gs.Variable]:
+    c, k, height, width, side = sizes
     g = DigitalGraph()
     x = g.input(1, c, height, width)
     if kind.startswith("digital_add"):
@@ -43,7 +41,7 @@ KINDS = st.sampled_from([*CONVS, "digital_dense", "digital_add", "digital_add_ch
 @given(KINDS, SIZES, st.sampled_from([1, 2]))
 @settings(max_examples=150, deadline=None)
 def test_operands_have_the_sizes_of_their_forms(kind: str, sizes: tuple[int, ...], stride: int) -> None:
-    g, y = layer(kind, *sizes, stride)  # type: ignore[arg-type]
+    g, y = layer(kind, sizes, stride)
     found = [c for c in g.candidates(y).legal if c.pattern.name == kind]
     assume(found)
     match, workload = found[0].match, found[0].pattern.workload(found[0].match)
@@ -54,7 +52,7 @@ def test_operands_have_the_sizes_of_their_forms(kind: str, sizes: tuple[int, ...
         tensor = match.output if operand.role == "output" else match.tensor(operand.name)
         stored = forms[operand.form].elements([int(size) for size in tensor.shape])
         size = int(np.prod([axis.size for axis in operand.axes]))
-        assert size == stored if operand.role == "output" else size <= stored
+        assert size >= stored if operand.role == "output" else size == stored
     assert pieces(workload) >= 32
 
 

@@ -17,8 +17,7 @@ static void add(const void *a, const void *b, const void *sum, uint32_t elements
 
 void match_diana_digital_add(const match_digital_add_t *tile)
 {
-    add(tile->input_a, tile->input_b, tile->output, tile->k * tile->p * (uint32_t)tile->elements,
-        (uint32_t)tile->shift);
+    add(tile->input_a, tile->input_b, tile->output, tile->n * (uint32_t)tile->elements, (uint32_t)tile->shift);
 }
 
 /* The published sum has no ReLU. Each element of the inputs is read once, so the sum may lie in their place. Channels

@@ -20,8 +20,7 @@ void match_diana_digital_conv(const match_digital_conv_t *tile)
 
 void match_diana_digital_depthwise(const match_digital_depthwise_t *tile)
 {
-    const uint32_t channels = match_min_u32(tile->k, (uint32_t)tile->channels);
-    Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, channels, channels);
+    Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, tile->k, tile->k);
     (void)digital_depthwise_conv_2d(NULL, match_diana_l1(tile->input), match_diana_digital_weights(tile->weights), NULL,
                                     match_diana_l1(tile->output), &layer);
     global_sync_digital();
@@ -36,7 +35,9 @@ void match_diana_digital_depthwise_blocks(const match_digital_depthwise_blocks_t
     const uint8_t *input = tile->input, *weights = match_diana_digital_weights(tile->weights);
     uint8_t *output = tile->output;
     for (uint32_t k = 0u; k < tile->k; k += MATCH_DIANA_LANES) {
-        Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, MATCH_DIANA_LANES, MATCH_DIANA_LANES);
+        /* Where the last block has fewer inputs, all channels are in this tile. */
+        const uint32_t inputs = match_min_u32(MATCH_DIANA_LANES, (uint32_t)tile->channels - k);
+        Layer_parameters layer = MATCH_DIANA_CONV_LAYER(tile, inputs, MATCH_DIANA_LANES);
         (void)digital_conv_2d(NULL, match_diana_l1(input), weights, NULL, match_diana_l1(output), &layer);
         global_sync_digital();
         input += input_bytes;

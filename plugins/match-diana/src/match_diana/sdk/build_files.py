@@ -1,7 +1,8 @@
-"""What is written beside a program so that it can be built for the chip: a makefile for a library.
+"""What is written beside a program so that it can be built for the chip: a makefile for a library, and the smallest
+application, which knows where the arrays' memories are.
 
-Everything runs on the host, so there is one image. How it is loaded and started is the business of an application for
-the chip's SDK (dianaKUL/pulp-sdk-diana), which nobody but its owners can run; so there is no application.
+Everything runs on the host, so there is one image. Loading and starting it is the business of the chip's SDK
+(dianaKUL/pulp-sdk-diana).
 """
 
 from __future__ import annotations
@@ -12,15 +13,23 @@ from match_core import BuildFiles, BuildRequest, RuntimeFile
 from match_core.emit.templates import Templates
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
-MAKEFILE = "diana.mk"
+MAKEFILE, APPLICATION = "diana.mk", "example_main.c"
 
 
-def build_files() -> BuildFiles:
-    """The package's build files, for either array."""
-    return BuildFiles(render)
+def build_files(home: str) -> BuildFiles:
+    """The package's build files, for either array; ``home``: the memory in which static data lie."""
 
+    def render(request: BuildRequest) -> tuple[RuntimeFile, ...]:
+        view = {
+            "name": request.name,
+            "guard": request.guard,
+            "sources": tuple(request.sources),
+            "arenas": request.arenas,
+            "inputs": request.inputs,
+            "outputs": request.outputs,
+            "home": home,
+        }
+        templates = Templates((_TEMPLATES,))
+        return tuple(RuntimeFile(name, templates.render(f"{name}.mako", view)) for name in (MAKEFILE, APPLICATION))
 
-def render(request: BuildRequest) -> tuple[RuntimeFile, ...]:
-    """The makefile."""
-    view = {"name": request.name, "sources": tuple(request.sources)}
-    return (RuntimeFile(MAKEFILE, Templates((_TEMPLATES,)).render(f"{MAKEFILE}.mako", view)),)
+    return BuildFiles(render, (APPLICATION,))
