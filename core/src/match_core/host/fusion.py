@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from match_core.host.graph import constant_at, input_at, integers, shape_of
+from match_core.host.graph import constant_at, input_at, integers, is_constant, shape_of
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
@@ -54,6 +54,8 @@ def _own_rules(capture: str, match: Match) -> str | None:
 
 
 def _spatial_pad(node: gs.Node) -> str | None:
+    if str(node.attrs.get("mode", "constant")) != "constant" or not all(map(is_constant, node.inputs[1:])):
+        return "it repeats elements, or amounts and value are computed"
     value = constant_at(node, 2)
     if value is not None and value.size != 1:
         return "the value is not single"
@@ -73,7 +75,7 @@ def _no_padding_of_its_own(node: gs.Node) -> str | None:
     return f"{len(zero_points)} zero points" if zero_points else None
 
 
-SPATIAL_PAD = NodeRule("spatial_pad", "pads spatial axes only, with one value", _spatial_pad)
+SPATIAL_PAD = NodeRule("spatial_pad", "pads spatial axes only, by constant amounts of one constant value", _spatial_pad)
 NO_PADDING = NodeRule(
     "no_padding", "the convolution has no padding and no zero points of its own", _no_padding_of_its_own
 )

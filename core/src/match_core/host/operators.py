@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from match_core.host.graph import axis_of, constant_at, elements, input_at, is_constant, shape_of, text, values_of
 from match_core.host.kernels.built import Builder
+from match_core.host.kernels.computed import build_running
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
+from match_core.host.kernels.einsum import build_einsum
 from match_core.host.kernels.indexed import (
     INDEX_TYPES,
     JOINS,
@@ -26,6 +28,16 @@ from match_core.host.kernels.integer_lines import (
     build_softmax_floor,
 )
 from match_core.host.kernels.layer_norm_requant import REQUANT_NUMBERS, build_layer_norm_requant
+from match_core.host.kernels.lines import (
+    build_bit_cast,
+    build_eye_like,
+    build_hardmax,
+    build_lp_normalization,
+    build_one_hot,
+    build_reverse_sequence,
+    build_top_k,
+    build_trilu,
+)
 from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.normalization import build_normalization
@@ -97,17 +109,6 @@ def _conv_zero_points(node: gs.Node) -> str | None:
 
 
 CONV_ZERO_POINTS = NodeRule("zero_points", "one zero point for the input", _conv_zero_points)
-
-
-def _pad_mode(node: gs.Node) -> str | None:
-    mode = text(node, "mode", "constant")
-    value = input_at(node, 2)
-    if mode != "constant":
-        return f"mode is {mode}"
-    return None if value is None or is_constant(value) else "the value is computed"
-
-
-PAD_MODE = NodeRule("mode", "pads with a constant", _pad_mode)
 
 
 def _scalars(node: gs.Node) -> str | None:
@@ -183,6 +184,7 @@ def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
     return (STATIC, ONE_OUTPUT, all_types(STORED_TYPES), types(own, op.data), *op.rules)
 
 
+PAD_MODE = attribute_is("mode", "constant", "constant", "edge", "reflect", "wrap")
 JOINING = attribute_is("reduction", "none", "none", *JOINS)
 #: Inputs of integer operators along the last axis: what requantisation leaves, or sums of it.
 _LINES = (types((*BYTES, "int32"), 0),)
@@ -250,7 +252,7 @@ OPERATORS: tuple[Operator, ...] = (
         Operator(
             name,
             "reduction",
-            (STATIC, types(NUMBERS if name in INTEGER_REDUCTIONS else FLOATS, 0), constants(1)),
+            (STATIC, types(NUMBERS if name in INTEGER_REDUCTIONS else FLOATS, 0), types(INDEX_TYPES, 1)),
             build_reduce,
         )
         for name in REDUCTIONS
@@ -265,13 +267,33 @@ OPERATORS: tuple[Operator, ...] = (
         Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), types(INDEX_TYPES, 1), JOINING), build)
         for name, build in (("ScatterElements", build_scatter_elements), ("ScatterND", build_scatter_nd))
     ),
+    Operator("Einsum", "dense", (STATIC, types((*NUMBERS, *SMALL), 0)), build_einsum),
+    *(
+        Operator(name, "normalisation", (STATIC, types((*FLOATS, *SMALL), 0)), build)
+        for name, build in (("Hardmax", build_hardmax), ("LpNormalization", build_lp_normalization))
+    ),
+    *(
+        Operator(name, "movement", (STATIC, types(STORED_TYPES, *read)), build)
+        for name, read, build in (
+            ("Trilu", (0,), build_trilu),
+            ("EyeLike", (), build_eye_like),
+            ("ReverseSequence", (0,), build_reverse_sequence),
+            ("BitCast", (0,), build_bit_cast),
+        )
+    ),
+    Operator("OneHot", "movement", (STATIC, types(NUMBERS, 0), types(STORED_TYPES, 2)), build_one_hot),
+    Operator("TopK", "reduction", (STATIC, types((*NUMBERS, *SMALL), 0)), build_top_k),
     *(_movement(name, ONE_OUTPUT, *((INFERENCE,) if name == "Dropout" else ())) for name in SAME_BYTES),
     _movement("Transpose"),
-    _movement("Slice", constants(1, 2, 3, 4)),
-    _movement("Split", constants(1)),
+    _movement("Slice", types(INDEX_TYPES, 1, 3, 4)),
+    _movement("Split"),
     _movement("Concat"),
-    _movement("Pad", constants(1, 2, 3), PAD_MODE),
-    _movement("Tile", constants(1)),
+    _movement("Pad", types(INDEX_TYPES, 1, 3), PAD_MODE),
+    _movement("Tile"),
+    *(
+        Operator(name, "reduction", (STATIC, types(NUMBERS, 0), types(INDEX_TYPES, 1)), build_running)
+        for name in ("CumSum", "CumProd")
+    ),
     _movement(
         "Resize",
         *RESIZE_RULES,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import shape_of
-from match_core.host.kernels.reduce import build_reduce
+from match_core.host.kernels.reduce import build_reduce, computed_axes
 from match_core.host.operators import OPERATOR_TABLE
 from match_core.host.rules import first_broken
 from match_core.ir.model import qualified_op
@@ -49,6 +49,8 @@ def find_reduced_regions(graph: gs.Graph) -> tuple[Match, ...]:
     for node in topology.nodes:
         operator = OPERATOR_TABLE.get(qualified_op(node))
         if operator is None or operator.build is not build_reduce or first_broken(node, operator.rules) is not None:
+            continue
+        if computed_axes(node):
             continue
         producer = topology.producer(node.inputs[0])
         read_here_only = len(topology.consumers(node.inputs[0])) == 1 and not topology.is_output(node.inputs[0])

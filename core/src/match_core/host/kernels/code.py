@@ -139,7 +139,7 @@ class Uses:
         """Ask for the headers that words of C text need."""
         if any(word in text for word in ("bool", "true", "false")):
             self.include("stdbool.h")
-        if any(word in text for word in ("INFINITY", "NAN", "isnan", "nearbyint")):
+        if any(word in text for word in ("INFINITY", "NAN", "isnan", "isinf", "nearbyint")):
             self.include("math.h")
         if any(word in text for word in ("match_bfloat16_", "match_float8_", "match_float4_")):
             self.headers["match_small"] = small_header()

@@ -40,6 +40,17 @@ def _is_nan(site: Site) -> str:
     return f"isnan({site.texts()[0]}) != 0"
 
 
+def _is_infinite(site: Site) -> str:
+    site.uses.include("math.h")
+    (x,), zero = site.values, literal(0, site.values[0].dtype)
+    signs = []
+    if not integer(site.node, "detect_negative", 1):
+        signs.append(f" && {x.text} > {zero}")
+    if not integer(site.node, "detect_positive", 1):
+        signs.append(f" && {x.text} < {zero}")
+    return f"isinf({x.text}) != 0{''.join(signs)}"
+
+
 def cast(text: str, source: np.dtype[np.generic], target: np.dtype[np.generic]) -> str:
     """The conversion of ONNX Cast: integers keep their low bits, floating point truncates towards zero."""
     if source == target:
@@ -94,6 +105,7 @@ LOGIC_OPS = (
     ScalarOp("Xor", ("bool",), _infix("!="), _truth),
     ScalarOp("Not", ("bool",), _not, _truth),
     ScalarOp("IsNaN", FLOATS, _is_nan, _truth),
+    ScalarOp("IsInf", FLOATS, _is_infinite, _truth),
     ScalarOp("Where", STORED_TYPES, _where, simple, data=1),
     ScalarOp("Cast", STORED_TYPES, _cast, simple),
     ScalarOp("Expand", STORED_TYPES, _copy, simple, settings=(1,)),

@@ -18,6 +18,7 @@ from match_core.host.graph import (
     integer,
     integers,
     integers_at,
+    is_constant,
     shape_of,
     text,
 )
@@ -204,6 +205,10 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """The kernel of one operator that moves elements."""
     (node,), code, uses = nodes, Code(), Uses()
     name = qualified_op(node)
+    if _is_computed(node):
+        from match_core.host.kernels.computed import COMPUTED
+
+        return COMPUTED[name](node, function)
     copies = MOVERS[name](node)
     arguments = tuple(node.inputs) if name == "Concat" else (node.inputs[0],)
     dtype = dtype_of(node.outputs[0])
@@ -215,6 +220,17 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
     shapes = "x".join(map(str, shape_of(node.inputs[0])))
     comment = f"{node.op}: {shapes} to {'x'.join(map(str, shape_of(node.outputs[0])))}"
     return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work)
+
+
+def _is_computed(node: gs.Node) -> bool:
+    """Whether a parameter is known when the program runs only, or padding repeats elements."""
+    if node.op not in ("Slice", "Pad", "Tile"):
+        return False
+    if node.op == "Pad" and text(node, "mode", "constant") != "constant":
+        return True
+    ends = 2 if node.op == "Slice" else None  # the size of the result says it
+    parameters = [tensor for index, tensor in enumerate(node.inputs) if index and index != ends]
+    return any(not tensor.is_empty() and not is_constant(tensor) for tensor in parameters)
 
 
 def _fill(node: gs.Node, code: Code, uses: Uses) -> Work:

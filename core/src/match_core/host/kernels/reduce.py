@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
-from match_core.host.graph import dtype_of, elements, integer, integers, integers_at, shape_of
+from match_core.host.graph import dtype_of, elements, input_at, integer, integers, integers_at, is_constant, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
 from match_core.host.kernels.elementwise import body, describe, packed_constants, statements
@@ -45,6 +45,12 @@ REDUCTIONS = {
 }
 #: Those that also take integers.
 INTEGER_REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceSumSquare")
+
+
+def computed_axes(node: gs.Node) -> bool:
+    """Whether the model computes the axes."""
+    axes = input_at(node, 1)
+    return axes is not None and not is_constant(axes)
 
 
 def reduced_axes(node: gs.Node) -> tuple[int, ...]:
@@ -101,23 +107,27 @@ class _Loops:
 def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """One reduction, or a region of elementwise operators and the reduction of its result."""
     *region, node = nodes
+    if computed_axes(node):
+        from match_core.host.kernels.computed import build_computed_reduce
+
+        return build_computed_reduce(node, function)
     code, uses = Code(), Uses()
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
     group = body(region) if region else None
     seen = tuple(a.shape for a in group.arguments if a.shape is not None) if group else ()
     loops = _Loops(shape, reduced_axes(node), seen or (shape,))
     outer, inner = loops.variables
-    ctype = _accumulator(node, dtype)
+    ctype = accumulator(node, dtype)
     with code.loops(outer):
-        code.line(f"{ctype} acc = {_start(node, dtype)};")
+        code.line(f"{ctype} acc = {start(node, dtype)};")
         with code.loops(inner):
             value = loaded(f"in0[{loops.index(shape)}]", dtype)
             if group:
                 value = "value"
                 code.lines(statements(group, uses, loops.index, value, in_memory=False))
-            code.line(f"acc = {_step(node, dtype, value)};")
+            code.line(f"acc = {step(node, dtype, value)};")
         count = elements(tuple(shape[axis] for axis in loops.axes))
-        code.line(f"out0[{loops.target}] = {stored(_finish(node, dtype, count), dtype)};")
+        code.line(f"out0[{loops.target}] = {stored(finish(node, dtype, literal(count, dtype)), dtype)};")
     if dtype.kind == "f":
         uses.include("math.h")
     arguments = tuple(a.tensor for a in group.arguments) if group else (node.inputs[0],)
@@ -135,32 +145,33 @@ def _wraps(node: gs.Node, dtype: np.dtype[np.generic]) -> bool:
     return dtype.kind in "iu" and node.op not in ("ReduceMax", "ReduceMin")
 
 
-def _accumulator(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
+def accumulator(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
     """C type of the accumulator: unsigned where integers may wrap around."""
     return wide_unsigned(dtype) if _wraps(node, dtype) else scalar_type(dtype)
 
 
-def _start(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
-    start = REDUCTIONS[node.op].start
+def start(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
+    """What the accumulator begins with."""
+    first = REDUCTIONS[node.op].start
     if _wraps(node, dtype):
-        return start
-    return {"0": literal(0, dtype), "1": literal(1, dtype), "low": lowest(dtype), "high": highest(dtype)}[start]
+        return first
+    return {"0": literal(0, dtype), "1": literal(1, dtype), "low": lowest(dtype), "high": highest(dtype)}[first]
 
 
-def _step(node: gs.Node, dtype: np.dtype[np.generic], value: str) -> str:
+def step(node: gs.Node, dtype: np.dtype[np.generic], value: str) -> str:
+    """The accumulator after one more value."""
     x = f"({wide_unsigned(dtype)}){value}" if _wraps(node, dtype) else value
     return REDUCTIONS[node.op].step.format(x=x, fabs=_call("fabs", dtype))
 
 
-def _finish(node: gs.Node, dtype: np.dtype[np.generic], count: int) -> str:
-    finish = REDUCTIONS[node.op].finish.format(
-        count=literal(count, dtype), sqrt=_call("sqrt", dtype), log=_call("log", dtype)
-    )
+def finish(node: gs.Node, dtype: np.dtype[np.generic], count: str) -> str:
+    """What is stored in the end; ``count`` elements were reduced."""
+    result = REDUCTIONS[node.op].finish.format(count=count, sqrt=_call("sqrt", dtype), log=_call("log", dtype))
     if not _wraps(node, dtype):
-        return finish
+        return result
     own = c_type(dtype)
-    finish = finish.replace("acc", f"({own})acc")
-    return f"({own})({finish})" if "/" in finish and dtype.itemsize < 4 else finish
+    result = result.replace("acc", f"({own})acc")
+    return f"({own})({result})" if "/" in result and dtype.itemsize < 4 else result
 
 
 def _call(name: str, dtype: np.dtype[np.generic]) -> str:
