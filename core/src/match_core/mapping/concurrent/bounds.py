@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from match_core.mapping.concurrent.costs import IMPOSSIBLE
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Rounding of the linear program's solver, as a part of its value.
 _ACCURACY = 1e-6
+#: So many times as long as on another queue: what such a queue can take over is less than the solver's rounding.
+_USELESS = 1e7
 
 
 def bounds_of(networks: Sequence[Evaluator]) -> Bounds:
@@ -35,29 +37,40 @@ def work_cycles(evaluator: Evaluator) -> int:
 def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
     """All operators divided freely, in fractions, among the queues that can run them, at their best rates: the least
     makespan of that linear program, and for each operator the fraction of every queue."""
-    rates = [_rates(operator, evaluator) for operator in evaluator.network.operators]
-    if not rates:
-        return 0, ()
+    finish, shares = ideal_shares([_rates(operator, evaluator) for operator in evaluator.network.operators])
+    return int(finish * (1 - _ACCURACY)), shares
+
+
+def ideal_shares(rates: Sequence[Mapping[int, float]]) -> tuple[float, tuple[dict[int, float], ...]]:
+    """The least makespan of operators that may be divided freely, and each one's fraction of every queue.
+
+    ``rates``: cycles of each whole operator by queue. Without a solution the makespan is 0."""
+    total = sum(min(by_queue.values()) for by_queue in rates)
+    best = tuple({min(by_queue, key=by_queue.__getitem__): 1.0} for by_queue in rates)
+    if not total:
+        return 0.0, best
     # Imported here because it takes a second, which programs without concurrency need not spend.
     from ortools.linear_solver import pywraplp
 
+    # In parts of the total: on numbers of cycles, which are up to a billion, the solver gives up.
     solver = pywraplp.Solver.CreateSolver("GLOP")
     finish = solver.NumVar(0, solver.infinity(), "finish")
     loads: dict[int, list[Any]] = {}
     fractions: list[dict[int, Any]] = []
     for number, by_queue in enumerate(rates):
-        parts = {queue: solver.NumVar(0, 1, f"p{number}_{queue}") for queue in by_queue}
+        useful = [queue for queue, rate in by_queue.items() if rate <= _USELESS * min(by_queue.values())]
+        parts = {queue: solver.NumVar(0, 1, f"p{number}_{queue}") for queue in useful}
         fractions.append(parts)
         solver.Add(sum(parts.values()) == 1)
         for queue, part in parts.items():
-            loads.setdefault(queue, []).append(by_queue[queue] * part)
+            loads.setdefault(queue, []).append(by_queue[queue] / total * part)
     for load in loads.values():
         solver.Add(finish >= sum(load))
     solver.Minimize(finish)
     if solver.Solve() != pywraplp.Solver.OPTIMAL:
-        return 0, tuple({min(by_queue, key=by_queue.__getitem__): 1.0} for by_queue in rates)
+        return 0.0, best
     shares = tuple({queue: float(part.solution_value()) for queue, part in parts.items()} for parts in fractions)
-    return int(finish.solution_value() * (1 - _ACCURACY)), shares
+    return float(finish.solution_value()) * total, shares
 
 
 def path_cycles(evaluator: Evaluator) -> int:

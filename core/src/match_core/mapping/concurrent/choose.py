@@ -15,7 +15,7 @@ from match_core.cost import Cost
 from match_core.mapping.concurrent.bounds import bounds_of
 from match_core.mapping.concurrent.costs import ShareCosts
 from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
-from match_core.mapping.concurrent.exact import solve_windows
+from match_core.mapping.concurrent.exact import WINDOW, solve_windows
 from match_core.mapping.concurrent.improve import improve
 from match_core.mapping.concurrent.menu import Menu, menu_of, near, samples
 from match_core.mapping.concurrent.network import Network, Queues
@@ -188,13 +188,17 @@ def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:
 
 
 def _optimised(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, spend: int) -> Evaluation:
-    """The best choice under the costs as they are known now: the most promising starts are improved, then the best."""
+    """The best choice under the costs as they are known now: the most promising starts are improved, then the best; in
+    a large graph, of which windows see a part each, the others too, as better starts may end in worse choices."""
     begun = sorted((evaluator.evaluate(choice) for choice in starts(menus, evaluator)), key=lambda e: e.value)
-    for start in (best, *begun[:STARTS]):
-        found = improve(start, menus, evaluator, spend // (STARTS + 1))
-        best = min(best, found, key=lambda evaluation: evaluation.value)
+    improved = [improve(start, menus, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
+    first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
+    found, seconds = [first], evaluator.options.solver_seconds
     if len(menus) > 1:
-        best = solve_windows(best, menus, evaluator, evaluator.options.solver_seconds)
+        found.append(solve_windows(first, menus, evaluator, seconds))
+    if len(menus) > WINDOW:
+        found += [solve_windows(other, menus, evaluator, seconds / len(others)) for other in others]
+    best = min(found, key=lambda evaluation: evaluation.value)
     return improve(best, menus, evaluator, spend)
 
 
