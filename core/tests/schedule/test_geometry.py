@@ -133,3 +133,11 @@ def test_regions_of_strided_operands_are_those_of_the_tensor():
     assert not overlap(box, Region((6, 8), (2, 0), (3, 8)))
     head = view_region(Operand("x", "input", (Axis("c1", 1, stride=4), *axes[1:]), base=20))
     assert head.ranges == ((20, 24), (28, 32), (36, 40))
+
+
+def test_blocks_of_columns_may_begin_anywhere_in_a_row():
+    """Two blocks of four columns from column 3 on, of a [5, 11] tensor: neither divides a row."""
+    axes = (Axis("c1", 2, (("C1", 1),), stride=4), Axis("s", 3, (("S", 1),), stride=11), Axis("c0", 4, stride=1))
+    box = view_region(Operand("x", "input", axes, base=14))
+    assert box.ranges == ((14, 22), (25, 33), (36, 44))
+    assert not overlap(box, Region((5, 11), (1, 0), (4, 3)))

@@ -115,9 +115,14 @@ def view_region(operand: Operand) -> Region:
 def _row_major(
     sizes: list[int], strides: tuple[int, ...], base: int
 ) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
-    """The axes that have more than one index in the order of their strides, with how many indices each has in the
-    tensor (the outermost one up to where the view ends)."""
-    axes = sorted(((stride, size) for stride, size in zip(strides, sizes, strict=True) if size > 1), reverse=True)
+    """The axes that have more than one index in the order of their strides, those joined that lie behind each other,
+    with how many indices each has in the tensor (the outermost one up to where the view ends)."""
+    axes: list[tuple[int, int]] = []
+    for stride, size in sorted(((t, n) for t, n in zip(strides, sizes, strict=True) if n > 1), reverse=True):
+        if axes and axes[-1][0] == stride * size:
+            axes[-1] = (stride, axes[-1][1] * size)
+        else:
+            axes.append((stride, size))
     if not axes or axes[-1][0] != 1:
         axes.append((1, 1))
     inner = tuple(outer // stride for (outer, _), (stride, _) in pairwise(axes))
