@@ -22,13 +22,14 @@ OTHERS = frozenset(("diana_power_of_two",))
 
 @dataclass(frozen=True)
 class Conv:
-    """A 3x3 convolution with padding 1 of integer ``weights`` [K, C, 3, 3], which stand for ``weights * scale``, and a
-    real ``bias`` for all channels."""
+    """A 3x3 convolution of integer ``weights`` [K, C, 3, 3], which stand for ``weights * scale``, and a real ``bias``
+    for all channels. With ``halved`` it has stride 2 and padding behind the last row and column, else padding of 1."""
 
     weights: NDArray[np.int8]
     scale: float | NDArray[np.float32]
     relu: bool = True
     bias: float = 0.0
+    halved: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ class Network:
                     name=f"{name}_wdq",
                     axis=0,
                 ),
-                helper.make_node("Conv", [f"{name}_x", f"{name}_f", f"{name}_b"], [name], name=name, pads=[1] * 4),
+                helper.make_node(
+                    "Conv", [f"{name}_x", f"{name}_f", f"{name}_b"], [name], name=name, **_geometry(layer)
+                ),
             ]
             if layer.relu:
                 nodes.append(helper.make_node("Relu", [name], [f"{name}_r"], name=f"{name}_relu"))
@@ -84,7 +87,8 @@ class Network:
             nodes.append(helper.make_node("DequantizeLinear", [quantised, "step", "zero"], ["y"], name="out_dq"))
             output = "y"
         kind = TensorProto.FLOAT if self.inside else TensorProto.INT8
-        shapes = [[1, count, self.side, self.side] for count in (channels[0], channels[-1])]
+        sides = (self.side, self.side >> sum(layer.halved for layer in self.layers))
+        shapes = [[1, count, side, side] for count, side in zip((channels[0], channels[-1]), sides, strict=True)]
         graph = helper.make_graph(
             nodes,
             "network",
@@ -96,6 +100,10 @@ class Network:
         onnx.checker.check_model(model, full_check=True)
         onnx.save(model, path)
         return path
+
+
+def _geometry(layer: Conv) -> dict[str, list[int]]:
+    return {"strides": [2, 2], "pads": [0, 0, 1, 1]} if layer.halved else {"pads": [1] * 4}
 
 
 def ternary(k: int, c: int, seed: int, size: int = 1) -> NDArray[np.int8]:

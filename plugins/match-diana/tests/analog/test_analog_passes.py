@@ -49,6 +49,14 @@ def test_one_size_for_each_channel(tmp_path: Path) -> None:
     assert len(candidates(model).legal) == 2
 
 
+def test_unequal_padding_stays(tmp_path: Path) -> None:
+    """The digital array would need kernels of side 5 for it."""
+    layers = (Conv(ternary(64, 64, 1), SCALE, halved=True), Conv(ternary(64, 64, 2), SCALE))
+    model = integer_graph(network(*layers).save(tmp_path / "m.onnx"))
+    assert len(candidates(model).legal) == 2
+    assert [node.attrs["kernel_shape"] for node in model.graph.nodes if node.op == "ConvInteger"] == [[3, 3]] * 3
+
+
 def test_other_weights_stay(tmp_path: Path) -> None:
     almost = ternary(64, 64, 1, size=2)
     almost[3, 2, 1, 0] = 1

@@ -48,12 +48,15 @@ def _widen(editor: Editor, node: gs.Node) -> bool:
 
 
 def _is_shifted(node: gs.Node) -> bool:
-    """Whether the array could take the layer: int8, and sums that are requantised by a shift alone."""
+    """Whether the array could take the layer: int8, and sums that are requantised by a shift alone to its bounds.
+    (Converters of the analog array have others, and padding of their own.)"""
     readers = node.outputs[0].outputs
     if len(readers) != 1 or qualified_op(readers[0]) != "match.arith::RequantI8":
         return False
-    multiplier = constant(readers[0].inputs[1])
-    one = multiplier is not None and bool(np.all(np.asarray(multiplier) == 1))
+    multiplier, low, high = (constant(readers[0].inputs[position]) for position in (1, 4, 5))
+    if multiplier is None or low is None or high is None or int(low.reshape(-1)[0]) not in (-128, 0):
+        return False
+    one = bool(np.all(np.asarray(multiplier) == 1)) and int(high.reshape(-1)[0]) == 127
     return one and all(np.dtype(tensor.dtype) == np.int8 for tensor in node.inputs[:2])
 
 
