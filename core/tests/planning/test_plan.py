@@ -191,8 +191,23 @@ def test_a_program_that_does_not_fit_tells_what_where_and_how_much(lab):
     )
     assert error.help == (
         "make the tensors at the peak 100 bytes smaller: a smaller input, or fewer channels there",
+        "make the constants 100 bytes smaller: fewer channels, or narrower weights",
         "choose a target whose l2 has at least 1132 bytes",
     )
+
+
+def test_only_what_is_large_enough_is_told_to_be_made_smaller(lab):
+    """200 bytes of tensors, 300 of constants and 32 of the caller's: only constants have 250 bytes to lose, neither has
+    400."""
+    model = lab.model_of({"a": ["in"], "b": ["a"], "c": ["b"]}, {"a": 100, "b": 100})
+    for size, told in (
+        (282, "make the constants 250 bytes smaller: fewer channels, or narrower weights"),
+        (132, "make constants and tensors at the peak 400 bytes smaller together"),
+    ):
+        with pytest.raises(InfeasibleError) as caught:
+            plan(model, lab.mapping_of(model), lab.soc_of(size), [("w", 300)])
+        assert caught.value.help == (told, "choose a target whose l2 has at least 532 bytes")
+    plan(model, lab.mapping_of(model), lab.soc_of(282), [("w", 50)])
 
 
 def test_constants_alone_may_be_too_many(lab):

@@ -76,15 +76,17 @@ class Shortage:
         return "; ".join(told)
 
     def _help(self, fixed: int, have: int, peak: int) -> list[str]:
-        home, caller = self.draft.home, self.draft.caller_bytes
-        lines = []
-        if fixed + caller > have:
-            over = fixed + caller - have
-            lines.append(f"make the constants {over} bytes smaller: fewer channels, or narrower weights")
+        """What helps alone; where neither constants nor tensors are that large, what helps together."""
+        home, caller, need = self.draft.home, self.draft.caller_bytes, self.draft.need_bytes(fixed)
+        over = need - have
+        levers = [(fixed, f"make the constants {over} bytes smaller: fewer channels, or narrower weights")]
         if fixed + caller + peak > have:
-            over = fixed + caller + peak - have
-            lines.append(f"make the tensors at the peak {over} bytes smaller: a smaller input, or fewer channels there")
-        lines.append(f"choose a target whose {home.name} has at least {self.draft.need_bytes(fixed)} bytes")
+            tensors = f"make the tensors at the peak {over} bytes smaller: a smaller input, or fewer channels there"
+            levers.append((peak, tensors))
+        lines = [line for size, line in sorted(levers, key=lambda lever: -lever[0]) if size >= over]
+        if not lines and fixed + peak >= over:
+            lines.append(f"make constants and tensors at the peak {over} bytes smaller together")
+        lines.append(f"choose a target whose {home.name} has at least {need} bytes")
         return lines
 
 
