@@ -12,7 +12,7 @@ from pathlib import Path
 from match_core.patterns.support import SupportRow, support_table
 from match_core.plugin.host import Plugins
 
-TARGETS = ("gap9", "carfield", "ita")
+TARGETS = ("gap9", "carfield", "ita", "diana")
 DOCS = Path(__file__).resolve().parent
 BEGIN, END = "<!-- support -->\n", "<!-- end -->\n"
 

@@ -122,9 +122,10 @@ def test_the_optional_passes_are_named(plugins: Plugins) -> None:
     optional = sorted(item.name for item in core_passes(soc, plugins.units_of(soc)) if item.optional)
     shown = text_of(DOCS / "cli.md").split("<!-- optional passes -->")[1].split("<!-- end -->")[0]
     assert shown == ", ".join(f"`{name}`" for name in optional)
-    optional = sorted(item.name for item in plugins.transforms(plugins.soc("ita")) if item.optional)
-    shown = text_of(DOCS / "cli.md").split("<!-- optional passes ita -->")[1].split("<!-- end -->")[0]
-    assert shown == ", ".join(f"`{name}`" for name in optional)
+    for target in ("ita", "diana"):
+        optional = sorted(item.name for item in plugins.transforms(plugins.soc(target)) if item.optional)
+        shown = text_of(DOCS / "cli.md").split(f"<!-- optional passes {target} -->")[1].split("<!-- end -->")[0]
+        assert shown == ", ".join(f"`{name}`" for name in optional)
 
 
 def _cell(text: str) -> str:
