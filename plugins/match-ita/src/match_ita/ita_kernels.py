@@ -61,6 +61,7 @@ def ita_kernels(softmax: tuple[int, int]) -> Mapping[str, Kernel]:
     return MappingProxyType(
         {
             "ita_linear": _kernel(interfaces.ITA_LINEAR, _pack_linear),
+            "ita_linear_part": _kernel(interfaces.ITA_LINEAR, _pack_linear),
             "ita_linear_turned": _kernel(interfaces.ITA_LINEAR_TURNED, _pack_linear),
             "ita_attention": _kernel(interfaces.ITA_ATTENTION, partial(_pack_attention, softmax=softmax)),
             "ita_matmul": _kernel(interfaces.ITA_MATMUL, _pack_nothing),

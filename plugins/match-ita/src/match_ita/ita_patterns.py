@@ -28,6 +28,13 @@ ITA_PATTERNS = (
         w.linear,
     ),
     Pattern(
+        "ita_linear_part",
+        "linear layer of some rows or columns, which need not be copied",
+        s.LINEAR_PART,
+        (*_LINEAR, rules.PART, rules.LINEAR_BOUNDS, rules.GELU),
+        w.linear,
+    ),
+    Pattern(
         "ita_linear_turned",
         "linear layer whose result is turned and filled up with zeros, for values of an attention",
         s.LINEAR_TURNED,

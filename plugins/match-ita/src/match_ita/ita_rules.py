@@ -107,6 +107,16 @@ def _sums(match: Match) -> str | None:
 ACCUMULATOR = Constraint("accumulator", f"sums and biases stay within 26 bits, {ACCUMULATOR_END - 1}", _sums)
 
 
+# ---- parts of a matrix -----------------------------------------------------------------------------------------
+
+
+def _part(match: Match) -> str | None:
+    return None if s.input_rows(match) is not None else "it is not"
+
+
+PART = Constraint("slice", "the input is one matrix of columns that follow each other", _part)
+
+
 # ---- GELU ------------------------------------------------------------------------------------------------------
 
 

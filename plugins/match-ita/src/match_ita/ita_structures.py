@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
 
-from match_ita.captures import REQUANT_INPUTS, number
+from match_ita.captures import REQUANT_INPUTS, number, rows_of
 from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
 from match_ita.requantisation import Integers, ItaRequant, largest_sums, with_addend
+from match_ita.snitch_rows_moves import sliced
 
 
 def _requantised(op: Structure) -> Op:
     return Op("match.arith::RequantI8", "requant", (op, *(Const(name) for name in REQUANT_INPUTS)))
 
 
-_DENSE = _requantised(Op("MatMulInteger", "dense", (Any("input"), Const("weight"))))
+def _dense(x: Structure) -> Op:
+    return _requantised(Op("MatMulInteger", "dense", (x, Const("weight"))))
+
+
+def _activated(dense: Op) -> Structure:
+    constants = tuple(Const(name) for name in ("gelu_b", "gelu_c", "gelu_multiplier", "gelu_addend", "gelu_divisor"))
+    return Maybe(Op("match.ita::Gelu", "gelu", (dense, *constants)))
+
+
+_DENSE = _dense(Any("input"))
 
 #: A linear layer, ReLU as its lower bound, the accelerator's GELU behind it.
-LINEAR = Maybe(
-    Op(
-        "match.ita::Gelu",
-        "gelu",
-        (_DENSE, *(Const(name) for name in ("gelu_b", "gelu_c", "gelu_multiplier", "gelu_addend", "gelu_divisor"))),
-    )
-)
+LINEAR = _activated(_DENSE)
+#: The same of some rows or columns of a matrix.
+LINEAR_PART = _activated(_dense(Op("Slice", "slice", (Any("input"), Const("starts"), Const("ends")))))
 #: A linear layer whose result is turned, and its last axis filled up with zeros.
 LINEAR_TURNED = Maybe(Op("Pad", "pad", (Op("Transpose", "turn", (_DENSE,)),)))
 ATTENTION = Op(
@@ -41,6 +47,30 @@ ATTENTION = Op(
 )
 #: A product of two activations, the second one turned.
 MATMUL = _requantised(Op("MatMulInteger", "matmul", (Any("a"), Op("Transpose", "turn", (Any("b"),)))))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a matrix in memory: ``count`` of them, ``step`` elements apart, the first one at element ``base``."""
+
+    count: int
+    step: int
+    base: int = 0
+
+
+def input_rows(match: Match) -> Rows | None:
+    """Where the rows of a linear layer's input lie; None where a Slice is not one of a matrix with columns that lie
+    behind each other."""
+    shape = match.shape("input")
+    if not match.has("slice"):
+        return Rows(rows_of(shape), shape[-1])
+    found = sliced(match)
+    if found is None or len(shape) < 2:
+        return None
+    (rows, step), (columns, inner) = found.axes[-2:]
+    if inner != 1 or columns != match.shape("weight")[0] or any(size > 1 for size, _ in found.axes[:-2]):
+        return None
+    return Rows(rows, step, found.base)
 
 
 def requant_of(match: Match, prefix: str = "") -> ItaRequant | str:

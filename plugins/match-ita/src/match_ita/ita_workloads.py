@@ -54,10 +54,13 @@ def _activation(match: Match) -> Numbers:
 def linear(match: Match) -> Workload:
     """A linear layer: S rows, K1 blocks of output columns, C1 of input columns."""
     c, k = match.shape("weight")
-    rows = rows_of(match.shape("input"))
+    lies = s.input_rows(match)
+    assert lies is not None  # a rule says so
+    rows = lies.count
+    blocks = (_blocks("c1", c // BLOCK, BLOCK), _blocks("s", rows, lies.step), _inside("c0", 1))
     dims = (Dim("S", rows, granularity=BLOCK), Dim("K1", k // BLOCK), Dim("C1", c // BLOCK, tileable=False))
     operands = (
-        Operand("input", "input", (_blocks("c1", c // BLOCK, BLOCK), _blocks("s", rows, c), _inside("c0", 1))),
+        Operand("input", "input", blocks, base=lies.base),
         Operand("weight", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("block", c // BLOCK * BLOCK_BYTES))),
         Operand("bias", "constant", (Axis("k1", k // BLOCK, (("K1", 1),)), Axis("byte", BIAS_BYTES))),
         Operand("output", "output", (_blocks("k1", k // BLOCK, BLOCK), _blocks("s", rows, k), _inside("k0", 1))),

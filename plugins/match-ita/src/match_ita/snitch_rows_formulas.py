@@ -121,7 +121,7 @@ def _integer_norm(call: _Call) -> Cycles:
 
 
 def _copy(call: _Call) -> Cycles:
-    size = call.tile["P"] * call.tile["A"] * call.tile["B"] * call.tile["C"]
+    size = call.tile["O"] * call.tile["P"] * call.tile["A"] * call.tile["B"] * call.tile["C"]
     return call.run(call.busiest(size, _COPY_BYTES), True)
 
 

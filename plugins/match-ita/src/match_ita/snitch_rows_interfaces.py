@@ -80,7 +80,7 @@ LAYERNORM = KernelInterface(
 #: match.arith::LayerNormI8 (``centred`` 1) and RmsNormI8. Parameters: weight, bias.
 INTEGER_NORM = KernelInterface("snitch_integer_norm", _SCALED, _MATRIX, (), ("centred", "shift", *_CLIP, "flip"))
 #: output = input ^ flip, bytes in another order: the input's axes state where they lie.
-COPY = KernelInterface("snitch_copy", _UNARY, ("P", "A", "B", "C"), (), ("flip",))
+COPY = KernelInterface("snitch_copy", _UNARY, ("O", "P", "A", "B", "C"), (), ("flip",))
 #: output [P][A][C][R] = input [P][A][R][C].
 TRANSPOSE = KernelInterface("snitch_transpose", _UNARY, ("P", "A", "R", "C"))
 #: output [N][C] = input [index[n]][C].

@@ -138,6 +138,7 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "gather": _kernel(interfaces.GATHER, _gather),
         "windows": _kernel(interfaces.WINDOWS),
         "pad": _kernel(interfaces.PAD),
+        "pad_rows": _kernel(interfaces.WINDOWS),
         "concat": _kernel(interfaces.CONCAT),
         "concat_constant": _kernel(interfaces.CONCAT_CONSTANT, _concat),
         "concat_three": _kernel(interfaces.CONCAT_THREE),

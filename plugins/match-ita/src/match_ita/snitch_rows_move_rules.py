@@ -13,7 +13,7 @@ def _moves(match: Match) -> str | None:
     return None if moves.copied(match) is not None else "it does not"
 
 
-KEEPS_ROWS = Constraint("order", "the last axis stays the last, and up to four axes change places", _moves)
+KEEPS_ROWS = Constraint("order", "the last axis stays the last, and up to five axes change places", _moves)
 
 
 def _turned(match: Match) -> str | None:
@@ -27,7 +27,7 @@ def _sliced(match: Match) -> str | None:
     return None if moves.sliced(match) is not None else "it does not"
 
 
-SLICES = Constraint("slice", "steps are positive and up to four axes are left", _sliced)
+SLICES = Constraint("slice", "steps are positive and up to five axes are left", _sliced)
 
 
 def _axis_zero(match: Match) -> str | None:
@@ -60,3 +60,11 @@ def _padding(match: Match) -> str | None:
 
 
 ONE_PADDED = Constraint("padding", "padding is constant and along one axis", _padding)
+
+
+def _outermost(match: Match) -> str | None:
+    found = moves.padding(match)
+    return None if found is None or found.outer == 1 else f"there are {found.outer} blocks of rows"
+
+
+OUTERMOST_PADDED = Constraint("rows", "the axis is the outermost one", _outermost)

@@ -11,6 +11,8 @@ from match_ita import snitch_rows_structures as s
 from match_ita.snitch_rows_workloads import axis
 
 Geometry = tuple[tuple[str, int], ...]
+#: Dimensions of a copy, outermost first.
+_COPY = "OPABC"
 
 
 def _dims(names: str, sizes: tuple[int, ...]) -> tuple[Dim, ...]:
@@ -21,15 +23,15 @@ def _copy(moved: moves.Moved, flip: int) -> Workload:
     sizes = tuple(size for size, _ in moved.axes)
     inputs = tuple(
         Axis(name.lower(), size, ((name, 1),), stride=step)
-        for name, (size, step) in zip("PABC", moved.axes, strict=True)
+        for name, (size, step) in zip(_COPY, moved.axes, strict=True)
     )
-    outputs = tuple(axis(name, size) for name, size in zip("PABC", sizes, strict=True))
+    outputs = tuple(axis(name, size) for name, size in zip(_COPY, sizes, strict=True))
     operands = (Operand("input", "input", inputs, base=moved.base), Operand("output", "output", outputs))
-    return Workload("snitch_copy", _dims("PABC", sizes), operands, 0, (("flip", flip),))
+    return Workload("snitch_copy", _dims(_COPY, sizes), operands, 0, (("flip", flip),))
 
 
 def copied(match: Match) -> Workload:
-    """A Transpose that keeps rows: P, A, B, C."""
+    """A Transpose that keeps rows: O, P, A, B, C."""
     moved = moves.copied(match)
     assert moved is not None  # a rule says so
     return _copy(moved, 0)
@@ -47,7 +49,7 @@ def offset(match: Match) -> Workload:
     shape = match.shape("input")
     rows, columns = s.matrix(shape)
     size = rows * columns
-    return _copy(moves.Moved(((1, size), (1, size), (rows, columns), (columns, 1))), 0x80808080 - 2**32)
+    return _copy(moves.Moved((*[(1, size)] * 3, (rows, columns), (columns, 1))), 0x80808080 - 2**32)
 
 
 def turned(match: Match) -> Workload:
@@ -109,6 +111,22 @@ def pad(match: Match) -> Workload:
         ("pad_value", found.value),
     )
     return Workload("snitch_pad", _dims("OI", (found.outer, found.inner)), operands, 0, geometry)
+
+
+def pad_rows(match: Match) -> Workload:
+    """Rows with others before and behind them: windows of one row each, T, K, C."""
+    found = moves.padding(match)
+    assert found is not None  # a rule says so
+    count = found.before + found.size + found.after
+    # Two terms, so that parts without padding too say how many rows they have.
+    rows, c = Axis("v", found.size, (("T", 1), ("K", 1)), offset=found.before), axis("C", found.inner)
+    operands = (
+        Operand("input", "input", (rows, c)),
+        Operand("output", "output", (axis("T", count), axis("K", 1), c)),
+    )
+    dims = (Dim("T", count), Dim("K", 1, tileable=False), Dim("C", found.inner))
+    geometry = (("stride", 1), ("dilation", 1), ("pad_value", found.value))
+    return Workload("snitch_windows", dims, operands, 0, geometry)
 
 
 def concat(match: Match) -> Workload:

@@ -17,7 +17,8 @@ from match_ita import snitch_rows_structures as s
 
 #: Longest row of a normalisation: sums of squares then fit 32 bits.
 ROW_LONGEST = 4096
-_AXES = 4
+#: Axes that a copy has, and a turned matrix with what is outside of it.
+_COPIED, _TURNED = 5, 4
 
 Steps = tuple[tuple[int, int], ...]
 
@@ -86,24 +87,24 @@ def _permuted(match: Match) -> Steps:
     return merged(tuple((shape[axis], steps[axis]) for axis in order))
 
 
-def _four(axes: Steps) -> Steps | None:
-    """Four axes, the last one dense."""
+def _five(axes: Steps) -> Steps | None:
+    """Five axes, the last one dense."""
     dense = axes if axes and axes[-1][1] == 1 else (*axes, (1, 1))
-    missing = _AXES - len(dense)
+    missing = _COPIED - len(dense)
     return None if missing < 0 else (*((1, prod(size for size, _ in dense)),) * missing, *dense)
 
 
 def copied(match: Match) -> Moved | None:
     """A Transpose that keeps the last axis; None for others."""
     axes = _permuted(match)
-    four = _four(axes)
-    return Moved(four) if four is not None and (not axes or axes[-1][1] == 1) else None
+    five = _five(axes)
+    return Moved(five) if five is not None and (not axes or axes[-1][1] == 1) else None
 
 
 def turned(match: Match) -> Turned | None:
     """A Transpose that moves the last axis; None where more than four axes are left."""
     axes = _permuted(match)
-    if not axes or axes[-1][1] == 1 or len(axes) > _AXES:
+    if not axes or axes[-1][1] == 1 or len(axes) > _TURNED:
         return None
     output_steps = steps_of(tuple(size for size, _ in axes))
     column = next(number for number, (_, step) in enumerate(axes) if step == 1)
@@ -116,7 +117,7 @@ def turned(match: Match) -> Turned | None:
 
 
 def sliced(match: Match) -> Moved | None:
-    """A Slice; None for negative steps or where more than four axes are left."""
+    """A Slice; None for negative steps or where more than five axes are left."""
     shape, node = match.shape("input"), match.node("slice")
     constants = [_values(tensor) for tensor in node.inputs[1:]]
     starts, ends = constants[0], constants[1]
@@ -131,8 +132,8 @@ def sliced(match: Match) -> Moved | None:
         first, stop, _ = slice(int(start), int(end), int(stride)).indices(shape[number])
         entries[number] = (len(range(first, stop, int(stride))), steps[number] * int(stride))
         base += first * steps[number]
-    four = _four(merged(tuple(entries)))
-    return None if four is None or min(size for size, _ in four) < 1 else Moved(four, base)
+    five = _five(merged(tuple(entries)))
+    return None if five is None or min(size for size, _ in five) < 1 else Moved(five, base)
 
 
 def _values(tensor: object) -> NDArray[np.int64] | None:

@@ -136,6 +136,13 @@ PATTERNS: tuple[Pattern, ...] = (
         mw.windows,
     ),
     Pattern("pad", "padding along one axis", s.PAD, (rules.BYTES, move_rules.ONE_PADDED), mw.pad),
+    Pattern(
+        "pad_rows",
+        "padding before the first row and behind the last",
+        s.PAD,
+        (rules.BYTES, move_rules.ONE_PADDED, move_rules.OUTERMOST_PADDED),
+        mw.pad_rows,
+    ),
     Pattern("concat", "two tensors joined", s.CONCAT, (rules.BYTES, rules.ALL_INPUTS), mw.concat),
     Pattern(
         "concat_constant", "a tensor behind a constant", s.CONCAT_CONSTANT, (rules.BYTES, rules.ALL_INPUTS), mw.concat

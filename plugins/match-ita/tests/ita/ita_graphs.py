@@ -52,6 +52,12 @@ class ItaGraph:
         self.nodes.append(node)
         return made
 
+    def part(self, source: gs.Variable, rows: tuple[int, int, int], columns: tuple[int, int, int]) -> gs.Variable:
+        """Rows and columns of a matrix, each as (first, end, step)."""
+        limits = [self.constant(values) for values in zip(rows, columns, strict=True)]
+        shape = [len(range(*rows)), len(range(*columns))]
+        return self.node("Slice", [source, *limits[:2], self.constant([0, 1]), limits[2]], shape, np.int8)
+
     def requant(
         self, sums: gs.Variable, multiplier: int, shift: int, bias: object = 0, add: int = 0, low: int = -128
     ) -> gs.Variable:

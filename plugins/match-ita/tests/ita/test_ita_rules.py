@@ -128,6 +128,22 @@ def test_gelu_behind_a_relu_is_refused() -> None:
     assert (rules.LINEAR_BOUNDS.description, "bounds are 0 and 127") in g.refusals(g.gelu(y), "ita_linear")
 
 
+# ---- parts of matrices -----------------------------------------------------------------------------------------
+
+
+def test_rows_and_columns_belong_to_the_layer() -> None:
+    g = ItaGraph()
+    y = g.linear(g.part(g.input(100, 192), (1, 100, 2), (64, 192, 1)), 64)
+    match = g.matches(y)["ita_linear_part"]
+    assert s.input_rows(match) == s.Rows(50, 2 * 192, 192 + 64)
+
+
+def test_columns_that_do_not_follow_each_other_are_refused() -> None:
+    g = ItaGraph()
+    y = g.linear(g.part(g.input(100, 192), (0, 100, 1), (0, 128, 2)), 64)
+    assert refusal(g, y, "ita_linear_part") == (rules.PART.description, "it is not")
+
+
 # ---- turned layers ---------------------------------------------------------------------------------------------
 
 

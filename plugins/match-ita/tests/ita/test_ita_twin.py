@@ -42,6 +42,18 @@ def matmul(batch: int, rows: int, columns: int, c: int) -> Made:
     return g, g.matmul(g.input(batch, rows, c), g.input(batch, columns, c), add=2)
 
 
+def some_columns(first: int, last: int) -> Made:
+    """Of a matrix with 588 columns, as an image's patches have."""
+    g = ItaGraph()
+    return g, g.linear(g.part(g.input(70, 588), (0, 70, 1), (first, last, 1)), 128)
+
+
+def every_second_row() -> Made:
+    """As a convolution with a step of 2 takes them."""
+    g = ItaGraph()
+    return g, g.gelu(g.linear(g.part(g.input(200, 64), (1, 190, 2), (0, 64, 1)), 64))
+
+
 CASES: dict[str, Callable[[], Made]] = {
     "block": lambda: linear(64, 64, 64),
     "row": lambda: linear(1, 64, 128, add=-7),
@@ -50,6 +62,9 @@ CASES: dict[str, Callable[[], Made]] = {
     "many_columns": lambda: linear(65, 64, 1088),
     "relu": lambda: linear(100, 128, 64, low=0, add=3),
     "gelu": lambda: gelu(70),
+    "first_columns": lambda: some_columns(0, 320),
+    "last_columns": lambda: some_columns(268, 588),
+    "every_second_row": every_second_row,
     "turned": lambda: turned(100, 128, 128),
     "attention": lambda: attention(64, 64, 1, 64),
     "heads": lambda: attention(128, 128, 3, 64),

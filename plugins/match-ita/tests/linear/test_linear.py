@@ -12,6 +12,7 @@ from match_core.ir.editor import Editor
 from match_ita.passes.linear import run
 from match_ita.passes.linear_layers import linear_layers
 from match_ita.passes.linear_requant import as_ita
+from match_ita.passes.nodes import sliced
 
 RANDOM = np.random.default_rng(7)
 
@@ -60,6 +61,20 @@ def test_results_are_within_1(inputs: int, columns: int) -> None:
         "RequantI8",
         *(["Slice"] if columns % 64 else []),
     ]
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 70), (30, 100), (130, 200), (100, 170)])
+def test_a_slice_takes_more_columns_where_there_are_some(first: int, end: int) -> None:
+    """What they hold does not matter, for their weights are 0."""
+    editor, x = start((9, 200))
+    part = sliced(editor, x, first, end, "part", ("part",))
+    multiplier, addend = wide_constants(70, 64)
+    before = finish(editor, linear(editor, part, weights(70, 64), multiplier[0, 0], addend, 2**31))
+    after = run(before, context())
+    assert [node.op for node in after.graph.nodes] == ["Slice", "MatMulInteger", "RequantI8"]
+    assert layers_of(after) == [True] and after.graph.nodes[0].outputs[0].shape == [9, 128]
+    given = {"x": random_int8((9, 200))}
+    assert np.abs(results(after, given) - results(before, given)).max() <= 1
 
 
 def test_constants_of_ita_stay() -> None:

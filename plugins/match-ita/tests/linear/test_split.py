@@ -90,6 +90,19 @@ def test_gathered_rows_are_divided_by_rows() -> None:
     assert np.abs(differences(before, after, (300, 14))).max() <= 4
 
 
+def test_windows_are_divided_into_rows_with_a_step() -> None:
+    """A convolution with three taps and a step of two: a Slice for each tap."""
+    editor, x = start((61, 384))
+    index = editor.constant("index", np.arange(30)[:, None] * 2 + np.arange(3))
+    rows = editor.node("Gather", [x, index], np.int8, (30, 3, 384), name="g", origin=("g",), attrs={"axis": 0})
+    target = editor.constant("to", np.array([30, 1152], np.int64))
+    windows = editor.node("Reshape", [rows, target], np.int8, (30, 1152), name="r", origin=("r",))
+    before = finish(editor, long_layer(editor, windows, 64, 74))
+    after = run(before, context())
+    assert operators(after)["Slice"] == 3 and "Gather" not in operators(after)
+    assert np.abs(differences(before, after, (61, 384))).max() <= 4
+
+
 def test_what_others_read_is_sliced() -> None:
     editor, x = start((10, 64))
     multiplier, addend = constants(64, 1024, 40, 74)

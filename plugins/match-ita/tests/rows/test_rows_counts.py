@@ -38,7 +38,7 @@ TILES: tuple[tuple[str, dict[str, int]], ...] = (
     ("snitch_layernorm", {"r": 37, "c": 384, "epsilon_low": 1000, "flip": 128, **_CLIP}),
     ("snitch_layernorm", {"r": 64, "c": 128, "epsilon_low": 1000, "flip": 128, **_CLIP}),
     ("snitch_integer_norm", {"r": 64, "c": 128, "centred": 1, "flip": 128, **_CLIP}),
-    ("snitch_copy", {"p": 1, "a": 4, "b": 64, "c": 64}),
+    ("snitch_copy", {"o": 2, "p": 1, "a": 4, "b": 64, "c": 64}),
     ("snitch_transpose", {"p": 1, "a": 2, "r": 128, "c": 32}),
     ("snitch_gather", {"n": 64, "v": 1, "c": 128}),
     (

@@ -27,11 +27,11 @@ def blank(*shape: int) -> NDArray[np.uint8]:
 
 
 @CASES
-@given(seed=SEEDS, p=SMALL, a=SMALL, b=SMALL, c=SIZE, flip=st.sampled_from([0, 0x80]))
-def test_copies(library: ctypes.CDLL, seed: int, p: int, a: int, b: int, c: int, flip: int) -> None:
-    x = bytes_of(seed, p, a, b, c)
-    numbers = {"p": p, "a": a, "b": b, "c": c, "flip": flip * 0x01010101 - (2**32 if flip else 0)}
-    result = run(library, interfaces.COPY, {"input": x, "output": blank(p, a, b, c)}, numbers)
+@given(seed=SEEDS, outer=st.tuples(SMALL, SMALL, SMALL, SMALL), c=SIZE, flip=st.sampled_from([0, 0x80]))
+def test_copies(library: ctypes.CDLL, seed: int, outer: tuple[int, ...], c: int, flip: int) -> None:
+    x = bytes_of(seed, *outer, c)
+    numbers = dict(zip("opabc", x.shape, strict=True)) | {"flip": flip * 0x01010101 - (2**32 if flip else 0)}
+    result = run(library, interfaces.COPY, {"input": x, "output": blank(*x.shape)}, numbers)
     np.testing.assert_array_equal(result, x ^ np.uint8(flip))
 
 

@@ -11,6 +11,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from ita_graphs import ItaGraph, deploy
 from match_core.plugin.host import Plugins
+from match_core.schedule.geometry import axis_tile
+from match_core.schedule.share import restricted
 
 Make = Callable[[ItaGraph], gs.Variable]
 
@@ -112,6 +114,11 @@ def pad(g: ItaGraph) -> gs.Variable:
     return g.node("Pad", [x, amounts, g.constant(-3, np.int8)], [1, 30, 128], np.int8)
 
 
+def pad_rows(g: ItaGraph) -> gs.Variable:
+    x, amounts = g.input(100, 48), g.constant([2, 0, 1, 0])
+    return g.node("Pad", [x, amounts, g.constant(-3, np.int8)], [103, 48], np.int8)
+
+
 def concat(g: ItaGraph, *sizes: int, constant: int = 0) -> gs.Variable:
     parts: list[gs.Tensor] = [g.input(1, size, 40) for size in sizes]
     if constant:
@@ -146,6 +153,7 @@ CASES: dict[str, tuple[str, Make]] = {
     "embedding": ("gather", lambda g: gather(g, [[3, 29, 0, 3], [7, 8, 8, -1]])),
     "im2col": ("gather", lambda g: gather(g, np.arange(10)[:, None] * 2 + np.arange(3))),
     "pad": ("pad", pad),
+    "pad_rows": ("pad_rows", pad_rows),
     "concat": ("concat", lambda g: concat(g, 12, 21)),
     "concat_three": ("concat_three", lambda g: concat(g, 12, 21, 5)),
     "class_token": ("concat_constant", lambda g: concat(g, 30, constant=1)),
@@ -167,10 +175,30 @@ def test_bits(first: int, plugins: Plugins, tmp_path: Path) -> None:
         assert abs(node.predicted_cycles / node.cycles - 1) < 0.04, node
 
 
+def test_parts_of_padded_rows_know_their_ends(plugins: Plugins, tmp_path: Path) -> None:
+    """The last part has padding behind it, though none is before it."""
+    g = ItaGraph()
+    deployed = deploy(g.graph(pad_rows(g)), plugins, tmp_path, mode="lazy", without=())
+    workload = deployed.compilation.program.tasks[0].assignment.candidate.workload
+    rows = restricted(workload, "T", 60, 43).operand("input").axes[0]
+    assert rows.windowed
+    tile = axis_tile(rows, {"T": 0}, {"T": 43, "K": 1})
+    assert (tile.first, tile.extent, tile.pad_before, tile.pad_after) == (0, 42, 0, 1)
+
+
 def test_little_memory_means_more_tiles(plugins: Plugins, tmp_path: Path) -> None:
     g, cases = ItaGraph(), [CASES[name] for name in ("add", "layernorm", "heads_turned")]
     outputs = [make(g) for _, make in cases]
     deployed = deploy(g.graph(*outputs), plugins, tmp_path, mode="lazy", without=(), memory=(("l1", 6 * 1024),))
     assert sorted(deployed.patterns) == sorted(pattern for pattern, _ in cases)
     assert min(task.assignment.schedule.steps for task in deployed.compilation.program.tasks) > 1
+    deployed.check()
+
+
+def test_axes_of_patches(plugins: Plugins, tmp_path: Path) -> None:
+    """Five axes. Cycles are not compared: the twin's DMA moves short planes while the core writes the next command."""
+    g = ItaGraph()
+    y = transpose(g, (3, 2, 4, 5, 6), 1, 3, 0, 2, 4)
+    deployed = deploy(g.graph(y), plugins, tmp_path, mode="lazy", without=())
+    assert deployed.patterns == ["transpose_rows"]
     deployed.check()

@@ -81,7 +81,7 @@ def _norms(program: Program) -> Figures:
 
 
 def _moves(program: Program) -> Figures:
-    copy = _kernel(program, "copy", {"p": 1, "a": 1, "b": 1, "flip": 0})
+    copy = _kernel(program, "copy", {"o": 1, "p": 1, "a": 1, "b": 1, "flip": 0})
     yield "copy_block", copy.per("c", 256, 2560) * 32 * _CORES
     yield "copy_word", copy.per("c", 4, 12) * 4
     yield "copy_byte", copy.per("c", 1, 3)

@@ -20,7 +20,7 @@ from match_core.transforms.quant import constant, optional_input, producer, shap
 
 from match_ita.passes.convolution_rows import known_rows, rows_of
 from match_ita.passes.linear_layers import Ints, is_private
-from match_ita.passes.nodes import Label, Origin, padded, product, reshaped, transposed
+from match_ita.passes.nodes import Label, Origin, padded, product, reshaped, sliced, transposed
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -122,17 +122,19 @@ def _windows(editor: Editor, found: Convolution) -> tuple[gs.Tensor, Ints]:
 
 
 def _patches(editor: Editor, found: Convolution) -> tuple[gs.Tensor, Ints]:
-    """Rows of patches [H' * W', C * kernel] and weights [C * kernel, K]: a patch is gathered from pieces of rows."""
+    """Rows of patches [H' * W', C * kernel] and weights [C * kernel, K]: the image with its axes in another order."""
     name, origin = found.conv.name, editor.origin(found.conv)
     height, width = found.geometry.kernel
     _, channels, rows, columns = shape_of(found.x)
-    across = columns // width
-    pieces = reshaped(editor, found.x, (channels * rows * across, width), f"{name}_pieces", origin)
-    piece = np.arange(channels * rows * across).reshape(channels, rows, across)
-    down = rows // height
-    index = piece[:, : down * height].reshape(channels, down, height, across).transpose(1, 3, 0, 2)
+    across, down = columns // width, rows // height
+    whole = found.x
+    if down * height < rows:  # the last rows belong to no patch
+        planes = reshaped(editor, whole, (channels, rows * columns), f"{name}_planes", origin)
+        whole = sliced(editor, planes, 0, down * height * columns, f"{name}_whole", origin)
+    pieces = reshaped(editor, whole, (channels, down, height, across, width), f"{name}_pieces", origin)
+    turned = transposed(editor, pieces, (1, 3, 0, 2, 4), f"{name}_patches", origin)
     weight = found.weight.reshape(found.weight.shape[0], -1).T
-    return _gathered(editor, pieces, index.reshape(down * across, channels * height), name, origin), weight
+    return reshaped(editor, turned, (down * across, channels * height * width), f"{name}_windows", origin), weight
 
 
 def _gathered(editor: Editor, rows: gs.Tensor, index: Ints, name: str, origin: Origin) -> gs.Tensor:

@@ -64,6 +64,13 @@ def sliced(editor: Editor, x: gs.Tensor, start: int, end: int, name: str, origin
     return editor.node("Slice", [x, *given], x.dtype, shape, name=name, origin=origin)
 
 
+def strided(editor: Editor, x: gs.Tensor, rows: range, name: str, origin: Origin) -> gs.Variable:
+    """Some rows of the matrix ``x``."""
+    limits = {"starts": rows[0], "ends": rows[-1] + 1, "axes": 0, "steps": rows.step}
+    given = [editor.constant(f"{name}_{hint}", np.array([number], np.int64)) for hint, number in limits.items()]
+    return editor.node("Slice", [x, *given], x.dtype, (len(rows), shape_of(x)[1]), name=name, origin=origin)
+
+
 def product(
     editor: Editor, a: gs.Tensor, b: gs.Tensor, constants: Sequence[gs.Tensor], matmul: Label, requant: Label
 ) -> gs.Variable:

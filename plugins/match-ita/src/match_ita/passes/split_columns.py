@@ -11,8 +11,8 @@ from match_core.ir.model import qualified_op
 from match_core.transforms.quant import constant, producer, shape_of
 
 from match_ita.functions import GELU
-from match_ita.passes.linear_layers import is_private, linear_layer
-from match_ita.passes.nodes import Label, product, reshaped, sliced
+from match_ita.passes.linear_layers import Ints, is_private, linear_layer
+from match_ita.passes.nodes import Label, product, reshaped, sliced, strided
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -22,9 +22,15 @@ Range = tuple[int, int]
 
 
 def grain(x: gs.Tensor) -> int:
-    """How many columns at the least are made apart: those of a gathered row, else 1."""
+    """How many columns at the least stay together: those of a gathered row, or of a row that a Transpose moves as a
+    whole; else 1."""
     gather = _gather_behind(x)
-    return int(gather.outputs[0].shape[-1]) if gather is not None else 1
+    if gather is not None:
+        return int(gather.outputs[0].shape[-1])
+    reshape = producer(x)
+    turn = producer(reshape.inputs[0]) if reshape is not None and reshape.op == "Reshape" else None
+    width = int(turn.outputs[0].shape[-1]) if turn is not None and turn.op == "Transpose" else 1
+    return width if int(x.shape[-1]) % width == 0 else 1
 
 
 def columns(editor: Editor, x: gs.Tensor, ranges: Sequence[Range], name: str) -> list[gs.Tensor]:
@@ -83,10 +89,24 @@ def _made(editor: Editor, x: gs.Tensor, part: Range) -> gs.Tensor:
 def _gathered(editor: Editor, gather: gs.Node, part: Range, shape: tuple[int, ...]) -> gs.Tensor:
     width = int(gather.outputs[0].shape[-1])
     index = np.asarray(constant(gather.inputs[1]))[:, part[0] // width : part[1] // width]
-    given = [gather.inputs[0], editor.constant(f"{gather.name}_index", index)]
     origin, taken = editor.origin(gather), (*index.shape, width)
-    rows = editor.node("Gather", given, np.int8, taken, name=gather.name, origin=origin, attrs={"axis": 0})
-    return reshaped(editor, rows, shape, f"{gather.name}_windows", origin)
+    rows = _evenly(index, int(gather.inputs[0].shape[0]))
+    if rows is not None:  # which the DMA finds without an index
+        return strided(editor, gather.inputs[0], rows, gather.name, origin)
+    given = [gather.inputs[0], editor.constant(f"{gather.name}_index", index)]
+    taps = editor.node("Gather", given, np.int8, taken, name=gather.name, origin=origin, attrs={"axis": 0})
+    return reshaped(editor, taps, shape, f"{gather.name}_windows", origin)
+
+
+def _evenly(index: Ints, rows: int) -> range | None:
+    """The rows that an index [T, 1] names, where they are as far from each other."""
+    if index.shape[1] != 1 or len(index) < 2:
+        return None
+    first, second, last = (int(index[place, 0]) for place in (0, 1, -1))
+    if not 0 <= first < second or last >= rows:
+        return None
+    found = range(first, last + 1, second - first)
+    return found if np.array_equal(index[:, 0], found) else None
 
 
 def _layer(editor: Editor, requant: gs.Node, part: Range) -> gs.Tensor:

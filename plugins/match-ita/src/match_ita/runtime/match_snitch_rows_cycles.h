@@ -135,7 +135,7 @@ static inline uint64_t match_snitch_run(uint64_t bytes, int words)
 static inline uint64_t match_snitch_copy_cycles(const match_snitch_copy_t *t)
 {
     return MATCH_ITA_ROWS_CALL_CYCLES +
-           match_snitch_run(match_snitch_busiest((uint64_t)t->p * t->a * t->b * t->c, 32u), 1);
+           match_snitch_run(match_snitch_busiest((uint64_t)t->o * t->p * t->a * t->b * t->c, 32u), 1);
 }
 
 static inline uint64_t match_snitch_transpose_cycles(const match_snitch_transpose_t *t)

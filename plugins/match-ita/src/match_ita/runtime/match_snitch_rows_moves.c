@@ -73,7 +73,7 @@ static void fill(uint8_t *to, uint32_t bytes, int32_t value, int words)
 static void copy_core(void *tile)
 {
     const match_snitch_copy_t *const t = tile;
-    const match_snitch_part_t part = match_snitch_part(t->p * t->a * t->b * t->c, COPY_BYTES);
+    const match_snitch_part_t part = match_snitch_part(t->o * t->p * t->a * t->b * t->c, COPY_BYTES);
     match_ita_charge(match_snitch_copy_cycles(t));
     copy_words((uint8_t *)t->output + part.start, (const uint8_t *)t->input + part.start, part.stop - part.start,
                (uint32_t)t->flip);
