@@ -9,6 +9,7 @@ from match_core.host.graph import axis_of, constant_at, elements, input_at, is_c
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.computed import build_running
 from match_core.host.kernels.conv import build_conv
+from match_core.host.kernels.conv_transpose import build_conv_transpose
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.einsum import build_einsum
 from match_core.host.kernels.indexed import (
@@ -206,6 +207,7 @@ OPERATORS: tuple[Operator, ...] = (
         )
         for name in ("ConvInteger", "match.nhwc::ConvInteger")
     ),
+    Operator("ConvTranspose", "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv_transpose),
     Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
     Operator("MatMul", "dense", (STATIC, types((*FLOATS, "int32", "int64"), 0, 1)), build_dense),
     Operator("Gemm", "dense", (STATIC, types(FLOATS, 0, 1, 2)), build_dense),

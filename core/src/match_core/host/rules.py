@@ -51,7 +51,8 @@ def _static(node: gs.Node) -> str | None:
             count = elements(shape_of(tensor))
         except ValueError:
             return f"shape is {tensor.shape}"
-        if not 0 < count <= LARGEST_TENSOR and not is_constant(tensor):
+        empty = count == 0 and len(node.outputs) > 1 and any(tensor is output for output in node.outputs)
+        if not 0 < count <= LARGEST_TENSOR and not is_constant(tensor) and not empty:
             return f"a tensor has {count} elements"
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -178,7 +179,9 @@ def inline_code(
     uses.scan(body)
     packed = dict(constants or {})
     types = [packed[i].dtype if i in packed else np.dtype(tensor.dtype) for i, tensor in enumerate(inputs)]
-    definition = f"/* {comment} */\n{signature(function, types, outputs)}\n{{\n{body}\n}}\n"
+    names = (*(f"in{i}" for i in range(len(inputs))), *(f"out{i}" for i in range(len(outputs))))
+    unused = "".join(f"    (void){name};\n" for name in names if not re.search(rf"\b{name}\b", body))
+    definition = f"/* {comment} */\n{signature(function, types, outputs)}\n{{\n{unused}{body}\n}}\n"
     return InlineCode(
         definition=definition,
         helpers=tuple(uses.helpers.items()),

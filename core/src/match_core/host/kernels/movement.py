@@ -216,6 +216,8 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
     if name == "Pad" and any(before > 0 or after > 0 for before, after in pad_amounts(node)):
         work += _fill(node, code, uses)
     for copy in copies:
+        if elements(copy.shape) == 0:
+            continue
         work += write_copy(copy, dtype, code, uses)
     shapes = "x".join(map(str, shape_of(node.inputs[0])))
     comment = f"{node.op}: {shapes} to {'x'.join(map(str, shape_of(node.outputs[0])))}"

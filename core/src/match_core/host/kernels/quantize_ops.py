@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
-from match_core.host.graph import constant_at, elements, integer, number, shape_of
+from match_core.host.graph import constant_at, dtype_of, elements, integer, number, shape_of
 from match_core.host.kernels.code import literal
-from match_core.host.kernels.scalar import FLOATS, ScalarOp, Site, Value, suffix
+from match_core.host.kernels.logic_ops import saturated
+from match_core.host.kernels.scalar import FLOATS, NIBBLES, SMALL, ScalarOp, Site, Value, is_code, suffix
 from match_core.host.kernels.work import Work
 from match_core.host.rules import NodeRule, attribute_is, constants, result_types
 
@@ -33,27 +34,46 @@ def _per_axis(node: gs.Node, index: int, rank: int) -> tuple[int, ...] | None:
     return along_axis(node, index, rank, 1) if index else None
 
 
+def _limits(dtype: np.dtype[np.generic]) -> tuple[int, int]:
+    """The least and the largest integer of a type, those of 2 and 4 bits included."""
+    if dtype.name not in NIBBLES:
+        info = np.iinfo(dtype.name)
+        return int(info.min), int(info.max)
+    bits, unsigned = int(dtype.name[-1]), dtype.name.startswith("u")
+    return (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 def _quantize(site: Site) -> str:
     x, scale, zero_point = (*site.arguments, None)[:3]
     if x is None or scale is None:
         raise ValueError("QuantizeLinear without input or scale")
-    info = np.iinfo(site.result.name)
-    ctype, name = c_type(site.result), f"host_quantize_{suffix(site.result)}"
-    low, high = (literal(float(limit), np.dtype(np.float32)) for limit in (info.min, info.max))
+    target = dtype_of(site.node.outputs[0])
+    quotient = f"{x.text} / {scale.text}"
+    if x.dtype.kind in "iu":
+        quotient = f"(float){x.text} / {scale.text}"
+    if is_code(target):
+        moved = quotient if zero_point is None or zero_point.literal == 0 else f"{quotient} + {zero_point.text}"
+        return saturated(site, moved, target)
+    least, most = _limits(target)
+    ctype, name = c_type(target), f"host_quantize_{target.name if target.name in NIBBLES else suffix(target)}"
+    low, high = (literal(float(limit), np.dtype(np.float32)) for limit in (least, most))
     site.uses.helper(
         name,
         "/* Half to even, then saturation. */\n"
-        f"static inline {ctype} {name}(float x, float scale, int32_t zero_point)\n{{\n"
-        "    const float value = nearbyintf(x / scale) + (float)zero_point;\n"
+        f"static inline {ctype} {name}(float quotient, int32_t zero_point)\n{{\n"
+        "    const float value = nearbyintf(quotient) + (float)zero_point;\n"
         f"    return ({ctype})(value > {low} ? (value < {high} ? value : {high}) : {low});\n}}\n",
     )
-    return f"{name}({x.text}, {scale.text}, {zero_point.text if zero_point else '0'})"
+    return f"{name}({quotient}, {zero_point.text if zero_point else '0'})"
 
 
 def _dequantize(site: Site) -> str:
     x, scale, zero_point = (*site.arguments, None)[:3]
     if x is None or scale is None:
         raise ValueError("DequantizeLinear without input or scale")
+    if x.dtype.kind == "f":
+        moved = x.text if zero_point is None or zero_point.literal == 0 else f"({x.text} - {zero_point.text})"
+        return f"{moved} * {scale.text}"
     if zero_point is None or zero_point.literal == 0:
         return f"(float){x.text} * {scale.text}"
     if x.dtype.itemsize == 4:
@@ -190,6 +210,9 @@ def _scales(node: gs.Node) -> str | None:
 
 BYTES = ("int8", "uint8")
 SUMS = (*BYTES, "int32", "int64")
+#: What tensors are quantised to.
+STORED = ("int8", "uint8", "int16", "uint16", *NIBBLES)
+CODES = tuple(name for name in SMALL if name != "bfloat16")
 _REQUANT_RULES = (constants(3), NodeRule("divisor", "the divisor is positive", _divisor))
 _ADD_RULES = (constants(5), NodeRule("divisor", "the divisor is positive", _divisor))
 _TABLE_RULES = (NodeRule("table", "the table has 256 entries", _table_size),)
@@ -201,19 +224,19 @@ _SCALE_RULES = (
 QUANTIZE_OPS = (
     ScalarOp(
         "QuantizeLinear",
-        ("float32",),
+        ("float32", "float16", "int32"),
         _quantize,
         _float_steps,
         align=_per_axis,
-        rules=(*_SCALE_RULES, result_types(("int8", "uint8", "int16", "uint16"))),
+        rules=(*_SCALE_RULES, result_types((*STORED, *CODES))),
     ),
     ScalarOp(
         "DequantizeLinear",
-        ("int8", "uint8", "int16", "uint16", "int32"),
+        (*STORED, *CODES, "int32"),
         _dequantize,
         _dequantize_work,
         align=_per_axis,
-        rules=(*_SCALE_RULES, result_types(("float32",))),
+        rules=(*_SCALE_RULES, result_types(("float32", "float16"))),
     ),
     ScalarOp("match.arith::RequantU8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
     ScalarOp("match.arith::RequantI8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
