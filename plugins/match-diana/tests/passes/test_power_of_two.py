@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -25,6 +26,10 @@ from match_core.ir.reference import ReferenceRunner
 from match_core.transforms.quant import constant, producer
 from match_diana.passes.power_of_two import POWER_OF_TWO, run
 from match_diana.passes.shift import SHIFT
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
 
 ASYMMETRIC, RELU, RESULT = Scale(0.021, 17), Scale(0.034, -128), Scale(0.9, -21)
 
@@ -96,7 +101,33 @@ def test_any_scales_become_powers_of_two_within_a_bound(
     assert np.abs(results(after, x=given_x)[0] - exact).max() <= bound
 
 
-def _constants(model: Model) -> dict[str, np.ndarray]:
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    scales=st.tuples(*[st.floats(0.01, 0.3)] * 3),
+    zeros=st.tuples(*[st.integers(-128, 127)] * 3),
+    unsigned=st.booleans(),
+    clamp=st.sampled_from([None, "Relu"]),
+)
+def test_any_scales_in_a_chain_with_a_sum(
+    seed: int, scales: tuple[float, ...], zeros: tuple[int, ...], unsigned: bool, clamp: str | None
+) -> None:
+    """Every layer gets the array's form, or a note says why it is left to the host."""
+    net = Network(seed)
+    net.input("x", (1, 4, 7, 7), Scale(scales[0], zeros[0]))
+    middle = Scale(scales[1], zeros[1] + 128 if unsigned else zeros[1], np.uint8 if unsigned else np.int8)
+    net.layer("Conv", "x", "a", net.weights(4, 4, 3, 3), 0.003, middle, clamp=clamp, pads=[1] * 4)
+    net.layer("Conv", "a", "b", net.weights(4, 1, 3, 3), 0.003, middle, clamp=clamp, group=4, pads=[1] * 4)
+    net.sum("a", "b", "s", middle, clamp=clamp)
+    net.layer("Conv", "s", "y", net.weights(4, 4, 1, 1), 0.003, Scale(scales[2], zeros[2]))
+    model = net.model("y")
+    after = integer_graph(model)
+    assert sum(bool(layer.lacks) for layer in layers(after)) == sum("left to the host" in note for note in after.notes)
+    x = random_int8(seed, 1, 4, 7, 7)
+    assert results(after, x=x).shape == results(model, x=x).shape
+
+
+def _constants(model: Model) -> dict[str, NDArray[np.generic]]:
     return {t.name: np.asarray(t.values) for t in model.graph.tensors().values() if constant(t) is not None}
 
 
@@ -131,12 +162,12 @@ def test_a_range_that_begins_at_the_zero_point_becomes_a_relu() -> None:
     assert [layer.lacks for layer in layers(integer_graph(chain(None)))] == ["", "", ""]
 
 
-def _readers(model: Model) -> list:
+def _readers(model: Model) -> list[gs.Node]:
     return [node for node in model.graph.nodes if node.op == "DequantizeLinear" and constant(node.inputs[0]) is None]
 
 
-def _parameters(node: object) -> tuple[float, int]:
-    scale, zero = (np.asarray(constant(tensor)) for tensor in node.inputs[1:3])  # type: ignore[attr-defined]
+def _parameters(node: gs.Node) -> tuple[float, int]:
+    scale, zero = (np.asarray(constant(tensor)) for tensor in node.inputs[1:3])
     return float(scale), int(zero)
 
 

@@ -101,6 +101,13 @@ def test_outputs_that_are_constant_get_weights_of_0() -> None:
     assert not np.asarray(constant(after.graph.nodes[0].inputs[1]))[:, 2].any()
 
 
+def test_a_layer_whose_outputs_are_all_constant() -> None:
+    model = dense(0, -5 << 20, 1 << 20)
+    after = run(model, context())
+    assert [int(value) for value in numbers(after)[:3]] == [1, -5, 1]
+    np.testing.assert_array_equal(results(after, x=random_int8(1, 1, 24)), np.full((1, 6), -5))
+
+
 @pytest.mark.parametrize(
     "model",
     [

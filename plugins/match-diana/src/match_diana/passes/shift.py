@@ -41,9 +41,11 @@ class Requantisation:
 
     @property
     def exponent(self) -> int | None:
-        """j where every multiplier that is not 0 is about 2^j; None where they are not, or none is positive."""
+        """j where every multiplier that is not 0 is about 2^j; None where they are not. With none, no shift is left."""
         moving = self.multiplier[self.multiplier != 0]
-        if moving.size == 0 or moving.min() <= 0:
+        if moving.size == 0:
+            return self.shift
+        if moving.min() <= 0:
             return None
         exponent = int(np.rint(np.log2(float(moving.flat[0]))))
         off = np.abs(moving / float(1 << exponent) - 1.0)
@@ -104,7 +106,8 @@ def _nearest(found: Requantisation, exponent: int) -> Requantisation:
     multiplier, addend = (np.asarray(a) for a in np.broadcast_arrays(found.multiplier, found.addend))
     shift = found.shift - exponent
     middle = np.ldexp(0.5 * (found.lo + found.hi), found.shift)
-    pivot = np.rint((middle - addend) / np.where(multiplier == 0, 1, multiplier)).astype(np.int64)
+    middle_sum = np.rint((middle - addend) / np.where(multiplier == 0, 1, multiplier))
+    pivot = np.where(multiplier == 0, 0, middle_sum).astype(np.int64)
     moved = addend + (multiplier - (1 << exponent)) * pivot
     bias = np.floor(np.ldexp(moved.astype(np.float64), -exponent) + _BIAS_TOLERANCE).astype(np.int64)
     still = (addend >> found.shift) << shift  # outputs whose multiplier is 0
