@@ -2,7 +2,8 @@
 
 Per network and pass: cosine similarity of the graph's output before and after the pass. Then the distance of the whole
 integer graph to the quantised model and to the float model it was made of, with ITA's softmax and with an integer
-softmax on the cores. Programs compute these graphs bit for bit. Networks and inputs are the stored ones, first sample.
+softmax on the cores. Programs compute these graphs bit for bit. Networks and inputs are the stored ones, first sample;
+``--full DIR``: those at full size (see tests.benchmarks.transformers).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from tests.benchmarks.runs import MODELS, told
 from tests.benchmarks.tables import ROOT, Column, Table
+from tests.benchmarks.transformers import FULL
 
 NETWORKS = (
     "ita_mobilebert_l1_int8_qdq",
@@ -127,16 +129,23 @@ def _short(folder: Path) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--network", action="append", choices=NETWORKS, help="only these; may be repeated")
+    parser.add_argument("--network", action="append", help="only these; may be repeated")
+    parser.add_argument("--full", type=Path, metavar="DIR", help="the full networks in this folder")
     parser.add_argument("--update", action="store_true", help=f"put the tables into {PAGE.relative_to(ROOT)}")
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
-    if not MODELS.is_dir():
-        parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
-    for table in tables([MODELS / name for name in options.network or NETWORKS], Plugins.load()):
-        table.write_csv()
-        sys.stdout.write(f"{table.markdown()}\n\n")
-        if options.update:
-            table.put(PAGE)
+    base, names = (options.full, FULL) if options.full else (MODELS, NETWORKS)
+    folders = [base / name for name in names if not options.network or name in options.network]
+    if not folders or not all((folder / "model.onnx").is_file() for folder in folders):
+        parser.exit(1, f"the networks are not on this machine: not all of {', '.join(names)} are in {base}\n")
+    for table in tables(folders, Plugins.load()):
+        shown = table
+        if options.full:
+            command = f"`python -m {COMMAND} --full DIR`"
+            shown = replace(table, name=f"{table.name}-full", about=f"*first sample, {command}*")
+        shown.write_csv()
+        sys.stdout.write(f"{shown.markdown()}\n\n")
+        if options.update and shown.is_in(PAGE):
+            shown.put(PAGE)
     return 0
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is
 
 @pytest.fixture(scope="module")
 def network(plugins: Plugins) -> transformers.Network:
-    return transformers.measure(MODELS / "ita_mobilebert_l1_int8_qdq", plugins, cores=False, preset=None)
+    return transformers.measure(MODELS / "ita_mobilebert_l1_int8_qdq", plugins, preset=None)
 
 
 def _cells(table: Table) -> dict[str, object]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from match_core.verify import VerifyRequest, VerifyResult, verify_model
 from tests.benchmarks.beside_runs import same_outputs
 from tests.benchmarks.published import ITA_CLOCK_HZ, ITA_NETWORKS, ITA_PEAK_MACS, ITA_UTILISATION
 from tests.benchmarks.runs import MODELS, told
-from tests.benchmarks.tables import Column, Table
+from tests.benchmarks.tables import PAGE, Cell, Column, Table
 
 #: Stored networks of one layer, and the names of the full ones behind the number of layers.
 ONE_LAYER = (
@@ -46,6 +46,11 @@ FULL = (
     "whisper_tiny_l4_int8_qdq",
 )
 COMMAND = "tests.benchmarks.transformers"
+#: Pages with tables of this command: cycles, and what the passes cost.
+PAGES = (PAGE, PAGE.with_name("ita.md"))
+
+Columns = tuple[Column, ...]
+Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,12 @@ class Network:
     name: str
     beside: Ran
     before: Ran
-    cores: Ran | None
+    cores: Ran
 
     @property
     def fault(self) -> str | None:
         """What is wrong with the programs' results."""
-        made = [ran for ran in (self.beside, self.before, self.cores) if ran is not None]
+        made = (self.beside, self.before, self.cores)
         if not all(ran.result.bit_exact for ran in made):
             return f"FAILURE: {self.name}: a program does not compute the integer graph"
         if not all(same_outputs(self.beside.result.run, ran.result.run) for ran in made):
@@ -99,18 +104,18 @@ def run(folder: Path, options: CompileOptions, plugins: Plugins) -> Ran:
     return Ran(verify_model(request, plugins), time.perf_counter() - begun)
 
 
-def measure(folder: Path, plugins: Plugins, cores: bool, preset: str | None) -> Network:
+def measure(folder: Path, plugins: Plugins, preset: str | None) -> Network:
     """All programs of a network."""
-    beside = run(folder, CompileOptions(quantized_io=True, preset=preset, execution="concurrent"), plugins)
-    told(f"{folder.name}: side by side {beside.cycles:,} cycles, {beside.seconds:.0f} s")
-    before = run(folder, CompileOptions(quantized_io=True, preset=preset, execution="sequential"), plugins)
-    told(f"{folder.name}: one after another {before.cycles:,} cycles, {before.seconds:.0f} s")
-    alone = None
-    if cores:
-        options = CompileOptions(quantized_io=True, preset=preset, execution="sequential", without_units=("ita",))
-        alone = run(folder, options, plugins)
-        told(f"{folder.name}: cores alone {alone.cycles:,} cycles, {alone.seconds:.0f} s")
-    return Network(folder.name, beside, before, alone)
+    ways: dict[str, CompileOptions] = {
+        "side by side": CompileOptions(quantized_io=True, preset=preset, execution="concurrent"),
+        "one after another": CompileOptions(quantized_io=True, preset=preset, execution="sequential"),
+        "cores alone": CompileOptions(quantized_io=True, preset=preset, execution="sequential", without_units=("ita",)),
+    }
+    made = []
+    for way, options in ways.items():
+        made.append(run(folder, options, plugins))
+        told(f"{folder.name}: {way} {made[-1].cycles:,} cycles, {made[-1].seconds:.0f} s")
+    return Network(folder.name, *made)
 
 
 def main_table(networks: Sequence[Network]) -> Table:
@@ -132,16 +137,22 @@ def main_table(networks: Sequence[Network]) -> Table:
         Column("cores alone inf/s", ".3f"),
         Column("paper cores inf/s", ".2f"),
     )
-    about = f"*cycles on the twin, {ITA_CLOCK_HZ / 1e6:.0f} MHz, `python -m {COMMAND}`*"
-    return Table(_named("transformers", networks), about, columns, tuple(_row(network) for network in networks))
+    what = f"cycles on the twin, {ITA_CLOCK_HZ / 1e6:.0f} MHz"
+    return _table("transformers", _names(networks), what, "", columns, (_row(network) for network in networks))
 
 
-def _named(name: str, networks: Sequence[Network]) -> str:
-    """Tables of full networks stand beside those of one layer."""
-    return name if all("_l1_" in network.name for network in networks) else f"{name}-full"
+def _table(name: str, names: Sequence[str], what: str, option: str, columns: Columns, rows: Iterable[Row]) -> Table:
+    """Of these networks; tables of full ones stand beside those of one layer. ``option``: what prints it."""
+    one_layer = all("_l1_" in network for network in names)
+    command = f"python -m {COMMAND}{'' if one_layer else ' --full DIR'}{option}"
+    return Table(name if one_layer else f"{name}-full", f"*{what}, `{command}`*", columns, tuple(rows))
 
 
-def _row(network: Network) -> tuple[str | float | None, ...]:
+def _names(networks: Sequence[Network]) -> list[str]:
+    return [network.name for network in networks]
+
+
+def _row(network: Network) -> Row:
     ran, published = network.beside, ITA_NETWORKS.get(_kind(network.name))
     full = published if "_l1_" not in network.name else None
     busy = ran.result.run.cycles_by_clock["ita"]
@@ -160,8 +171,8 @@ def _row(network: Network) -> tuple[str | float | None, ...]:
         on_ita / ITA_PEAK_MACS / busy if busy else None,
         network.before.cycles,
         1 - ran.cycles / network.before.cycles,
-        network.cores.cycles if network.cores else None,
-        ITA_CLOCK_HZ / network.cores.cycles if network.cores else None,
+        network.cores.cycles,
+        ITA_CLOCK_HZ / network.cores.cycles,
         full.cores_inferences_per_second if full else None,
     )
 
@@ -187,8 +198,7 @@ def utilisation_table(networks: Sequence[Network]) -> Table:
         for kind, prefix, published in kinds
         for jobs, whole in _utilisation(network.beside, prefix)
     ]
-    about = f"*modelled cycles of ITA's tasks, `python -m {COMMAND}`*"
-    return Table(_named("transformers-utilisation", networks), about, columns, tuple(rows))
+    return _table("transformers-utilisation", _names(networks), "modelled cycles of ITA's tasks", "", columns, rows)
 
 
 def _utilisation(ran: Ran, prefix: str) -> Iterator[tuple[float, float]]:
@@ -215,8 +225,8 @@ def shares_table(networks: Sequence[Network]) -> Table:
         (*key, *(one[key] / total if key in one else None for one, total in zip(spent, totals, strict=True)))
         for key in keys
     )
-    about = f"*part of the cycles of one inference that tasks are busy (modelled), `python -m {COMMAND} --shares`*"
-    return Table(_named("transformers-shares", networks), about, columns, rows)
+    what = "part of the cycles of one inference that tasks are busy (modelled)"
+    return _table("transformers-shares", _names(networks), what, " --shares", columns, rows)
 
 
 def _spent(ran: Ran) -> dict[tuple[str, str], int]:
@@ -239,7 +249,7 @@ def softmax_table(folders: Sequence[Path], plugins: Plugins) -> Table:
         Column("largest error to float", ".3f"),
         Column("cosine quantised to float", ".5f"),
     )
-    rows: list[tuple[str | float | None, ...]] = []
+    rows: list[Row] = []
     for folder in folders:
         with np.load(folder / "outputs.npz") as archive:
             known = {key: archive[key][:1] for key in archive.files}
@@ -247,8 +257,7 @@ def softmax_table(folders: Sequence[Path], plugins: Plugins) -> Table:
             ran = run(folder, CompileOptions(execution="sequential", without_passes=without), plugins)
             rows.append((folder.name.removesuffix("_int8_qdq"), softmax, *_distances(ran, known)))
             told(f"{folder.name}, softmax {softmax}: done")
-    about = f"*first sample, `python -m {COMMAND} --softmax`*"
-    return Table("transformers-softmax", about, columns, tuple(rows))
+    return _table("transformers-softmax", [f.name for f in folders], "first sample", " --softmax", columns, rows)
 
 
 def _distances(ran: Ran, known: dict[str, np.ndarray]) -> Iterator[float | None]:
@@ -273,11 +282,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", type=Path, metavar="DIR", help="the full networks in this folder")
     parser.add_argument("--network", action="append", help="only these; may be repeated")
-    parser.add_argument("--cores", action="store_true", help="also on the cores alone (takes minutes)")
     parser.add_argument("--shares", action="store_true", help="the time of each kind of operator")
     parser.add_argument("--softmax", action="store_true", help="the effect of ITA's softmax, and nothing else")
     parser.add_argument("--preset", help="another set of figures")
-    parser.add_argument("--update", action="store_true", help="put those that docs/benchmarks.md shows into it")
+    parser.add_argument("--update", action="store_true", help="put the tables into the pages that show them")
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     base = options.full or MODELS
     names = [n for n in (FULL if options.full else ONE_LAYER) if not options.network or n in options.network]
@@ -288,15 +296,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.softmax:
         tables, faults = [softmax_table(folders, plugins)], []
     else:
-        networks = [measure(folder, plugins, options.cores, options.preset) for folder in folders]
+        networks = [measure(folder, plugins, options.preset) for folder in folders]
         tables = [main_table(networks), utilisation_table(networks)]
         tables += [shares_table(networks)] if options.shares else []
         faults = [network.fault for network in networks if network.fault]
     for table in tables:
         table.write_csv()
         sys.stdout.write(f"{table.markdown()}\n\n")
-        if options.update and table.is_in():
-            table.put()
+        for page in PAGES:
+            if options.update and table.is_in(page):
+                table.put(page)
     for fault in faults:
         sys.stderr.write(f"{fault}\n")
     return 1 if faults else 0
