@@ -85,13 +85,13 @@ def model_of(op: str, dtype: str) -> tuple[onnx.ModelProto, dict[str, Array]]:
     return make_model([onnx.helper.make_node(op, list(values), ["y"], **attributes)], values, opset=opset), values
 
 
-#: Narrow types have tests of their own.
+#: Narrow types have tests of their own; ONNX Runtime shifts unsigned integers only.
 CASES = [
     (op.name, dtype)
     for op in SCALAR_OPS.values()
     if op.name not in ELSEWHERE
     for dtype in op.types
-    if dtype in ALL_TYPES
+    if dtype in ALL_TYPES and (op.name != "BitShift" or dtype.startswith("u"))
 ]
 
 
