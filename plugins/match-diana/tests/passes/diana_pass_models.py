@@ -15,6 +15,7 @@ from match_core.ir.reference import ReferenceRunner
 from match_core.transforms.base import Pass
 from match_core.transforms.pipeline import core_passes, run_passes
 from match_diana.hardware import hardware
+from match_diana.passes.fold_stride import FOLD_STRIDE
 from match_diana.passes.power_of_two import POWER_OF_TWO
 from match_diana.passes.shift import SHIFT
 from match_diana.passes.symmetric_padding import SYMMETRIC_PADDING
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 Ints = NDArray[np.int64]
-PASSES: tuple[Pass, ...] = (POWER_OF_TWO, SHIFT, SYMMETRIC_PADDING)
+PASSES: tuple[Pass, ...] = (POWER_OF_TWO, SHIFT, FOLD_STRIDE, SYMMETRIC_PADDING)
 
 
 @dataclass(frozen=True)

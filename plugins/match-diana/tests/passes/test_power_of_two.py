@@ -246,7 +246,7 @@ def test_integer_networks_keep_every_value() -> None:
     assert run(model, context()) is model
 
 
-@pytest.mark.parametrize("kernel", [(10, 4), (9, 9)])
+@pytest.mark.parametrize("kernel", [(10, 4), (9, 9)])  # with stride 1
 def test_windows_beyond_the_array_stay_as_they_are_beside_changed_neighbours(kernel: tuple[int, int]) -> None:
     net = Network(9)
     net.input("x", (1, 2, 20, 20), Scale(0.02, -128))

@@ -9,6 +9,7 @@ import numpy as np
 from match_core.transforms.geometry import conv_geometry
 from match_core.transforms.quant import QuantConstant, Site, constant, producer, quant_constant, shape_of
 
+from match_diana.passes.fold_stride import folded_kernel
 from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
 from match_diana.passes.power_of_two_weights import Ints, Reals
 from match_diana.passes.symmetric_padding_rule import wider_kernel
@@ -92,10 +93,12 @@ def _filters(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:
 
 
 def _fits(node: gs.Node) -> bool:
-    """Whether the array has the geometry, perhaps with zero taps. One spatial axis becomes an image of one row."""
+    """Whether the array has the geometry, perhaps with zero taps, or with a folded stride. One spatial axis becomes an
+    image of one row."""
     shape, outputs = shape_of(node.inputs[0]), shape_of(node.outputs[0])[1]
     size = (1, shape[2]) if len(shape) == 3 else (shape[2], shape[3])
-    return shape[0] == 1 and wider_kernel(conv_geometry(node).plane(), size, (shape[1], outputs)) is not None
+    asked = conv_geometry(node).plane(), size, (shape[1], outputs)
+    return shape[0] == 1 and (wider_kernel(*asked) is not None or folded_kernel(*asked) is not None)
 
 
 def _columns(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:

@@ -31,7 +31,7 @@ def run(model: Model, context: PassContext) -> Model:
 
 def _widen(editor: Editor, node: gs.Node) -> bool:
     weight = constant(node.inputs[1])
-    if weight is None or weight.ndim != 4 or not _is_shifted(node):
+    if weight is None or weight.ndim != 4 or not is_shifted(node):
         return False
     _, inputs, height, width = shape_of(node.inputs[0])
     old = conv_geometry(node)
@@ -47,7 +47,7 @@ def _widen(editor: Editor, node: gs.Node) -> bool:
     return True
 
 
-def _is_shifted(node: gs.Node) -> bool:
+def is_shifted(node: gs.Node) -> bool:
     """Whether the array could take the layer: int8, and sums that are requantised by a shift alone to its bounds.
     (Converters of the analog array have others, and padding of their own.)"""
     readers = node.outputs[0].outputs
