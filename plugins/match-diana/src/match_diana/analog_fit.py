@@ -28,7 +28,7 @@ Reals = NDArray[np.float64]
 _SAMPLES = 256
 #: Expected root mean square of the error, in steps of 7 bits, up to which a layer becomes analog. Converters of 6 bits
 #: are off by 0.6 where they do not saturate; more comes from large addends, which leave few bits to multipliers.
-ERROR_MAX = 2.0
+ERROR_MAX = 1.5
 # Guesses about values of 7 bits, as shares of the range: inputs behind a ReLU and others, results before they are cut.
 _RELU_MEAN, _RELU_SD, _LINEAR_SD, _RESULT_SD = 0.10, 0.15, 0.2, 0.5
 #: Correlation of values under the same window.
@@ -62,16 +62,15 @@ def fit(wanted: Wanted) -> Fit:
     used = wanted.cells.reshape(wanted.cells.shape[0], -1).any(axis=1)
     wanted = replace(wanted, slope=np.where(used, wanted.slope, 0.0))
     sums = _sums(wanted)  # [G, K, samples]
-    total = sums.sum(axis=0)
-    goal = np.floor(wanted.slope[:, None] * total + wanted.offset[:, None])
-    goal = np.clip(goal, wanted.low, limits.OUTPUT_MAX)
+    real = wanted.slope[:, None] * sums.sum(axis=0) + wanted.offset[:, None]
+    goal = np.clip(np.floor(real), wanted.low, limits.OUTPUT_MAX)
     spread = float(np.sqrt(goal.var(axis=1).mean()))
     best: Fit | None = None
     for gain_shift in range(limits.GAIN_SHIFT_MAX + 1):
         gain = 1 << gain_shift
         codes = converted(sums, gain).sum(axis=0)
         for shift in range(limits.SHIFT_MAX + 1):
-            norm = _norm(wanted, gain, shift, len(sums))
+            norm = _norm(wanted, gain, shift, codes, real)
             if norm is None:
                 break
             wide = (codes * norm.multiplier[:, None] + norm.addend[:, None]) >> shift
@@ -83,18 +82,23 @@ def fit(wanted: Wanted) -> Fit:
     return best
 
 
-def _norm(wanted: Wanted, gain: int, shift: int, groups: int) -> Norm | None:
-    """The numbers for a gain and a shift. A sum is ``gain * code`` and on average half a step more for every group.
-    None where larger shifts only cut off more multipliers."""
+def _norm(wanted: Wanted, gain: int, shift: int, codes: Ints, real: Reals) -> Norm | None:
+    """The numbers for a gain and a shift: a code counts ``gain``, and the addend takes what is left on average over
+    the results that are not cut, so that no channel is off as a whole. (Rounding down takes half a step of the result
+    from real values, half of the last bit less from those before the shift.) None where larger shifts only cut off more
+    multipliers."""
     scale = wanted.slope * gain * (1 << shift)
     if shift and np.abs(scale).min(where=scale != 0, initial=np.inf) > limits.PARAMETER_MAX:
         return None
-    middle = wanted.offset + wanted.slope * groups * (gain - 1) / 2
-    multiplier, addend = (
-        np.clip(np.rint(values), limits.PARAMETER_MIN, limits.PARAMETER_MAX).astype(np.int64)
-        for values in (scale, middle * (1 << shift))
-    )
-    return Norm(gain, multiplier, addend, shift, wanted.low == 0)
+    multiplier = _eight_bits(scale)
+    inside = (real > wanted.low) & (real < limits.OUTPUT_MAX)
+    inside |= ~inside.any(axis=1, keepdims=True)
+    addend = np.mean(real * (1 << shift) - codes * multiplier[:, None], axis=1, where=inside)
+    return Norm(gain, multiplier, _eight_bits(addend - 0.5), shift, wanted.low == 0)
+
+
+def _eight_bits(values: Reals) -> Ints:
+    return np.clip(np.rint(values), limits.PARAMETER_MIN, limits.PARAMETER_MAX).astype(np.int64)
 
 
 def _sums(wanted: Wanted) -> Ints:

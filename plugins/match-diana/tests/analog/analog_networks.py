@@ -112,10 +112,10 @@ def ternary(k: int, c: int, seed: int, size: int = 1) -> NDArray[np.int8]:
     return values.astype(np.int8)
 
 
-def integer_graph(path: Path, *without: str) -> Model:
-    """The model behind all passes but these."""
+def integer_graph(path: Path, *without: str, power_of_two: bool = False) -> Model:
+    """The model behind all passes but these, and ``power_of_two``: that which the networks here do not need."""
     target = hardware()
     soc = target.socs[0]
     passes = (*core_passes(soc, target.units), *diana_passes(soc))
-    left = tuple(item for item in passes if item.name not in {*without, *OTHERS})
+    left = tuple(item for item in passes if item.name not in without and (power_of_two or item.name not in OTHERS))
     return run_passes(load_model(path, None), left, context())
