@@ -87,9 +87,7 @@ def _reversed(values: NDArray[np.uint8]) -> Bytes:
 
 
 def _bias(match: Match, channels: int) -> NDArray[np.int64]:
-    found = s.requant_of(match)
-    assert not isinstance(found, str)  # a rule says so
-    return s.channel_biases(found, channels)
+    return s.channel_biases(s.made_requant(match), channels)
 
 
 def conv_weights(match: Match, workload: Workload) -> Arrays:

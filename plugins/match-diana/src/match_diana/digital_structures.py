@@ -67,6 +67,13 @@ def requant_of(match: Match) -> DigitalRequant | str:
     return DigitalRequant(shift, bias, relu=number(match, "low") == 0)
 
 
+def made_requant(match: Match) -> DigitalRequant:
+    """The requantisation of a match that the rules let pass."""
+    found = requant_of(match)
+    assert not isinstance(found, str)  # a rule says so
+    return found
+
+
 def number(match: Match, capture: str) -> int:
     """The first value of a captured constant."""
     return int(match.const(capture).reshape(-1)[0])

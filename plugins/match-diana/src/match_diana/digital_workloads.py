@@ -2,7 +2,7 @@
 
 Tensors lie at home in the stored forms of ``forms``, whose bytes the axes describe. Columns are never cut: words are
 reversed, and every piece of a row costs a copy of its own. Copies move multiples of 32 bytes, so no piece is shorter:
-rows of 16 bytes are cut in groups of which every one has at least two (``_row_group``).
+rows of 16 bytes are cut in groups of which every one has at least two (``digital_windows``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import prod
 from match_core import Axis, Dim, Form, Match, Operand, Workload
 
 from match_diana import digital_structures as s
+from match_diana import digital_windows as windows
 from match_diana.digital_interfaces import DIGITAL_ADD
 from match_diana.digital_limits import (
     CHANNEL_BLOCK,
@@ -26,7 +27,6 @@ from match_diana.digital_limits import (
 )
 from match_diana.forms import CHANNELS, ROWS, VECTOR
 
-Numbers = tuple[tuple[str, int], ...]
 Scratch = tuple[tuple[tuple[str, ...], int], ...]
 
 
@@ -37,13 +37,13 @@ def conv(match: Match) -> Workload:
     k, out, scratch = _blocks_of_rows(match, weights)
     return Workload(
         "digital_conv",
-        (k, Dim("C", inputs, tileable=False), *_spatial_dims(match)),
-        (_input(match, Axis("c", inputs)), weights, out),
-        prod(match.shape("weight")) * _pixels(match),
-        _geometry(match),
+        (k, Dim("C", inputs, tileable=False), *windows.spatial_dims(match)),
+        (windows.input_rows(match, Axis("c", inputs)), weights, out),
+        prod(match.shape("weight")) * windows.pixels(match),
+        windows.geometry(match),
         scratch=scratch,
         unroll=(("OX", LANES), ("K", LANES)),
-        arithmetic=_arithmetic(match),
+        arithmetic=windows.arithmetic(match),
     )
 
 
@@ -54,13 +54,9 @@ def _blocks_of_rows(match: Match, weights: Operand) -> tuple[Dim, Operand, Scrat
     outputs, size = match.shape("weight")[0], weights.axes[0].size
     surplus, short = size - outputs, prod(ROWS.padded_shape(match.output.shape)) < COPY_BYTES
     if surplus == 0 or short or prod(axis.size for axis in weights.axes) > WEIGHT_BYTES:
-        return Dim("K", size, granularity=LANES), _rows_operand(match, Axis("k", size, (("K", 1),))), ()
+        return Dim("K", size, granularity=LANES), windows.output_rows(match, Axis("k", size, (("K", 1),))), ()
     k = Dim("K", size, tileable=False)
-    return k, _rows_operand(match, Axis("k", outputs)), ((("OY", "OX"), surplus),)
-
-
-def _rows_operand(match: Match, channels: Axis) -> Operand:
-    return Operand("output", "output", (channels, *_output_rows(match)), form=ROWS.name)
+    return k, windows.output_rows(match, Axis("k", outputs)), ((("OY", "OX"), surplus),)
 
 
 def conv_channels(match: Match) -> Workload:
@@ -68,20 +64,20 @@ def conv_channels(match: Match) -> Workload:
     outputs, inputs, fy, fx = match.shape("weight")
     blocks = -(-outputs // CHANNEL_BLOCK)
     channels = channels_computed(outputs)
-    y, x = _output_rows(match)
+    y, x = windows.output_axes(match)
     out = (Axis("k", blocks, (("K", 1),)), y, x, Axis("k0", CHANNEL_BLOCK))
     return Workload(
         "digital_conv_channels",
-        (Dim("K", blocks), Dim("C", inputs, tileable=False), *_spatial_dims(match)),
+        (Dim("K", blocks), Dim("C", inputs, tileable=False), *windows.spatial_dims(match)),
         (
-            _input(match, Axis("c", inputs)),
+            windows.input_rows(match, Axis("c", inputs)),
             _weights("k", blocks, channels * (inputs * fy * fx + CONV_BIAS_BYTES)),
             Operand("output", "output", out, form=CHANNELS.name),
         ),
-        prod(match.shape("weight")) * _pixels(match),
-        (*_geometry(match), ("channels", channels)),
+        prod(match.shape("weight")) * windows.pixels(match),
+        (*windows.geometry(match), ("channels", channels)),
         unroll=(("OX", LANES), ("K", LANES)),
-        arithmetic=_arithmetic(match),
+        arithmetic=windows.arithmetic(match),
     )
 
 
@@ -101,26 +97,21 @@ def depthwise(match: Match) -> Workload:
     return Workload(
         "digital_depthwise",
         (
-            Dim("K", channels, tileable=_long_planes(match), granularity=DEPTHWISE_GROUP),
-            *_spatial_dims(match),
+            Dim("K", channels, tileable=windows.long_planes(match), granularity=DEPTHWISE_GROUP),
+            *windows.spatial_dims(match),
             Dim("TAIL", packed - channels + 1, tileable=False),
         ),
         (
-            _input(match, k),
+            windows.input_rows(match, k),
             Operand("weights", "constant", weights),
-            _rows_operand(match, k),
+            windows.output_rows(match, k),
         ),
-        channels * fy * fx * _pixels(match),
-        _geometry(match),
+        channels * fy * fx * windows.pixels(match),
+        windows.geometry(match),
         scratch=((("OY", "OX"), LANES - 1),),
         unroll=(("OX", LANES),),
-        arithmetic=_arithmetic(match),
+        arithmetic=windows.arithmetic(match),
     )
-
-
-def _long_planes(match: Match) -> bool:
-    """Whether one channel is enough for a copy; else a last tile of one might not be."""
-    return min(prod(ROWS.padded_shape(shape)[2:]) for shape in (match.shape("input"), match.output.shape)) >= COPY_BYTES
 
 
 def depthwise_blocks(match: Match) -> Workload:
@@ -130,15 +121,16 @@ def depthwise_blocks(match: Match) -> Workload:
     channels, _, fy, fx = match.shape("weight")
     weights = _weights("k", round_up(channels, LANES), LANES * fy * fx + CONV_BIAS_BYTES)
     k, out, scratch = _blocks_of_rows(match, weights)
+    whole = channels % LANES == 0
     return Workload(
         "digital_depthwise_blocks",
-        (replace(k, tileable=channels % LANES == 0), *_spatial_dims(match)),
-        (_input(match, Axis("c", channels, (("K", 1),) if k.tileable else ())), weights, out),
-        channels * fy * fx * _pixels(match),
-        (*_geometry(match), ("channels", channels)),
+        (replace(k, tileable=whole), *windows.spatial_dims(match)),
+        (windows.input_rows(match, Axis("c", channels, (("K", 1),) if whole else ())), weights, out),
+        channels * fy * fx * windows.pixels(match),
+        (*windows.geometry(match), ("channels", channels)),
         scratch=scratch,
         unroll=(("OX", LANES), ("K", LANES)),
-        arithmetic=_arithmetic(match),
+        arithmetic=windows.arithmetic(match),
     )
 
 
@@ -147,7 +139,7 @@ def dense(match: Match) -> Workload:
     second 16 are computed only if there are any."""
     inputs, outputs = match.shape("weight")
     c, k = round_up(inputs, LANES), round_up(outputs, COPY_BYTES)
-    found = _requant(match)
+    found = s.made_requant(match)
     return Workload(
         "digital_dense",
         (Dim("K", k, granularity=COPY_BYTES), Dim("C", c, tileable=False)),
@@ -184,7 +176,7 @@ def _sum(match: Match, form: Form) -> Workload:
         tuple(Operand(name, role, axes, form=form.name) for name, role in DIGITAL_ADD.operands),
         prod(match.shape("input_a")),
         (("elements", elements),),
-        arithmetic=(("shift", _requant(match).shift),),
+        arithmetic=(("shift", s.made_requant(match).shift),),
     )
 
 
@@ -205,75 +197,9 @@ def add_relu(match: Match) -> Workload:
         ),
         prod(match.shape("input_a")),
         (("elements", elements),),
-        arithmetic=(("shift", _requant(match).shift),),
+        arithmetic=(("shift", s.made_requant(match).shift),),
     )
-
-
-# ---- convolutions ----------------------------------------------------------------------------------------------
-
-
-def _spatial_dims(match: Match) -> tuple[Dim, ...]:
-    fy, fx = match.shape("weight")[2:]
-    return (
-        Dim("OY", int(match.output.shape[2]), granularity=_row_group(match)),
-        Dim("OX", round_up(int(match.output.shape[3]), LANES), tileable=False),
-        Dim("FY", fy, tileable=False),
-        Dim("FX", fx, tileable=False),
-        Dim("SPARE", _spare_rows(match) + 1, tileable=False),
-    )
-
-
-def _spare_rows(match: Match) -> int:
-    """Rows of the input that no output reads, which strides leave at the bottom. Tiles read them too, so that one of
-    all rows is one piece in memory."""
-    geometry = s.geometry_of(match)
-    last = (int(match.output.shape[2]) - 1) * geometry.strides[0] + geometry.kernel[0] - geometry.pads[0]
-    return max(0, match.shape("input")[2] - last)
-
-
-def _row_group(match: Match) -> int:
-    """Output rows come in groups of this many. Where a row has 16 bytes, tiles must have two rows at least, the last
-    one too: the least divisor of their number that is more than 1."""
-    height = int(match.output.shape[2])
-    narrow = min(match.shape("input")[3], int(match.output.shape[3])) <= LANES
-    return next(n for n in range(2, height + 1) if height % n == 0) if narrow and height > 1 else 1
-
-
-def _input(match: Match, channels: Axis) -> Operand:
-    _, _, height, width = match.shape("input")
-    geometry = s.geometry_of(match)
-    y = Axis("y", height, (("OY", geometry.strides[0]), ("FY", 1), ("SPARE", 1)), offset=geometry.pads[0])
-    return Operand("input", "input", (channels, y, Axis("x", round_up(width, LANES))), form=ROWS.name)
-
-
-def _output_rows(match: Match) -> tuple[Axis, Axis]:
-    height, width = (int(size) for size in match.output.shape[2:])
-    return Axis("y", height, (("OY", 1),)), Axis("x", round_up(width, LANES), (("OX", 1),))
 
 
 def _weights(axis: str, size: int, each: int) -> Operand:
     return Operand("weights", "constant", (Axis(axis, size, (("K", 1),)), Axis("byte", each)))
-
-
-def _pixels(match: Match) -> int:
-    return int(match.output.shape[2]) * int(match.output.shape[3])
-
-
-def _geometry(match: Match) -> Numbers:
-    return (("width", round_up(match.shape("input")[3], LANES)), ("stride", s.geometry_of(match).strides[0]))
-
-
-def _arithmetic(match: Match) -> Numbers:
-    found, width = _requant(match), match.shape("input")[3]
-    return (
-        ("pad_x", s.geometry_of(match).pads[1]),
-        ("columns_empty", round_up(width, LANES) - width),
-        ("shift", found.shift),
-        ("relu", int(found.relu)),
-    )
-
-
-def _requant(match: Match) -> s.DigitalRequant:
-    found = s.requant_of(match)
-    assert not isinstance(found, str)  # a rule says so
-    return found
