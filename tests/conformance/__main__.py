@@ -1,4 +1,4 @@
-"""``python -m tests.conformance``: run the suite, print the numbers and write the page docs/support-host.md."""
+"""``python -m tests.conformance``: run the suite, print the numbers and write the page docs/conformance.md."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from time import perf_counter
 
+from tests.conformance.page import page
 from tests.conformance.run import Verdict, run_cases
 from tests.conformance.suite import Case, node_cases, stored_cases
 from tests.conftest import ROOT
@@ -29,6 +30,8 @@ def main(arguments: list[str]) -> int:
             print(_line(verdict))
     _print_counts(verdicts, perf_counter() - start)
     if not options.names:
+        left_out = [case for case in found if case.left_out]
+        (ROOT / "docs" / "conformance.md").write_text(page(verdicts, left_out), encoding="utf-8")
         (FOLDER / "verdicts.txt").write_text("".join(f"{_line(verdict)}\n" for verdict in verdicts), encoding="utf-8")
     return 1 if any(verdict.status in ("wrong", "fault") for verdict in verdicts) else 0
 

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 CORE_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "core"
+
+
+@lru_cache(maxsize=8)
+def _lookup(folders: tuple[Path, ...]) -> Any:
+    """The compiled templates of these folders: compiling them takes longer than rendering a small program."""
+    from mako.lookup import TemplateLookup
+
+    return TemplateLookup(
+        directories=[str(folder) for folder in (*folders, CORE_TEMPLATES)],
+        strict_undefined=True,
+        input_encoding="utf-8",
+    )
 
 
 class Templates:
@@ -13,13 +27,7 @@ class Templates:
     errors."""
 
     def __init__(self, folders: tuple[Path, ...] = ()) -> None:
-        from mako.lookup import TemplateLookup
-
-        self._lookup = TemplateLookup(
-            directories=[str(folder) for folder in (*folders, CORE_TEMPLATES)],
-            strict_undefined=True,
-            input_encoding="utf-8",
-        )
+        self._lookup = _lookup(folders)
 
     def render(self, name: str, view: Mapping[str, object]) -> str:
         """The text of template ``name`` with the view's values, ending in one newline."""
