@@ -7,7 +7,10 @@ from math import prod
 
 from match_core.transforms.geometry import ConvGeometry
 
-ROWS, COLUMNS = 1152, 512
+from match_diana.constants import values
+
+_FIGURES = values()
+ROWS, COLUMNS = _FIGURES["analog_rows"], _FIGURES["analog_columns"]
 #: Activations lie in words of 64 channels of a pixel; so many rows of the array stand for a filter tap.
 CHANNEL_BLOCK = 64
 #: Input channels of one instruction (DORY's tiler).
