@@ -15,7 +15,7 @@ from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
-from match_core.frontend.tensors import empty_constants, empty_inputs, import_graph
+from match_core.frontend.tensors import empty_constants, empty_inputs, import_graph, name_outputs
 from match_core.ir.model import Model
 from match_core.ir.naming import c_identifier
 
@@ -62,6 +62,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     proto, provenance = inline_functions(proto, name_nodes(proto), source)
     check_nodes(proto, source)
     empty_inputs(proto)
+    name_outputs(proto)
     proto, provenance = to_working_opset(proto, provenance, source)
     widen_constants(proto)
     proto = infer_shapes(proto, source)

@@ -66,6 +66,19 @@ def empty_inputs(proto: onnx.ModelProto) -> None:
             node.input[position] = renamed.get(name, name)
 
 
+#: How many outputs recurrent layers have.
+_RECURRENT = {"RNN": 2, "GRU": 2, "LSTM": 3}
+
+
+def name_outputs(proto: onnx.ModelProto) -> None:
+    """Name the outputs that a model leaves out of recurrent layers: their kernels keep the state there (in place)."""
+    for node in proto.graph.node:
+        if node.domain in ("", "ai.onnx") and node.op_type in _RECURRENT:
+            node.output.extend([""] * (_RECURRENT[node.op_type] - len(node.output)))
+            for position, name in enumerate(node.output):
+                node.output[position] = name or f"{node.name}/output_{position}"
+
+
 def empty_constants(graph: gs.Graph) -> None:
     """What holds no element is a constant, whoever makes it, so that no kernel and no buffer is needed (in place).
     Graph inputs and outputs stay as they are."""

@@ -43,6 +43,7 @@ from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.normalization import build_normalization
 from match_core.host.kernels.pool import build_pool
+from match_core.host.kernels.recurrent import ACTIVATIONS, GATES, activation_names, build_recurrent
 from match_core.host.kernels.reduce import INTEGER_REDUCTIONS, REDUCTIONS, build_reduce
 from match_core.host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, SMALL, STORED_TYPES, ScalarOp
 from match_core.host.kernels.scalar_table import SCALAR_OPS
@@ -185,6 +186,12 @@ def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
     return (STATIC, ONE_OUTPUT, all_types(STORED_TYPES), types(own, op.data), *op.rules)
 
 
+def _activations(node: gs.Node) -> str | None:
+    unknown = [name for name in activation_names(node) if name not in ACTIVATIONS]
+    return f"activations are {', '.join(unknown)}" if unknown else None
+
+
+KNOWN_ACTIVATIONS = NodeRule("activations", f"activations are among {', '.join(ACTIVATIONS)}", _activations)
 PAD_MODE = attribute_is("mode", "constant", "constant", "edge", "reflect", "wrap")
 JOINING = attribute_is("reduction", "none", "none", *JOINS)
 #: Inputs of integer operators along the last axis: what requantisation leaves, or sums of it.
@@ -208,6 +215,12 @@ OPERATORS: tuple[Operator, ...] = (
         for name in ("ConvInteger", "match.nhwc::ConvInteger")
     ),
     Operator("ConvTranspose", "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv_transpose),
+    *(
+        Operator(
+            name, "recurrent", (STATIC, types(FLOATS, 0), types(("int32",), 4), KNOWN_ACTIVATIONS), build_recurrent
+        )
+        for name in GATES
+    ),
     Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
     Operator("MatMul", "dense", (STATIC, types((*FLOATS, "int32", "int64"), 0, 1)), build_dense),
     Operator("Gemm", "dense", (STATIC, types(FLOATS, 0, 1, 2)), build_dense),

@@ -173,7 +173,10 @@ def _space_to_depth(node: gs.Node) -> list[Copy]:
     source = (c * h * w, 1, b, w, h * w, b * w)  # n, x in block, x, y in block, channel, y
     out = row_major(shape_of(node.outputs[0]))
     shape = (n, b, w // b, b, c, h // b)
-    target = (out[0], c * out[1], 1, b * c * out[1], out[1], out[2])
+    if text(node, "mode", "DCR") == "DCR":
+        target = (out[0], c * out[1], 1, b * c * out[1], out[1], out[2])
+    else:
+        target = (out[0], out[1], 1, b * out[1], b * b * out[1], out[2])
     order = (0, 3, 1, 4, 5, 2)  # block row, block column, channel, y, x: the output's order
     return [Copy(tuple(shape[i] for i in order), tuple(source[i] for i in order), tuple(target[i] for i in order))]
 
