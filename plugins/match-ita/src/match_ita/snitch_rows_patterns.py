@@ -8,13 +8,15 @@ from match_ita import snitch_rows_move_rules as move_rules
 from match_ita import snitch_rows_move_workloads as mw
 from match_ita import snitch_rows_rules as rules
 from match_ita import snitch_rows_structures as s
+from match_ita import snitch_rows_sum_rules as sum_rules
+from match_ita import snitch_rows_sum_workloads as sw
 from match_ita import snitch_rows_workloads as w
 
 _SCALED = (rules.BYTES, rules.SHIFT)
 _PAIR = (*_SCALED, rules.SAME_SHAPES)
 _FUSED = (*_SCALED, rules.SIGNED, rules.PER_CHANNEL, rules.ONE_CLIP)
-_TOTAL = (*_SCALED, rules.SIGNED, rules.ONE_AXIS, rules.PER_TENSOR)
-_TOTAL_ADD = (*_TOTAL, rules.OUTERMOST, rules.SUM_PER_TENSOR, rules.RESIDUAL, rules.ONE_CLIP)
+_TOTAL = (*_SCALED, rules.SIGNED, sum_rules.ONE_AXIS, rules.PER_TENSOR)
+_TOTAL_ADD = (*_TOTAL, sum_rules.OUTERMOST, rules.SUM_PER_TENSOR, sum_rules.RESIDUAL, rules.ONE_CLIP)
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("add", "sum of two tensors", s.ADD, (*_PAIR, rules.PER_TENSOR, rules.ADD_FITS), w.add),
@@ -53,34 +55,34 @@ PATTERNS: tuple[Pattern, ...] = (
         (*_FUSED, rules.SAME_SHAPES, rules.SUM_PER_TENSOR, rules.ADD_TWICE_FITS),
         w.add_requant_twice,
     ),
-    Pattern("sum", "sum along an axis with requantisation", s.SUM, (*_TOTAL, rules.TOTAL_FITS), w.total),
+    Pattern("sum", "sum along an axis with requantisation", s.SUM, (*_TOTAL, sum_rules.TOTAL_FITS), sw.total),
     Pattern(
         "sum_two",
         "sum of two tensors that are joined for it, with requantisation",
         s.SUM_TWO,
-        (*_TOTAL, rules.ALL_INPUTS, rules.STACKED, rules.TWO_FITS),
+        (*_TOTAL, rules.ALL_INPUTS, sum_rules.STACKED, sum_rules.TWO_FITS),
         w.two,
     ),
     Pattern(
         "sum_three",
         "sum of three tensors that are joined for it, with requantisation",
         s.SUM_THREE,
-        (*_TOTAL, rules.ALL_INPUTS, rules.STACKED, rules.THREE_FITS),
-        w.three,
+        (*_TOTAL, rules.ALL_INPUTS, sum_rules.STACKED, sum_rules.THREE_FITS),
+        sw.three,
     ),
     Pattern(
         "sum_add",
         "sum along the outermost axis with requantisation, and another tensor",
         s.SUM_ADD,
-        (*_TOTAL_ADD, rules.TOTAL_ADD_FITS),
-        w.total_add,
+        (*_TOTAL_ADD, sum_rules.TOTAL_ADD_FITS),
+        sw.total_add,
     ),
     Pattern(
         "add_sum",
         "another tensor, and the sum along the outermost axis with requantisation",
         s.ADD_SUM,
-        (*_TOTAL_ADD, rules.ADD_TOTAL_FITS),
-        w.add_total,
+        (*_TOTAL_ADD, sum_rules.ADD_TOTAL_FITS),
+        sw.add_total,
     ),
     Pattern("lut", "function of single values, by a table", s.LUT, (rules.BYTES,), w.lut),
     Pattern("gelu", "integer GELU, by a table", s.GELU, (*_SCALED, rules.SIGNED), w.lut),

@@ -16,12 +16,13 @@ from match_ita.captures import number
 _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
 
 
-def _inputs(match: Match) -> tuple[str, ...]:
+def inputs_of(match: Match) -> tuple[str, ...]:
+    """The captured activations."""
     return tuple(name for name in ("input", "input_a", "input_b", "input_c") if match.has(name))
 
 
 def _bytes(match: Match) -> str | None:
-    kinds = [s.kind(match, name) for name in _inputs(match)]
+    kinds = [s.kind(match, name) for name in inputs_of(match)]
     wrong = sorted({kind.name for kind in (*kinds, np.dtype(match.output.dtype)) if kind not in _BYTES})
     return None if not wrong else f"there is {', '.join(wrong)}"
 
@@ -30,7 +31,7 @@ BYTES = Constraint("elements", "inputs and result are 8 bits wide", _bytes)
 
 
 def _signed(match: Match) -> str | None:
-    kinds = sorted({s.kind(match, name).name for name in _inputs(match)})
+    kinds = sorted({s.kind(match, name).name for name in inputs_of(match)})
     return None if kinds == ["int8"] else f"they are {', '.join(kinds)}"
 
 
@@ -39,7 +40,7 @@ SIGNED = Constraint("signs", "inputs are int8", _signed)
 
 def _all_inputs(match: Match) -> str | None:
     count = len(match.node("concat").inputs)
-    return None if count == len(_inputs(match)) else f"there are {count}"
+    return None if count == len(inputs_of(match)) else f"there are {count}"
 
 
 ALL_INPUTS = Constraint("inputs", "the tensors that are joined are all", _all_inputs)
@@ -112,62 +113,19 @@ def _one_clip(match: Match) -> str | None:
 ONE_CLIP = Constraint("bounds", "all steps clip alike", _one_clip)
 
 
-def _found(choose: Callable[[Match], object]) -> Callable[[Match], str | None]:
+def found(choose: Callable[[Match], object]) -> Callable[[Match], str | None]:
+    """Whether a form that the kernels have was found."""
     return lambda match: None if choose(match) is not None else "it does not"
 
 
 REQUANT_FITS = Constraint(
-    "product", "x * M + B fits 32 bits, or 63 with M of 32 bits for a shift of at least 32", _found(plan.requant)
+    "product", "x * M + B fits 32 bits, or 63 with M of 32 bits for a shift of at least 32", found(plan.requant)
 )
-ADD_FITS = Constraint("product", "the sum fits 32 bits, or 63 with factors of 32 for a shift of 32", _found(plan.add))
-TWICE_FITS = Constraint("product", "both steps have an equal form in 32 bits", _found(plan.requant_twice))
-ADD_REQUANT_FITS = Constraint("product", "both steps have an equal form in 32 bits", _found(plan.add_requant))
-ADD_TWICE_FITS = Constraint("product", "all steps have an equal form in 32 bits", _found(plan.add_requant_twice))
-EACH_FITS = Constraint("product", "there is an equal form in 32 bits", _found(plan.requant_narrow))
-TOTAL_FITS = Constraint("product", "the step has an equal form in 32 bits", _found(plan.total))
-TWO_FITS = Constraint("product", "the step has an equal form in 32 bits", _found(plan.two))
-THREE_FITS = Constraint("product", "the step has an equal form in 32 bits", _found(plan.three))
-TOTAL_ADD_FITS = Constraint(
-    "product", "both steps have an equal form in 32 bits", _found(lambda m: plan.total_add(m, swapped=False))
-)
-ADD_TOTAL_FITS = Constraint(
-    "product", "both steps have an equal form in 32 bits", _found(lambda m: plan.total_add(m, swapped=True))
-)
-
-
-def _one_axis(match: Match) -> str | None:
-    axes = match.const("axes").reshape(-1)
-    return None if axes.size == 1 else f"there are {axes.size} axes"
-
-
-ONE_AXIS = Constraint("axis", "the sum is along one axis", _one_axis)
-
-
-def _outermost(match: Match) -> str | None:
-    axis = number(match, "axes") % len(match.shape("input"))
-    return None if prod(match.shape("input")[:axis]) == 1 else f"the axis is {axis}"
-
-
-OUTERMOST = Constraint("axis", "the sum is along the outermost axis", _outermost)
-
-
-def _stacked(match: Match) -> str | None:
-    parts = [match.shape(name) for name in _inputs(match)]
-    if any(prod(shape) != prod(s.output_shape(match)) for shape in parts):
-        return f"parts are {', '.join('x'.join(map(str, shape)) for shape in parts)}"
-    axes = {int(match.node("concat").attrs["axis"]) % len(parts[0]), number(match, "axes") % len(parts[0])}
-    return None if axes == {0} else f"they are joined and summed along {sorted(axes)}"
-
-
-STACKED = Constraint("parts", "parts of the result's size are joined and summed along the first axis", _stacked)
-
-
-def _residual(match: Match) -> str | None:
-    sizes = prod(match.shape("input_b")), prod(s.output_shape(match))
-    return None if sizes[0] == sizes[1] else f"it has {sizes[0]} elements"
-
-
-RESIDUAL = Constraint("shapes", "what is added has the shape of the result", _residual)
+ADD_FITS = Constraint("product", "the sum fits 32 bits, or 63 with factors of 32 for a shift of 32", found(plan.add))
+TWICE_FITS = Constraint("product", "both steps have an equal form in 32 bits", found(plan.requant_twice))
+ADD_REQUANT_FITS = Constraint("product", "both steps have an equal form in 32 bits", found(plan.add_requant))
+ADD_TWICE_FITS = Constraint("product", "all steps have an equal form in 32 bits", found(plan.add_requant_twice))
+EACH_FITS = Constraint("product", "there is an equal form in 32 bits", found(plan.requant_narrow))
 
 
 def _norm_numbers(match: Match) -> str | None:

@@ -1,8 +1,6 @@
-"""How matches of row and element patterns become workloads: requantisation, tables, sums, normalisation."""
+"""How matches of row and element patterns become workloads: requantisation, tables, normalisation."""
 
 from __future__ import annotations
-
-from math import prod
 
 import numpy as np
 from match_core import Axis, Dim, Match, Operand, Workload
@@ -26,7 +24,8 @@ def words(value: int) -> tuple[int, int]:
     return int(np.uint32(value & 0xFFFFFFFF).astype(np.int32)), value >> 32
 
 
-def _clip(part: Affine | Sum) -> Numbers:
+def clip(part: Affine | Sum) -> Numbers:
+    """The bounds of results."""
     return (("low", part.low), ("high", part.high))
 
 
@@ -39,7 +38,7 @@ def _matrix(match: Match) -> tuple[Axis, Axis]:
     return axis("R", rows), axis("C", columns)
 
 
-def _elements(
+def elements(
     match: Match,
     kind: str,
     arithmetic: Numbers,
@@ -63,7 +62,8 @@ def _parameters(match: Match, numbers: int) -> tuple[Operand, ...]:
     return (Operand("parameters", "constant", (columns, Axis("parameter", numbers)), 32),)
 
 
-_BOTH = ("input_a", "input_b")
+#: Inputs of a sum of two.
+BOTH = ("input_a", "input_b")
 
 
 def add(match: Match) -> Workload:
@@ -98,7 +98,7 @@ def _pair(match: Match, factors: tuple[int, int], addend: int, shift: int, wide:
         ("flip_a", s.flip(match, "input_a")),
         ("flip_b", s.flip(match, "input_b")),
     )
-    return _elements(match, "snitch_add", arithmetic, _BOTH, geometry=(("wide", wide),))
+    return elements(match, "snitch_add", arithmetic, BOTH, geometry=(("wide", wide),))
 
 
 def requant(match: Match) -> Workload:
@@ -113,15 +113,15 @@ def requant(match: Match) -> Workload:
         ("flip", s.flip(match)),
     )
     parameters = _parameters(match, 3 if wide else 2)
-    return _elements(match, "snitch_requant", arithmetic, ("input",), parameters, (("wide", int(wide)),))
+    return elements(match, "snitch_requant", arithmetic, ("input",), parameters, (("wide", int(wide)),))
 
 
 def requant_twice(match: Match) -> Workload:
     """Two requantisations per channel."""
     steps = plan.requant_twice(match)
     assert steps is not None  # a rule says so
-    arithmetic = (("shift", steps[0].shift), ("second_shift", steps[1].shift), *_clip(steps[0]))
-    return _elements(match, "snitch_requant_twice", arithmetic, ("input",), _parameters(match, 4))
+    arithmetic = (("shift", steps[0].shift), ("second_shift", steps[1].shift), *clip(steps[0]))
+    return elements(match, "snitch_requant_twice", arithmetic, ("input",), _parameters(match, 4))
 
 
 def offset_each(match: Match) -> Workload:
@@ -129,8 +129,8 @@ def offset_each(match: Match) -> Workload:
     chosen = plan.requant_narrow(match)
     assert chosen is not None  # a rule says so
     addend = Operand("addend", "constant", _matrix(match), 32)
-    arithmetic = (("multiplier", int(chosen.multiplier[0])), ("shift", chosen.shift), *_clip(chosen))
-    return _elements(match, "snitch_offset_each", arithmetic, ("input",), (addend,))
+    arithmetic = (("multiplier", int(chosen.multiplier[0])), ("shift", chosen.shift), *clip(chosen))
+    return elements(match, "snitch_offset_each", arithmetic, ("input",), (addend,))
 
 
 def add_requant(match: Match) -> Workload:
@@ -139,7 +139,7 @@ def add_requant(match: Match) -> Workload:
     assert steps is not None  # a rule says so
     both, one = steps
     arithmetic = (*_numbers(both), ("sum_shift", both.shift), ("shift", one.shift))
-    return _elements(match, "snitch_add_requant", arithmetic, _BOTH, _parameters(match, 4))
+    return elements(match, "snitch_add_requant", arithmetic, BOTH, _parameters(match, 4))
 
 
 def add_requant_twice(match: Match) -> Workload:
@@ -148,78 +148,14 @@ def add_requant_twice(match: Match) -> Workload:
     assert steps is not None  # a rule says so
     both, one, two = steps
     shifts = (("sum_shift", both.shift), ("shift", one.shift), ("second_shift", two.shift))
-    return _elements(
-        match, "snitch_add_requant_twice", (*_numbers(both), *shifts, *_clip(both)), _BOTH, _parameters(match, 4)
+    return elements(
+        match, "snitch_add_requant_twice", (*_numbers(both), *shifts, *clip(both)), BOTH, _parameters(match, 4)
     )
 
 
 def lut(match: Match) -> Workload:
     """A table."""
-    return _elements(match, "snitch_lut", (), ("input",), (Operand("table", "constant", (Axis("value", 256),)),))
-
-
-def _summed_axes(match: Match) -> tuple[Axis, Axis, Axis, Axis]:
-    """Elements outside of the axis of the sum, its length, and a matrix inside of it."""
-    shape = match.shape("input")
-    summed = number(match, "axes") % len(shape)
-    s_size, c_size = s.matrix(shape[summed + 1 :])
-    return axis("O", prod(shape[:summed])), axis("N", shape[summed]), axis("S", s_size), axis("C", c_size)
-
-
-def _scale(chosen: Affine) -> Numbers:
-    return (
-        ("multiplier", int(chosen.multiplier[0])),
-        ("addend", int(chosen.addend[0])),
-        ("shift", chosen.shift),
-    )
-
-
-def total(match: Match) -> Workload:
-    """A sum along an axis: O, N, S, C."""
-    chosen = plan.total(match)
-    assert chosen is not None  # a rule says so
-    o, n, rows, c = _summed_axes(match)
-    operands = (Operand("input", "input", (o, n, rows, c)), Operand("output", "output", (o, rows, c)))
-    dims = (Dim("O", o.size), Dim("N", n.size, tileable=False), Dim("S", rows.size), Dim("C", c.size))
-    return Workload("snitch_sum", dims, operands, 0, arithmetic=(*_scale(chosen), *_clip(chosen)))
-
-
-def three(match: Match) -> Workload:
-    """The sum of three tensors, which nobody has to join."""
-    chosen = plan.three(match)
-    assert chosen is not None  # a rule says so
-    arithmetic = (*_scale(chosen), *_clip(chosen))
-    return _elements(match, "snitch_sum_three", arithmetic, (*_BOTH, "input_c"))
-
-
-def _total_add(match: Match, *, swapped: bool) -> Workload:
-    steps = plan.total_add(match, swapped=swapped)
-    assert steps is not None  # a rule says so
-    one, both = steps
-    _, n, rows, c = _summed_axes(match)
-    operands = (
-        Operand("input", "input", (n, rows, c)),
-        Operand("input_b", "input", (rows, c)),
-        Operand("output", "output", (rows, c)),
-    )
-    dims = (Dim("N", n.size, tileable=False), Dim("S", rows.size), Dim("C", c.size))
-    second = (
-        ("multiplier_a", both.multiplier_a),
-        ("multiplier_b", both.multiplier_b),
-        ("add_addend", both.addend),
-        ("add_shift", both.shift),
-    )
-    return Workload("snitch_sum_add", dims, operands, 0, arithmetic=(*_scale(one), *second, *_clip(both)))
-
-
-def total_add(match: Match) -> Workload:
-    """A sum along the outermost axis, and another tensor: N, S, C."""
-    return _total_add(match, swapped=False)
-
-
-def add_total(match: Match) -> Workload:
-    """The same; the other tensor is the sum's first input."""
-    return _total_add(match, swapped=True)
+    return elements(match, "snitch_lut", (), ("input",), (Operand("table", "constant", (Axis("value", 256),)),))
 
 
 def _rows(match: Match, kind: str, arithmetic: Numbers, geometry: Numbers = ()) -> Workload:

@@ -200,6 +200,12 @@ def test_attentions_that_are_refused(changes: dict[str, object], rule: object, v
     assert (rule.description, value) in g.refusals(y, "ita_attention")  # type: ignore[attr-defined]
 
 
+def test_queries_keys_and_values_of_other_widths_are_refused() -> None:
+    g = ItaGraph()
+    y = g.attention(g.input(100, 128), g.input(100, 64), g.input(192, 128))
+    assert (attention_rules.HEADS.description, "widths are 128, 64 and 192") in g.refusals(y, "ita_attention")
+
+
 def test_whole_blocks_of_keys_need_no_mask() -> None:
     g, y = one_attention(keys=128, qk=(1, 17, 0))
     assert set(g.matches(y)) == {"ita_attention"}
@@ -221,6 +227,13 @@ def test_products_with_other_multipliers_are_refused() -> None:
     g = ItaGraph()
     y = g.matmul(g.input(1, 64, 64), g.input(1, 64, 64), multiplier=300)
     assert refusal(g, y, "ita_matmul") == (rules.PRODUCT_REQUANT.description, "the multiplier is 300")
+
+
+def test_products_with_zero_points_are_refused() -> None:
+    g = ItaGraph()
+    y = g.matmul(g.input(1, 64, 64), g.input(1, 64, 64))
+    g.nodes[1].inputs.append(g.constant(3, np.int8))
+    assert refusal(g, y, "ita_matmul") == (rules.ZERO_POINTS.description, "there are zero points")
 
 
 # ---- what no pass makes, but a graph may hold --------------------------------------------------------------------
@@ -258,6 +271,13 @@ def test_a_result_in_another_order_is_not_turned() -> None:
     g, y = one_linear()
     same = g.node("Transpose", [y], [10, 64], np.int8, perm=[0, 1])
     assert (rules.TURNED.description, "it is [0, 1]") in g.refusals(same, "ita_linear_turned")
+
+
+def test_several_matrices_are_not_turned() -> None:
+    g = ItaGraph()
+    y = g.linear(g.input(3, 10, 64), 64)
+    turned = g.node("Transpose", [y], [3, 64, 10], np.int8, perm=[0, 2, 1])
+    assert (rules.TURNED.description, "there are 3 matrices") in g.refusals(turned, "ita_linear_turned")
 
 
 def test_a_turned_relu_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import onnx_graphsurgeon as gs
@@ -219,3 +220,10 @@ def test_padding_between_convolutions_is_inverted() -> None:
     assert np.abs(difference).max() <= 6
     pads = [node for node in after.graph.nodes if node.op == "Pad"]
     assert sorted(int(node.inputs[2].values) for node in pads) == [3, 118]
+
+
+def test_a_gelu_that_a_network_of_integers_has_behind_other_constants_stays() -> None:
+    """ITA's constants of the layer would change values."""
+    after = run(replace(model(ENTRIES), integer_source=True), context())
+    assert operators(after)["LutI8"] == 1
+    assert "none of ITA's, and a network of integers keeps its values" in after.notes[0]

@@ -6,9 +6,10 @@ import ctypes
 
 import pytest
 
-from .products_library import SANITISERS, compile_library
+from ..kernel_library import SANITISERS
+from .products_library import LIBRARY
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return compile_library(tmp_path_factory.mktemp("products"), *SANITISERS, "-O1")
+    return LIBRARY.compile(tmp_path_factory.mktemp("products"), *SANITISERS, "-O1")

@@ -4,41 +4,28 @@ call: the way from a graph over match, workload and packed constants to the byte
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 
-import match_ita
 import numpy as np
 import onnx_graphsurgeon as gs
 from match_core import Constant, KernelInterface, Match, Operand, Pattern, Workload
-from match_core.emit.interfaces import check_workload, context_header
+from match_core.emit.interfaces import check_workload
 from match_core.patterns.matcher import find_matches
 from match_core.schedule.geometry import axis_tile, far_strides
 from match_ita.snitch_products import CONSTANTS, INTERFACES, KERNELS, PATTERNS, kernel_cycles
 from numpy.typing import NDArray
 
-PACKAGE = Path(match_ita.__file__).resolve().parent
-RUNTIME = PACKAGE / "runtime"
+from ..kernel_library import RUNTIME, KernelLibrary, context_of, timing_of
+
 SOURCES = tuple(sorted(RUNTIME.glob("match_snitch_products*.c")))
-STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITISERS = ("-fsanitize=undefined", "-fno-sanitize-recover=undefined")
-CORES = Constant("cores", 8, "cores", "IEEE Design & Test 42:5, 2025")
 BARRIER = Constant("barrier_cycles", 20, "cycles", "the table of the package", estimate=True)
-TIMING = {constant.name: int(constant.value) for constant in (CORES, BARRIER, *CONSTANTS)}
+TIMING = timing_of((BARRIER, *CONSTANTS))
 #: What lies around every buffer, which no kernel may change.
 GUARD_BYTES = 64
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
-_CHARGE = """#ifndef MATCH_ITA_CHARGE_H
-#define MATCH_ITA_CHARGE_H
-#include <stdint.h>
-void test_charge(uint64_t cycles);
-#define match_ita_charge(cycles) test_charge(cycles)
-#endif
-"""
+#: A thread for each core.
 _TEAM = """#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include "match_ita_team.h"
@@ -79,42 +66,7 @@ uint64_t test_charged(uint32_t number) { return charges[number]; }
 """
 
 
-def write_headers(folder: Path, *, charged: bool = True) -> None:
-    """Contexts, figures, and a team of cores; without charges as on silicon."""
-    for interface in INTERFACES:
-        header = context_header(interface)
-        (folder / header.name).write_text(header.text)
-    figures = "".join(f"#define MATCH_ITA_{name.upper()} {value}u\n" for name, value in TIMING.items())
-    texts = {"snrt.h": '#include "match_ita_charge.h"\n' if charged else "", "team.c": _TEAM}
-    texts |= {"match_ita_charge.h": _CHARGE, "match_ita_timing.h": figures} if charged else {}
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-
-
-def compile_library(folder: Path, *flags: str) -> ctypes.CDLL:
-    """All kernels, free of warnings."""
-    write_headers(folder)
-    output = folder / "products.so"
-    paths = (f"-I{folder}", f"-I{RUNTIME}", *map(str, SOURCES), str(folder / "team.c"), "-o", str(output))
-    command = ["gcc", *STRICT, *flags, "-fPIC", "-shared", "-pthread", *paths]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    library = ctypes.CDLL(str(output))
-    library.test_charged.restype = ctypes.c_uint64
-    return library
-
-
-@lru_cache(maxsize=32)
-def _context(interface: KernelInterface) -> type[ctypes.Structure]:
-    sizes = [dim.lower() for dim in interface.dims]
-    for operand, axis in interface.windowed:
-        sizes += [f"{operand}_{axis}", f"{operand}_{axis}_pad_before", f"{operand}_{axis}_pad_after"]
-    layout = [
-        *((name, ctypes.c_void_p) for name in (*(name for name, _ in interface.operands), "scratch")),
-        *((name, ctypes.c_uint32) for name in sizes),
-        *((name, ctypes.c_int32) for name in interface.geometry),
-    ]
-    return type("Context", (ctypes.Structure,), {"_fields_": layout})
+LIBRARY = KernelLibrary(SOURCES, INTERFACES, TIMING, _TEAM)
 
 
 class Buffer:
@@ -171,7 +123,7 @@ def run_layer(library: ctypes.CDLL, graph: gs.Graph, name: str, inputs: Arrays) 
 
 
 def _call(library: ctypes.CDLL, interface: KernelInterface, workload: Workload, buffers: Mapping[str, Buffer]) -> None:
-    context = _context(interface)()
+    context = context_of(interface)()
     for name, buffer in buffers.items():
         setattr(context, name, buffer.address if buffer.values.nbytes else None)
     for dim in workload.dims:

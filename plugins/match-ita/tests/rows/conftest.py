@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from match_core.plugin.host import Plugins
 
-from .rows_library import SANITISERS, compile_library
+from ..kernel_library import SANITISERS
+from .rows_library import LIBRARY
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ita"))  # tests are imported by path
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return compile_library(tmp_path_factory.mktemp("rows"), *SANITISERS, "-O1")
+    return LIBRARY.compile(tmp_path_factory.mktemp("rows"), *SANITISERS, "-O1")
 
 
 @pytest.fixture(scope="session")
