@@ -14,9 +14,11 @@ from match_diana.forms import FORMS
 from match_diana.passes import power_of_two_scales, shift
 from match_diana.passes.analog_estimate import analog_cycles, conversion_cycles, digital_cycles
 
+from tests.conftest import ROOT
 from tests.docs.pages import DOCS, text_of
 
 PAGE = DOCS / "diana.md"
+PACKAGE = ROOT / "plugins" / "match-diana" / "src" / "match_diana"
 #: Axes of an image and of a vector, as the table of forms names them.
 AXES = {4: "NCHW", 2: "NC"}
 
@@ -133,3 +135,18 @@ def test_the_figures_are_those_of_the_package(request: pytest.FixtureRequest) ->
         PAGE.write_text(f"{before}<!-- diana figures -->\n{wanted}<!-- end -->{after}", encoding="utf-8")
         return
     assert _table("diana figures") == wanted
+
+
+def test_the_published_names_that_programs_use_are_listed() -> None:
+    """Those of the headers that the twin has in the place of the published ones; accesses to registers are one name."""
+    runtime = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").glob("*.c")))
+    runtime = re.sub(r"/\*.*?\*/", "", runtime, flags=re.DOTALL)
+    headers = ("kernels.h", "utils.h", "encoders_instruction_memory.h", "dory.h", "hwme_digital.h", "hwme_analog.h")
+    known = {
+        name
+        for header in headers
+        for name in re.findall(r"(\w+)(?:\(|\[)", (PACKAGE / "twin" / "include" / header).read_text(encoding="utf-8"))
+    }
+    used = {name for name in re.findall(r"\w+", runtime) if name in known and not name.startswith("hwme_")}
+    section = text_of(DOCS / "deploy-diana.md").split("\n## What a program uses\n")[1].split("\n\nThe inner parts")[0]
+    assert set(re.findall(r"`(\w+)`", section)) == used - {"padding"}
