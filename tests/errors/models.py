@@ -52,25 +52,20 @@ def truncated(path: Path) -> Path:
     return path
 
 
-def batch_of_two(path: Path) -> Path:
-    """A convolution whose graph input holds two samples."""
+def many_samples(path: Path) -> Path:
+    """A convolution whose graph input holds more samples than are taken."""
     weight = numpy_helper.from_array(np.ones((4, 3, 3, 3), np.float32), "w")
     node = helper.make_node("Conv", ["x", "w"], ["y"], name="conv", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
-    return save(path, [node], (2, 3, 8, 8), (2, 4, 8, 8), [weight])
+    return save(path, [node], (65, 3, 8, 8), (65, 4, 8, 8), [weight])
 
 
-def recurrent(path: Path) -> Path:
+def determinant(path: Path) -> Path:
     """A standard operator that no unit runs."""
-    random = np.random.default_rng(12)
-    constants = [
-        numpy_helper.from_array(random.standard_normal((1, 16, 3)).astype(np.float32), "w"),
-        numpy_helper.from_array(random.standard_normal((1, 16, 4)).astype(np.float32), "r"),
-    ]
     nodes = [
-        helper.make_node("LSTM", ["x", "w", "r"], ["states"], name="memory/lstm", hidden_size=4),
-        helper.make_node("Relu", ["states"], ["y"], name="activation"),
+        helper.make_node("Det", ["x"], ["values"], name="matrix/det"),
+        helper.make_node("Relu", ["values"], ["y"], name="activation"),
     ]
-    return save(path, nodes, (5, 1, 3), (5, 1, 1, 4), constants)
+    return save(path, nodes, (1, 3, 3), (1,))
 
 
 def foreign(path: Path) -> Path:

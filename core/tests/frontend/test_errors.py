@@ -129,9 +129,9 @@ def test_sizes_that_depend_on_data(saved):
 
 def test_batches(saved):
     pool = "MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)"
-    text = f"{HEAD} g (float[2,3,8,8] x) => (float[2,3,4,4] y) {{ [pool] y = {pool} }}"
+    text = f"{HEAD} g (float[65,3,8,8] x) => (float[65,3,4,4] y) {{ [pool] y = {pool} }}"
     error = refused(saved(text), "MATCH-F015")
-    assert "2 samples" in error.why
+    assert "65 samples" in error.why
 
 
 def test_messages_hold_no_control_characters_of_names(tmp_path):
