@@ -66,7 +66,8 @@ def compile_program(
     sources = sorted(path for path in program.glob("*.c") if path.name not in applications)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
-    return compile_sources(sources, own, [work, program], twin.defines, options)
+    shipped = {file.name for api in apis.values() for file in api.runtime}
+    return compile_sources(sources, own, shipped, [work, program], twin.defines, options)
 
 
 def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.errors import ToolError
-from match_core.io.cache_dir import cache_directory, write_whole
+from match_core.io.cache_dir import write_whole
+from match_core.twin.object_cache import ObjectCache
 
 #: The emitted program must be free of these warnings; the twin's own C too.
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
@@ -83,7 +83,7 @@ class Objects:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One source to compile. ``cached``: where its object is kept between builds (twin sources only)."""
+    """One source to compile. ``cached``: where its object is kept between builds, None if it is not."""
 
     source: Path
     target: Path
@@ -108,15 +108,24 @@ class _Running:
 
 
 def compile_sources(
-    program: list[Path], own: list[Path], includes: list[Path], defines: tuple[str, ...], options: BuildOptions
+    program: list[Path],
+    own: list[Path],
+    shipped: Collection[str],
+    includes: list[Path],
+    defines: tuple[str, ...],
+    options: BuildOptions,
 ) -> Objects:
-    """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects of the twin, which
-    depend on no model, are kept in a cache directory."""
+    """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that depend on no
+    model are kept in a cache directory: the twin's, and those of the program's sources that ``shipped`` names."""
     command = (*host_compiler().split(), *options.flags, *(f"-D{define}" for define in defines))
-    folder, key = own[0].parent, _cache_key(command, own)
+    cache, folder = ObjectCache(command, includes), own[0].parent
     kind = "_threads" if options.threads else ""
-    jobs = [_Job(path, folder / f"program_{path.stem}{kind}.o", None) for path in program]
-    jobs += [_Job(path, folder / f"{path.stem}{kind}.o", _cached(path, key)) for path in own]
+
+    def job_of(path: Path, target: str, kept: bool) -> _Job:
+        return _Job(path, folder / target, cache.path(path) if kept else None)
+
+    jobs = [job_of(path, f"program_{path.stem}{kind}.o", path.name in shipped) for path in program]
+    jobs += [job_of(path, f"{path.stem}{kind}.o", path.name != "harness.c") for path in own]
     objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs})
     running: list[_Running] = []
     try:
@@ -133,20 +142,6 @@ def compile_sources(
         for compiler in running:
             compiler.process.communicate()
     return objects
-
-
-def _cache_key(command: tuple[str, ...], own: list[Path]) -> str:
-    """Digest of the compiler, the flags and all of the twin's files: any change rebuilds everything."""
-    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=False).stdout
-    digest = hashlib.sha256("\0".join([*command, version]).encode())
-    folder = own[0].parent
-    for path in sorted(path for path in folder.iterdir() if path.suffix in (".h", ".c") and path.name != "harness.c"):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:24]
-
-
-def _cached(source: Path, key: str) -> Path | None:
-    return None if source.name == "harness.c" else cache_directory("twin") / key / f"{source.stem}.o"
 
 
 def _check(status: int, what: str, output: str) -> None:

@@ -1,0 +1,59 @@
+"""Objects that are kept between builds: those of the twin's sources and of the runtime files that ship with programs.
+
+An object is found by what the compiler reads to make it: its command, the source, and every header the source may
+include. Sources of a model are not kept: the cache would grow with every model that was ever run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from match_core.io.cache_dir import cache_directory
+
+#: A header's name wherever it stands: in an include, in a macro that is included, in ``__has_include``.
+_HEADER = re.compile(rb'["<]([\w./+-]+\.h)[">]')
+
+
+class ObjectCache:
+    """Where the objects lie that ``command`` (compiler and flags) makes, which looks for headers in ``includes``."""
+
+    def __init__(self, command: Sequence[str], includes: Sequence[Path]) -> None:
+        version = subprocess.run([command[0], "--version"], capture_output=True, check=False).stdout
+        words = "\0".join(command).encode()
+        self._compiler = words + b"\0" + version
+        self._named_by_command = _headers(words)
+        self._includes = tuple(includes)
+        self._files: dict[Path, tuple[bytes, tuple[str, ...]]] = {}
+
+    def path(self, source: Path) -> Path:
+        """Of the object of ``source``. Headers count by content in whatever folder they are found, those that the
+        preprocessor would leave out too: at worst something is compiled once more."""
+        content, headers = self._file(source)
+        digest = hashlib.sha256(b"\0".join((self._compiler, source.name.encode(), content)))
+        waiting = [*self._named_by_command, *headers]
+        seen: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for folder in self._includes:
+                content, headers = self._file(folder / name)
+                digest.update(name.encode() + b"\0" + content)
+                waiting += headers
+        return cache_directory("twin") / digest.hexdigest()[:24] / f"{source.stem}.o"
+
+    def _file(self, path: Path) -> tuple[bytes, tuple[str, ...]]:
+        """Digest of a file and the headers it names; nothing where there is no such file."""
+        if path not in self._files:
+            text = path.read_bytes() if path.is_file() else b""
+            self._files[path] = (hashlib.sha256(text).digest(), _headers(text))
+        return self._files[path]
+
+
+def _headers(text: bytes) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.decode() for name in _HEADER.findall(text)))
