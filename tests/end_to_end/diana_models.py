@@ -321,7 +321,9 @@ def network(path: Path, seed: int, shape: tuple[int, int, int], zero_point: int,
 def _step(b: DianaBuilder, x: Activation, step: Step) -> Activation:
     channels, height, width = x.values.shape[1:]
     if step.kind == "sum":
-        return b.sum(b.layer(x, channels, step.kernel, relu=step.relu), x, relu=not step.relu)
+        rows, columns = step.kernel
+        same = ((rows - 1) // 2, (columns - 1) // 2, rows // 2, columns // 2)
+        return b.sum(b.layer(x, channels, step.kernel, pads=same, relu=step.relu), x, relu=not step.relu)
     if step.kind == "pool" and min(height, width) >= 3:
         return b.pool(x, 2, step.stride)
     pads = tuple(min(pad, step.kernel[axis % 2] - 1) for axis, pad in enumerate(step.pads))
@@ -334,8 +336,8 @@ def _step(b: DianaBuilder, x: Activation, step: Step) -> Activation:
 
 
 def readable(path: Path) -> Path:
-    """A picture's layer, one with ternary weights, a residual sum and pooling on the host: something of each unit."""
+    """A picture's layer, three with ternary weights, a residual sum, pooling on the host: something of each unit."""
     b = DianaBuilder(36, (3, 16, 16))
     x = b.layer(b.input, 64, relu=True)
-    x = b.sum(b.layer(x, 64, ternary=True), x)
-    return b.save_all(path, b.pool(b.layer(x, 10, (1, 1)), 16, 16))
+    x = b.sum(b.layer(b.layer(x, 64, relu=True, ternary=True), 64, ternary=True), x)
+    return b.save_all(path, b.pool(b.layer(x, 32, stride=2, ternary=True), 8, 8))

@@ -9,6 +9,7 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
 
 from core.tests.emit.side_program import emit
+from tests.end_to_end.diana_models import readable
 from tests.end_to_end.models import QdqBuilder
 from tests.end_to_end.qdq_encoders import Encoder, save
 
@@ -69,4 +70,13 @@ def test_attention_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, st
     request = CompileRequest(model, "ita", quantized_io=True, execution="sequential", cache=False)
     sources = compile_model(request, plugins).compilation.sources
     for name in ("attention.h", "attention.c", "attention_ita.c"):
+        golden(name, sources.text(name))
+
+
+def test_diana_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
+    """Two arrays and the host, little L1: noted weights, conversions between stored forms, blocking copies of rows."""
+    model = readable(tmp_path / "diana.onnx")
+    request = CompileRequest(model, "diana", memory=(("l1", 24_000),), cache=False)
+    sources = compile_model(request, plugins).compilation.sources
+    for name in ("diana.h", "diana.c", "diana_digital.c", "diana_analog.c", "diana_host.c", "example_main.c"):
         golden(name, sources.text(name))

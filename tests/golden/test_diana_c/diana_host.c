@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diana: kernels of unit host, one function per node, in place on l2. */
+#include <stdint.h>
+#include <string.h>
+#include "match_runtime.h"
+#include "diana_tasks.h"
+
+static inline int64_t host_linear_1(int64_t x, int64_t mx, int64_t addend)
+{
+    return (int64_t)((uint64_t)x * (uint64_t)mx + (uint64_t)addend);
+}
+
+/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */
+static inline int8_t host_shift_clip_i8(int64_t total, int32_t shift, int64_t low, int64_t high)
+{
+    const int64_t value = total >> shift;
+    return (int8_t)(value < low ? low : value > high ? high : value);
+}
+
+/* Convert of input (inserted) on host (host_convert)
+ * N=768; 4052 cycles (modelled) */
+/* 1x3x16x16 from plain to rows form */
+static void diana_host_00_kernel(const int8_t *restrict in0, int8_t *restrict out0)
+{
+    for (int32_t j = 0; j < 3; j++) {
+        for (int32_t k = 0; k < 16; k++) {
+            for (int32_t l = 0; l < 4; l++) {
+                uint32_t word;
+                memcpy(&word, &in0[j * 256 + k * 16 + 4 * l], sizeof(word));
+                word = (word >> 24) | ((word >> 8) & 0xff00u) | ((word << 8) & 0xff0000u) | (word << 24);
+                memcpy(&out0[j * 256 + k * 16 + 4 * l], &word, sizeof(word));
+            }
+        }
+    }
+}
+
+void diana_host_00(void *argument)
+{
+    const match_task_t *const task = argument;
+    diana_host_00_kernel(task->in[0], task->out[0]);
+}
+
+/* Convert of conv21_requant_analog (inserted) on host (host_convert)
+ * N=2048; 24596 cycles (modelled) */
+/* 1x32x8x8 from channels to plain form */
+static void diana_host_06_kernel(const int8_t *restrict in0, int8_t *restrict out0)
+{
+    for (int32_t j = 0; j < 32; j++) {
+        for (int32_t k = 0; k < 8; k++) {
+            for (int32_t l = 0; l < 8; l++) {
+                out0[j * 64 + k * 8 + l] = in0[(k * 512 + l * 64 + j) ^ 3];
+            }
+        }
+    }
+}
+
+void diana_host_06(void *argument)
+{
+    const match_task_t *const task = argument;
+    diana_host_06_kernel(task->in[0], task->out[0]);
+}
+
+/* pool26 on host (host_conv_integer_requant)
+ * N=32; 19604 cycles (modelled) */
+/* ConvInteger, RequantI8: 32 to 32 channels, kernel 8x8, stride 8x8, 32 groups */
+static void diana_host_07_kernel(
+    const int8_t *restrict in0,
+    const int8_t *restrict in1,
+    int8_t *restrict out0)
+{
+    for (int32_t g = 0; g < 32; g++) {
+        int32_t acc = 0;
+        for (int32_t ky = 0; ky < 8; ky++) {
+            for (int32_t kx = 0; kx < 8; kx++) {
+                acc += in0[g * 64 + ky * 8 + kx] * in1[g * 64 + ky * 8 + kx];
+            }
+        }
+        out0[g] = host_shift_clip_i8(host_linear_1(acc, 1593676833, INT64_C(20401094655)), 31, -128, 127);
+    }
+}
+
+void diana_host_07(void *argument)
+{
+    const match_task_t *const task = argument;
+    diana_host_07_kernel(task->in[0], diana_07_1, task->out[0]);
+}
