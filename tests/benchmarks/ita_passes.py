@@ -22,11 +22,10 @@ from match_core.plugin.host import Plugins
 from match_core.transforms.base import Phase
 from match_core.transforms.order import order_passes
 from match_core.transforms.pipeline import core_passes, run_passes
-from numpy.typing import NDArray
 
 from tests.benchmarks.runs import MODELS, told
 from tests.benchmarks.tables import ROOT, Column, Table
-from tests.benchmarks.transformers import FULL
+from tests.benchmarks.transformers import FULL, Reals, cosine, stored_results
 
 NETWORKS = (
     "ita_mobilebert_l1_int8_qdq",
@@ -40,8 +39,6 @@ NETWORKS = (
 COMMAND = "tests.benchmarks.ita_passes"
 PAGE = ROOT / "docs" / "ita.md"
 SOFTMAX = "ita_softmax"
-
-Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +69,6 @@ def _result(graph: Model, feeds: Arrays) -> Reals:
     return np.asarray(output, np.float64)
 
 
-def cosine(one: Reals, two: Reals) -> float:
-    """Cosine similarity of two results."""
-    a, b = one.reshape(-1), two.reshape(-1)
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
-
-
 def tables(folders: Sequence[Path], plugins: Plugins) -> tuple[Table, Table]:
     """Effects of single passes; distances of the whole."""
     soc = plugins.soc("ita")
@@ -88,7 +79,7 @@ def tables(folders: Sequence[Path], plugins: Plugins) -> tuple[Table, Table]:
         model = load_model(folder / "model.onnx")
         with np.load(folder / "inputs.npz") as archive:
             feeds = {key: archive[key][0] for key in archive.files}
-        quantised, real = _known(folder)
+        quantised, real = stored_results(folder)
         itamax = lowered(model, feeds, context, plugins)
         cores = lowered(model, feeds, context, plugins, SOFTMAX)
         single.append({**itamax.effects, "ita_attention": cores.effects["ita_attention"]})
@@ -109,17 +100,6 @@ def tables(folders: Sequence[Path], plugins: Plugins) -> tuple[Table, Table]:
     )
     ends = (Column("network"), *(Column(heading, ".5f") for heading in headings))
     return Table("ita-passes", about, columns, rows), Table("ita-distances", about, ends, tuple(whole))
-
-
-def _known(folder: Path) -> tuple[Reals, Reals]:
-    """The stored outputs of the quantised model, and those of the float model: beside them, or in a folder of its own
-    for the same inputs."""
-    with np.load(folder / "outputs.npz") as archive:
-        quantised, real = archive["output"], archive.get("torch_f32__output")
-    if real is None:
-        with np.load(folder.with_name(folder.name.replace("_int8_qdq", "_f32")) / "outputs.npz") as archive:
-            real = archive["output"]
-    return quantised[0].astype(np.float64), real[0].astype(np.float64)
 
 
 def _short(folder: Path) -> str:
