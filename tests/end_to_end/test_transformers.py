@@ -216,12 +216,13 @@ def test_the_softmax_may_stay_on_the_cores(name: str, shared_model: Callable[[st
 
 
 #: Full size: encoder, layers, least cosine similarity with the quantised model's output. Errors add up over layers.
+#: Measured: 0.9786, 0.9789, 0.9893, 0.9967, 0.9826, 0.9718.
 FULL = {
-    "ita_mobilebert_l24_int8_qdq": 0.97,
-    "ita_dinov2_l12_int8_qdq": 0.97,
-    "ita_whisper_l4_int8_qdq": 0.97,
-    "mobilebert_l24_int8_qdq": 0.97,
-    "dinov2_small_l12_int8_qdq": 0.97,
+    "ita_mobilebert_l24_int8_qdq": 0.977,
+    "ita_dinov2_l12_int8_qdq": 0.977,
+    "ita_whisper_l4_int8_qdq": 0.988,
+    "mobilebert_l24_int8_qdq": 0.996,
+    "dinov2_small_l12_int8_qdq": 0.981,
     "whisper_tiny_l4_int8_qdq": 0.97,
 }
 
