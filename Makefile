@@ -22,7 +22,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m slow
+	MATCH_TEST_EXAMPLES=full $(BIN)/python -m pytest -n 2 -m slow
 
 test-qemu: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests/ports

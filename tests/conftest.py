@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from match_core.plugin.host import Plugins
 
+from tests.examples import all_examples
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MODELS = ROOT.parent / "shared" / "models"
 #: The installed command, whatever the PATH says.
@@ -20,6 +22,16 @@ MATCH = (sys.executable, "-c", "from match_core.cli.main import main; main()")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With all of their examples the property tests of all packages are slow: ``make test-slow`` runs them too."""
+    if not all_examples():
+        return
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")

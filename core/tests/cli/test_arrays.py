@@ -13,6 +13,8 @@ from match_core.errors import UsageError
 from match_core.io.arrays import Arrays, TensorSpec, as_samples, read_arrays, read_samples, write_arrays
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 IMAGE = TensorSpec("image", (1, 3, 4), "int8")
 SCALE = TensorSpec("scale", (), "float32")
 
@@ -185,7 +187,7 @@ def test_files_that_are_no_archive(tmp_path: Path, kind: str, capsys: pytest.Cap
     assert capsys.readouterr().out == ""
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12),
     shape=st.lists(st.integers(1, 4), max_size=3),

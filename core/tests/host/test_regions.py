@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from match_core.host.region import find_regions, find_regions_between
 from match_core.patterns.topology import Topology
 
+from tests.examples import examples
+
 node = onnx.helper.make_node
 MODELS = Path(__file__).resolve().parents[3].parent / "shared" / "models"
 
@@ -121,7 +123,7 @@ def dags(draw: st.DrawFn) -> tuple[list[onnx.NodeProto], tuple[str, ...]]:
     return nodes, tuple(name for name in names[1:] if name not in read)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(dags())
 def test_regions_are_convex_with_one_result(made: tuple[list[onnx.NodeProto], tuple[str, ...]]) -> None:
     """Checked against the definition, by reachability: nothing outside lies between two members."""

@@ -14,6 +14,8 @@ from match_core.ir.model import Model
 from match_core.ir.reference import ReferenceRunner
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 Ints = NDArray[np.int64]
 SIGNED = st.integers(-128, 127)
 
@@ -83,7 +85,7 @@ def streamed(values: list[int], group: int, numerator: int) -> list[int]:
     return [numerator // total >> halvings(top - v) for v in values]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 5), st.integers(1, 5), st.data())
 def test_shift_softmax_is_the_stream(groups: int, width: int, data: st.DataObject) -> None:
     values = data.draw(st.lists(SIGNED, min_size=groups * width, max_size=groups * width))
@@ -135,7 +137,7 @@ def requantised_norm(row: list[int], m: list[int], b: list[int], divisor: int, e
     return result
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data(), unsigned=st.booleans(), shift=st.integers(0, 20), epsilon=st.integers(1, 1 << 51))
 def test_layer_norm_with_requantisation(data: st.DataObject, unsigned: bool, shift: int, epsilon: int) -> None:
     size = data.draw(st.integers(2, 24))

@@ -27,6 +27,7 @@ from match_core.mapping.validate import mapping_faults
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
 
 from core.tests.mapping.rows import Lab, Price, lab
+from tests.examples import examples
 
 QUICK: dict[str, Any] = {"steps_max": 6_000, "solver_seconds": 0.02}
 CHAIN = {"a": ["in"], "b": ["a"], "c": ["b"]}
@@ -191,7 +192,7 @@ def _fits(steps: Any, order: tuple[int, ...]) -> bool:
 prices = st.builds(Price, st.integers(0, 60), st.integers(500, 3000))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(
     graph=st.sampled_from([{"a": ["in"]}, {"a": ["in"], "b": ["a"]}, {"a": ["in"], "b": ["in"]}]),
     fast=prices,
@@ -246,7 +247,7 @@ def sequential_on_queues(made: Lab) -> int:
     return simulate(steps, range(len(steps)), evaluator.signalling).finish
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(made=labs(), parallel=st.sampled_from(["whole", "tiles", "views", "pipeline"]))
 def test_it_is_valid_and_never_slower_than_the_sequential_one(made: Lab, parallel: Any) -> None:
     mapping = mapped(made, parallel=parallel)

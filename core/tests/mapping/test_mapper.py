@@ -16,6 +16,8 @@ from match_core.mapping.result import Mapping, Refusal
 from match_core.mapping.validate import InvalidMappingError, mapping_faults, validate_mapping
 from match_core.patterns.language import Constraint
 
+from tests.examples import examples
+
 CHAIN = {"a": ["in"], "b": ["a"], "c": ["b"], "d": ["c"]}
 
 
@@ -103,7 +105,7 @@ def is_cover(part: Component, cover) -> bool:
     return nodes == list(part.nodes) and not any(f <= indices for f in part.forbidden)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(part=components())
 def test_all_solvers_agree_with_trying_everything(part):
     best = best_by_trying_all(part)

@@ -13,6 +13,8 @@ from match_core.mapping.mapper import choose
 from match_core.mapping.validate import mapping_faults
 from match_core.schedule.loops import Objective
 
+from tests.examples import examples
+
 #: (cycles, energy in pJ) of the choices for each node of a chain.
 Figures = list[list[tuple[int, int]]]
 figures = st.lists(
@@ -44,7 +46,7 @@ def best_of(chain: Figures, objective: Objective) -> int:
 
 
 @pytest.mark.parametrize("objective", ["latency", "energy", "edp"])
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chain=figures)
 def test_no_cover_is_better(lab, objective: Objective, chain: Figures) -> None:
     model, assignments = offered(lab, chain)

@@ -12,6 +12,8 @@ from match_core.planning import allocate as allocate_module
 from match_core.planning.allocate import Block, allocate
 from match_core.planning.packing import live_bytes
 
+from tests.examples import examples
+
 INSTANCES = Path(__file__).parents[4] / "shared/data/minimalloc/benchmarks"
 
 blocks_of_any_kind = st.lists(
@@ -40,7 +42,7 @@ def faults(blocks, allocation, alignment) -> list[str]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(blocks=blocks_of_any_kind, alignment=st.sampled_from([1, 4, 16]))
 def test_random_allocations_are_valid(blocks, alignment):
     allocation = allocate(blocks, alignment)
@@ -51,7 +53,7 @@ def test_random_allocations_are_valid(blocks, alignment):
     assert allocate(blocks, alignment) == allocation
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(blocks=blocks_of_any_kind.filter(lambda blocks: len(blocks) > 3))
 def test_a_capacity_at_the_bound_is_met_or_proven_impossible(blocks):
     bound = max(live_bytes(blocks, 1).values())

@@ -15,10 +15,14 @@ from match_core.planning.concurrent.options import PlanOptions
 from match_core.planning.concurrent.plan import plan_concurrent
 from match_core.planning.validate_concurrent import concurrent_faults
 
+from tests.examples import examples
+
 UNITS = ("host", "npu", "cluster")
 FAST = PlanOptions(deterministic_seconds=0.0)
 RELAXED = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -11,6 +11,8 @@ from match_core.planning.dataflow import tensor_bytes
 from match_core.planning.plan import plan
 from match_core.planning.validate import InvalidProgramError, program_faults, validate_program
 
+from tests.examples import examples
+
 
 @st.composite
 def networks(draw):
@@ -34,7 +36,7 @@ def networks(draw):
     return nodes, sizes, views, scratch
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(network=networks(), alignment=st.sampled_from([1, 4, 8]))
 def test_plans_of_random_networks_are_valid(lab, network, alignment):
     nodes, sizes, views, scratch = network

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from match_core.planning.streaming import Problem, Variant, choose_streaming
 
+from tests.examples import examples
+
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
@@ -26,7 +28,7 @@ def best_of(problem: Problem) -> int | None:
     return min(fitting, default=None)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(problems())
 def test_no_choice_that_fits_is_cheaper(problem: Problem) -> None:
     found, best = choose_streaming(problem), best_of(problem)

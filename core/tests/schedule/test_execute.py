@@ -18,10 +18,11 @@ from match_core.schedule.workload import Workload
 
 from core.tests.schedule.literal_run import is_right, steps_of
 from core.tests.schedule.random_layers import RandomModel, chip, hand_made, models, up, workloads
+from tests.examples import examples
 
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 #: Searches take longer than runs.
-SEARCHED = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+SEARCHED = settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
 CHIPS = st.tuples(st.booleans(), st.booleans())
 OVERLAPS: st.SearchStrategy[Overlap] = st.sampled_from(["all", "data", "none"])
 

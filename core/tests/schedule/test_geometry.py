@@ -12,6 +12,8 @@ from match_core.schedule.geometry import AxisTile, axis_tile
 from match_core.schedule.loops import LoopSchedule
 from match_core.schedule.workload import Axis, Operand
 
+from tests.examples import examples
+
 ROWS = Axis("y", 8, (("OY", 2), ("FY", 1)), offset=1)
 
 
@@ -56,7 +58,7 @@ def test_packed_axes_count_rounded_sizes():
     assert geometry.tile_far_offset(operand, {"C": 16}, {"C": 4}) == 48
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_copies_touch_exactly_the_bytes_of_each_tile_in_order(lab, data):
     """The far addresses of the copies, level by level, are those of the tile's elements in row-major order."""

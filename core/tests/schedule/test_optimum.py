@@ -29,8 +29,9 @@ from match_core.schedule.workload import Axis, Dim, Operand, Workload
 from core.tests.schedule.random_layers import assemble, axes, chip, workloads
 from core.tests.schedule.simulation import Simulation
 from core.tests.schedule.test_timeline import sharp_models
+from tests.examples import examples
 
-MANY = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def whole_bytes(workload: Workload) -> int:
@@ -106,7 +107,7 @@ def test_schedules_are_legal_and_cost_what_their_events_say(data: st.DataObject,
     assert schedule(request) == answer
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), workload=workloads())
 def test_bounds_are_never_above_the_cost(data: st.DataObject, workload: Workload) -> None:
     request = data.draw(requests(workload))
@@ -173,7 +174,7 @@ def every_schedule(request: ScheduleRequest) -> Iterator[LoopSchedule]:
                 yield assemble(workload, request.soc, request.unit, order, [p for way in placements for p in way])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_nothing_in_the_space_is_better(data: st.DataObject) -> None:
     workload = data.draw(tiny())

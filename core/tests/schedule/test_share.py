@@ -16,8 +16,9 @@ from match_core.schedule.workload import Axis, Dim, Operand, Workload
 
 from core.tests.schedule.literal_run import Values, direct, far_shape, random_data
 from core.tests.schedule.random_layers import workloads
+from tests.examples import examples
 
-MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def sliced(workload: Workload, part: Workload, data: dict[str, Values], dim: str, first: int) -> dict[str, Values]:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from core.tests.schedule.random_layers import RandomModel, axes, chip, hand_made, workloads
 from core.tests.schedule.simulation import Simulation
+from tests.examples import examples
 
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def test_depths_must_not_fall() -> None:
         cost_of(request, [TileLoop("Y", 4, 1)], {"Y": 1}, way)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(workloads(), st.sampled_from(["all", "data"]), st.data())
 def test_nothing_goes_on_beside_copies_over_a_link_that_blocks(
     workload: Workload, overlap: Overlap, data: st.DataObject

@@ -16,6 +16,8 @@ from match_core.transforms.base import PassContext
 from numpy.typing import NDArray
 from quantised import FLOAT_FORM, compare, count, lower, ops, parameters
 
+from tests.examples import examples
+
 INT8 = np.dtype(np.int8)
 Make = Callable[..., Model]
 Context = Callable[..., PassContext]
@@ -195,7 +197,7 @@ def test_a_range_too_small_for_a_few_inputs_does_not_split_the_chain(model_of: M
     assert np.abs(after - exact).max() <= 0.51
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10**6),
     zero=st.integers(-100, 100),

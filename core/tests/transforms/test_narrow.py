@@ -23,6 +23,8 @@ from match_core.transforms.unsigned_activations import UNSIGNED_ACTIVATIONS
 from match_core.transforms.verify import VerifyPass
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 RANDOM = np.random.default_rng(41)
 ModelOf = Callable[..., Model]
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -385,7 +387,7 @@ def test_the_whole_pipeline_keeps_every_bit(model_of: ModelOf, accelerated: Pass
     assert {"match.nhwc::ConvInteger", "match.arith::AddRequantU8"} <= {qualified_op(n) for n in result.graph.nodes}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.integers(-60, 60).map(lambda v: 12 * v), min_size=1, max_size=3),
     st.integers(-9999, 9999),

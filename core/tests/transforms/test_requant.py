@@ -20,6 +20,8 @@ from match_core.transforms.requant import (
 )
 from match_core.transforms.requant_check import largest_error, overflows
 
+from tests.examples import examples
+
 FAST = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=32)
 EXACT = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=64, shift_max=62)
 NARROW = Arithmetic((1 << 31) - 1, 32, 0, 31)
@@ -69,7 +71,7 @@ signed = st.booleans()
 
 
 @given(channels, signed)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_within_one_everywhere(rows, is_signed):
     m, c, low, high = (np.array(column) for column in zip(*rows, strict=True))
     lo, hi = (-128, 127) if is_signed else (0, 255)
@@ -89,7 +91,7 @@ def test_negative_factors_need_signed_multipliers():
 
 
 @given(channels, st.integers(0, 20), st.integers(-(2**22), 2**22), st.integers(-5000, 5000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_checker_finds_the_largest_error(rows, shift, addend, multiplier):
     m, c, low, high = (np.array(column) for column in zip(*rows, strict=True))
     t = target(m, c, -low, high)
@@ -198,7 +200,7 @@ quants = st.builds(
 
 
 @given(quants, quants, quants)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_additions(a, b, result):
     assume(max(a.scale, b.scale) / result.scale < 1e4)
     chosen = choose_add(a, b, result, (NARROW, WIDE))

@@ -18,6 +18,8 @@ from match_core.transforms.base import PassContext
 from numpy.typing import NDArray
 from quantised import lower, parameters
 
+from tests.examples import examples
+
 Constants = Mapping[str, NDArray[np.generic]]
 ModelOf = Callable[[str, Constants], Model]
 EVERY = np.arange(-128, 128).astype(np.int8).reshape(1, 256)
@@ -163,7 +165,7 @@ def test_what_is_no_number_stays_float(model_of: ModelOf, host_only: PassContext
 STEPS = ("Relu ({a})", "Neg ({a})", "Abs ({a})", "Add ({a}, {b})", "Mul ({a}, {b})", "Sub ({a}, {b})", "Max ({a}, {b})")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_network_of_steps(data: st.DataObject, model_of: ModelOf, host_only: PassContext) -> None:
     steps = []

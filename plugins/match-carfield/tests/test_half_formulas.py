@@ -13,6 +13,8 @@ from match_carfield import formulas, interfaces
 from match_carfield.constants import values
 from match_core import KernelInterface
 
+from tests.examples import examples
+
 from .half_library import PACKAGE, RUNTIME, STRICT, TWIN, context, write_headers
 
 UNITS = ("pulp", "spatz")
@@ -51,7 +53,7 @@ def _interface(kernel: str) -> KernelInterface:
 SIZES = st.sampled_from((1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 31, 33, 64, 70, 128, 200, 256))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(kernel=st.sampled_from(KERNELS), data=st.data())
 def test_twin_charges_what_the_formulas_say(charges: ctypes.CDLL, kernel: str, data: st.DataObject) -> None:
     interface = _interface(kernel)
@@ -70,7 +72,7 @@ def test_twin_charges_what_the_formulas_say(charges: ctypes.CDLL, kernel: str, d
 PEAK = {"pulp": 16, "spatz": 32, "redmule": 48}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     unit=st.sampled_from(tuple(PEAK)),
     sizes=st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 300), st.integers(1, 300)),

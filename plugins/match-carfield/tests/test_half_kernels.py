@@ -16,6 +16,8 @@ from match_carfield import interfaces
 from match_core import KernelInterface
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 from . import half_reference as reference
 from .half_library import PACKAGE, RUNTIME, STRICT, build, context, write_headers
 from .half_reference import Half, bits
@@ -24,7 +26,7 @@ TRAP = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sani
 UNITS = ("pulp", "spatz")
 GUARD = 0xA5A5
 
-QUIET = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+QUIET = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 PAIR = st.tuples(st.integers(1, 3), st.integers(1, 3))
 SEEDS = st.integers(0, 2**31)
 

@@ -15,6 +15,8 @@ from match_carfield.int8_workloads import row_bytes
 from match_core import KernelInterface
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 from .half_library import PACKAGE, RUNTIME, STRICT, context, write_headers
 
 Bytes = NDArray[np.uint8]
@@ -28,7 +30,7 @@ void match_carfield_pulp_team(void (*entry)(void *), const void *tile)
     test_core = 0u;
 }
 """
-CASES = settings(max_examples=40, deadline=None)
+CASES = settings(max_examples=examples(40), deadline=None)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ from match_gap9.timing import HEADER_NAME, render_timing_header
 from match_gap9.wide import COLUMNS, column_bytes
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 PACKAGE = Path(formulas.__file__).resolve().parent
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 #: The cluster's kernels.
@@ -125,7 +127,7 @@ def _constants(rng: np.random.Generator, reach: int, k: int, s: int) -> tuple[ND
 # ---- requantisation ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     total=st.integers(-(2**31), 2**31 - 1),
     multiplier=st.integers(0, 2**31 - 1),
@@ -213,7 +215,7 @@ def _check_convolution(
     assert (out[sums.size :] == 0xA5).all() and (scratch[-16:] == 0xA5).all()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     image=st.tuples(SIZES, SIZES),
     kernel=st.tuples(st.integers(1, 4), st.integers(1, 4)),
@@ -247,7 +249,7 @@ def test_convolutions_equal_numpy(
     _check_convolution(kernels, x, weight, pads, stride, value=value, shift=shift, rng=rng)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     image=st.tuples(st.integers(1, 5), st.integers(1, 13)),
     stride=st.tuples(st.integers(1, 3), st.integers(1, 4)),
@@ -286,7 +288,7 @@ def test_blocks_of_one_and_two_pixels_equal_numpy(kernels: ctypes.CDLL, side: in
         _check_convolution(kernels, x, weight, (pad,) * 4, (1, 1), value=7, shift=40, rng=rng)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(n=st.integers(1, 5), c=st.integers(1, 40), k=st.integers(1, 40), seed=st.integers(0, 2**31))
 def test_dense_layers_equal_numpy(kernels: ctypes.CDLL, n: int, c: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -12,6 +12,8 @@ from match_core import Constraint, Match
 from match_diana import digital_rules as rules
 from match_diana import digital_structures as s
 
+from tests.examples import examples
+
 
 def one_conv(
     c: int = 16, k: int = 16, size: tuple[int, int] = (8, 16), **numbers: object
@@ -176,7 +178,7 @@ def test_sums_of_different_shapes_are_refused() -> None:
     st.lists(st.integers(-(1 << 40), 1 << 40), min_size=4, max_size=4),
     st.integers(-(1 << 30), 1 << 30),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_shift_gives_what_the_graph_means(exponent: int, shift: int, addends: list[int], acc: int) -> None:
     """floor((acc 2^j + B) / 2^(S + j)) with any B."""
     g = DigitalGraph()

@@ -11,6 +11,8 @@ from match_core import Workload
 from match_core.schedule.geometry import axis_tile
 from match_diana.forms import FORMS
 
+from tests.examples import examples
+
 CONVS = (
     "digital_conv",
     "digital_conv_channels",
@@ -39,7 +41,7 @@ KINDS = st.sampled_from([*CONVS, "digital_dense", "digital_add", "digital_add_ch
 
 
 @given(KINDS, SIZES, st.sampled_from([1, 2]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_operands_have_the_sizes_of_their_forms(kind: str, sizes: tuple[int, ...], stride: int) -> None:
     g, y = layer(kind, sizes, stride)
     found = [c for c in g.candidates(y).legal if c.pattern.name == kind]

@@ -14,8 +14,10 @@ from match_diana.passes.fold_stride import run
 from match_diana.passes.symmetric_padding import run as widen
 from test_symmetric_padding import convolution
 
+from tests.examples import examples
 
-@settings(max_examples=40, deadline=None)
+
+@settings(max_examples=examples(40), deadline=None)
 @given(
     size=st.tuples(st.integers(9, 18), st.integers(9, 18)),
     kernel=st.tuples(st.integers(1, 14), st.integers(1, 14)),

@@ -15,6 +15,8 @@ from match_core.ir.model import OPSET
 from match_core.transforms.quant import constant
 from match_diana.passes.shift import run
 
+from tests.examples import examples
+
 RANDOM = np.random.default_rng(5)
 
 
@@ -56,7 +58,7 @@ def numbers(model: Model) -> list[Ints]:
     return [np.asarray(constant(tensor)) for tensor in node.inputs if constant(tensor) is not None]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 99),
     exponent=st.integers(0, 30),
@@ -74,7 +76,7 @@ def test_exact_powers_of_two_keep_every_bit(seed: int, exponent: int, shift: int
     np.testing.assert_array_equal(results(after, x=x), results(model, x=x))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 99), shift=st.integers(4, 14), off=st.integers(-900, 900), half=st.booleans())
 def test_multipliers_close_to_a_power_of_two(seed: int, shift: int, off: int, half: bool) -> None:
     """What scales in float32 leave: results move where the two lie on different sides of a step, by 1 there."""

@@ -18,6 +18,8 @@ from match_core.transforms.quant import constant
 from match_diana.passes.symmetric_padding import run
 from match_diana.passes.symmetric_padding_rule import Side, widened
 
+from tests.examples import examples
+
 
 def convolution(
     size: tuple[int, int],
@@ -60,7 +62,7 @@ def convolution(
     return editor.finish()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     size=st.tuples(st.integers(5, 12), st.integers(5, 12)),
     kernel=st.tuples(st.integers(1, 7), st.integers(1, 7)),

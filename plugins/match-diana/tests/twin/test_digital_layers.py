@@ -28,7 +28,11 @@ from diana_twin_harness import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-CHECKED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+from tests.examples import examples
+
+CHECKED = settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 WEIGHTS = 128 * 1024
 SIDES = st.sampled_from((1, 3, 5, 7))
 

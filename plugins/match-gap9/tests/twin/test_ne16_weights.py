@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_gap9.ne16_weights import decode_weights, encode_weights, encoded_size_bytes, weight_offset
 
+from tests.examples import examples
+
 
 def random_weights(seed, shape, bits):
     low = -(1 << (bits - 1))
     return np.random.default_rng(seed).integers(low, -low, shape).astype(np.int8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.integers(1, 40),
     st.integers(1, 40),

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from match_core.emit.interfaces import CONV2D, DEPTHWISE2D, LINEAR, context_header
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
+from tests.examples import examples
+
 WORDS = 24
 POINTERS = ("input", "weight", "multiplier", "addend", "output")
 SIZES = (
@@ -70,7 +72,7 @@ def tiles(draw: Callable[..., int]) -> Tile:
     )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tile=tiles())
 def test_words_equal_the_drivers(library: ctypes.CDLL, tile: Tile) -> None:
     words = [(ctypes.c_uint32 * WORDS)() for _ in range(2)]

@@ -15,6 +15,8 @@ from match_ita import ita_structures as s
 from match_ita.passes.linear_layers import linear_layer
 from match_ita.passes.linear_requant import as_ita
 
+from tests.examples import examples
+
 
 def one_linear(c: int = 64, k: int = 64, **numbers: int) -> tuple[ItaGraph, gs.Variable]:
     g = ItaGraph()
@@ -82,7 +84,7 @@ def test_zero_points_are_refused() -> None:
     st.integers(-128, 127),
     st.lists(st.integers(-(1 << 23), (1 << 23) - 1), min_size=64, max_size=64),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_what_was_put_together_is_taken_apart(multiplier: int, shift: int, add: int, bias: list[int]) -> None:
     g = ItaGraph()
     weight = g.constant(np.ones((64, 64)), np.int8)

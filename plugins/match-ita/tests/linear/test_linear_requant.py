@@ -13,6 +13,8 @@ from match_ita.passes.linear_requant import as_ita, largest_difference, nearest
 from match_ita.requantisation import ItaRequant
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 Ints = NDArray[np.int64]
 
 
@@ -55,7 +57,7 @@ def test_other_constants_are_not_itas(multiplier: int, addend: int, divisor: int
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_nearest_constants_are_judged_right(data: st.DataObject) -> None:
     """The bound is the largest difference over every reachable accumulator, found one by one."""
     random = np.random.default_rng(data.draw(st.integers(0, 10**6)))

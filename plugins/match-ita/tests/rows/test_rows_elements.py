@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from match_ita import snitch_rows_interfaces as interfaces
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 from .rows_library import run
 
 Ints = NDArray[np.int64]
 
-CASES = settings(max_examples=40, deadline=None)
+CASES = settings(max_examples=examples(40), deadline=None)
 SEEDS = st.integers(0, 2**32)
 ROWS, COLUMNS = st.integers(1, 9), st.integers(1, 70)
 KINDS = st.sampled_from([np.int8, np.uint8])

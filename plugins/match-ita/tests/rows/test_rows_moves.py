@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from match_ita import snitch_rows_interfaces as interfaces
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 from .rows_library import run
 
-CASES = settings(max_examples=40, deadline=None)
+CASES = settings(max_examples=examples(40), deadline=None)
 SEEDS = st.integers(0, 2**32)
 SMALL, SIZE = st.integers(1, 3), st.integers(1, 40)
 

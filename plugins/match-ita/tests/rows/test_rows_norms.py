@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from match_ita import snitch_rows_interfaces as interfaces
 from numpy.typing import NDArray
 
+from tests.examples import examples
+
 from .rows_library import run
 
-CASES = settings(max_examples=60, deadline=None)
+CASES = settings(max_examples=examples(60), deadline=None)
 SEEDS = st.integers(0, 2**32)
 
 
