@@ -80,7 +80,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mixed_program(mixed: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return compiled(mixed, tmp_path_factory.mktemp("program"), Plugins.load())
+    return compiled(mixed, tmp_path_factory.mktemp("program"), Plugins.load(), samples=4)
 
 
 def test_the_mixed_model_uses_all_units(mixed_program: Program) -> None:
@@ -89,10 +89,11 @@ def test_the_mixed_model_uses_all_units(mixed_program: Program) -> None:
     assert len(ternary) == 5
 
 
-def test_the_mixed_model_keeps_most_classes(mixed_program: Program) -> None:
-    """Random logits are close to one another, and ADCs of 6 bits lose some; how much is bounded."""
-    logits = next(name for name, values in mixed_program.expected.items() if values.dtype == np.int8)
-    assert mixed_program.mean_lsb()[logits] <= 25
+def test_what_the_analog_array_loses_is_bounded(mixed_program: Program) -> None:
+    """Mean error of the integers before the softmax, which have a standard deviation of 72: 14.6 on 40 samples. Powers
+    of two make 4.8 of that; the rest comes from inputs of 7 bits and converters of 6."""
+    (logits,) = [name for name, values in mixed_program.expected.items() if values.dtype == np.int8]
+    assert mixed_program.mean_lsb()[logits] <= 18
 
 
 def test_noise_is_off_unless_a_seed_is_set(mixed_program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +116,7 @@ def test_noise_is_off_unless_a_seed_is_set(mixed_program: Program, monkeypatch: 
 def test_without_a_unit_values_stay(
     without: tuple[str, ...], mixed: Path, mixed_program: Program, plugins: Plugins, tmp_path: Path
 ) -> None:
-    part = compiled(mixed, tmp_path, plugins, sanitize=False, without_units=without)
+    part = compiled(mixed, tmp_path, plugins, samples=4, sanitize=False, without_units=without)
     whole, run = mixed_program.run(), part.run()
     assert part.different(run) == {}
     assert {node.unit for node in run.nodes if node.cycles} == {"digital", "analog", "host"} - set(without)
@@ -209,25 +210,27 @@ _networks = st.tuples(
     st.integers(-128, 127),
     st.lists(_steps, min_size=1, max_size=4),
 )
+#: Bytes of L1: so few that nearly all layers are cut, or do not fit at all; some are; none is.
+_l1 = st.sampled_from((2_000, 6_000, 262_144))
 _RELAXED = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 Drawn = tuple[int, tuple[int, int, int], int, list[Step]]
 
 
-def _check_random(drawn: Drawn, plugins: Plugins) -> None:
+def _check_random(drawn: Drawn, l1_bytes: int, plugins: Plugins) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         model = models.network(folder / "random.onnx", *drawn)
-        check(compiled(model, folder, plugins, samples=1))
+        check(compiled(model, folder, plugins, samples=1, memory=(("l1", l1_bytes),)))
 
 
 @settings(_RELAXED, max_examples=3)
-@given(drawn=_networks)
-def test_random_networks(drawn: Drawn, plugins: Plugins) -> None:
-    _check_random(drawn, plugins)
+@given(drawn=_networks, l1_bytes=_l1)
+def test_random_networks(drawn: Drawn, l1_bytes: int, plugins: Plugins) -> None:
+    _check_random(drawn, l1_bytes, plugins)
 
 
 @pytest.mark.slow
 @settings(_RELAXED, derandomize=False, max_examples=100)
-@given(drawn=_networks)
-def test_many_random_networks(drawn: Drawn, plugins: Plugins) -> None:
-    _check_random(drawn, plugins)
+@given(drawn=_networks, l1_bytes=_l1)
+def test_many_random_networks(drawn: Drawn, l1_bytes: int, plugins: Plugins) -> None:
+    _check_random(drawn, l1_bytes, plugins)
