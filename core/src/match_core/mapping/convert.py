@@ -135,7 +135,7 @@ def _wanted(graph: gs.Graph, assignments: Iterable[Assignment]) -> dict[tuple[st
     stored = _forms_at_home(graph, chosen)
     wants = [(name, form) for a in chosen for name, form in forms_read(a.candidate).items()]
     wants += [(tensor.name, "") for tensor in graph.outputs]
-    return {(name, form): stored[name] for name, form in wants if stored[name] != form}
+    return {(name, form): stored[name] for name, form in wants if name in stored and stored[name] != form}
 
 
 def _tensors(graph: gs.Graph) -> dict[str, gs.Tensor]:

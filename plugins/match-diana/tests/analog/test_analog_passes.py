@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from analog_graphs import candidates
+from analog_graphs import candidates, context
 from analog_networks import Conv, Network, integer_graph, ternary
 from match_core import Model
 from match_core.ir.reference import ReferenceRunner
+from match_diana.passes.analog import ANALOG
+from match_diana.passes.analog_scales import ANALOG_SCALES
 from numpy.typing import NDArray
 
 #: Results use most of the range, as calibration makes it.
@@ -62,6 +65,16 @@ def test_other_weights_stay(tmp_path: Path) -> None:
     almost[3, 2, 1, 0] = 1
     path = network(*(Conv(almost, SCALE / 2) for _ in range(2))).save(tmp_path / "m.onnx")
     assert same_graph(integer_graph(path), integer_graph(path, "diana_analog_scales", "diana_analog"))
+
+
+def test_integers_that_the_source_spells_out_keep_their_values(tmp_path: Path) -> None:
+    """Between 7-bit tensors the layers could become analog, which would change results."""
+    path = network(*(Conv(ternary(64, 64, seed), SCALE) for seed in (1, 2))).save(tmp_path / "m.onnx")
+    cut = integer_graph(path, "diana_analog")  # 7 bits, still digital
+    assert not same_graph(ANALOG.run(cut, context()), cut)
+    spelt = replace(cut, integer_source=True)
+    assert ANALOG.run(spelt, context()) is spelt
+    assert ANALOG_SCALES.run(spelt, context()) is spelt
 
 
 def test_switched_off(tmp_path: Path) -> None:

@@ -28,7 +28,9 @@ _NARROW_BOUNDS = ((limits.OUTPUT_MIN, limits.OUTPUT_MAX), (0, limits.OUTPUT_MAX)
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Rewrite every such layer."""
+    """Rewrite every such layer; integers that the source spells out keep their values."""
+    if model.integer_source:
+        return model
     editor = Editor(model)
     changed = False
     for node in list(editor.graph.nodes):

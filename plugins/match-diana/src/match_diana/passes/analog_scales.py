@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Choose layers, widen their scales, cut their inputs and outputs."""
+    """Choose layers, widen their scales, cut their inputs and outputs; never where the source spells integers out."""
+    if model.integer_source:
+        return model
     editor = Editor(model)
     sizes = {memory.name: memory.size_bytes for memory in context.soc.memories}
     fitting = [layer for layer in layers(editor.graph) if _fits(editor, layer, sizes)]

@@ -23,7 +23,9 @@ void match_diana_analog_copy_wait(void);
 /* Where constants lie in L2 of which `near` is the noted place in a memory of the array. */
 const uint8_t *match_diana_analog_constants(const void *near);
 
-/* Kernels; they have ended when the function returns. */
+/* Kernels; they have ended when the function returns. Of a tile's fields: g, b: groups of input channels in the call and
+ * blocks of 64 channels in each; first, last: whether the call is the first or the last of an output tile, whose sums of
+ * groups lie in the output until then; input_words: blocks of 64 channels of the input buffer. */
 void match_diana_analog_conv(const match_analog_conv_t *tile);
 
 #endif

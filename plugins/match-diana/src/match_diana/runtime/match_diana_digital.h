@@ -28,7 +28,8 @@ void match_diana_digital_copy_out_3d(void *far, const void *near, uint32_t plane
                                      uint32_t row_stride, uint32_t plane_stride);
 void match_diana_digital_copy_wait(void);
 
-/* ---- kernels: they return when the array is done ---------------------------------------------------------------- */
+/* ---- kernels: they return when the array is done. Of a tile's fields: ox counts columns in memory, of which the last
+ * `columns_empty` hold nothing; spare - 1 rows at the end of the input are read by no window. ------------------------ */
 
 void match_diana_digital_conv(const match_digital_conv_t *tile);
 void match_diana_digital_conv_channels(const match_digital_conv_channels_t *tile);
