@@ -194,10 +194,11 @@ def _optimised(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, sp
     improved = [improve(start, menus, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
     found, seconds = [first], evaluator.options.solver_seconds
-    if len(menus) > 1:
+    if 1 < len(menus) <= WINDOW:
         found.append(solve_windows(first, menus, evaluator, seconds))
-    if len(menus) > WINDOW:
-        found += [solve_windows(other, menus, evaluator, seconds / len(others)) for other in others]
+    elif len(menus) > WINDOW:  # half of the effort for the best, half for the others together
+        found.append(solve_windows(first, menus, evaluator, seconds / 2))
+        found += [solve_windows(other, menus, evaluator, seconds / 2 / len(others)) for other in others]
     best = min(found, key=lambda evaluation: evaluation.value)
     return improve(best, menus, evaluator, spend)
 
