@@ -156,12 +156,6 @@ def patterns(result: VerifyResult) -> list[str]:
     return [task.assignment.candidate.pattern.name for task in result.compilation.program.tasks]
 
 
-def patterns_of(unit: str, result: VerifyResult) -> set[str]:
-    """What the layers, or shares of layers, on a unit matched."""
-    candidates = (task.assignment.candidate for task in result.compilation.program.tasks)
-    return {candidate.pattern.name for candidate in candidates if candidate.unit == unit}
-
-
 def units(result: VerifyResult) -> set[str]:
     """The units that worked."""
     return {node.unit for node in result.run.nodes}
