@@ -8,12 +8,13 @@ import pytest
 from match_core.twin.compiler import BuildOptions, compile_sources
 from match_core.twin.object_cache import ObjectCache
 
-COMMAND = ("cc", "-O2", '-DSYNC="sync.h"')
+COMMAND = ("cc", "-O2", '-DSYNC="sync.h"', "-include", "before.h")
 FILES = {
     "kernel.c": '#include "kernel.h"\nint match_kernel(void) { return match_one; }\n',
     "kernel.h": "#include MATCH_INNER\n#define MATCH_INNER <inner.h>\nenum { match_one = 1 };\n",
     "inner.h": "\n",
     "sync.h": "\n",
+    "before.h": "\n",
     "net.h": "\n",
     "net.c": "int match_net(void);\nint match_net(void) { return 2; }\n",
 }
@@ -39,9 +40,9 @@ def test_headers_that_the_source_cannot_see_do_not_matter(tmp_path: Path) -> Non
     assert _place(first) == _place(second)
 
 
-@pytest.mark.parametrize("name", ["kernel.c", "kernel.h", "inner.h", "sync.h"])
+@pytest.mark.parametrize("name", ["kernel.c", "kernel.h", "inner.h", "sync.h", "before.h"])
 def test_whatever_the_compiler_reads_matters(tmp_path: Path, name: str) -> None:
-    """The header of a header, one that a macro names and one that the command names too."""
+    """The header of a header, one that a macro names and those that the command names too."""
     other = _written(tmp_path / "b", **{name: FILES[name] + "/* changed */\n"})
     assert _place(_written(tmp_path / "a")) != _place(other)
 
@@ -56,7 +57,7 @@ def test_a_header_that_appears_in_another_folder_matters(tmp_path: Path) -> None
 
 def test_flags_matter(tmp_path: Path) -> None:
     folder = _written(tmp_path / "a")
-    assert _place(folder) != _place(folder, ("cc", "-O1", '-DSYNC="sync.h"'))
+    assert _place(folder) != _place(folder, ("cc", "-O1", *COMMAND[2:]))
 
 
 def test_runtime_files_are_kept_and_sources_of_a_model_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

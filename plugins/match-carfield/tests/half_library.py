@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from match_carfield.timing import HEADER_NAME, render_timing_header
 from match_core import KernelInterface
 from match_core.emit.half import half_header
 from match_core.emit.interfaces import context_header
+
+from tests.c_objects import link_cached
 
 PACKAGE = Path(match_carfield.__file__).resolve().parent
 RUNTIME = PACKAGE / "runtime"
@@ -106,12 +107,9 @@ def build(folder: Path, *flags: str) -> ctypes.CDLL:
     """Kernels of both clusters and RedMulE, free of warnings."""
     write_headers(folder)
     folders = (folder, RUNTIME, PACKAGE / "twin/src", PACKAGE / "twin/include", TWIN)
-    includes = ("-include", "test_io.h", *(f"-I{path}" for path in folders))
     output = folder / "kernels.so"
     sources = (*SOURCES, *REDMULE, folder / "probe.c")
-    command = ["gcc", *STRICT, "-O1", "-fPIC", "-shared", *includes, *flags, *map(str, sources)]
-    done = subprocess.run([*command, "-o", str(output)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+    link_cached(output, (*STRICT, "-O1", "-fPIC", "-shared", "-include", "test_io.h", *flags), sources, folders)
     return ctypes.CDLL(str(output))
 
 

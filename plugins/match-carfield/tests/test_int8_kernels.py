@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from match_carfield.int8_workloads import row_bytes
 from match_core import KernelInterface
 from numpy.typing import NDArray
 
+from tests.c_objects import link_cached
 from tests.examples import examples
 
 from .half_library import PACKAGE, RUNTIME, STRICT, context, write_headers
@@ -38,13 +38,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("int8")
     write_headers(folder)
     (folder / "probe.c").write_text(PROBE)
-    includes = (f"-I{folder}", f"-I{PACKAGE / 'twin/include'}", f"-I{RUNTIME}")
     checks = ("-fsanitize=undefined", "-fno-sanitize-recover=undefined")
-    sources = (*map(str, SOURCES), str(folder / "probe.c"))
     output = folder / "kernels.so"
-    command = ["gcc", *STRICT, *checks, "-O1", "-fPIC", "-shared", *includes, *sources, "-o", str(output)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    places = (folder, PACKAGE / "twin/include", RUNTIME)
+    link_cached(output, (*STRICT, *checks, "-O1", "-fPIC", "-shared"), (*SOURCES, folder / "probe.c"), places)
     return ctypes.CDLL(str(output))
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from match_core.io.cache_dir import cache_directory
 
-#: A header's name wherever it stands: in an include, in a macro that is included, in ``__has_include``.
-_HEADER = re.compile(rb'["<]([\w./+-]+\.h)[">]')
+#: The name of a header (or of C that is included) wherever it stands: in an include, in a macro that is included, in
+#: ``__has_include``.
+_HEADER = re.compile(rb'["<]([\w./+-]+\.[ch])[">]')
 
 
 class ObjectCache:
@@ -25,7 +26,7 @@ class ObjectCache:
         version = subprocess.run([command[0], "--version"], capture_output=True, check=False).stdout
         words = "\0".join(command).encode()
         self._compiler = words + b"\0" + version
-        self._named_by_command = _headers(words)
+        self._named_by_command = (*_headers(words), *(word for word in command if word.endswith(".h")))
         self._includes = tuple(includes)
         self._files: dict[Path, tuple[bytes, tuple[str, ...]]] = {}
 
@@ -36,12 +37,13 @@ class ObjectCache:
         digest = hashlib.sha256(b"\0".join((self._compiler, source.name.encode(), content)))
         waiting = [*self._named_by_command, *headers]
         seen: set[str] = set()
+        folders = dict.fromkeys((source.parent, *self._includes))
         while waiting:
             name = waiting.pop()
             if name in seen:
                 continue
             seen.add(name)
-            for folder in self._includes:
+            for folder in folders:
                 content, headers = self._file(folder / name)
                 digest.update(name.encode() + b"\0" + content)
                 waiting += headers

@@ -16,6 +16,8 @@ from match_core.emit.half import half_header
 from match_core.emit.interfaces import context_header
 from match_core.emit.templates import CORE_TEMPLATES, Templates
 
+from tests.c_objects import link_cached
+
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 PACKAGE = ROOT / "plugins/match-carfield/src/match_carfield"
@@ -65,12 +67,9 @@ def _build(folder: Path, signalling: str, flags: tuple[str, ...]) -> Driver:
     sources = [HERE / "carfield_driver.c", *sorted((PACKAGE / "twin/src").glob("*.c")), *sorted(CORE.glob("*.c"))]
     sources += [PACKAGE / f"runtime/match_carfield_{name}.c" for name in PLATFORM]
     places = (folder, PACKAGE / "twin/include", PACKAGE / "twin/src", PACKAGE / "runtime", CORE)
-    includes = [f"-I{place}" for place in places]
     program = folder / "driver"
     sync = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
-    command = ["gcc", *STRICT, *flags, sync, *includes, *map(str, sources), "-pthread", "-lm", "-o", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    link_cached(program, (*STRICT, *flags, sync, "-pthread"), sources, places)
     return Driver(program)
 
 

@@ -11,6 +11,8 @@ from match_diana.constants import values
 from match_diana.timing import CLOCKS, HEADER_NAME, render_timing_header
 from numpy.typing import NDArray
 
+from tests.c_objects import link_cached
+
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 PACKAGE = ROOT / "plugins/match-diana/src/match_diana"
@@ -55,10 +57,7 @@ def compile_driver(folder: Path, flags: tuple[str, ...] = SANITIZE) -> Driver:
     sources = [HERE / "driver.c", *sorted((PACKAGE / "twin/src").glob("*.c")), *sorted(CORE.glob("*.c"))]
     places = (folder, PACKAGE / "twin/include", PACKAGE / "twin/src", CORE)
     program = folder / "driver"
-    command = ["gcc", *STRICT, *flags, *(f"-I{place}" for place in places)]
-    command += [*map(str, sources), "-pthread", "-lm", "-o", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    link_cached(program, (*STRICT, *flags, "-pthread"), sources, places)
     return Driver(program)
 
 

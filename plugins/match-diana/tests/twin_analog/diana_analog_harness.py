@@ -11,6 +11,8 @@ from pathlib import Path
 from diana_analog_reference import Cells, Ints, Scaling, Shape, encode, encode_norm, load, store
 from match_diana.timing import HEADER_NAME, render_timing_header
 
+from tests.c_objects import link_cached
+
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 TWIN = ROOT / "plugins/match-diana/src/match_diana/twin"
@@ -28,10 +30,7 @@ def compile_driver(folder: Path) -> Driver:
     sources = [HERE / "diana_analog_driver.c", *sorted((TWIN / "src").glob("*.c")), *sorted(CORE.glob("*.c"))]
     places = (folder, TWIN / "include", TWIN / "src", CORE)
     program = folder / "driver"
-    command = ["gcc", *STRICT, *SANITIZE, *(f"-I{place}" for place in places)]
-    command += [*map(str, sources), "-pthread", "-lm", "-o", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    link_cached(program, (*STRICT, *SANITIZE, "-pthread"), sources, places)
     return Driver(program)
 
 

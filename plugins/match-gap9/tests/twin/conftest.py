@@ -14,6 +14,8 @@ import pytest
 from match_gap9.timing import HEADER_NAME, render_timing_header
 from numpy.typing import NDArray
 
+from tests.c_objects import link_cached
+
 HERE = Path(__file__).resolve().parent
 # Tests are imported by path; this makes the harness modules beside them importable.
 sys.path.insert(0, str(HERE))
@@ -100,10 +102,7 @@ def _compile(output: Path, preset: str, flags: Sequence[str], main: Path) -> Dri
     generated = output.parent / preset
     generated.mkdir(exist_ok=True)
     (generated / HEADER_NAME).write_text(render_timing_header(preset))
-    includes = [f"-I{folder}" for folder in (generated, *folders)]
-    command = ["gcc", *WARNINGS, *flags, *includes, str(main), *map(str, files), "-o", str(output)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+    link_cached(output, (*WARNINGS, *flags), (main, *files), (generated, *folders))
     return Driver(output)
 
 

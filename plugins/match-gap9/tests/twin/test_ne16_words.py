@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from match_core.emit.interfaces import CONV2D, DEPTHWISE2D, LINEAR, context_header
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
+from tests.c_objects import link_cached
 from tests.examples import examples
 
 WORDS = 24
@@ -39,12 +39,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     runtime = next(path for path in folders if path.name == "runtime" and path.parent.name == "match_gap9")
     files += [runtime / "match_gap9_ne16_job.c", HERE / "ne16_words.c"]
     flags = [*WARNINGS, "-O1", "-fPIC", "-shared", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
-    includes = [f"-I{path}" for path in (folder, *folders)]
     output = folder / "words.so"
-    done = subprocess.run(
-        ["gcc", *flags, *includes, *map(str, files), "-o", str(output)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    link_cached(output, flags, files, (folder, *folders))
     return ctypes.CDLL(str(output))
 
 

@@ -15,6 +15,8 @@ from match_ita.ita_interfaces import ITA_INTERFACES
 from match_ita.timing import HEADER_NAME, render_timing_header
 from numpy.typing import NDArray
 
+from tests.c_objects import link_cached
+
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 PACKAGE = ROOT / "plugins/match-ita/src/match_ita"
@@ -73,10 +75,8 @@ def compile_driver(folder: Path, preset: str, flags: tuple[str, ...], main: str 
     sources = [HERE / main, *runtime_sources(), *sorted((PACKAGE / "twin/src").glob("*.c")), *sorted(CORE.glob("*.c"))]
     places = (folder, PACKAGE / "twin/include", PACKAGE / "twin/src", PACKAGE / "runtime", CORE)
     program = folder / "driver"
-    command = ["gcc", *STRICT, *flags, '-DMATCH_SYNC_HEADER="match_twin_sync.h"', *(f"-I{place}" for place in places)]
-    command += [*map(str, sources), "-pthread", "-lm", "-o", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    sync = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
+    link_cached(program, (*STRICT, *flags, sync, "-pthread"), sources, places)
     return Driver(program)
 
 
