@@ -277,6 +277,18 @@ def test_pooling_softmax_and_moves_follow_their_neighbours() -> None:
     assert relative(model, after) < 0.2
 
 
+def test_a_tensor_of_nothing_but_zeros() -> None:
+    """A ReLU whose zero point is the type's largest value."""
+    net = Network(0)
+    net.input("x", (1, 4, 7, 7), Scale(0.25))
+    zeros = Scale(0.25, 127)
+    net.layer("Conv", "x", "a", net.weights(4, 4, 3, 3), 0.003, zeros, clamp="Relu", pads=[1] * 4)
+    net.layer("Conv", "a", "y", net.weights(4, 4, 3, 3), 0.003, Scale(0.25), pads=[1] * 4)
+    model = net.model("y")
+    x = random_int8(0, 1, 4, 7, 7)
+    assert np.abs(results(model, x=x) - results(integer_graph(model), x=x)).max() <= 1
+
+
 @pytest.mark.parametrize("clamp", [(0.0, 6.0), None])
 def test_what_the_network_cuts_off_at_the_upper_end_ends_at_127(clamp: tuple[float, float] | None) -> None:
     """A Clip, or the range of a ReLU6 whose Clip was left out."""

@@ -70,7 +70,8 @@ def best_scale(members: Sequence[Activation], kind: Range, layers: Sequence[Fill
 
 def _extent(activation: Activation, kind: Range) -> float:
     low, high = bounds(activation.quant)
-    return max(high, -low * 127 / 128) if kind is CENTRAL else high - low
+    extent = max(high, -low * 127 / 128) if kind is CENTRAL else high - low
+    return extent if extent > 0 else activation.quant.scale  # nothing but zeros
 
 
 def _loss(activation: Activation, kind: Range, scale: float) -> float:
