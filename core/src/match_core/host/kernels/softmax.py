@@ -18,6 +18,9 @@ from match_core.host.kernels.work import Work
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+#: The sum of so many exponentials, each at most 1, is a finite float16.
+LARGEST_HALF = 65504
+
 
 def axis_view(shape: tuple[int, ...], axis: int) -> dict[str, object]:
     """What templates print to walk along one axis: ``start`` of line i and ``step`` of element k."""
@@ -34,14 +37,15 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,), uses = nodes, Uses()
     uses.include("math.h")
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
-    suffix = "f" if dtype.itemsize <= 4 else ""
+    suffix, axis = "f" if dtype.itemsize <= 4 else "", axis_of(node, -1, len(shape))
+    longest = shape[axis]
     text = render_body(
         "softmax",
-        **axis_view(shape, axis_of(node, -1, len(shape))),
+        **axis_view(shape, axis),
         type=scalar_type(dtype),
         load=partial(loaded, dtype=dtype),
         store=partial(stored, dtype=dtype),
-        keeps=dtype != np.float16,
+        rounded=loaded(stored("sum", dtype), dtype) if dtype == np.float16 and longest <= LARGEST_HALF else "",
         zero=literal(0, dtype),
         exp=f"exp{suffix}",
         log=f"log{suffix}" if node.op == "LogSoftmax" else "",
@@ -49,8 +53,7 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     arguments, count = (node.inputs[0],), elements(shape)
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
     code = inline_code(function, comment, arguments, node.outputs, text, uses)
-    special = 1 if node.op == "LogSoftmax" or dtype != np.float16 else 2
-    work = Work(memory=6, floating=3, special=special, floating_divide=1, steps=3) + moved_halves(dtype, 4)
+    work = Work(memory=6, floating=3, special=1, floating_divide=1, steps=3) + moved_halves(dtype, 6)
     return Built(arguments, code, work.times(count))
 
 

@@ -1,5 +1,5 @@
-## Softmax and LogSoftmax over one axis: the largest value is subtracted before the exponential. Where the output
-## cannot hold the exponential unrounded it is computed twice.
+## Softmax and LogSoftmax over one axis: the largest value is subtracted before the exponential. The output
+## holds the exponentials, and they and their sum are rounded to its type, as the operator's body in the standard does.
 <% x = load(f"in0[start + {step}]") %>\
     for (int32_t i = 0; i < ${outer * inner}; i++) {
         const int32_t start = ${start};
@@ -10,24 +10,23 @@
         }
         ${type} sum = ${zero};
         for (int32_t k = 0; k < ${size}; k++) {
-% if log or not keeps:
+% if log:
             sum += ${exp}(${x} - top);
 % else:
-            const ${type} e = ${exp}(${x} - top);
-            out0[start + ${step}] = e;
-            sum += e;
+            out0[start + ${step}] = ${store(f"{exp}({x} - top)")};
+            sum += ${load(f"out0[start + {step}]")};
 % endif
         }
 % if log:
         const ${type} shift = top + ${log}(sum);
+% elif rounded:
+        sum = ${rounded};
 % endif
         for (int32_t k = 0; k < ${size}; k++) {
 % if log:
             out0[start + ${step}] = ${store(f"{x} - shift")};
-% elif keeps:
-            out0[start + ${step}] /= sum;
 % else:
-            out0[start + ${step}] = ${store(f"{exp}({x} - top) / sum")};
+            out0[start + ${step}] = ${store(f"{load(f'out0[start + {step}]')} / sum")};
 % endif
         }
     }
