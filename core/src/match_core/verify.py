@@ -179,6 +179,8 @@ def _inputs(request: VerifyRequest, model: Model) -> Arrays:
 def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
     """Seeded samples for every graph input: all values of 8-bit types (also where floats hold them), normal floats,
     small other integers."""
+    import ml_dtypes
+
     generator, held = np.random.default_rng(20240229), integer_inputs(model)
     arrays: dict[str, NDArray[np.generic]] = {}
     for tensor in model.graph.inputs:
@@ -189,12 +191,12 @@ def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
             arrays[tensor.name] = model.quantised_ends[tensor.name].stored(floats, dtype)
         elif tensor.name in held:
             arrays[tensor.name] = generator.integers(-128, 127, shape, endpoint=True).astype(dtype)
-        elif dtype.kind == "f":
+        elif dtype.kind == "f" or "float" in dtype.name:
             arrays[tensor.name] = generator.standard_normal(shape).astype(dtype)
         elif dtype.kind == "b":
             arrays[tensor.name] = generator.integers(0, 2, shape).astype(dtype)
         else:
-            info = np.iinfo(dtype)
+            info = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
             low, high = max(info.min, -128), min(info.max, 255 if info.min == 0 else 127)
             arrays[tensor.name] = generator.integers(low, high, shape, endpoint=True).astype(dtype)
     return arrays

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.errors import UsageError
-from match_core.io.arrays import Arrays, TensorSpec, as_samples, read_arrays, read_samples, write_arrays
+from match_core.io.arrays import Arrays, TensorSpec, as_samples, element_type, read_arrays, read_samples, write_arrays
 from numpy.typing import NDArray
 
 from tests.examples import examples
@@ -236,3 +236,19 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
         write_arrays(tmp_path / "no" / "y.npz", {"y": np.arange(5)})
     assert caught.value.code == "MATCH-U045"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int4"])
+def test_narrow_types_survive_files(dtype: str, tmp_path: Path) -> None:
+    """An .npz file says only how wide such values are."""
+    values = np.arange(-3, 3).astype(element_type(dtype))
+    write_arrays(tmp_path / "x.npz", {"v": values})
+    read = read_samples(tmp_path / "x.npz", (TensorSpec("v", (6,), dtype),)).arrays["v"]
+    assert read.dtype == values.dtype
+    assert read[0].astype(int).tolist() == [-3, -2, -1, 0, 1, 2]
+
+
+def test_floats_are_no_narrow_values() -> None:
+    error = _refused({"v": np.zeros(6, np.float32)}, TensorSpec("v", (6,), "bfloat16"))
+    assert error.code == "MATCH-U043"
+    assert "ml_dtypes.bfloat16" in error.help[0]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import onnx_graphsurgeon as gs
 import pytest
 from match_core.errors import ToolError
@@ -85,3 +86,12 @@ def test_reference_refuses_what_onnxruntime_refuses():
     with pytest.raises(ToolError) as caught:
         ReferenceRunner(model)
     assert caught.value.code == "MATCH-R002"
+
+
+def test_reference_refuses_types_that_it_has_no_arrays_of():
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT8E4M3FN, [4]) for name in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "narrow", ends[:1], ends[1:])
+    with pytest.raises(ToolError) as caught:
+        ReferenceRunner(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10))
+    assert caught.value.code == "MATCH-R003"
+    assert "'x'" in caught.value.why

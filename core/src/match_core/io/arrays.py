@@ -89,7 +89,9 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
                 help=(f"add an array named {spec.name!r} of {spec.dtype}, shape [samples, {_dims(spec.shape)}]",),
             )
         array = np.asarray(arrays[spec.name])
-        dtype = np.dtype(spec.dtype)
+        dtype = element_type(spec.dtype)
+        if array.dtype.kind == "V" and dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
+            array = array.view(dtype)  # files say how wide such values are, not which type they have
         if spec.quantisation is not None and array.dtype.kind == "f":
             array = spec.quantisation.stored(array, dtype)
         if array.dtype.newbyteorder("=") != dtype and not _keeps_values(array, dtype):
@@ -98,7 +100,10 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
                 what=f"graph {kind} {spec.name!r} has another element type",
                 where=where,
                 why=f"the model wants {spec.dtype}, the array holds {array.dtype}",
-                help=(f"convert it with .astype(numpy.{dtype.name}), with the model's scale if it is quantised",),
+                help=(
+                    f"convert it with .astype({_module(dtype)}.{dtype.name}),"
+                    " with the model's scale if it is quantised",
+                ),
             )
         if array.shape != spec.shape and array.shape[1:] != spec.shape:
             raise UsageError(
@@ -179,6 +184,17 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
             why=error.strerror or str(error),
             help=("choose a file in a directory that exists and that you may write to",),
         ) from error
+
+
+def element_type(name: str) -> np.dtype[np.generic]:
+    """The element type of that name, also where only ml_dtypes has it (bfloat16, the kinds of float8, int4, ...)."""
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def _module(dtype: np.dtype[np.generic]) -> str:
+    return "ml_dtypes" if dtype.kind == "V" else "numpy"
 
 
 def _dims(shape: tuple[int, ...]) -> str:

@@ -15,6 +15,9 @@ from match_core.ir.model import Model
 if TYPE_CHECKING:
     import onnx
 
+#: Element types, as ONNX Runtime spells their beginnings, whose arrays it neither takes nor gives.
+_NARROW = ("bfloat16", "float8", "float4", "int4", "uint4", "int2", "uint2")
+
 Arrays = dict[str, NDArray[np.generic]]
 
 
@@ -23,7 +26,8 @@ class ReferenceRunner:
     Operators on float16 compute in float32, every result is rounded.
 
     ``fetch``: names of further tensors to return besides the graph outputs.
-    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model.
+    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model, MATCH-R003 if inputs or
+    outputs are of types that it does not exchange with numpy.
     """
 
     def __init__(self, model: Model | onnx.ModelProto, fetch: Sequence[str] = ()) -> None:
@@ -60,8 +64,20 @@ class ReferenceRunner:
                 str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,
                 ("check the model with onnx.checker",),
             ) from error
+        self._check_types(name)
         self.input_names: tuple[str, ...] = tuple(i.name for i in self._session.get_inputs())
         self.output_names: tuple[str, ...] = tuple(o.name for o in self._session.get_outputs())
+
+    def _check_types(self, where: str) -> None:
+        for tensor in (*self._session.get_inputs(), *self._session.get_outputs()):
+            if tensor.type.removeprefix("tensor(").startswith(_NARROW):
+                raise ToolError(
+                    "MATCH-R003",
+                    "ONNX Runtime has no numpy arrays of this element type",
+                    where,
+                    f"{tensor.name!r} is {tensor.type}",
+                    ("match run runs the program without comparing", "or put a Cast to float at the model's ends"),
+                )
 
     def run(self, inputs: Mapping[str, NDArray[np.generic]]) -> Arrays:
         """One inference: graph inputs by name -> all outputs (and fetched tensors) by name."""
