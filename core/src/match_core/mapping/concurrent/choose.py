@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: So many heuristic starts are improved, the best ones as they are.
 STARTS = 3
+#: Operators up to which windows of all improved starts are solved: beyond, the effort is too little for several.
+OTHERS_MAX = 128
 
 
 def choose_concurrent(
@@ -194,11 +196,11 @@ def _optimised(best: Evaluation, menus: Sequence[Menu], evaluator: Evaluator, sp
     improved = [improve(start, menus, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
     found, seconds = [first], evaluator.options.solver_seconds
-    if 1 < len(menus) <= WINDOW:
-        found.append(solve_windows(first, menus, evaluator, seconds))
-    elif len(menus) > WINDOW:  # half of the effort for the best, half for the others together
+    if WINDOW < len(menus) <= OTHERS_MAX:  # half of the effort for the best, half for the others together
         found.append(solve_windows(first, menus, evaluator, seconds / 2))
         found += [solve_windows(other, menus, evaluator, seconds / 2 / len(others)) for other in others]
+    elif len(menus) > 1:
+        found.append(solve_windows(first, menus, evaluator, seconds))
     best = min(found, key=lambda evaluation: evaluation.value)
     return improve(best, menus, evaluator, spend)
 
