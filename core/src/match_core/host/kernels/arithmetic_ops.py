@@ -17,7 +17,6 @@ from match_core.host.kernels.scalar import (
     INTEGERS,
     NUMBERS,
     SIGNED,
-    UNSIGNED,
     ScalarOp,
     Site,
     Value,
@@ -156,6 +155,10 @@ def _shift(site: Site) -> str:
     left = text(site.node, "direction", "LEFT") == "LEFT"
     ctype, wide, bits = c_type(dtype), wide_unsigned(dtype), 8 * dtype.itemsize
     body = f"b >= {bits} ? 0 : ({ctype})(({wide})a {'<<' if left else '>>'} b)"
+    if dtype.kind == "i":  # from opset 28 on; a negative number of places is as good as too many
+        beyond = f"b < 0 || b >= {bits}"
+        shifted = f"0 : ({ctype})(({wide})a << b)" if left else f"(a < 0 ? -1 : 0) : ({ctype})(a >> b)"
+        body = f"{beyond} ? {shifted}"
     return f"{two_arguments(site.uses, 'shl' if left else 'shr', dtype, body)}({a.text}, {b.text})"
 
 
@@ -204,7 +207,7 @@ ARITHMETIC_OPS = (
     ScalarOp("Abs", NUMBERS, _absolute, _twice),
     ScalarOp("Sign", NUMBERS, _sign, _twice),
     ScalarOp("Relu", SIGNED + FLOATS, _relu, simple),
-    ScalarOp("BitShift", UNSIGNED, _shift, simple),
+    ScalarOp("BitShift", INTEGERS, _shift, simple),
     ScalarOp("BitwiseAnd", INTEGERS, _bitwise("&"), simple),
     ScalarOp("BitwiseOr", INTEGERS, _bitwise("|"), simple),
     ScalarOp("BitwiseXor", INTEGERS, _bitwise("^"), simple),
