@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
-from zlib import crc32
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
+from match_core import Workload
 
 from match_diana.analog_formulas import Cycles, host_cycles, job_cycles
-from match_diana.digital_formulas import chunk_cycles, copy_cycles
+from match_diana.array_cost import ArrayCost, timing
+from match_diana.digital_formulas import chunk_cycles
 
 if TYPE_CHECKING:
     from match_core import CostModel
-    from match_core.cost import Bound
 
 Tile = Mapping[str, Cycles]
-#: Raised when a formula changes.
-FORMULAS = 1
 
 
 def analog_cost(pattern: str) -> CostModel | None:
@@ -29,34 +26,16 @@ def analog_cost(pattern: str) -> CostModel | None:
 
 
 @dataclass(frozen=True, slots=True)
-class AnalogCost:
-    """Host, array and copies run one after another."""
+class AnalogCost(ArrayCost):
+    """Jobs for groups of input channels."""
 
-    pattern: str
-    bound: Bound = "fitted"
-    energy: EnergyModel | None = None
-
-    @property
-    def version(self) -> str:
-        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
-        figures = ",".join(f"{name}={value}" for name, value in sorted(_timing().items()))
-        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
-
-    @property
-    def name(self) -> str:
-        """Names unit and pattern; appears in every report."""
-        return f"diana-analog-{self.pattern}"
-
-    @property
-    def overlap(self) -> Overlap:
-        """Copies block."""
-        return "none"
+    unit: ClassVar[str] = "analog"
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """One instruction for each group of input channels of the tile. The layer's last group may be smaller, and it
         alone needs the parameters for the stage behind. A tile of some groups does not say which they are: it counts as
         its part of all."""
-        t, numbers, groups = _timing(), workload.parameters, workload.dim("G").size
+        t, numbers, groups = timing(), workload.parameters, workload.dim("G").size
         job = partial(
             job_cycles,
             t,
@@ -71,24 +50,5 @@ class AnalogCost:
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """The host's part of every instruction."""
-        cycles: Cycles = tile["G"] * host_cycles(_timing())
+        cycles: Cycles = tile["G"] * host_cycles(timing())
         return cycles
-
-    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
-        """Copies of contiguous pieces, one after another. Constants are fetched by the array itself, within its
-        cycles."""
-        chunks = transfer.planes * transfer.rows
-        none = np.zeros_like(chunks)
-        if transfer.near != "l1":
-            return TransferCycles(none, none, none)
-        return TransferCycles(none, chunks * copy_cycles(_timing(), transfer.row_bytes), none)
-
-    def layer_cycles(self, workload: Workload) -> int:
-        """Layers are plain calls of the host."""
-        return 0
-
-
-def _timing() -> Mapping[str, int]:
-    from match_diana.constants import values  # the table holds this array's figures too
-
-    return values()

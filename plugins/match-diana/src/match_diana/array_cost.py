@@ -1,0 +1,66 @@
+"""What the cost models of both arrays share: their copies, and that nothing goes on beside anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+from zlib import crc32
+
+import numpy as np
+from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
+
+from match_diana.digital_formulas import copy_cycles
+
+if TYPE_CHECKING:
+    from match_core.cost import Bound
+
+#: Raised when a formula changes.
+FORMULAS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayCost:
+    """Host, array and copies run one after another. ``unit``: the array, in the model's name."""
+
+    unit: ClassVar[str]
+
+    pattern: str
+    bound: Bound = "fitted"
+    energy: EnergyModel | None = None
+
+    @property
+    def version(self) -> str:
+        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
+        figures = ",".join(f"{name}={value}" for name, value in sorted(timing().items()))
+        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+
+    @property
+    def name(self) -> str:
+        """Names unit and pattern; appears in every report."""
+        return f"diana-{self.unit}-{self.pattern}"
+
+    @property
+    def overlap(self) -> Overlap:
+        """Copies block."""
+        return "none"
+
+    def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
+        """Copies of contiguous pieces, one after another. Constants are fetched by the array itself, within its
+        cycles."""
+        chunks = transfer.planes * transfer.rows
+        none = np.zeros_like(chunks)
+        if transfer.near != "l1":
+            return TransferCycles(none, none, none)
+        return TransferCycles(none, chunks * copy_cycles(timing(), transfer.row_bytes), none)
+
+    def layer_cycles(self, workload: Workload) -> int:
+        """Layers are plain calls of the host."""
+        return 0
+
+
+def timing() -> Mapping[str, int]:
+    """The figures of the chip, by name."""
+    from match_diana.constants import values  # the table holds the figures of both arrays
+
+    return values()
