@@ -14,7 +14,8 @@ from match_core.host import plugin
 from match_core.host.cost import OPERATION_CYCLES, HostCostModel
 from match_core.host.kernels import host_kernels
 from match_core.host.kernels.work import Work
-from match_core.host.operators import OPERATORS, snake
+from match_core.host.operator import snake
+from match_core.host.operators import OPERATORS
 from match_core.host.patterns import host_patterns
 from match_core.host.unit import HOST_UNIT
 from match_core.host.views import find_views

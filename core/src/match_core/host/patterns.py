@@ -11,7 +11,8 @@ from match_core.host.fusion import FUSIONS, Fusion
 from match_core.host.kernels.built import Builder
 from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.reduce import build_reduce
-from match_core.host.operators import OPERATORS, Operator
+from match_core.host.operator import Operator
+from match_core.host.operators import OPERATORS
 from match_core.host.region import find_reduced_regions, find_regions, find_regions_between
 from match_core.host.views import VIEW_RULES, find_views
 from match_core.host.workload import host_workload, view_workload

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.host.graph import elements, input_at, is_constant, shape_of
+from match_core.host.graph import elements, input_at, is_constant, shape_of, values_of
 from match_core.patterns.language import Constraint, Match
 
 if TYPE_CHECKING:
@@ -65,6 +65,16 @@ def _one_output(node: gs.Node) -> str | None:
 
 
 ONE_OUTPUT = NodeRule("one_output", "one output", _one_output)
+
+
+def _inference(node: gs.Node) -> str | None:
+    mode = input_at(node, 2)
+    if mode is None or (is_constant(mode) and not values_of(mode).any()):
+        return None
+    return "training_mode may be set"
+
+
+INFERENCE = NodeRule("inference", "not in training mode", _inference)
 
 
 def types(allowed: tuple[str, ...], *indices: int) -> NodeRule:

@@ -1,0 +1,1 @@
+"""The host's operators by family; each module exports one tuple."""

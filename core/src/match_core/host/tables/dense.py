@@ -1,0 +1,16 @@
+"""Matrix products and sums of products."""
+
+from __future__ import annotations
+
+from match_core.host.kernels.dense import build_dense
+from match_core.host.kernels.einsum import build_einsum
+from match_core.host.kernels.scalar import FLOATS, NUMBERS, SMALL
+from match_core.host.operator import BYTES, PRODUCTS, Operator
+from match_core.host.rules import STATIC, types
+
+DENSE: tuple[Operator, ...] = (
+    Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
+    Operator("MatMul", "dense", (STATIC, types((*FLOATS, "int32", "int64"), 0, 1)), build_dense),
+    Operator("Gemm", "dense", (STATIC, types(FLOATS, 0, 1, 2)), build_dense),
+    Operator("Einsum", "dense", (STATIC, types((*NUMBERS, *SMALL), 0)), build_einsum),
+)

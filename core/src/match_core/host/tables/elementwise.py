@@ -1,0 +1,19 @@
+"""Operators on single elements: arithmetic, comparisons, logic, casts, requantisation."""
+
+from __future__ import annotations
+
+from match_core.host.kernels.loop import build_elementwise
+from match_core.host.kernels.scalar import SMALL, STORED_TYPES, ScalarOp
+from match_core.host.kernels.scalar_table import SCALAR_OPS
+from match_core.host.operator import Operator
+from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, all_types, types
+
+
+def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
+    own = op.types if "float32" not in op.types or "Linear" in op.name else (*op.types, *SMALL)
+    return (STATIC, ONE_OUTPUT, all_types(STORED_TYPES), types(own, op.data), *op.rules)
+
+
+ELEMENTWISE: tuple[Operator, ...] = tuple(
+    Operator(op.name, "elementwise", _scalar_rules(op), build_elementwise) for op in SCALAR_OPS.values()
+)
