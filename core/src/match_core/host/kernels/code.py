@@ -174,18 +174,21 @@ def inline_code(
     body: str,
     uses: Uses,
     constants: Mapping[int, NDArray[np.generic]] | None = None,
+    scratch_bytes: int = 0,
 ) -> InlineCode:
-    """The function around a body. ``constants`` replace constant inputs, which also decides their C types."""
+    """The function around a body. ``constants`` replace constant inputs, which also decides their C types.
+    ``scratch_bytes``: what the body needs at its argument ``scratch``."""
     uses.scan(body)
     packed = dict(constants or {})
     types = [packed[i].dtype if i in packed else np.dtype(tensor.dtype) for i, tensor in enumerate(inputs)]
     names = (*(f"in{i}" for i in range(len(inputs))), *(f"out{i}" for i in range(len(outputs))))
     unused = "".join(f"    (void){name};\n" for name in names if not re.search(rf"\b{name}\b", body))
-    definition = f"/* {comment} */\n{signature(function, types, outputs)}\n{{\n{unused}{body}\n}}\n"
+    definition = f"/* {comment} */\n{signature(function, types, outputs, scratch_bytes > 0)}\n{{\n{unused}{body}\n}}\n"
     return InlineCode(
         definition=definition,
         helpers=tuple(uses.helpers.items()),
         includes=tuple(uses.includes),
         constants=packed,
         headers=tuple(uses.headers.values()),
+        scratch_bytes=scratch_bytes,
     )
