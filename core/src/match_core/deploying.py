@@ -35,11 +35,13 @@ def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Call
 @dataclass(frozen=True)
 class Deployed:
     """The program that was chosen and the model whose nodes it runs (with the conversions between stored forms), all
-    refusals, and what one task after another would cost (None: not made, or it does not fit)."""
+    refusals, all candidates with schedules that it was chosen from, and what one task after another would cost (None:
+    not made, or it does not fit)."""
 
     model: Model
     deployment: Deployment
     refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
     sequential_cycles: int | None
 
 
@@ -51,6 +53,7 @@ class _Sequential:
     model: Model
     mapping: Mapping
     refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
     far: frozenset[str]
     deployment: Deployment | None
     error: InfeasibleError | None = None
@@ -79,11 +82,11 @@ class Deploying:
         if self.options.execution != "sequential" and self.soc.signalling is not None:
             beside = self._concurrent(self._scheduler(self._soc_beside(), cache), sequential)
             if beside is not None and (plain is None or self._is_better(beside, plain)):
-                return Deployed(self.model, beside, sequential.refused, cycles)
+                return Deployed(self.model, beside, sequential.refused, sequential.offered, cycles)
         if plain is None:
             assert sequential.error is not None
             raise sequential.error
-        return Deployed(sequential.model, plain, sequential.refused, cycles)
+        return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles)
 
     def _soc_beside(self) -> Soc:
         """The Soc with units side by side; without its store where nothing copies there and back then."""
@@ -110,11 +113,11 @@ class Deploying:
             model, mapping = chosen.model, chosen.mapping
             deployer = Deployer(model, scheduler, chosen.offered, self.titles(model), far)
             try:
-                return _Sequential(model, mapping, refused, far, self._planned(deployer, mapping))
+                return _Sequential(model, mapping, refused, scheduled, far, self._planned(deployer, mapping))
             except InfeasibleError as error:
                 more = deployer.overflowing(mapping)
                 if not more:
-                    return _Sequential(model, mapping, refused, far, None, error)
+                    return _Sequential(model, mapping, refused, scheduled, far, None, error)
                 far |= more
 
     def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment | None:

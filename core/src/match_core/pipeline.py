@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from match_core.emit.sources import Sources
     from match_core.hardware import Soc, Unit
     from match_core.ir.model import Model
-    from match_core.mapping.result import Candidates, Refusal
+    from match_core.mapping.result import Assignment, Candidates, Refusal
     from match_core.mapping.result import Mapping as UnitMapping
     from match_core.planning.deploy import Deployment
     from match_core.planning.program import Program
@@ -39,11 +39,12 @@ class CompileRequest(CompileOptions):
     output: Path | None = None
 
 
-@dataclass(frozen=True)
-class Compilation:
-    """Everything the stages produced, up to the source files. ``source`` is the loaded model before transforms,
-    ``model`` the integer graph: the contract that the program meets bit for bit. ``sequential_cycles``: modelled cycles
-    of the program that runs one task after another, None where none was made."""
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What the stages decided. ``source`` is the loaded model before transforms, ``model`` the integer graph: the
+    contract that the program meets bit for bit. ``offered``: the candidates with schedules that the mapping was chosen
+    from. ``sequential_cycles``: modelled cycles of the program that runs one task after another, None where none was
+    made."""
 
     source: Model
     model: Model
@@ -52,15 +53,22 @@ class Compilation:
     objective: Objective
     mapping: UnitMapping
     program: Program
-    apis: Mapping[str, UnitApi]
-    sources: Sources
     refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
     sequential_cycles: int | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the passes want the user to know."""
         return self.model.notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compilation(Planned):
+    """What the stages decided, and the source files made of it."""
+
+    apis: Mapping[str, UnitApi]
+    sources: Sources
 
 
 @dataclass(frozen=True)
@@ -99,26 +107,27 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     )
     titles = partial(_titles, source)
     made = Deploying(request, soc, units, plugins, observer, model, candidates, titles).run()
-    deployed, model = made.deployment, made.model
-    sources = stage(
-        observer,
-        "emit",
-        lambda: _emit(request, model, deployed, titles(model), plugins),
-        lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
-    )
-    return Compilation(
+    deployed = made.deployment
+    planned = Planned(
         source=source,
-        model=model,
+        model=made.model,
         soc=deployed.program.soc,
         units=units,
         objective=request.objective,
         mapping=deployed.mapping,
         program=deployed.program,
-        apis=deployed.apis,
-        sources=sources,
         refused=made.refused,
+        offered=made.offered,
         sequential_cycles=made.sequential_cycles,
     )
+    sources = stage(
+        observer,
+        "emit",
+        lambda: _emit(request, planned, deployed, titles(made.model), plugins),
+        lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
+    )
+    decided = {entry.name: getattr(planned, entry.name) for entry in fields(Planned)}
+    return Compilation(**decided, apis=deployed.apis, sources=sources)
 
 
 def _nodes(model: Model) -> Facts:
@@ -150,31 +159,38 @@ def _titles(source: Model, model: Model) -> Title:
     return partial(task_title, model, source_operators(source))
 
 
-def _emit(request: CompileRequest, model: Model, deployed: Deployment, title: Title, plugins: Plugins) -> Sources:
+def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, title: Title, plugins: Plugins) -> Sources:
     from match_core import __version__
     from match_core.emit.manifest import manifest
     from match_core.emit.program import EmitRequest, ProgramEmitter
     from match_core.emit.sources import SourceFile, Sources
     from match_core.mapping.partition import partition
+    from match_core.report.document import NAME, report_document, report_text
 
-    program, mapping = deployed.program, deployed.mapping
+    model, program, mapping = planned.model, planned.program, planned.mapping
     emitter = ProgramEmitter(
         EmitRequest(model, title, program, deployed.lowered, deployed.pool, deployed.apis, __version__)
     )
     mapped = partition(model, mapping).SerializeToString(deterministic=True)
-    files = (*emitter.emit(), SourceFile(f"{emitter.name}.onnx", mapped))
+    options = _options(request, program.soc.preset)
+    report = report_text(report_document(planned, options)).encode("utf-8")
+    files = (*emitter.emit(), SourceFile(f"{emitter.name}.onnx", mapped), SourceFile(NAME, report))
     files = tuple(sorted(files, key=lambda file: file.name))
-    options: dict[str, object] = {
+    return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options)))
+
+
+def _options(request: CompileRequest, preset: str) -> dict[str, object]:
+    """What the user chose, as manifest and report state it."""
+    return {
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),
         "quantized_io": request.quantized_io,
         "precision": request.precision,
-        "preset": program.soc.preset,
+        "preset": preset,
         "memory": dict(sorted(request.memory)),
         "objective": request.objective,
     }
-    return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options)))
 
 
 def _versions(plugins: Plugins) -> dict[str, str]:

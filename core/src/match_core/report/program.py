@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from match_core.cost import Cost
-    from match_core.pipeline import Compilation
+    from match_core.pipeline import Planned
     from match_core.planning.program import Program, Queue
     from match_core.schedule.loops import LoopSchedule
 
@@ -54,17 +54,17 @@ def memory_json(program: Program) -> dict[str, dict[str, int]]:
     }
 
 
-def side_by_side_json(compilation: Compilation) -> dict[str, object]:
+def side_by_side_json(planned: Planned) -> dict[str, object]:
     """Of a program with units side by side its ``queues``, the mapper's ``bounds`` in cycles and the ``gap`` to the
     higher one, as a part of the modelled cycles; empty and null for one task after another. ``sequential_cycles``:
     modelled, of the program that runs one task after another, null where it does not fit."""
-    program, bounds = compilation.program, compilation.mapping.bounds
+    program, bounds = planned.program, planned.mapping.bounds
     total = program.predicted_cycles
     if not program.queues:
         bounds = None
     return {
         "queues": [_queue_json(program, queue) for queue in program.queues],
-        "sequential_cycles": compilation.sequential_cycles,
+        "sequential_cycles": planned.sequential_cycles,
         "bounds": {"work": bounds.work_cycles, "path": bounds.path_cycles} if bounds else None,
         "gap": (total - bounds.cycles) / total if bounds and total else None,
     }

@@ -1,0 +1,100 @@
+"""The report of a compilation as one JSON document (``report.json`` beside the emitted C; docs/report-schema.json).
+
+Everything in it is modelled; what the twin measured is added by ``match report`` under ``measured``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from match_core.report.layers import layers_json
+from match_core.report.memory_map import buffers_json, memories_json
+from match_core.report.network import network_json, refusals_json
+from match_core.report.program import energy_json, side_by_side_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from match_core.hardware import Soc
+    from match_core.pipeline import Planned
+
+NAME = "report.json"
+SCHEMA = "match.report"
+SCHEMA_VERSION = 1
+
+
+def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str, Any]:
+    """The document (docs/report.md tells it field by field). ``options``: what the user chose, as in the manifest."""
+    program, soc = planned.program, planned.soc
+    beside = side_by_side_json(planned)
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "name": planned.model.name,
+        "source": {"file": planned.model.source, "sha256": planned.model.source_sha256},
+        "target": _target_json(soc),
+        "options": dict(options),
+        "notes": list(planned.notes),
+        "predicted_cycles": program.predicted_cycles,
+        "sequential_cycles": beside["sequential_cycles"],
+        "bounds": beside["bounds"],
+        "energy": energy_json(program),
+        "units": [
+            {
+                "name": unit.name,
+                "description": unit.description,
+                "host": unit.name == soc.host,
+                "memory": unit.memory,
+                "layout": unit.layout,
+            }
+            for unit in planned.units
+        ],
+        "links": [
+            {
+                "name": link.name,
+                "near": link.near,
+                "far": link.far,
+                "bytes_per_cycle": link.bytes_per_cycle,
+                "blocking": link.blocking,
+            }
+            for link in soc.links
+        ],
+        "memories": memories_json(program),
+        "queues": beside["queues"],
+        "layers": layers_json(planned),
+        "swaps": [
+            {
+                "index": swap.index,
+                "source": swap.source,
+                "target": swap.target,
+                "size_bytes": swap.size_bytes,
+                "start_cycles": swap.start_cycles,
+                "end_cycles": swap.start_cycles + swap.cycles,
+            }
+            for swap in program.swaps
+        ],
+        "buffers": buffers_json(planned.program),
+        "network": network_json(planned),
+        "refusals": refusals_json(planned),
+        "measured": None,
+    }
+
+
+def report_text(document: Mapping[str, Any]) -> str:
+    """Stable text of a report: sorted keys, no time, no path."""
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _target_json(soc: Soc) -> dict[str, object]:
+    clock = soc.clock_hz
+    return {
+        "name": soc.name,
+        "description": soc.description,
+        "host": soc.host,
+        "home": soc.home,
+        "store": soc.store,
+        "preset": soc.preset,
+        "clock_hz": None if clock is None else {"value": clock.value, "estimate": clock.estimate},
+        "notes": list(soc.notes),
+    }
