@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
-from match_core.host.graph import constant_at, dtype_of, elements, integer, number, shape_of
-from match_core.host.kernels.code import literal
+from match_core.host.graph import dtype_of, elements, integer, number, shape_of
 from match_core.host.kernels.logic_ops import saturated
-from match_core.host.kernels.scalar import FLOATS, NIBBLES, SMALL, ScalarOp, Site, Value, is_code, suffix
+from match_core.host.kernels.scalar import FLOATS, NIBBLES, SMALL, ScalarOp, Site, is_code, suffix
 from match_core.host.kernels.work import Work
-from match_core.host.rules import NodeRule, attribute_is, constants, result_types
+from match_core.host.rules import NodeRule, attribute_is, result_types
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -56,13 +55,13 @@ def _quantize(site: Site) -> str:
         return saturated(site, moved, target)
     least, most = _limits(target)
     ctype, name = c_type(target), f"host_quantize_{target.name if target.name in NIBBLES else suffix(target)}"
-    low, high = (literal(float(limit), np.dtype(np.float32)) for limit in (least, most))
     site.uses.helper(
         name,
-        "/* Half to even, then saturation. */\n"
+        "/* Saturation, then half to even: a float of this size keeps no bits behind the point. */\n"
         f"static inline {ctype} {name}(float quotient, int32_t zero_point)\n{{\n"
-        "    const float value = nearbyintf(quotient) + (float)zero_point;\n"
-        f"    return ({ctype})(value > {low} ? (value < {high} ? value : {high}) : {low});\n}}\n",
+        f"    const float low = (float)({least} - zero_point), high = (float)({most} - zero_point);\n"
+        "    const float held = quotient > low ? (quotient < high ? quotient : high) : low;\n"
+        f"    return ({ctype})((int32_t)((held + 0x1.8p23f) - 0x1.8p23f) + zero_point);\n}}\n",
     )
     return f"{name}({quotient}, {zero_point.text if zero_point else '0'})"
 
@@ -81,66 +80,6 @@ def _dequantize(site: Site) -> str:
     sign = "+" if zero_point.literal is not None and zero_point.literal < 0 else "-"
     shown = zero_point.text.lstrip("-") if sign == "+" else zero_point.text
     return f"(float)({x.text} {sign} {shown}) * {scale.text}"
-
-
-def _power_of_two(value: Value) -> int | None:
-    """The shift behind a literal divisor."""
-    divisor = int(value.literal) if value.literal is not None else 0
-    return divisor.bit_length() - 1 if divisor > 0 and divisor & (divisor - 1) == 0 else None
-
-
-def _scaled_clip(site: Site, total: str, divisor: Value, low: Value, high: Value) -> str:
-    """clip(floor(total / divisor), low, high) of a 64-bit total."""
-    ctype, shift = c_type(site.result), _power_of_two(divisor)
-    if shift is not None:
-        name = f"host_shift_clip_{suffix(site.result)}"
-        parameter, quotient = "int32_t shift", "total >> shift"
-        note = "/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */\n"
-    else:
-        name = f"host_divide_clip_{suffix(site.result)}"
-        parameter, quotient, note = "int64_t divisor", "total / divisor - (total % divisor < 0 ? 1 : 0)", ""
-    site.uses.helper(
-        name,
-        f"{note}static inline {ctype} {name}(int64_t total, {parameter}, int64_t low, int64_t high)\n{{\n"
-        f"    const int64_t value = {quotient};\n"
-        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
-    )
-    bounds = [str(int(v.literal)) if v.literal is not None else v.text for v in (low, high)]
-    return f"{name}({total}, {shift if shift is not None else divisor.text}, {', '.join(bounds)})"
-
-
-def _linear(site: Site, addend: str, *products: tuple[str, str]) -> str:
-    """The 64-bit sum of products and an addend, wrapping around."""
-    name = f"host_linear_{len(products)}"
-    names = "xyz"[: len(products)]
-    declared = ", ".join(f"int64_t {n}, int64_t m{n}" for n in names)
-    terms = " + ".join(f"(uint64_t){n} * (uint64_t)m{n}" for n in names)
-    site.uses.helper(
-        name,
-        f"static inline int64_t {name}({declared}, int64_t addend)\n{{\n"
-        f"    return (int64_t)({terms} + (uint64_t)addend);\n}}\n",
-    )
-    factors = ", ".join(f"{value}, {multiplier}" for value, multiplier in products)
-    return f"{name}({factors}, {addend})"
-
-
-def _plain(value: Value) -> str:
-    """Text of a 64-bit argument: small literals without the INT64_C() that the parameter's type makes needless."""
-    if value.literal is not None and abs(value.literal) < 2**31:
-        return str(int(value.literal))
-    return value.text
-
-
-def _requant(site: Site) -> str:
-    x, multiplier, addend, divisor, low, high = site.values
-    total = _linear(site, _plain(addend), (x.text, _plain(multiplier)))
-    return _scaled_clip(site, total, divisor, low, high)
-
-
-def _add_requant(site: Site) -> str:
-    a, b, multiplier_a, multiplier_b, addend, divisor, low, high = site.values
-    total = _linear(site, _plain(addend), (a.text, _plain(multiplier_a)), (b.text, _plain(multiplier_b)))
-    return _scaled_clip(site, total, divisor, low, high)
 
 
 def _offset(amount: int) -> Callable[[Site], str]:
@@ -175,27 +114,12 @@ def _dequantize_work(dtype: np.dtype[np.generic]) -> Work:
     return Work(integer=1, floating=2)
 
 
-def _requant_work(dtype: np.dtype[np.generic]) -> Work:
-    return Work(wide_multiply=1, wide=4)
-
-
-def _add_requant_work(dtype: np.dtype[np.generic]) -> Work:
-    return Work(wide_multiply=2, wide=5)
-
-
 def _one(dtype: np.dtype[np.generic]) -> Work:
     return Work(integer=1)
 
 
 def _load(dtype: np.dtype[np.generic]) -> Work:
     return Work(memory=1, integer=1)
-
-
-def _divisor(node: gs.Node) -> str | None:
-    index = 3 if node.op.startswith("Requant") else 5
-    values = constant_at(node, index)
-    least = int(values.min()) if values is not None and values.size else 0
-    return None if least > 0 else f"the divisor is {least}"
 
 
 def _table_size(node: gs.Node) -> str | None:
@@ -208,13 +132,9 @@ def _scales(node: gs.Node) -> str | None:
     return None if rank <= 1 else f"scales have rank {rank}"
 
 
-BYTES = ("int8", "uint8")
-SUMS = (*BYTES, "int32", "int64")
 #: What tensors are quantised to.
 STORED = ("int8", "uint8", "int16", "uint16", *NIBBLES)
 CODES = tuple(name for name in SMALL if name != "bfloat16")
-_REQUANT_RULES = (constants(3), NodeRule("divisor", "the divisor is positive", _divisor))
-_ADD_RULES = (constants(5), NodeRule("divisor", "the divisor is positive", _divisor))
 _TABLE_RULES = (NodeRule("table", "the table has 256 entries", _table_size),)
 _SCALE_RULES = (
     NodeRule("scales", "one scale for the tensor or one per index of an axis", _scales),
@@ -238,10 +158,6 @@ QUANTIZE_OPS = (
         align=_per_axis,
         rules=(*_SCALE_RULES, result_types(("float32", "float16"))),
     ),
-    ScalarOp("match.arith::RequantU8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
-    ScalarOp("match.arith::RequantI8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
-    ScalarOp("match.arith::AddRequantU8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
-    ScalarOp("match.arith::AddRequantI8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
     ScalarOp("match.arith::OffsetI8ToU8", ("int8",), _offset(128), _one),
     ScalarOp("match.arith::OffsetU8ToI8", ("uint8",), _offset(-128), _one),
     ScalarOp("match.arith::LutU8", ("uint8",), _table, _load, tables=(1,), rules=_TABLE_RULES),

@@ -9,8 +9,9 @@ from match_core.host.kernels.float_ops import FLOAT_OPS
 from match_core.host.kernels.integer_ops import INTEGER_OPS
 from match_core.host.kernels.logic_ops import LOGIC_OPS
 from match_core.host.kernels.quantize_ops import QUANTIZE_OPS
+from match_core.host.kernels.requant_ops import REQUANT_OPS
 from match_core.host.kernels.scalar import ScalarOp
 
 SCALAR_OPS: Mapping[str, ScalarOp] = {
-    op.name: op for op in (*ARITHMETIC_OPS, *LOGIC_OPS, *FLOAT_OPS, *QUANTIZE_OPS, *INTEGER_OPS)
+    op.name: op for op in (*ARITHMETIC_OPS, *LOGIC_OPS, *FLOAT_OPS, *QUANTIZE_OPS, *REQUANT_OPS, *INTEGER_OPS)
 }

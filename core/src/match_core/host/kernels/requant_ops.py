@@ -1,0 +1,164 @@
+"""Requantisation: ``clip(floor(sum of products / divisor), low, high)`` of one or two tensors.
+
+What is known of multipliers and addends when compiling decides how it is written. Where the sum fits in 64 bits and the
+quotient in 32, the products are signed ones of 32-bit values, only the shift's low 32 bits are kept, and the rest is
+32-bit arithmetic: a form that compilers turn into vector instructions. All forms give the same integers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import constant_at
+from match_core.host.kernels.scalar import ScalarOp, Site, Value, suffix
+from match_core.host.kernels.work import Work
+from match_core.host.rules import NodeRule, constants
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+BYTES = ("int8", "uint8")
+SUMS = (*BYTES, "int32", "int64")
+
+
+def _range(value: Value) -> tuple[int, int]:
+    """The least and the largest integer that a value can be."""
+    if value.literal is not None:
+        return int(value.literal), int(value.literal)
+    if value.low is not None and value.high is not None and abs(value.low) < 2**53 and abs(value.high) < 2**53:
+        return int(value.low), int(value.high)
+    info = np.iinfo(value.dtype.name)
+    return int(info.min), int(info.max)
+
+
+def _fits(bounds: tuple[int, int], bits: int) -> bool:
+    return -(1 << (bits - 1)) <= bounds[0] and bounds[1] < 1 << (bits - 1)
+
+
+def _total(products: list[tuple[Value, Value]], addend: Value) -> tuple[int, int]:
+    """The range of the sum."""
+    low, high = _range(addend)
+    for one, other in products:
+        corners = [a * b for a in _range(one) for b in _range(other)]
+        low, high = low + min(corners), high + max(corners)
+    return low, high
+
+
+def _power_of_two(value: Value) -> int | None:
+    """The shift behind a literal divisor."""
+    divisor = int(value.literal) if value.literal is not None else 0
+    return divisor.bit_length() - 1 if divisor > 0 and divisor & (divisor - 1) == 0 else None
+
+
+def _plain(value: Value) -> str:
+    """Text of a 64-bit value: small literals without the INT64_C() that their context makes needless."""
+    if value.literal is not None and abs(value.literal) < 2**31:
+        return str(int(value.literal))
+    return value.text
+
+
+def _rendered(site: Site, products: list[tuple[Value, Value]], addend: Value, divisor: Value, *ends: Value) -> str:
+    shift, total = _power_of_two(divisor), _total(products, addend)
+    bounds = ", ".join(_plain(end) for end in ends)
+    narrow = all(_fits(_range(value), 32) for pair in products for value in pair)
+    if shift is not None and narrow and _fits(total, 64) and all(end.literal is not None for end in ends):
+        first = min(shift, 32)
+        if _fits((total[0] >> first, total[1] >> first), 32):
+            name = _short_shift(site)
+            return f"{name}({_signed_sum(products, addend)}, {first}, {shift - first}, {bounds})"
+    text = _wrapping_sum(site, products, addend)
+    if shift is not None:
+        return f"{_long_shift(site)}({text}, {shift}, {bounds})"
+    return f"{_division(site)}({text}, {divisor.text}, {bounds})"
+
+
+def _signed_sum(products: list[tuple[Value, Value]], addend: Value) -> str:
+    terms = [f"(int64_t){one.text} * {_plain(other)}" for one, other in products]
+    return " + ".join([*terms, _plain(addend)]) if addend.literal != 0 else " + ".join(terms)
+
+
+def _wrapping_sum(site: Site, products: list[tuple[Value, Value]], addend: Value) -> str:
+    """The 64-bit sum, wrapping around."""
+    name = f"host_linear_{len(products)}"
+    names = "xyz"[: len(products)]
+    declared = ", ".join(f"int64_t {n}, int64_t m{n}" for n in names)
+    terms = " + ".join(f"(uint64_t){n} * (uint64_t)m{n}" for n in names)
+    site.uses.helper(
+        name,
+        f"static inline int64_t {name}({declared}, int64_t addend)\n{{\n"
+        f"    return (int64_t)({terms} + (uint64_t)addend);\n}}\n",
+    )
+    factors = ", ".join(f"{one.text}, {_plain(other)}" for one, other in products)
+    return f"{name}({factors}, {_plain(addend)})"
+
+
+def _short_shift(site: Site) -> str:
+    ctype, name = c_type(site.result), f"host_shift_clip_{suffix(site.result)}"
+    return site.uses.helper(
+        name,
+        "/* floor(total / 2^(first + rest)), which has 32 bits, then clipped. The shift of a negative value is\n"
+        " * arithmetic (gcc, clang), so it rounds down; the first one, of at most 32 places, need not be. */\n"
+        f"static inline {ctype} {name}(int64_t total, int32_t first, int32_t rest, int32_t low, int32_t high)\n{{\n"
+        "    const int32_t value = (int32_t)(uint32_t)((uint64_t)total >> first) >> rest;\n"
+        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
+    )
+
+
+def _long_shift(site: Site) -> str:
+    ctype, name = c_type(site.result), f"host_long_shift_clip_{suffix(site.result)}"
+    return site.uses.helper(
+        name,
+        "/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */\n"
+        f"static inline {ctype} {name}(int64_t total, int32_t shift, int64_t low, int64_t high)\n{{\n"
+        "    const int64_t value = total >> shift;\n"
+        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
+    )
+
+
+def _division(site: Site) -> str:
+    ctype, name = c_type(site.result), f"host_divide_clip_{suffix(site.result)}"
+    return site.uses.helper(
+        name,
+        f"static inline {ctype} {name}(int64_t total, int64_t divisor, int64_t low, int64_t high)\n{{\n"
+        "    const int64_t value = total / divisor - (total % divisor < 0 ? 1 : 0);\n"
+        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
+    )
+
+
+def _requant(site: Site) -> str:
+    x, multiplier, addend, divisor, low, high = site.values
+    return _rendered(site, [(x, multiplier)], addend, divisor, low, high)
+
+
+def _add_requant(site: Site) -> str:
+    a, b, multiplier_a, multiplier_b, addend, divisor, low, high = site.values
+    return _rendered(site, [(a, multiplier_a), (b, multiplier_b)], addend, divisor, low, high)
+
+
+def _requant_work(dtype: np.dtype[np.generic]) -> Work:
+    return Work(wide_multiply=1, wide=4)
+
+
+def _add_requant_work(dtype: np.dtype[np.generic]) -> Work:
+    return Work(wide_multiply=2, wide=5)
+
+
+def _divisor(node: gs.Node) -> str | None:
+    index = 3 if node.op.startswith("Requant") else 5
+    values = constant_at(node, index)
+    least = int(values.min()) if values is not None and values.size else 0
+    return None if least > 0 else f"the divisor is {least}"
+
+
+_REQUANT_RULES = (constants(3), NodeRule("divisor", "the divisor is positive", _divisor))
+_ADD_RULES = (constants(5), NodeRule("divisor", "the divisor is positive", _divisor))
+
+REQUANT_OPS = (
+    ScalarOp("match.arith::RequantU8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
+    ScalarOp("match.arith::RequantI8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
+    ScalarOp("match.arith::AddRequantU8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
+    ScalarOp("match.arith::AddRequantI8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
+)
