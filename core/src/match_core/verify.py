@@ -139,9 +139,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
         inputs = _inputs(request, compiled.model)
         samples = len(next(iter(inputs.values()))) if inputs else 1
-        observer.stage_started("run")
-        run = run_program(directory, inputs, plugins, request.sanitize, request.mode)
-        observer.stage_finished("run", {"samples": samples, "cycles": run.cycles_total})
+        run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
     original = _original_outputs(compiled, request.model, inputs, samples)

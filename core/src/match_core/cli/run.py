@@ -40,9 +40,7 @@ def run_command(
 
             arrays = read_arrays(inputs)
             preset = read_manifest(directory)["options"]["preset"]
-            terminal.stage_started("run")
-            result = run_program(directory, arrays, plugins, sanitize=sanitize)
-            terminal.stage_finished("run", {"outputs": len(result.outputs), "cycles": result.cycles_total})
+            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
             write_arrays(outputs, result.outputs)
         terminal.document(_document(result, outputs, preset))
         terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit, preset))

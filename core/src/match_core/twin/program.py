@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import UsageError
+from match_core.observe import NullObserver
 from match_core.twin.build import build
 from match_core.twin.compiler import BuildOptions
 from match_core.twin.modes import check_mode, is_threads
@@ -21,6 +22,7 @@ from match_core.twin.run import RunResult, run_twin
 if TYPE_CHECKING:
     from match_core.emit.api import UnitApi
     from match_core.io.quantised import Quantisation
+    from match_core.observe import StageObserver
     from match_core.plugin.host import Plugins
 
 
@@ -57,23 +59,32 @@ def run_program(
     plugins: Plugins,
     sanitize: bool = False,
     mode: str = "eager",
+    observer: StageObserver | None = None,
 ) -> RunResult:
-    """Build the program with its target's twin and run every sample. ``inputs`` by graph input name, with a leading
-    sample axis or a single sample without one; the outputs have the same form. ``mode``: see ``run_twin``; the threads
-    modes always run with the thread sanitizer. UsageError MATCH-U029 for a mode that the program does not have."""
+    """Build the program with its target's twin and run every sample, which an observer is told of as two stages.
+
+    ``inputs`` by graph input name, with a leading sample axis or a single sample without one; the outputs have the same
+    form. ``mode``: see ``run_twin``; the threads modes always run with the thread sanitizer. UsageError MATCH-U029 for
+    a mode that the program does not have."""
     from match_core.io.arrays import TensorSpec, as_samples
 
     document = read_manifest(directory)
     check_mode(mode, document)
     specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
     samples = as_samples(inputs, specs, "inputs")
+    observer = observer or NullObserver()
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)
         threads = is_threads(mode)
         choices = BuildOptions(sanitize=sanitize and not threads, threads=threads)
+        observer.stage_started("build")
         executable = build(directory, work, apis, host, choices)
+        observer.stage_finished("build", {})
+        observer.stage_started("run")
         result = run_twin(executable, document, samples.arrays, work, mode)
+        count = len(next(iter(result.outputs.values()), ()))
+        observer.stage_finished("run", {"samples": count, "cycles": result.cycles_total})
     return replace(result, outputs=samples.restore(result.outputs))
 
 
