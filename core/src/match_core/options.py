@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.errors import UsageError
+from match_core.sizes import parse_bytes
 
 if TYPE_CHECKING:
     from match_core.hardware import Memory, MemoryPart, Soc, Unit
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 Execution = Literal["auto", "sequential", "concurrent"]
 Parallel = Literal["whole", "tiles", "views", "pipeline"]
-_SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
-#: Decimal and binary multiples as IEC 80000-13 defines them.
-_MULTIPLES = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "kib": 1024, "mib": 1024**2}
 _SIZE_HELP = "write a whole number of bytes, kB, MB, KiB or MiB, for example --memory l1=8kB"
 
 
@@ -62,11 +59,10 @@ class CompileOptions:
 def memory_size(text: str) -> tuple[str, int]:
     """(name, bytes) of ``NAME=SIZE``. UsageError MATCH-U026 where it is not of that form."""
     name, equals, size = text.partition("=")
-    parts = _SIZE.fullmatch(size.strip())
-    multiple = _MULTIPLES.get(parts[2].lower()) if parts else None
-    if not name.strip() or not equals or parts is None or multiple is None or int(parts[1]) == 0:
+    size_bytes = parse_bytes(size)
+    if not name.strip() or not equals or not size_bytes:
         raise _memory_error(f"{text!r} is not a name, '=' and a size", (_SIZE_HELP,))
-    return name.strip(), int(parts[1]) * multiple
+    return name.strip(), size_bytes
 
 
 def adapted_soc(soc: Soc, preset: str | None, memory: Sequence[tuple[str, int]]) -> Soc:

@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from match_core.cli.compile import compile_command
+from match_core.cli.diff import diff_command
 from match_core.cli.plugins import plugins_command
 from match_core.cli.run import run_command
 from match_core.cli.targets import targets_command
@@ -48,6 +49,7 @@ app = typer.Typer(
 app.command("compile")(compile_command)
 app.command("run")(run_command)
 app.command("verify")(verify_command)
+app.command("diff")(diff_command)
 app.command("targets")(targets_command)
 app.command("plugins")(plugins_command)
 

@@ -95,11 +95,13 @@ class Terminal:
         if not self.as_json:
             _write(sys.stdout, text, style)
 
-    def table(self, table: Table) -> None:
+    def table(self, table: Table, *, markdown: bool = False) -> None:
         """A table of the result (nothing with ``--json``)."""
         if self.as_json:
             return
-        if _styled(sys.stdout):
+        if markdown:
+            _markdown_table(table)
+        elif _styled(sys.stdout):
             _rich_table(table)
         else:
             _plain_table(table)
@@ -162,6 +164,21 @@ def _plain_table(table: Table) -> None:
             for cell, width, heading in zip(row, widths, table.headings, strict=True)
         ]
         sys.stdout.write(f"  {'  '.join(cells).rstrip()}\n")
+
+
+def _markdown_table(table: Table) -> None:
+    """A title in bold and a table with pipes; names of nodes cannot break out of their cells."""
+    rules = ("---:" if heading in table.right else "---" for heading in table.headings)
+    lines = [table.headings, tuple(rules), *(tuple(_markdown(cell) for cell in row) for row in table.rows)]
+    sys.stdout.write(f"**{_markdown(table.title)}**\n\n")
+    for line in lines:
+        sys.stdout.write(f"| {' | '.join(line)} |\n")
+    sys.stdout.write("\n")
+
+
+def _markdown(cell: str) -> str:
+    special = "\\`*_{}[]<>|#!&"
+    return "".join(f"\\{character}" if character in special else character for character in _clean(cell))
 
 
 def _rich_table(table: Table) -> None:

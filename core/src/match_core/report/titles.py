@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from match_core.mapping.result import Assignment
 
 #: Operators that compute nothing: they convert or move values.
-_SILENT = frozenset(
+SILENT = frozenset(
     ("DequantizeLinear", "QuantizeLinear", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity")
 )
 _NAMES_MAX = 4
@@ -27,7 +27,7 @@ def task_title(model: Model, operators: Mapping[str, str], assignment: Assignmen
     yet safe for C. A task that the compiler inserted says what it does to which tensor."""
     nodes = assignment.candidate.match.nodes
     origin = model.origin(nodes)
-    telling = [name for name in origin if operators.get(name) not in _SILENT] or list(origin)
+    telling = [name for name in origin if operators.get(name) not in SILENT] or list(origin)
     if not telling:
         return f"{nodes[-1].op} of {nodes[0].inputs[0].name} (inserted)"
     more = f" and {len(telling) - _NAMES_MAX} more" if len(telling) > _NAMES_MAX else ""
