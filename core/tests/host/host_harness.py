@@ -7,7 +7,7 @@ the address sanitizer sees every access outside.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -237,15 +237,39 @@ def _split(programs: Sequence[Program], data: bytes) -> list[list[dict[str, Arra
     return results
 
 
+def by_reference(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """What the reference evaluator gives, where ONNX Runtime does not follow the standard."""
+    from onnx.reference import ReferenceEvaluator
+
+    names = [output.name for output in model.graph.output]
+    return dict(zip(names, ReferenceEvaluator(model).run(None, dict(inputs)), strict=True))
+
+
+def expected(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """What ONNX Runtime gives; the reference evaluator where ONNX Runtime has no such kernel."""
+    from match_core.ir.reference import ReferenceRunner
+
+    feed = {name: np.asarray(array) for name, array in inputs.items()}
+    try:
+        return ReferenceRunner(model).run(feed)
+    except Exception as error:
+        kernels = ("NOT_IMPLEMENTED", "Could not find an implementation", "not supported", "must be a scalar")
+        unsupported = (*kernels, "is under development", "has no numpy arrays")  # of the opset, of an element type
+        if not any(words in str(error) for words in unsupported):
+            raise
+    return by_reference(model, feed)
+
+
 def make_model(
     nodes: Sequence[onnx.NodeProto],
     inputs: Mapping[str, Array],
     constants: Mapping[str, Array] | None = None,
     outputs: Sequence[str] = ("y",),
     opset: int = 21,
+    run: Callable[[onnx.ModelProto, Mapping[str, Array]], dict[str, Array]] = expected,
 ) -> onnx.ModelProto:
     """A model of these nodes; ``inputs`` give shapes and types by example. Our functions are included, and what
-    their calls give gets its type by running."""
+    their calls give gets its type by running it with ``run``."""
     from match_core.ir.functions import function_protos
 
     helper, numpy_helper = onnx.helper, onnx.numpy_helper
@@ -263,27 +287,9 @@ def make_model(
     model = helper.make_model(graph, functions=functions, opset_imports=opsets, ir_version=10)
     typed = {
         name: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-        for name, a in expected(model, inputs).items()
+        for name, a in run(model, inputs).items()
     }
     del model.graph.output[:]
     model.graph.output.extend(typed[name] for name in outputs)
     model.graph.value_info.extend(typed[name] for name in made if name not in outputs)
     return model
-
-
-def expected(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """What ONNX Runtime gives; the reference evaluator where ONNX Runtime has no such kernel."""
-    from match_core.ir.reference import ReferenceRunner
-
-    feed = {name: np.asarray(array) for name, array in inputs.items()}
-    try:
-        return ReferenceRunner(model).run(feed)
-    except Exception as error:
-        kernels = ("NOT_IMPLEMENTED", "Could not find an implementation", "not supported", "must be a scalar")
-        unsupported = (*kernels, "is under development", "has no numpy arrays")  # of the opset, of an element type
-        if not any(words in str(error) for words in unsupported):
-            raise
-    from onnx.reference import ReferenceEvaluator
-
-    names = [output.name for output in model.graph.output]
-    return dict(zip(names, ReferenceEvaluator(model).run(None, feed), strict=True))

@@ -64,7 +64,7 @@ def test_every_operator_states_its_rules() -> None:
 
 REFUSED = {
     "type": ([node("Cast", ["x"], ["h"], to=16), node("Relu", ["h"], ["y"])], "ONNX type 16"),
-    "cubic": ([node("Resize", ["x", "", "f"], ["y"], mode="cubic")], "mode is cubic"),
+    "smoothed": ([node("Resize", ["x", "", "f"], ["y"], antialias=1)], "antialias is 1 and mode is nearest"),
 }
 
 

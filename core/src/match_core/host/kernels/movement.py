@@ -1,5 +1,5 @@
-"""Operators that only move elements: transposing, slicing, splitting, concatenating, padding, tiling, nearest-neighbour
-scaling by whole factors. Each is one or more strided copies whose contiguous rows are copied at once."""
+"""Operators that only move elements: transposing, slicing, splitting, concatenating, padding, tiling. Each is one or
+more strided copies whose contiguous rows are copied at once."""
 
 from __future__ import annotations
 
@@ -135,24 +135,14 @@ def _pad(node: gs.Node) -> list[Copy]:
 
 
 def _tile(node: gs.Node) -> list[Copy]:
+    """Each axis becomes (repeat, index)."""
     shape = shape_of(node.inputs[0])
     repeats = integers_at(node, 1) or (1,) * len(shape)
-    return [_repeat(shape, tuple(repeats), outside=True)]
-
-
-def _repeat(shape: tuple[int, ...], counts: tuple[int, ...], outside: bool) -> Copy:
-    """Each axis becomes (repeat, index) where the whole axis repeats, (index, repeat) where each element does."""
     full: list[int] = []
     strides: list[int] = []
-    for size, count, stride in zip(shape, counts, row_major(shape), strict=True):
-        full += [count, size] if outside else [size, count]
-        strides += [0, stride] if outside else [stride, 0]
-    return Copy(tuple(full), tuple(strides), row_major(full))
-
-
-def _resize(node: gs.Node) -> list[Copy]:
-    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
-    return [_repeat(shape, tuple(o // s for o, s in zip(out, shape, strict=True)), outside=False)]
+    for size, count, stride in zip(shape, repeats, row_major(shape), strict=True):
+        full, strides = [*full, count, size], [*strides, 0, stride]
+    return [Copy(tuple(full), tuple(strides), row_major(full))]
 
 
 def _depth_to_space(node: gs.Node) -> list[Copy]:
@@ -198,7 +188,6 @@ MOVERS = {
     "Concat": _concat,
     "Pad": _pad,
     "Tile": _tile,
-    "Resize": _resize,
     "DepthToSpace": _depth_to_space,
     "SpaceToDepth": _space_to_depth,
 }

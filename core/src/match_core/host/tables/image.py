@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from match_core.host.graph import shape_of, text
-from match_core.host.kernels.movement import build_movement
-from match_core.host.kernels.scalar import STORED_TYPES
+from match_core.host.kernels.resize import build_resize
+from match_core.host.kernels.resize_axis import COORDINATES, REACH, ROUNDINGS, SCALES, SIZES, modes_of, present
+from match_core.host.kernels.scalar import NUMBERS, SMALL, STORED_TYPES
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, NodeRule, attribute_is, types
+from match_core.host.rules import STATIC, NodeRule, attribute_is, type_name, types
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
-def _resize(node: gs.Node) -> str | None:
-    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
-    if any(o % s for o, s in zip(out, shape, strict=True)):
-        return f"{shape} to {out}"
-    return None
+def _interpolated(node: gs.Node) -> str | None:
+    name = type_name(node.inputs[0])
+    return f"input 0 is {name}" if modes_of(node).mode != "nearest" and name not in (*NUMBERS, *SMALL) else None
 
 
-def _resize_rounding(node: gs.Node) -> str | None:
-    asymmetric = text(node, "coordinate_transformation_mode", "half_pixel") == "asymmetric"
-    mode = text(node, "nearest_mode", "round_prefer_floor")
-    if asymmetric and mode != "floor":
-        return f"nearest_mode is {mode}"
-    if not asymmetric and mode not in ("round_prefer_floor", "round_prefer_ceil"):
-        return f"nearest_mode is {mode}"
-    return None
+def _smoothed(node: gs.Node) -> str | None:
+    modes = modes_of(node)
+    return "antialias is 1 and mode is nearest" if modes.antialias and modes.mode == "nearest" else None
+
+
+def _measured(node: gs.Node) -> str | None:
+    given = [index for index in (SCALES, SIZES) if present(node, index) is not None]
+    return None if len(given) == 1 else f"inputs {given} are given" if given else "neither is given"
 
 
 RESIZE_RULES = (
-    attribute_is("mode", "nearest", "nearest"),
-    attribute_is("coordinate_transformation_mode", "half_pixel", "asymmetric", "half_pixel", "pytorch_half_pixel"),
-    NodeRule("factor", "every axis grows by a whole factor", _resize),
-    NodeRule("rounding", "rounding keeps each source element's copies together", _resize_rounding),
+    types(STORED_TYPES, 0),
+    types(("float16", "float32", "float64"), 1, 2),
+    types(("int64",), 3),
+    attribute_is("mode", "nearest", *REACH),
+    attribute_is("coordinate_transformation_mode", "half_pixel", *COORDINATES),
+    attribute_is("nearest_mode", "round_prefer_floor", *ROUNDINGS),
+    attribute_is("keep_aspect_ratio_policy", "stretch", "stretch", "not_larger", "not_smaller"),
+    NodeRule("interpolated", "what is interpolated are numbers", _interpolated),
+    NodeRule("smoothed", "antialias goes with linear or cubic interpolation", _smoothed),
+    NodeRule("measured", "either scales or sizes are given", _measured),
 )
 
-IMAGE: tuple[Operator, ...] = (
-    Operator("Resize", "movement", (STATIC, types(STORED_TYPES, 0), *RESIZE_RULES), build_movement),
-)
+IMAGE: tuple[Operator, ...] = (Operator("Resize", "image", (STATIC, *RESIZE_RULES), build_resize),)

@@ -1,0 +1,87 @@
+"""Resize: nearest elements are copied, interpolation goes over one axis after the other.
+
+What each result reads along an axis is a table, made when compiling where the scales are known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.host.graph import elements, shape_of
+from match_core.host.kernels.built import Built
+from match_core.host.kernels.code import affine
+from match_core.host.kernels.movement import Copy, write_copy
+from match_core.host.kernels.nest import VARIABLES, row_major
+from match_core.host.kernels.resize_axis import nearest_table
+from match_core.host.kernels.resize_passes import write_passes
+from match_core.host.kernels.resize_writer import Writer
+from match_core.host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def build_resize(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """The kernel of one Resize."""
+    (node,) = nodes
+    writer = Writer(node)
+    if writer.modes.mode != "nearest":
+        return writer.built(function, write_passes(writer))
+    copy = _as_copy(node, writer)
+    if copy is not None:
+        work = write_copy(copy, writer.dtype, writer.code, writer.uses)
+        return writer.built(function, work)
+    return writer.built(function, _write_gather(writer))
+
+
+def _as_copy(node: gs.Node, writer: Writer) -> Copy | None:
+    """The strided copy that takes nearest elements, where each is repeated as often or they are evenly apart."""
+    if not all(axis.known for axis in writer.axes):
+        return None
+    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    resized = {axis.axis: nearest_table(axis, writer.modes) for axis in writer.axes}
+    full: list[int] = []
+    strides: list[int] = []
+    offset = 0
+    for axis, stride in enumerate(row_major(shape)):
+        first, size, count = resized.get(axis), shape[axis], out[axis]
+        if first is None:
+            full, strides = [*full, size], [*strides, stride]
+            continue
+        step = int(first[1] - first[0]) if count > 1 else 0
+        if count % size == 0 and np.array_equal(first, np.arange(count) // (count // size)):
+            full, strides = [*full, size, count // size], [*strides, stride, 0]
+        elif first.min() >= 0 and np.array_equal(first, first[0] + step * np.arange(count)):
+            full, strides, offset = [*full, count], [*strides, step * stride], offset + int(first[0]) * stride
+        else:
+            return None
+    return Copy(tuple(full), tuple(strides), row_major(full), source_offset=offset)
+
+
+def _write_gather(writer: Writer) -> Work:
+    """Nearest elements by the tables' indices."""
+    code, node = writer.code, writer.node
+    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    tables = {table.axis.axis: table for table in writer.tables()}
+    strides, steps = row_major(shape), row_major(out)
+    last = max(tables)
+    loops = [(name, size) for name, size in zip(VARIABLES, out[: last + 1], strict=False)]
+    tail = elements(out[last + 1 :])
+    with code.loops(loops) as names:
+        terms, outside = [], []
+        for axis, name in enumerate(names):
+            if axis not in tables:
+                terms.append((name, strides[axis]))
+                continue
+            code.line(f"const int32_t at{axis} = {tables[axis].first}[{name or 0}];")
+            terms.append((f"at{axis}", strides[axis]))
+            outside += [f"at{axis} < 0"] if tables[axis].leaves else []
+        target = list(zip(names, steps, strict=False))
+        with code.loop("t", tail) as t:
+            value = f"in0[{affine([*terms, (t, 1)])}]"
+            if outside:
+                value = f"{' || '.join(outside)} ? {writer.outside(writer.dtype)} : {value}"
+            code.line(f"out0[{affine([*target, (t, 1)])}] = {value};")
+    return Work(memory=2, integer=2 * len(tables), steps=1).times(elements(out))
