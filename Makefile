@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
-.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana wheels clean
+.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana bench-host wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -78,6 +78,16 @@ bench-transformers: $(STAMP)
 bench-diana: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.diana_networks
 	$(BIN)/python -m tests.benchmarks.diana_grid
+
+EMX := build/emx
+
+$(EMX)/.stamp: tests/benchmarks/requirements-emx.txt
+	$(PYTHON) -m venv $(EMX)
+	$(EMX)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+bench-host: $(STAMP) $(EMX)/.stamp
+	$(BIN)/python -m tests.benchmarks.host_speed
 
 wheels: $(STAMP)
 	rm -rf dist
