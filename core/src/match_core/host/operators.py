@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from match_core.host.operator import Operator
+from match_core.host.tables.bounded import BOUNDED
 from match_core.host.tables.convolution import CONVOLUTION
 from match_core.host.tables.dense import DENSE
 from match_core.host.tables.elementwise import ELEMENTWISE
@@ -13,6 +14,7 @@ from match_core.host.tables.normalisation import NORMALISATION
 from match_core.host.tables.pooling import POOLING
 from match_core.host.tables.recurrent import RECURRENT
 from match_core.host.tables.reduction import REDUCTION
+from match_core.host.tables.signal import SIGNAL
 
 OPERATORS: tuple[Operator, ...] = (
     *ELEMENTWISE,
@@ -24,6 +26,8 @@ OPERATORS: tuple[Operator, ...] = (
     *POOLING,
     *REDUCTION,
     *MOVEMENT,
+    *BOUNDED,
+    *SIGNAL,
     *IMAGE,
 )
 
