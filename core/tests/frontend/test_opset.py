@@ -86,6 +86,33 @@ def test_pad_split_resize(saved, version):
     same(saved(text))
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("scales", ["1.0, 1.0, 2.0, 1.5", "1.0, 1.0, 0.5, 1.0"])
+@pytest.mark.parametrize(("version", "operator"), [(7, "Upsample"), (9, "Upsample"), (10, "Resize")])
+def test_resize_means_what_it_meant(saved, version, operator, mode, scales):
+    sizes = [int(float(scale) * size) for scale, size in zip(scales.split(","), X.shape, strict=True)]
+    if operator == "Upsample" and "0.5" in scales:
+        pytest.skip("Upsample only grows")
+    given = f", scales = [{scales}]" if version < 9 else ""
+    second = "" if version < 9 else ", s"
+    head = f"float[1,4,6,6] x) => (float[{','.join(map(str, sizes))}] y"
+    text = f"""<ir_version: 8, opset_import: ["" : {version}]> g ({head}) <float[4] s = {{{scales}}}> {{
+        y = {operator} <mode = "{mode}"{given}> (x{second})
+    }}"""
+    same(saved(text))
+
+
+@pytest.mark.parametrize("coordinates", ["tf_half_pixel_for_nn", "half_pixel"])
+def test_resize_keeps_what_opset_11_says(saved, coordinates):
+    text = f"""<ir_version: 8, opset_import: ["" : 11]> g (float[1,4,6,6] x) => (float[1,4,4,9] y)
+      <float[0] roi = {{}}, float[4] s = {{1.0, 1.0, 0.7, 1.5}}> {{
+        y = Resize <mode = "nearest", coordinate_transformation_mode = "{coordinates}"> (x, roi, s)
+    }}"""
+    model = load_model(saved(text))
+    (node,) = model.graph.nodes
+    assert node.attrs["coordinate_transformation_mode"] == coordinates
+
+
 def test_operators_newer_than_ours_get_their_standard_bodies(saved):
     text = """<ir_version: 10, opset_import: ["" : 24]> g (float[1,4,6,6] x) => (float[1,4,6,6] y) {
         y = Swish <alpha = 1.0> (x)

@@ -30,6 +30,7 @@ COORDINATES = (
     "pytorch_half_pixel",
     "align_corners",
     "asymmetric",
+    "tf_half_pixel_for_nn",
     "tf_crop_and_resize",
 )
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
@@ -154,6 +155,8 @@ def _coordinates(axis: ResizeAxis, modes: Modes) -> NDArray[np.float64]:
         return at * 0.0 if width == 1 else at * (axis.size - 1) / (width - 1)
     if modes.coordinates == "asymmetric":
         return at / axis.scale
+    if modes.coordinates == "tf_half_pixel_for_nn":  # opsets 11 and 12
+        return (at + 0.5) / axis.scale
     if modes.crops:
         begin, end = axis.region
         span = (end - begin) * (axis.size - 1)

@@ -68,6 +68,8 @@ def _coordinate(axis: ResizeAxis, modes: Modes) -> str:
         return f"width == 1.0 ? 0.0 : o * {axis.size - 1}.0 / (width - 1.0)"
     if modes.coordinates == "asymmetric":
         return "o / scale"
+    if modes.coordinates == "tf_half_pixel_for_nn":
+        return "(o + 0.5) / scale"
     if modes.crops:
         span = f"(end - begin) * {axis.size - 1}.0"
         return f"begin * {axis.size - 1}.0 + (width == 1.0 ? {span} / 2.0 : o * {span} / (width - 1.0))"
