@@ -75,6 +75,9 @@ bench-side-by-side: $(STAMP)
 bench-transformers: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.transformers --shares
 
+bench-host-models: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.host_models
+
 bench-diana: $(STAMP)
 	$(BIN)/python -m tests.benchmarks.diana_networks
 	$(BIN)/python -m tests.benchmarks.diana_grid
