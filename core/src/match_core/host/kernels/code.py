@@ -14,7 +14,8 @@ import numpy as np
 from match_core.emit.api import InlineCode
 from match_core.emit.ctypes import c_type
 from match_core.emit.half import half_header
-from match_core.emit.small import small_header
+from match_core.emit.real import FLOAT32_FUNCTIONS, math_header
+from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS, small_header
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -25,12 +26,17 @@ if TYPE_CHECKING:
 LINE_LENGTH = 110
 
 
+def is_real(dtype: np.dtype[np.generic]) -> bool:
+    """Whether values of the type are floating-point numbers, also those that C has no type for."""
+    return dtype.kind == "f" or dtype.name in SMALL_FLOATS or dtype.name == SCALE_FLOAT
+
+
 def literal(value: float, dtype: np.dtype[np.generic]) -> str:
     """The C literal of a value of this element type (shortest text that reads back to the same value; float32's for
-    float16)."""
+    narrower ones)."""
     if dtype.kind == "b":
         return "true" if value else "false"
-    if dtype.kind == "f":
+    if is_real(dtype):
         return _float_literal(value, "f" if dtype.itemsize <= 4 else "", dtype)
     number = int(value)
     if dtype.kind == "u":
@@ -146,6 +152,8 @@ class Uses:
             self.headers["match_small"] = small_header()
         if "match_half_" in text:
             self.headers["match_half"] = half_header()
+        if any(f"{name}(" in text for name in (*FLOAT32_FUNCTIONS.values(), "match_softplus")) or "match_real_" in text:
+            self.headers["match_math"] = math_header()
 
 
 def signature(

@@ -1,4 +1,4 @@
-"""Functions of real numbers, through libm in the type of the tensor."""
+"""Functions of real numbers in the type of the tensor: those of match_math.h for float32, else libm's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from match_core.host.graph import number, text
-from match_core.host.kernels.scalar import FLOATS, ScalarOp, Site, scalar_type, suffix
+from match_core.host.kernels.scalar import FLOATS, INTEGERS, ScalarOp, Site, scalar_type, suffix, wide_unsigned
 from match_core.host.kernels.work import Work
 
 
@@ -23,7 +23,6 @@ def _helper(site: Site, name: str, body: str, *parameters: str) -> str:
     ctype = scalar_type(site.result)
     full = f"host_{name}_{suffix(site.result)}"
     declared = ", ".join([f"{ctype} x", *(f"{ctype} p{i}" for i in range(len(parameters)))])
-    site.uses.include("math.h")
     site.uses.helper(full, f"static inline {ctype} {full}({declared})\n{{\n    return {body};\n}}\n")
     return f"{full}({', '.join([site.texts()[0], *parameters])})"
 
@@ -38,6 +37,8 @@ def _reciprocal(site: Site) -> str:
 
 
 def _softplus(site: Site) -> str:
+    if site.result.itemsize == 4:
+        return f"match_softplus({site.texts()[0]})"
     exp, log1p, fabs = (site.math(f) for f in ("exp", "log1p", "fabs"))
     zero = site.number(0)
     return _helper(site, "softplus", f"(x > {zero} ? x : {zero}) + {log1p}({exp}(-{fabs}(x)))")
@@ -55,7 +56,13 @@ def _leaky_relu(site: Site) -> str:
 
 def _prelu(site: Site) -> str:
     x, slope = site.texts()
-    return f"{x} < {site.number(0)} ? {slope} * {x} : {x}"
+    product = f"{slope} * {x}"
+    if site.result.kind in "iu":  # products wrap around
+        ctype, wide = scalar_type(site.result), wide_unsigned(site.result)
+        product = f"({ctype})(({wide}){slope} * ({wide}){x})"
+    if site.result.kind == "u":
+        return x
+    return f"{x} < {site.number(0)} ? {product} : {x}"
 
 
 def _elu(site: Site) -> str:
@@ -92,8 +99,17 @@ def _swish(site: Site) -> str:
 
 
 def _mish(site: Site) -> str:
-    body = f"x * {site.math('tanh')}({site.math('log1p')}({site.math('exp')}(x)))"
-    return _helper(site, "mish", body)
+    """x * tanh(log(1 + exp(x))), where tanh(log(w)) = (w^2 - 1) / (w^2 + 1)."""
+    ctype, two, name = scalar_type(site.result), site.number(2), f"host_mish_{suffix(site.result)}"
+    # Beyond 20 the quotient is 1; the smaller one of both numbers keeps the square finite.
+    site.uses.helper(
+        name,
+        f"static inline {ctype} {name}({ctype} x)\n{{\n"
+        f"    const {ctype} e = {site.math('exp')}(x > {site.number(20)} ? {site.number(20)} : x);\n"
+        f"    const {ctype} n = e * (e + {two});\n"
+        f"    return x * (n / (n + {two}));\n}}\n",
+    )
+    return f"{name}({site.texts()[0]})"
 
 
 def _gelu(site: Site) -> str:
@@ -161,7 +177,7 @@ FLOAT_OPS = (
     ScalarOp("Softplus", FLOATS, _softplus, _special),
     ScalarOp("Softsign", FLOATS, _softsign, _root),
     ScalarOp("LeakyRelu", FLOATS, _leaky_relu, _few),
-    ScalarOp("PRelu", FLOATS, _prelu, _few),
+    ScalarOp("PRelu", (*INTEGERS, *FLOATS), _prelu, _few),
     ScalarOp("Elu", FLOATS, _elu, _special),
     ScalarOp("Selu", FLOATS, _selu, _special),
     ScalarOp("HardSigmoid", FLOATS, _hard_sigmoid, _few),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, input_at, number, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, inline_code, literal
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
+from match_core.host.kernels.lanes import in_lanes, lane_square_sum, lane_sum
+from match_core.host.kernels.scalar import is_code, loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
 
@@ -29,7 +29,9 @@ def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
     axis = 2 if instance else axis_of(node, -1, len(shape))
     size = elements(shape[axis:])
     suffix = "f" if dtype.itemsize <= 4 else ""
-    bias = input_at(node, 2)
+    bias, centred = input_at(node, 2), node.op != "RMSNormalization"
+    lanes = in_lanes(dtype, size)
+    mean = "mean" if centred else literal(0, dtype)
     text = render_body(
         "normalization",
         outer=elements(shape[:axis]),
@@ -38,12 +40,16 @@ def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
         type=scalar_type(dtype),
         load=partial(loaded, dtype=dtype),
         store=partial(stored, dtype=dtype),
-        converts=dtype == np.float16,
+        converts=is_code(dtype),
         zero=literal(0, dtype),
+        one=literal(1, dtype),
         count=literal(size, dtype),
         epsilon=literal(number(node, "epsilon", 1e-5), dtype),
         sqrt=f"sqrt{suffix}",
-        centred=node.op != "RMSNormalization",
+        centred=centred,
+        lanes=lanes,
+        lane_sum=lane_sum(uses, dtype, "x", size) if lanes and centred else "",
+        lane_square_sum=lane_square_sum(uses, dtype, "x", mean, size) if lanes else "",
         scale=_parameter(node, 1, instance),
         bias=_parameter(node, 2, instance) if bias is not None else "",
     )
@@ -52,7 +58,7 @@ def build_normalization(nodes: tuple[gs.Node, ...], function: str) -> Built:
     code = inline_code(function, comment, arguments, node.outputs[:1], text, uses)
     lines = elements(shape) // size
     per_element = Work(memory=6, floating=7, steps=3) + moved_halves(dtype, 6)
-    work = per_element.times(elements(shape)) + Work(floating_divide=3).times(lines)
+    work = per_element.times(elements(shape)) + Work(floating_divide=4).times(lines)
     return Built(arguments, code, work)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from match_core.host.graph import attribute, dtype_of, input_at, integer, number, shape_of, text
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored, suffix
+from match_core.host.kernels.scalar import loaded, moved_halves, real_function, scalar_type, stored, suffix
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _Layer:
         """The activation of a value, which is clipped before where the node says so."""
         limit = number(self.node, "clip", 0.0) if clipped else 0.0
         item = ACTIVATIONS[name]
-        calls = {call: f"{call}{'f' if self.kind == 'float' else ''}" for call in ("exp", "tanh", "fabs", "log")}
+        calls = {call: real_function(call, self.dtype, self.uses) for call in ("exp", "tanh", "fabs", "log")}
         body = item.body.format(one=self._literal(1), zero=self._literal(0), **calls)
         full = f"host_rnn_{name.lower()}_{suffix(self.dtype)}"
         given = [("a", item.alpha, parameters[0]), ("b", item.beta, parameters[1])]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
+from match_core.emit.real import FLOAT32_FUNCTIONS
 from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS
 from match_core.host.kernels.code import Uses
 from match_core.host.kernels.work import Work
@@ -26,6 +27,8 @@ NUMBERS = INTEGERS + FLOATS
 ALL_TYPES = (*NUMBERS, "bool")
 #: Kept as codes in memory, computed in float32.
 SMALL = tuple(SMALL_FLOATS)
+#: Every type of real numbers that is computed with.
+ANY_FLOATS = (*FLOATS, *SMALL)
 #: Kept as bytes in memory, computed in 8 bits.
 NIBBLES = ("int4", "uint4", "int2", "uint2")
 #: Everything that can be moved and converted.
@@ -64,15 +67,22 @@ class Site:
         return tuple(value.text for value in self.values)
 
     def math(self, name: str) -> str:
-        """The libm function for the result's type."""
-        self.uses.include("math.h")
-        return f"{name}f" if self.result.itemsize == 4 else name
+        """The function for the result's type."""
+        return real_function(name, self.result, self.uses)
 
     def number(self, value: float) -> str:
         """A literal of the result's type."""
         from match_core.host.kernels.code import literal
 
         return literal(value, self.result)
+
+
+def real_function(name: str, dtype: np.dtype[np.generic], uses: Uses) -> str:
+    """The C function of real numbers that libm calls so, for variables of a type: our own where there is one."""
+    if arithmetic(dtype).itemsize == 4 and name in FLOAT32_FUNCTIONS:
+        return FLOAT32_FUNCTIONS[name]
+    uses.include("math.h")
+    return f"{name}f" if arithmetic(dtype).itemsize == 4 else name
 
 
 Align = Callable[["gs.Node", int, int], "tuple[int, ...] | None"]

@@ -11,7 +11,8 @@ from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, integers_at, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, affine, inline_code, literal
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
+from match_core.host.kernels.lanes import in_lanes, lane_maximum, lane_sum
+from match_core.host.kernels.scalar import loaded, moved_halves, real_function, scalar_type, stored
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
 
@@ -35,21 +36,28 @@ def axis_view(shape: tuple[int, ...], axis: int) -> dict[str, object]:
 def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """Softmax or LogSoftmax of floating point."""
     (node,), uses = nodes, Uses()
-    uses.include("math.h")
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
-    suffix, axis = "f" if dtype.itemsize <= 4 else "", axis_of(node, -1, len(shape))
-    longest = shape[axis]
-    text = render_body(
-        "softmax",
-        **axis_view(shape, axis),
-        type=scalar_type(dtype),
-        load=partial(loaded, dtype=dtype),
-        store=partial(stored, dtype=dtype),
-        rounded=loaded(stored("sum", dtype), dtype) if dtype == np.float16 and longest <= LARGEST_HALF else "",
-        zero=literal(0, dtype),
-        exp=f"exp{suffix}",
-        log=f"log{suffix}" if node.op == "LogSoftmax" else "",
-    )
+    axis = axis_of(node, -1, len(shape))
+    view, longest = axis_view(shape, axis), shape[axis]
+    exp = real_function("exp", dtype, uses)
+    log = real_function("log", dtype, uses) if node.op == "LogSoftmax" else ""
+    if view["inner"] == 1 and in_lanes(dtype, longest):
+        maximum, total = lane_maximum(uses, dtype, "x", longest), lane_sum(uses, dtype, "y", longest)
+        text = render_body(
+            "softmax_lines", **view, type=scalar_type(dtype), exp=exp, log=log, maximum=maximum, sum=total
+        )
+    else:
+        text = render_body(
+            "softmax",
+            **view,
+            type=scalar_type(dtype),
+            load=partial(loaded, dtype=dtype),
+            store=partial(stored, dtype=dtype),
+            rounded=loaded(stored("sum", dtype), dtype) if dtype == np.float16 and longest <= LARGEST_HALF else "",
+            zero=literal(0, dtype),
+            exp=exp,
+            log=log,
+        )
     arguments, count = (node.inputs[0],), elements(shape)
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
     code = inline_code(function, comment, arguments, node.outputs, text, uses)

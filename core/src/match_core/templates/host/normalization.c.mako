@@ -3,7 +3,7 @@
 <%
     x = "value" if converts else "x[k]"
     moved = f"({x} - mean)" if centred else x
-    scaled = f"{moved} / root * {scale}"
+    scaled = f"{moved} * inverse * {scale}"
     summand = f" + {bias}" if bias else ""
 %>\
 <%def name="read()">\
@@ -15,18 +15,26 @@
         const ${memory} *x = &in0[i * ${size}];
         ${memory} *y = &out0[i * ${size}];
 % if centred:
+% if lanes:
+        const ${type} mean = ${lane_sum} / ${count};
+% else:
         ${type} mean = ${zero};
         for (int32_t k = 0; k < ${size}; k++) {
             mean += ${load("x[k]")};
         }
         mean /= ${count};
 % endif
+% endif
+% if lanes:
+        const ${type} variance = ${lane_square_sum};
+% else:
         ${type} variance = ${zero};
         for (int32_t k = 0; k < ${size}; k++) {
 ${read()}\
             variance += ${moved} * ${moved};
         }
-        const ${type} root = ${sqrt}(variance / ${count} + ${epsilon});
+% endif
+        const ${type} inverse = ${one} / ${sqrt}(variance / ${count} + ${epsilon});
         for (int32_t k = 0; k < ${size}; k++) {
 ${read()}\
 % if converts:

@@ -1,0 +1,18 @@
+"""``match_math.h``: functions of float32 numbers in portable C, of which compilers make vector instructions."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from match_core.emit.api import RuntimeFile
+from match_core.emit.templates import CORE_TEMPLATES
+
+MATH_HEADER = "match_math.h"
+#: libm's name -> the function of the header that replaces it for float32.
+FLOAT32_FUNCTIONS = {"exp": "match_exp", "expm1": "match_expm1", "tanh": "match_tanh", "erf": "match_erf"}
+
+
+@lru_cache(maxsize=1)
+def math_header() -> RuntimeFile:
+    """The header as a file that ships with a program."""
+    return RuntimeFile(MATH_HEADER, (CORE_TEMPLATES / MATH_HEADER).read_text(encoding="utf-8"))
