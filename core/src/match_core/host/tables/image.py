@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from match_core.host.graph import text
+from match_core.host.kernels.grid_sample import PADDINGS, TAPS, build_affine_grid, build_grid_sample
 from match_core.host.kernels.resize import build_resize
 from match_core.host.kernels.resize_axis import COORDINATES, REACH, ROUNDINGS, SCALES, SIZES, modes_of, present
-from match_core.host.kernels.scalar import NUMBERS, SMALL, STORED_TYPES
+from match_core.host.kernels.scalar import ANY_FLOATS, NUMBERS, SMALL, STORED_TYPES
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, NodeRule, attribute_is, type_name, types
+from match_core.host.rules import STATIC, NodeRule, attribute_is, rank, type_name, types
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -42,4 +44,24 @@ RESIZE_RULES = (
     NodeRule("measured", "either scales or sizes are given", _measured),
 )
 
-IMAGE: tuple[Operator, ...] = (Operator("Resize", "image", (STATIC, *RESIZE_RULES), build_resize),)
+
+def _sampled(node: gs.Node) -> str | None:
+    mode, name = text(node, "mode", "linear"), type_name(node.inputs[0])
+    return f"mode is {mode} and input 0 {name}" if mode != "nearest" and name not in ANY_FLOATS else None
+
+
+GRID_RULES = (
+    STATIC,
+    rank(3, 4, 5),
+    types(STORED_TYPES, 0),
+    types(ANY_FLOATS, 1),
+    attribute_is("mode", "linear", *TAPS),
+    attribute_is("padding_mode", "zeros", *PADDINGS),
+    NodeRule("sampled", "what is interpolated are floating-point numbers: ONNX does not round others", _sampled),
+)
+
+IMAGE: tuple[Operator, ...] = (
+    Operator("Resize", "image", (STATIC, *RESIZE_RULES), build_resize),
+    Operator("GridSample", "image", GRID_RULES, build_grid_sample),
+    Operator("AffineGrid", "image", (STATIC, types(ANY_FLOATS, 0)), build_affine_grid),
+)
