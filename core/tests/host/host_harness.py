@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 from match_core.emit.api import InlineRequest
+from match_core.frontend.tensors import import_graph as imported
 from match_core.host.kernels import host_kernels
 from match_core.host.patterns import host_patterns
 from match_core.host.unit import HOST_UNIT
@@ -55,7 +56,7 @@ class Case:
 
 def import_graph(model: onnx.ModelProto) -> gs.Graph:
     """The model as a graph with all shapes; nodes get unique names."""
-    graph = gs.import_onnx(onnx.shape_inference.infer_shapes(model, data_prop=True))
+    graph = imported(onnx.shape_inference.infer_shapes(model, data_prop=True))
     for index, node in enumerate(graph.nodes):
         node.name = node.name or f"node{index}"
     return graph

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from match_core.host.graph import dtype_of, elements, input_at, integer, shape_of, text
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, inline_code, literal
+from match_core.host.kernels.code import Code, Uses, inline_code, is_real, literal
 from match_core.host.kernels.indexed import place
 from match_core.host.kernels.nest import VARIABLES, row_major
 from match_core.host.kernels.reduce import accumulator, finish, start, step
@@ -47,7 +47,7 @@ def build_computed_reduce(node: gs.Node, function: str) -> Built:
         code.line(f"const int32_t axis = {place(uses, 'in1[n]', rank)};")
         code.line("count *= reduced[axis] != 0 ? 1 : size[axis];")
         code.line("reduced[axis] = 1;")
-    if dtype.kind == "f":
+    if is_real(dtype) or node.op == "ReduceL2":
         uses.include("math.h")
     with code.block(f"for (int32_t o = 0; o < {out}; o++)"):
         code.line(f"{accumulator(node, dtype)} acc = {start(node, dtype)};")
@@ -165,14 +165,15 @@ def build_running(nodes: tuple[gs.Node, ...], function: str) -> Built:
     with code.block(f"for (int32_t line = 0; line < {elements(shape)} / steps; line++)"):
         code.line("const int32_t base = line / by * by * steps + line % by;")
         wide = "uint64_t" if dtype.itemsize == 8 else "uint32_t"
-        kind = scalar_type(dtype) if dtype.kind == "f" else wide
-        neutral = literal(1 if product else 0, dtype) if dtype.kind == "f" else str(int(product))
+        real = is_real(dtype)
+        kind = scalar_type(dtype) if real else wide
+        neutral = literal(1 if product else 0, dtype) if real else str(int(product))
         code.line(f"{kind} acc = {neutral};")
         with code.block("for (int32_t k = 0; k < steps; k++)"):
             code.line(f"const int32_t at = base + {'(steps - 1 - k)' if reverse else 'k'} * by;")
             value = loaded("in0[at]", dtype)
-            joined = f"acc = acc {'*' if product else '+'} {value if dtype.kind == 'f' else f'({wide}){value}'};"
-            result = f"out0[at] = {stored(f'({scalar_type(dtype)})acc' if dtype.kind != 'f' else 'acc', dtype)};"
+            joined = f"acc = acc {'*' if product else '+'} {value if real else f'({wide}){value}'};"
+            result = f"out0[at] = {stored('acc' if real else f'({scalar_type(dtype)})acc', dtype)};"
             code.lines((result, joined) if exclusive else (joined, result))
     work = (simple(dtype) + Work(memory=2, steps=1) + moved_halves(dtype, 2)).times(elements(shape))
     return _built(node, function, code, uses, (0, 1), work)

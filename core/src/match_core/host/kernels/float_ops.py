@@ -7,7 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from match_core.host.graph import number, text
-from match_core.host.kernels.scalar import FLOATS, INTEGERS, ScalarOp, Site, scalar_type, suffix, wide_unsigned
+from match_core.host.kernels.scalar import (
+    FLOATS,
+    INTEGERS,
+    ScalarOp,
+    Site,
+    scalar_type,
+    suffix,
+    two_arguments,
+    wide_unsigned,
+)
 from match_core.host.kernels.work import Work
 
 
@@ -60,8 +69,8 @@ def _prelu(site: Site) -> str:
     if site.result.kind in "iu":  # products wrap around
         ctype, wide = scalar_type(site.result), wide_unsigned(site.result)
         product = f"({ctype})(({wide}){slope} * ({wide}){x})"
-    if site.result.kind == "u":
-        return x
+    if site.result.kind == "u":  # none is negative
+        return f"{two_arguments(site.uses, 'first', site.result, '(void)b, a')}({x}, {slope})"
     return f"{x} < {site.number(0)} ? {product} : {x}"
 
 

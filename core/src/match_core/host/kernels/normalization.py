@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, input_at, number, shape_of
 from match_core.host.kernels.built import Built

@@ -144,7 +144,7 @@ _SCALE_RULES = (
 QUANTIZE_OPS = (
     ScalarOp(
         "QuantizeLinear",
-        ("float32", "float16", "int32"),
+        ("float32", "float16", "bfloat16", "int32"),
         _quantize,
         _float_steps,
         align=_per_axis,
@@ -156,7 +156,7 @@ QUANTIZE_OPS = (
         _dequantize,
         _dequantize_work,
         align=_per_axis,
-        rules=(*_SCALE_RULES, result_types(("float32", "float16"))),
+        rules=(*_SCALE_RULES, result_types(("float32", "float16", "bfloat16"))),
     ),
     ScalarOp("match.arith::OffsetI8ToU8", ("int8",), _offset(128), _one),
     ScalarOp("match.arith::OffsetU8ToI8", ("uint8",), _offset(-128), _one),

@@ -16,7 +16,7 @@ from match_core.host.kernels.code import Code, Uses, affine, inline_code, litera
 from match_core.host.kernels.elementwise import body, describe, packed_constants, statements
 from match_core.host.kernels.nest import VARIABLES, Nest, broadcast_strides, merge, row_major
 from match_core.host.kernels.pool import highest, lowest
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, simple, stored, wide_unsigned
+from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, simple, stored, wide_unsigned
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -44,7 +44,18 @@ REDUCTIONS = {
     "ReduceLogSum": Reduction("0", "acc + {x}", "{log}(acc)"),
 }
 #: Those that also take integers.
-INTEGER_REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceSumSquare")
+INTEGER_REDUCTIONS = (
+    "ReduceSum",
+    "ReduceMean",
+    "ReduceProd",
+    "ReduceMax",
+    "ReduceMin",
+    "ReduceSumSquare",
+    "ReduceL1",
+    "ReduceL2",
+)
+#: Those that also take truth values: any of them, all of them.
+BOOLEAN_REDUCTIONS = ("ReduceMax", "ReduceMin")
 
 
 def computed_axes(node: gs.Node) -> bool:
@@ -127,8 +138,8 @@ def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
                 code.lines(statements(group, uses, loops.index, value, in_memory=False))
             code.line(f"acc = {step(node, dtype, value)};")
         count = elements(tuple(shape[axis] for axis in loops.axes))
-        code.line(f"out0[{loops.target}] = {stored(finish(node, dtype, literal(count, dtype)), dtype)};")
-    if dtype.kind == "f":
+        code.line(f"out0[{loops.target}] = {stored(finish(node, dtype, literal(count, arithmetic(dtype))), dtype)};")
+    if _computed(node, dtype).kind == "f":
         uses.include("math.h")
     arguments = tuple(a.tensor for a in group.arguments) if group else (node.inputs[0],)
     prologue = f"{describe(group)}, " if group else ""
@@ -141,37 +152,55 @@ def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
     return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses, constants), work)
 
 
+def _computed(node: gs.Node, dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The type that is computed in; the root of a sum of squares of integers is a real number."""
+    own = arithmetic(dtype)
+    return np.dtype(np.float64) if node.op == "ReduceL2" and own.kind in "iu" else own
+
+
 def _wraps(node: gs.Node, dtype: np.dtype[np.generic]) -> bool:
-    return dtype.kind in "iu" and node.op not in ("ReduceMax", "ReduceMin")
+    return _computed(node, dtype).kind in "iu" and node.op not in BOOLEAN_REDUCTIONS
 
 
 def accumulator(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
     """C type of the accumulator: unsigned where integers may wrap around."""
-    return wide_unsigned(dtype) if _wraps(node, dtype) else scalar_type(dtype)
+    return wide_unsigned(dtype) if _wraps(node, dtype) else scalar_type(_computed(node, dtype))
 
 
 def start(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
     """What the accumulator begins with."""
-    first = REDUCTIONS[node.op].start
+    first, own = REDUCTIONS[node.op].start, _computed(node, dtype)
     if _wraps(node, dtype):
         return first
-    return {"0": literal(0, dtype), "1": literal(1, dtype), "low": lowest(dtype), "high": highest(dtype)}[first]
+    if own.kind == "b":
+        return literal(first == "high", own)
+    return {"0": literal(0, own), "1": literal(1, own), "low": lowest(own), "high": highest(own)}[first]
 
 
 def step(node: gs.Node, dtype: np.dtype[np.generic], value: str) -> str:
     """The accumulator after one more value."""
-    x = f"({wide_unsigned(dtype)}){value}" if _wraps(node, dtype) else value
-    return REDUCTIONS[node.op].step.format(x=x, fabs=_call("fabs", dtype))
+    own = _computed(node, dtype)
+    if own.kind == "b":
+        return f"acc {'||' if node.op == 'ReduceMax' else '&&'} ({value})"
+    if _wraps(node, dtype):
+        wide = wide_unsigned(dtype)
+        if node.op == "ReduceL1" and own.kind == "i":
+            return f"acc + ({value} < 0 ? 0u - ({wide}){value} : ({wide}){value})"
+        return REDUCTIONS[node.op].step.format(x=f"({wide}){value}", fabs="")
+    x = f"(double){value}" if own != arithmetic(dtype) else value
+    return REDUCTIONS[node.op].step.format(x=x, fabs=_call("fabs", own))
 
 
 def finish(node: gs.Node, dtype: np.dtype[np.generic], count: str) -> str:
     """What is stored in the end; ``count`` elements were reduced."""
-    result = REDUCTIONS[node.op].finish.format(count=count, sqrt=_call("sqrt", dtype), log=_call("log", dtype))
+    own = _computed(node, dtype)
+    result = REDUCTIONS[node.op].finish.format(count=count, sqrt=_call("sqrt", own), log=_call("log", own))
+    if own != arithmetic(dtype):
+        return f"({c_type(dtype)}){result}"
     if not _wraps(node, dtype):
         return result
-    own = c_type(dtype)
-    result = result.replace("acc", f"({own})acc")
-    return f"({own})({result})" if "/" in result and dtype.itemsize < 4 else result
+    result = result.replace("acc", f"({c_type(dtype)})acc")
+    return f"({c_type(dtype)})({result})" if "/" in result and dtype.itemsize < 4 else result
 
 
 def _call(name: str, dtype: np.dtype[np.generic]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from match_core.host.graph import dtype_of, elements, integer, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, literal
-from match_core.host.kernels.scalar import arithmetic, scalar_type, stored
+from match_core.host.kernels.scalar import arithmetic, loaded, scalar_type, stored
 from match_core.host.kernels.single import single
 from match_core.host.kernels.work import Work
 
@@ -49,7 +49,10 @@ def build_mel_weights(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (bins, mels), dtype = shape_of(node.outputs[0]), dtype_of(node.outputs[0])
     own = arithmetic(dtype)
     kind = scalar_type(own if own.kind == "f" else np.dtype(np.float32))
-    low, high = (f"2595.0 * log1p((double)in{index}[0] / 700.0) / log(10.0)" for index in (3, 4))
+    low, high = (
+        f"2595.0 * log1p((double){loaded(f'in{index}[0]', dtype_of(node.inputs[index]))} / 700.0) / log(10.0)"
+        for index in (3, 4)
+    )
     code.line(f"const double low = {low};")
     code.line(f"const double step = ({high} - low) / {mels + 2};")
     code.line("int32_t corner[3] = {0, 0, 0};")

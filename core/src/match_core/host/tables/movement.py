@@ -18,7 +18,7 @@ from match_core.host.kernels.lines import (
     build_trilu,
 )
 from match_core.host.kernels.movement import SAME_BYTES, build_movement
-from match_core.host.kernels.scalar import ALL_TYPES, NUMBERS, STORED_TYPES
+from match_core.host.kernels.scalar import NUMBERS, STORED_TYPES
 from match_core.host.kernels.select import build_gather
 from match_core.host.operator import Operator
 from match_core.host.rules import INFERENCE, ONE_OUTPUT, STATIC, NodeRule, attribute_is, rank, types
@@ -32,13 +32,13 @@ def _movement(name: str, *rules: NodeRule) -> Operator:
 
 
 MOVEMENT: tuple[Operator, ...] = (
-    Operator("Gather", "movement", (STATIC, types(ALL_TYPES, 0), types(("int32", "int64"), 1)), build_gather),
+    Operator("Gather", "movement", (STATIC, types(STORED_TYPES, 0), types(("int32", "int64"), 1)), build_gather),
     *(
-        Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), types(INDEX_TYPES, 1)), build)
+        Operator(name, "movement", (STATIC, types(STORED_TYPES, 0), types(INDEX_TYPES, 1)), build)
         for name, build in (("GatherElements", build_gather_elements), ("GatherND", build_gather_nd))
     ),
     *(
-        Operator(name, "movement", (STATIC, types(ALL_TYPES, 0), types(INDEX_TYPES, 1), JOINING), build)
+        Operator(name, "movement", (STATIC, types(STORED_TYPES, 0), types(INDEX_TYPES, 1), JOINING), build)
         for name, build in (("ScatterElements", build_scatter_elements), ("ScatterND", build_scatter_nd))
     ),
     *(

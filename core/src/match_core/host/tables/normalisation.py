@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from match_core.host.graph import axis_of, elements, input_at, shape_of
 from match_core.host.kernels.lines import build_hardmax, build_lp_normalization
 from match_core.host.kernels.normalization import build_normalization
-from match_core.host.kernels.scalar import FLOATS, SMALL
+from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.kernels.softmax import build_softmax
 from match_core.host.operator import Operator
 from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, rank, types
@@ -33,14 +33,21 @@ def _parameters(node: gs.Node) -> str | None:
 PARAMETERS = NodeRule("parameters", "scale and bias are one value or shaped like the normalised axes", _parameters)
 
 NORMALISATION: tuple[Operator, ...] = (
-    *(Operator(name, "normalisation", (STATIC, types(FLOATS, 0)), build_softmax) for name in ("Softmax", "LogSoftmax")),
     *(
-        Operator(name, "normalisation", (STATIC, ONE_OUTPUT, types(FLOATS, 0, 1, 2), PARAMETERS), build_normalization)
+        Operator(name, "normalisation", (STATIC, types(ANY_FLOATS, 0)), build_softmax)
+        for name in ("Softmax", "LogSoftmax")
+    ),
+    *(
+        Operator(
+            name, "normalisation", (STATIC, ONE_OUTPUT, types(ANY_FLOATS, 0, 1, 2), PARAMETERS), build_normalization
+        )
         for name in ("LayerNormalization", "RMSNormalization")
     ),
-    Operator("InstanceNormalization", "normalisation", (STATIC, rank(3, 4, 5), types(FLOATS, 0)), build_normalization),
+    Operator(
+        "InstanceNormalization", "normalisation", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_normalization
+    ),
     *(
-        Operator(name, "normalisation", (STATIC, types((*FLOATS, *SMALL), 0)), build)
+        Operator(name, "normalisation", (STATIC, types(ANY_FLOATS, 0)), build)
         for name, build in (("Hardmax", build_hardmax), ("LpNormalization", build_lp_normalization))
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.host.kernels.recurrent import ACTIVATIONS, GATES, activation_names, build_recurrent
-from match_core.host.kernels.scalar import FLOATS
+from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.operator import Operator
 from match_core.host.rules import STATIC, NodeRule, types
 
@@ -21,6 +21,8 @@ def _activations(node: gs.Node) -> str | None:
 KNOWN_ACTIVATIONS = NodeRule("activations", f"activations are among {', '.join(ACTIVATIONS)}", _activations)
 
 RECURRENT: tuple[Operator, ...] = tuple(
-    Operator(name, "recurrent", (STATIC, types(FLOATS, 0), types(("int32",), 4), KNOWN_ACTIVATIONS), build_recurrent)
+    Operator(
+        name, "recurrent", (STATIC, types(ANY_FLOATS, 0), types(("int32",), 4), KNOWN_ACTIVATIONS), build_recurrent
+    )
     for name in GATES
 )

@@ -5,26 +5,35 @@ from __future__ import annotations
 from match_core.host.kernels.computed import build_running
 from match_core.host.kernels.indexed import INDEX_TYPES
 from match_core.host.kernels.lines import build_top_k
-from match_core.host.kernels.reduce import INTEGER_REDUCTIONS, REDUCTIONS, build_reduce
-from match_core.host.kernels.scalar import FLOATS, NUMBERS, SMALL
+from match_core.host.kernels.reduce import BOOLEAN_REDUCTIONS, INTEGER_REDUCTIONS, REDUCTIONS, build_reduce
+from match_core.host.kernels.scalar import ANY_FLOATS, INTEGERS
 from match_core.host.kernels.select import build_arg_extreme
 from match_core.host.operator import Operator
 from match_core.host.rules import STATIC, types
+
+_NUMBERS = (*INTEGERS, *ANY_FLOATS)
+
+
+def _reduced(name: str) -> tuple[str, ...]:
+    """Element types of a reduction's input."""
+    integers = INTEGERS if name in INTEGER_REDUCTIONS else ()
+    return (*integers, *ANY_FLOATS, *(("bool",) if name in BOOLEAN_REDUCTIONS else ()))
+
 
 REDUCTION: tuple[Operator, ...] = (
     *(
         Operator(
             name,
             "reduction",
-            (STATIC, types(NUMBERS if name in INTEGER_REDUCTIONS else FLOATS, 0), types(INDEX_TYPES, 1)),
+            (STATIC, types(_reduced(name), 0), types(INDEX_TYPES, 1)),
             build_reduce,
         )
         for name in REDUCTIONS
     ),
-    *(Operator(name, "reduction", (STATIC, types(NUMBERS, 0)), build_arg_extreme) for name in ("ArgMax", "ArgMin")),
-    Operator("TopK", "reduction", (STATIC, types((*NUMBERS, *SMALL), 0)), build_top_k),
+    *(Operator(name, "reduction", (STATIC, types(_NUMBERS, 0)), build_arg_extreme) for name in ("ArgMax", "ArgMin")),
+    Operator("TopK", "reduction", (STATIC, types(_NUMBERS, 0)), build_top_k),
     *(
-        Operator(name, "reduction", (STATIC, types(NUMBERS, 0), types(INDEX_TYPES, 1)), build_running)
+        Operator(name, "reduction", (STATIC, types(_NUMBERS, 0), types(INDEX_TYPES, 1)), build_running)
         for name in ("CumSum", "CumProd")
     ),
 )
