@@ -39,6 +39,19 @@ class CompileRequest(CompileOptions):
     output: Path | None = None
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A transformed model and everything that could run somewhere. ``source`` is the loaded model before transforms;
+    ``units``: those that are enabled."""
+
+    request: CompileRequest
+    source: Model
+    model: Model
+    soc: Soc
+    units: tuple[Unit, ...]
+    candidates: Candidates
+
+
 @dataclass(frozen=True, kw_only=True)
 class Planned:
     """What the stages decided. ``source`` is the loaded model before transforms, ``model`` the integer graph: the
@@ -93,11 +106,23 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
 
 def build_program(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
     """All stages from the model file to source files in memory."""
+    planned, deployed = decide(prepare(request, plugins, observer), plugins, observer)
+    sources = stage(
+        observer,
+        "emit",
+        lambda: _emit(request, planned, deployed, plugins),
+        lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
+    )
+    decided = {entry.name: getattr(planned, entry.name) for entry in fields(Planned)}
+    return Compilation(**decided, apis=deployed.apis, sources=sources)
+
+
+def prepare(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Prepared:
+    """Load, transform, match: what could run where."""
     soc = adapted_soc(plugins.soc(request.target), request.preset, request.memory)
     all_units = plugins.units_of(soc)
     units = enabled_units(soc, all_units, request.only_units, request.without_units)
     context = PassContext(soc, all_units, request.precision)
-
     source = stage(observer, "load", lambda: _load(request), _nodes)
     model = stage(observer, "transform", lambda: _transform(source, context, plugins, request), _nodes)
     for note in model.notes:
@@ -105,11 +130,17 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
     candidates = stage(
         observer, "match", lambda: _match(model, units, plugins), lambda found: {"candidates": len(found.legal)}
     )
-    titles = partial(_titles, source)
-    made = Deploying(request, soc, units, plugins, observer, model, candidates, titles).run()
+    return Prepared(request, source, model, soc, units, candidates)
+
+
+def decide(prepared: Prepared, plugins: Plugins, observer: StageObserver) -> tuple[Planned, Deployment]:
+    """Schedule, map, plan: what runs where and when."""
+    request, soc, units = prepared.request, prepared.soc, prepared.units
+    titles = partial(_titles, prepared.source)
+    made = Deploying(request, soc, units, plugins, observer, prepared.model, prepared.candidates, titles).run()
     deployed = made.deployment
     planned = Planned(
-        source=source,
+        source=prepared.source,
         model=made.model,
         soc=deployed.program.soc,
         units=units,
@@ -120,14 +151,7 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
         offered=made.offered,
         sequential_cycles=made.sequential_cycles,
     )
-    sources = stage(
-        observer,
-        "emit",
-        lambda: _emit(request, planned, deployed, titles(made.model), plugins),
-        lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
-    )
-    decided = {entry.name: getattr(planned, entry.name) for entry in fields(Planned)}
-    return Compilation(**decided, apis=deployed.apis, sources=sources)
+    return planned, deployed
 
 
 def _nodes(model: Model) -> Facts:
@@ -159,7 +183,7 @@ def _titles(source: Model, model: Model) -> Title:
     return partial(task_title, model, source_operators(source))
 
 
-def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, title: Title, plugins: Plugins) -> Sources:
+def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugins: Plugins) -> Sources:
     from match_core import __version__
     from match_core.emit.manifest import manifest
     from match_core.emit.program import EmitRequest, ProgramEmitter
@@ -168,18 +192,19 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, title
     from match_core.report.document import NAME, report_document, report_text
 
     model, program, mapping = planned.model, planned.program, planned.mapping
+    title = _titles(planned.source, model)
     emitter = ProgramEmitter(
         EmitRequest(model, title, program, deployed.lowered, deployed.pool, deployed.apis, __version__)
     )
     mapped = partition(model, mapping).SerializeToString(deterministic=True)
-    options = _options(request, program.soc.preset)
+    options = chosen_options(request, program.soc.preset)
     report = report_text(report_document(planned, options)).encode("utf-8")
     files = (*emitter.emit(), SourceFile(f"{emitter.name}.onnx", mapped), SourceFile(NAME, report))
     files = tuple(sorted(files, key=lambda file: file.name))
     return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options)))
 
 
-def _options(request: CompileRequest, preset: str) -> dict[str, object]:
+def chosen_options(request: CompileRequest, preset: str) -> dict[str, object]:
     """What the user chose, as manifest and report state it."""
     return {
         "only_units": sorted(request.only_units),

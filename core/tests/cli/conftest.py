@@ -88,10 +88,13 @@ MakeModel = Callable[..., Path]
 
 @pytest.fixture
 def make_model(tmp_path: Path) -> MakeModel:
-    """Writes a float model: ``operators`` one after the other on a tensor of ``shape`` named ``x``, result ``y``."""
+    """Writes a model (floats unless told otherwise): ``operators`` one after the other on a tensor of ``shape`` named ``x``, result ``y``."""
 
     def make(
-        name: str = "net.onnx", operators: tuple[str, ...] = ("Relu",), shape: tuple[int | str, ...] = (1, 256)
+        name: str = "net.onnx",
+        operators: tuple[str, ...] = ("Relu",),
+        shape: tuple[int | str, ...] = (1, 256),
+        dtype: str = "FLOAT",
     ) -> Path:
         import onnx
         from onnx import TensorProto, helper
@@ -104,8 +107,8 @@ def make_model(tmp_path: Path) -> MakeModel:
         graph = helper.make_graph(
             nodes,
             "net",
-            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("x", TensorProto.DataType.Value(dtype), shape)],
+            [helper.make_tensor_value_info("y", TensorProto.DataType.Value(dtype), shape)],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         path = tmp_path / name

@@ -13,8 +13,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from match_core.cli.check import check_command
 from match_core.cli.compile import compile_command
 from match_core.cli.diff import diff_command
+from match_core.cli.doctor import doctor_command
 from match_core.cli.plugins import plugins_command
 from match_core.cli.run import run_command
 from match_core.cli.targets import targets_command
@@ -49,9 +51,11 @@ app = typer.Typer(
 app.command("compile")(compile_command)
 app.command("run")(run_command)
 app.command("verify")(verify_command)
+app.command("check")(check_command)
 app.command("diff")(diff_command)
 app.command("targets")(targets_command)
 app.command("plugins")(plugins_command)
+app.command("doctor")(doctor_command)
 
 
 def _show_version(value: bool) -> None:

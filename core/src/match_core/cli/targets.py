@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from match_core.cli.operators import operators_of
 from match_core.cli.options import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -17,11 +21,24 @@ if TYPE_CHECKING:
 _WIDTH = 100
 
 
-def targets_command(json: JsonOption = False) -> int:
-    """List the installed targets with their units and memories.
+def targets_command(
+    ops: Annotated[
+        Path | None,
+        typer.Option(
+            "--ops",
+            metavar="MODEL",
+            help="Show which unit of which target can run the operators of this model.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """List the installed targets with their units and memories, or what their units can run of a model.
 
-    Example: match targets --json
+    Example: match targets --ops model.onnx
     """
+    if ops is not None:
+        return operators_of(ops, json)
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)

@@ -76,7 +76,7 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         ],
         "buffers": buffers_json(planned.program),
         "network": network_json(planned),
-        "refusals": refusals_json(planned),
+        "refusals": refusals_json(planned.model, planned.refused),
         "measured": None,
     }
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from match_core.ir.model import Model
+    from match_core.mapping.result import Refusal
     from match_core.pipeline import Planned
 
 
@@ -30,13 +33,13 @@ def network_json(planned: Planned) -> dict[str, object]:
     }
 
 
-def refusals_json(planned: Planned) -> list[dict[str, object]]:
-    """Every place that a pattern of a unit did not take, with the rule in words and the value that broke it."""
-    by_name = {node.name: node for node in planned.model.graph.nodes}
+def refusals_json(model: Model, refused: Iterable[Refusal]) -> list[dict[str, object]]:
+    """Every place that a pattern of a unit did not take, with the rule in words and the value that broke it.
+    ``model``: the one that was matched."""
+    by_name = {node.name: node for node in model.graph.nodes}
     found: dict[tuple[str, ...], dict[str, object]] = {}
-    for refusal in planned.refused:
-        known = [by_name[name] for name in refusal.nodes if name in by_name]
-        origin = planned.model.origin(known)
+    for refusal in refused:
+        origin = model.origin(by_name[name] for name in refusal.nodes if name in by_name)
         key = (refusal.unit, refusal.pattern, refusal.rule, refusal.value, *origin)
         found[key] = {
             "unit": refusal.unit,

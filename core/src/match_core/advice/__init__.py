@@ -1,0 +1,1 @@
+"""Answers about a model on a target without writing a program."""

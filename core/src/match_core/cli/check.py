@@ -1,0 +1,133 @@
+"""``match check``: can this model run here, who runs what, what is refused and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from match_core.cli.options import (
+    JsonOption,
+    MemoryOption,
+    ModelArgument,
+    OnlyUnitOption,
+    Precision,
+    PrecisionOption,
+    PresetOption,
+    QuantizedIoOption,
+    QuietOption,
+    TargetOption,
+    WithoutPassOption,
+    WithoutUnitOption,
+)
+from match_core.cli.results import memory_table, modelled, shortened
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Table, Terminal
+
+if TYPE_CHECKING:
+    from match_core.advice.check import Check
+
+
+def check_command(
+    model: ModelArgument,
+    target: TargetOption = None,
+    only_unit: OnlyUnitOption = None,
+    without_unit: WithoutUnitOption = None,
+    without_pass: WithoutPassOption = None,
+    quantized_io: QuantizedIoOption = False,
+    precision: PrecisionOption = Precision.EXACT,
+    preset: PresetOption = None,
+    memory: MemoryOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Tell whether a model can run on a target, who runs what, and what is refused and why; write nothing.
+
+    The exit code is 0 where it can run, else 1.
+
+    Example: match check model.onnx -t TARGET
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        with plugin_session(terminal) as plugins:
+            from match_core.advice.check import check_model
+            from match_core.options import memory_size
+            from match_core.pipeline import CompileRequest
+
+            request = CompileRequest(
+                model=model,
+                target=target,
+                only_units=tuple(only_unit or ()),
+                without_units=tuple(without_unit or ()),
+                without_passes=tuple(without_pass or ()),
+                quantized_io=quantized_io,
+                precision=precision.value,
+                preset=preset,
+                memory=tuple(memory_size(text) for text in memory or ()),
+                execution="sequential",
+            )
+            found = check_model(request, plugins, terminal)
+        document = _document(found)
+        terminal.document(document)
+        if document["layers"]:
+            terminal.table(_layers_table(document))
+            terminal.table(memory_table(document["memory"]))
+        terminal.table(_refusals_table(document))
+        terminal.line(_verdict(document))
+        if found.error is not None and not json:
+            terminal.error(found.error)
+    return 0 if found.error is None else 1
+
+
+def _document(found: Check) -> dict[str, Any]:
+    from match_core.advice.nearest import told
+
+    report = found.report or {"layers": [], "memories": [], "predicted_cycles": None, "target": {"preset": ""}}
+    return {
+        "schema": "match.check",
+        "schema_version": 1,
+        "ok": found.error is None,
+        "name": found.name,
+        "target": found.target,
+        "preset": report["target"]["preset"],
+        "predicted_cycles": report["predicted_cycles"],
+        "layers": [
+            {key: layer[key] for key in ("title", "onnx_names", "operators", "unit", "pattern", "predicted_cycles")}
+            for layer in report["layers"]
+        ],
+        "memory": {
+            memory["name"]: {
+                "used": memory["used_bytes"],
+                "available": memory["available_bytes"],
+                "caller": memory["caller_bytes"],
+            }
+            for memory in report["memories"]
+        },
+        "refused": told(found.obstacles),
+        "error": None if found.error is None else found.error.as_json(),
+    }
+
+
+def _layers_table(document: dict[str, Any]) -> Table:
+    rows = [
+        (shortened(layer["title"]), layer["unit"], layer["pattern"], f"{layer['predicted_cycles']:,}")
+        for layer in document["layers"]
+    ]
+    headings = ("ONNX nodes", "unit", "pattern", "predicted")
+    return Table(modelled("who runs what", document["preset"]), headings, rows, frozenset({"predicted"}))
+
+
+def _refusals_table(document: dict[str, Any]) -> Table:
+    """The host takes most of what nobody else takes: its own obstacles matter only where the model cannot run."""
+    rows = [
+        (shortened(", ".join(place["onnx_names"])), place["unit"], place["pattern"], f"{rule['rule']}: {rule['value']}")
+        for place in document["refused"]
+        for rule in place["rules"]
+    ]
+    return Table(
+        "what units cannot run, and the rules that are broken", ("ONNX nodes", "unit", "pattern", "rule"), rows
+    )
+
+
+def _verdict(document: dict[str, Any]) -> str:
+    if not document["ok"]:
+        return f"{document['name']} cannot run on {document['target']}"
+    cycles = document["predicted_cycles"]
+    return f"{document['name']} can run on {document['target']}: {cycles:,} cycles one task after another (modelled)"
