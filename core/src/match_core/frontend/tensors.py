@@ -80,20 +80,28 @@ def name_outputs(proto: onnx.ModelProto) -> None:
 
 
 def empty_constants(graph: gs.Graph) -> None:
-    """What holds no element is a constant, whoever makes it, so that no kernel and no buffer is needed (in place).
-    Graph inputs and outputs stay as they are."""
+    """What holds no element is a constant, whoever makes it, so that no kernel and no buffer is needed (in place). A
+    graph output becomes a copy of it."""
     import onnx_graphsurgeon as gs
 
     outputs = {id(tensor) for tensor in graph.outputs}
-    names = set(graph.tensors())
-    for tensor in list(graph.tensors().values()):
-        if isinstance(tensor, gs.Constant) or id(tensor) in outputs or not tensor.shape or 0 not in tensor.shape:
-            continue
-        name = f"{tensor.name}_empty"
+    names = {*graph.tensors(), *(node.name for node in graph.nodes)}
+
+    def fresh(name: str) -> str:
         while name in names:
             name += "_"
         names.add(name)
-        constant = gs.Constant(name, np.zeros(tensor.shape, tensor.dtype))
+        return name
+
+    for tensor in list(graph.tensors().values()):
+        if isinstance(tensor, gs.Constant) or not tensor.shape or 0 not in tensor.shape:
+            continue
+        constant = gs.Constant(fresh(f"{tensor.name}_empty"), np.zeros(tensor.shape, tensor.dtype))
+        if id(tensor) in outputs:
+            for producer in list(tensor.inputs):
+                place = next(i for i, made in enumerate(producer.outputs) if made is tensor)
+                producer.outputs[place] = gs.Variable(fresh(f"{tensor.name}_unread"), tensor.dtype, tensor.shape)
+            graph.nodes.append(gs.Node("Identity", fresh(f"{tensor.name}_copy"), {}, [constant], [tensor]))
         for consumer in list(tensor.outputs):
             for position, read in enumerate(consumer.inputs):
                 if read is tensor:

@@ -43,6 +43,12 @@ def type_name(tensor: gs.Tensor) -> str:
         return f"ONNX type {tensor.dtype}"
 
 
+def _may_be_empty(node: gs.Node, tensor: gs.Tensor) -> bool:
+    """Whether a tensor without elements is one of several results, or nothing but a copy of a constant."""
+    made = any(tensor is output for output in node.outputs)
+    return made and (len(node.outputs) > 1 or node.op == "Identity")
+
+
 def _static(node: gs.Node) -> str | None:
     for tensor in (*node.inputs, *node.outputs):
         if tensor.is_empty():
@@ -51,7 +57,7 @@ def _static(node: gs.Node) -> str | None:
             count = elements(shape_of(tensor))
         except ValueError:
             return f"shape is {tensor.shape}"
-        empty = count == 0 and len(node.outputs) > 1 and any(tensor is output for output in node.outputs)
+        empty = count == 0 and _may_be_empty(node, tensor)
         if not 0 < count <= LARGEST_TENSOR and not is_constant(tensor) and not empty:
             return f"a tensor has {count} elements"
     return None

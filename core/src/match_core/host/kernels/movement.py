@@ -203,6 +203,8 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
         return COMPUTED[name](node, function)
     copies = MOVERS[name](node)
     arguments = tuple(node.inputs) if name == "Concat" else (node.inputs[0],)
+    if not any(elements(copy.shape) for copy in copies):
+        arguments = ()  # nothing is there to be read
     dtype = dtype_of(node.outputs[0])
     work = Work()
     if name == "Pad" and any(before > 0 or after > 0 for before, after in pad_amounts(node)):
