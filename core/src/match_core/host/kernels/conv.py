@@ -15,6 +15,8 @@ import numpy as np
 from match_core.host.graph import dtype_of, elements, input_at, integer, integers_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
+from match_core.host.kernels.depthwise import build_depthwise
+from match_core.host.kernels.depthwise_shape import takes
 from match_core.host.kernels.elementwise import Body, body, describe, factor, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
@@ -94,6 +96,8 @@ def _packed_weight(conv: _Conv) -> NDArray[np.generic] | None:
 
 def build_conv(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """The kernel of [Pad] convolution [elementwise operators on its result]."""
+    if takes(nodes):
+        return build_depthwise(nodes, function)
     conv, code, uses = _geometry(nodes), Code(), Uses()
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None

@@ -1,0 +1,255 @@
+"""Depthwise convolutions of activations in NHWC: one filter per channel, and the innermost loop runs over channels.
+
+Weights are stored as [taps][channels]. Few taps are written one by one: each reads the channels of one input position,
+or of a line of padding where the position lies outside, so that nothing is checked in the inner loop. More taps
+(poolings that became convolutions) are added up in a loop. Every output adds its taps in the kernel's order, from the
+bias on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import dtype_of, elements, input_at, shape_of
+from match_core.host.kernels.built import Built
+from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_core.host.kernels.depthwise_shape import Depthwise, depthwise_shape, tap_groups
+from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
+from match_core.host.kernels.nest import row_major
+from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
+from match_core.host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+
+def build_depthwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """The kernel of [Pad] depthwise convolution [elementwise operators on its result]."""
+    conv = depthwise_shape(nodes)
+    after = nodes[nodes.index(conv.node) + 1 :]
+    epilogue = body(after, given=(conv.result.name,)) if after else None
+    writer = _Writer(conv, epilogue)
+    writer.write()
+    outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
+    code = inline_code(
+        function, _comment(conv, epilogue), arguments, outputs, writer.code.text, writer.uses, writer.constants
+    )
+    return Built(arguments, code, _work(conv, epilogue))
+
+
+def _comment(conv: Depthwise, epilogue: Body | None) -> str:
+    kernel = "x".join(str(window.kernel) for window in conv.windows)
+    stride = "x".join(str(window.stride) for window in conv.windows)
+    tail = f", {describe(epilogue)}" if epilogue else ""
+    return f"Depthwise {conv.node.op}{tail}: {conv.channels} channels, kernel {kernel}, stride {stride}"
+
+
+def _work(conv: Depthwise, epilogue: Body | None) -> Work:
+    positions = elements(shape_of(conv.result)[:-1])
+    results = positions * conv.channels
+    arithmetic_work = Work(floating=2) if conv.floating else Work(integer=2)
+    each = Work(memory=2 if conv.factor is None else 1) + arithmetic_work + moved_halves(dtype_of(conv.source), 2)
+    if not conv.written:
+        each += Work(memory=2, steps=1)  # the sums are in memory
+    elif conv.checked:
+        each += Work(memory=1)  # the address of a tap
+    work = each.times(results * conv.taps) + Work(memory=1, steps=1).times(results)
+    work += Work(integer=6).times(positions * conv.taps) + moved_halves(conv.dtype).times(results)
+    return work + (epilogue.work.times(results) if epilogue else Work())
+
+
+class _Writer:
+    """Writes one kernel and collects what it reads."""
+
+    def __init__(self, conv: Depthwise, epilogue: Body | None) -> None:
+        self.conv, self.epilogue = conv, epilogue
+        self.code, self.uses = Code(), Uses()
+        self.arguments: list[gs.Tensor] = [conv.source]
+        self.constants: dict[int, NDArray[np.generic]] = {}
+        self.weight = self._argument(conv.node.inputs[1], conv.weight) if conv.factor is None else ""
+        bias = input_at(conv.node, 2)
+        self.bias = self._argument(bias) if bias is not None else ""
+        self.outside = self._outside() if conv.written and conv.checked else ""
+        self.first = len(self.arguments)
+        if epilogue:
+            self.arguments += [argument.tensor for argument in epilogue.arguments]
+            self.constants |= packed_constants(epilogue, self.first)
+
+    def _argument(self, tensor: gs.Tensor, packed: NDArray[np.generic] | None = None) -> str:
+        self.arguments.append(tensor)
+        if packed is not None:
+            self.constants[len(self.arguments) - 1] = packed
+        return f"in{len(self.arguments) - 1}"
+
+    def _outside(self) -> str:
+        """A line of padding, a constant of the kernel."""
+        import onnx_graphsurgeon as gs
+
+        line = np.full(self.conv.channels, self.conv.fill).astype(dtype_of(self.conv.source))
+        return self._argument(gs.Constant(f"{self.conv.node.name}/outside", line))
+
+    def write(self) -> None:
+        """All of the body."""
+        conv, code = self.conv, self.code
+        batch = shape_of(conv.result)[0]
+        loops = [("n", batch), *((window.name, window.out) for window in conv.windows)]
+        with code.loops(loops) as names:
+            self.at = dict(zip((name for name, _ in loops), names, strict=True))
+            if conv.written and conv.checked:
+                self._addresses()
+            elif conv.written:
+                self._base("x0")
+            blocks = conv.channels // conv.block
+            with code.loop("b", blocks) as b:
+                self.channel = ((b, conv.block), ("c", 1))
+                self._block()
+
+    def _base(self, name: str, terms: tuple[tuple[str, int], ...] = ()) -> None:
+        """Declare the address of an input position's first channel."""
+        source, offset = [(self.at["n"], self.conv.strides[0]), *terms], 0
+        for window, step in zip(self.conv.windows, self.conv.strides[1:-1], strict=True):
+            if self.conv.written:  # taps are added where they are read
+                source.append((self.at[window.name], window.stride * step))
+            else:
+                source += window.terms(step)
+            offset += window.offset * step
+        ctype = c_type(dtype_of(self.conv.source))
+        self.code.line(f"const {ctype} *const {name} = &in0[{affine(source, offset)}];")
+
+    def _addresses(self) -> None:
+        """Declare the addresses of all taps' first channels."""
+        conv, code = self.conv, self.code
+        code.line(f"const {c_type(dtype_of(conv.source))} *tap[{conv.taps}];")
+        place = [(self.at["n"], conv.strides[0])]
+        number: list[tuple[str, int]] = []
+        kernel_steps = row_major(tuple(window.kernel for window in conv.windows))
+
+        def nested(position: int) -> None:
+            if position == len(conv.windows):
+                outside = " || ".join(window.outside for window in conv.windows if window.leaves)
+                target = f"tap[{affine(number)}]"
+                code.line(f"{target} = {outside} ? {self.outside} : &in0[{affine(place)}];")
+                return
+            window, step = conv.windows[position], conv.strides[1 + position]
+            with code.loop(f"k{window.name}", window.kernel) as k:
+                terms = ((self.at[window.name], window.stride), (k, window.dilation))
+                code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
+                place.append((f"i{window.name}", step))
+                number.append((k, kernel_steps[position]))
+                nested(position + 1)
+
+        nested(0)
+
+    def _block(self) -> None:
+        """The sums of a block of channels and what follows them."""
+        conv, code = self.conv, self.code
+        if conv.written and conv.floating:
+            with code.block(f"for (int32_t c = 0; c < {conv.channels}; c++)"):
+                self._written_sum()
+                self._finish("acc")
+            return
+        code.line(f"{scalar_type(conv.dtype)} sum[{conv.block}];")
+        head = f"for (int32_t c = 0; c < {conv.block}; c++)"
+        if conv.written:
+            with code.block(head):
+                self._written_sum()
+                code.line("sum[c] = acc;")
+        else:
+            with code.block(head):
+                code.line(f"sum[c] = {self._start()};")
+            self._looped_sums(head)
+        with code.block(head):
+            code.line(f"{'' if conv.floating else 'const '}{scalar_type(conv.dtype)} acc = sum[c];")
+            self._finish("acc")
+
+    def _start(self) -> str:
+        dtype = self.conv.dtype
+        return loaded(f"{self.bias}[{affine(self.channel)}]", dtype) if self.bias else literal(0, arithmetic(dtype))
+
+    def _weight(self, tap: tuple[tuple[str, int], ...], offset: int = 0) -> str:
+        if self.conv.factor is not None:
+            return str(self.conv.factor)
+        place = affine([*tap, *self.channel], offset * self.conv.channels)
+        return loaded(f"{self.weight}[{place}]", dtype_of(self.conv.node.inputs[1]))
+
+    def _written_sum(self) -> None:
+        """``acc``: the sum of one channel, tap by tap."""
+        conv, code, source = self.conv, self.code, dtype_of(self.conv.source)
+        code.line(f"{scalar_type(conv.dtype)} acc = {self._start()};")
+        kernel = tuple(window.kernel for window in conv.windows)
+        products = []
+        for tap, at in enumerate(np.ndindex(kernel)):
+            if conv.checked:
+                place = f"tap[{tap}][{affine(self.channel)}]"
+            else:
+                steps = zip(at, conv.windows, conv.strides[1:-1], strict=True)
+                place = f"x0[{affine(self.channel, sum(k * w.dilation * step for k, w, step in steps))}]"
+            products.append(_product(loaded(place, source), self._weight((), tap)))
+        for group in tap_groups(conv):
+            text = " + ".join(products[tap] for tap in group)
+            code.line(f"acc += {text};" if len(group) == 1 else f"acc += (int16_t)({text});")
+
+    def _looped_sums(self, head: str) -> None:
+        """Add tap after tap to the sums of a block."""
+        conv, code = self.conv, self.code
+        kernel_steps = row_major(tuple(window.kernel for window in conv.windows))
+
+        def nested(position: int, tap: tuple[tuple[str, int], ...]) -> None:
+            if position == len(conv.windows):
+                self._tap(head, tap)
+                return
+            window = conv.windows[position]
+            with code.loop(f"k{window.name}", window.kernel) as k:
+                if window.leaves:
+                    terms = ((self.at[window.name], window.stride), (k, window.dilation))
+                    code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
+                nested(position + 1, (*tap, (k, kernel_steps[position] * conv.channels)))
+
+        nested(0, ())
+
+    def _tap(self, head: str, tap: tuple[tuple[str, int], ...]) -> None:
+        conv, code = self.conv, self.code
+        weight, source = self._weight(tap), dtype_of(conv.source)
+        outside = " || ".join(window.outside for window in conv.windows if window.leaves)
+        inside = f"x0[{affine(self.channel)}]"
+        if outside and not conv.fill:
+            with code.block(f"if ({outside})"):
+                code.line("continue;")
+        elif outside:
+            with code.block(f"if ({outside})"):
+                with code.block(head):
+                    code.line(f"sum[c] += {_product(str(conv.fill), weight)};")
+                code.line("continue;")
+        self._base("x0")
+        with code.block(head):
+            code.line(f"sum[c] += {_product(loaded(inside, source), weight)};")
+
+    def _finish(self, acc: str) -> None:
+        """What is fused behind the sum, and the store."""
+        conv, code = self.conv, self.code
+        space = [((self.at[window.name], 1),) for window in conv.windows]
+        coordinates = [((self.at["n"], 1),), *space, self.channel]
+
+        def index(seen: tuple[int, ...]) -> str:
+            terms = [
+                (name, factor * stride)
+                for axis, stride, size in zip(coordinates, row_major(seen), seen, strict=True)
+                for name, factor in axis
+                if size != 1
+            ]
+            return affine(terms)
+
+        place = f"out0[{index(shape_of(conv.result))}]"
+        if self.epilogue:
+            known = {conv.result.name: rounded_sum(conv.dtype, code)}
+            code.lines(statements(self.epilogue, self.uses, index, place, self.first, known))
+        else:
+            code.line(f"{place} = {stored(acc, conv.dtype)};")
+
+
+def _product(x: str, weight: str) -> str:
+    return x if weight == "1" else f"{x} * {weight}"
