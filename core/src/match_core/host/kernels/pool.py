@@ -1,91 +1,84 @@
-"""Pooling over windows: maximum and average, NCHW or NHWC, and over the whole image."""
+"""Pooling over windows: maximum (with places), average and norm, NCHW or NHWC, and over the whole image."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from match_core.host.graph import dtype_of, elements, integer, integers, shape_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_core.host.kernels.code import Code, Uses, affine, literal
 from match_core.host.kernels.nest import row_major
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
+from match_core.host.kernels.powers import power, root
+from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
+from match_core.host.kernels.single import single
 from match_core.host.kernels.window import SPATIAL, Window, windows
 from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+#: At most this many channels are pooled side by side where they lie next to each other.
+MOST_LANES = 64
+
 
 def lowest(dtype: np.dtype[np.generic]) -> str:
     """C text of the smallest value of the type."""
-    if dtype.kind == "f":
-        return literal(float("-inf"), dtype)
-    return literal(int(np.iinfo(dtype.name).min), dtype)
+    own = arithmetic(dtype)
+    return literal(float("-inf") if own.kind == "f" else int(np.iinfo(own.name).min), own)
 
 
 def highest(dtype: np.dtype[np.generic]) -> str:
     """C text of the largest value of the type."""
-    if dtype.kind == "f":
-        return literal(float("inf"), dtype)
-    return literal(int(np.iinfo(dtype.name).max), dtype)
+    own = arithmetic(dtype)
+    return literal(float("inf") if own.kind == "f" else int(np.iinfo(own.name).max), own)
 
 
-def _windows(node: gs.Node, sizes: tuple[int, ...], outs: tuple[int, ...]) -> tuple[Window, ...]:
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What a pooling is: its operator's kind, windows outermost axis first, strides of the spatial axes of its input,
+    ``counted``: the number of averaged elements differs from window to window, ``with_pads``: padding counts."""
+
+    node: gs.Node
+    dtype: np.dtype[np.generic]
+    found: tuple[Window, ...]
+    steps: tuple[int, ...]
+    counted: bool
+    with_pads: bool
+
+    @property
+    def kind(self) -> str:
+        """``max``, ``average`` or ``norm``."""
+        op = self.node.op
+        return "average" if "Average" in op else "norm" if "Lp" in op else "max"
+
+    @property
+    def places(self) -> bool:
+        """Whether the places of the maxima are a result."""
+        return len(self.node.outputs) > 1 and not self.node.outputs[1].is_empty()
+
+    @property
+    def taps(self) -> int:
+        """Elements of a window."""
+        return elements(tuple(window.kernel for window in self.found))
+
+
+def _pool(node: gs.Node) -> Pool:
+    last = node.domain == "match.nhwc"
+    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    sizes, outs = (shape[1:-1], out[1:-1]) if last else (shape[2:], out[2:])
     if node.op.startswith("Global"):
         names = SPATIAL[len(SPATIAL) - len(sizes) :]
-        return tuple(Window(name, size, 1, size, 1, 1, 0, 0) for name, size in zip(names, sizes, strict=True))
-    return windows(node, sizes, outs, integers(node, "kernel_shape", (1,) * len(sizes)))
-
-
-def build_pool(nodes: tuple[gs.Node, ...], function: str) -> Built:
-    """MaxPool, AveragePool and their global forms."""
-    (node,), code, uses = nodes, Code(), Uses()
-    last = node.domain == "match.nhwc"
-    shape, out, dtype = shape_of(node.inputs[0]), shape_of(node.outputs[0]), dtype_of(node.inputs[0])
-    found = _windows(node, shape[1:-1] if last else shape[2:], out[1:-1] if last else out[2:])
-    space = [(window.name, window.out) for window in found]
-    planes = [("n", shape[0]), ("c", shape[-1])] if last else [("c", shape[0] * shape[1])]
-    order = [planes[0], *space, planes[1]] if last else [*planes, *space]
-    steps, target = (row_major(shape), row_major(out))
-    average = "Average" in node.op
-    if dtype.kind == "f":
-        uses.include("math.h")
-    with code.loops(order) as names:
-        at = dict(zip((name for name, _ in order), names, strict=True))
-        plane = [(at["n"], steps[0]), (at["c"], 1)] if last else [(at["c"], steps[1])]
-        space_steps = steps[1:-1] if last else steps[2:]
-        code.line(f"{scalar_type(dtype)} acc = {literal(0, dtype) if average else lowest(dtype)};")
-        counted = average and _counts(node, found)
-        if counted:
-            code.line("int32_t count = 0;")
-        _taps(node, found, plane, space_steps, counted, dtype, code)
-        result = [(at["n"], target[0]), (at["c"], 1)] if last else [(at["c"], target[1])]
-        out_steps = target[1:-1] if last else target[2:]
-        result += [(at[window.name], step) for window, step in zip(found, out_steps, strict=True)]
-        taps = literal(elements(tuple(window.kernel for window in found)), dtype)
-        divided = f" / {f'({scalar_type(dtype)})count' if counted else taps}" if average else ""
-        code.line(f"out0[{affine(result)}] = {stored(f'acc{divided}', dtype)};")
-    taps_total = elements(out) * elements(tuple(window.kernel for window in found))
-    per_tap = Work(memory=1, steps=1, floating=1) if dtype.kind == "f" else Work(memory=1, steps=1, integer=2)
-    per_tap += moved_halves(dtype)
-    work = per_tap.times(taps_total) + Work(memory=1, steps=1).times(elements(out))
-    kernel = "x".join(str(window.kernel) for window in found)
-    comment = f"{node.op}: {'x'.join(map(str, shape))}, kernel {kernel}"
-    arguments = (node.inputs[0],)
-    outputs = node.outputs[:1]
-    return Built(arguments, inline_code(function, comment, arguments, outputs, code.text, uses), work)
-
-
-def _counts(node: gs.Node, found: tuple[Window, ...]) -> bool:
-    """Whether the number of averaged elements differs from window to window."""
-    if not any(window.leaves for window in found):
-        return False
-    if not integer(node, "count_include_pad", 0):
-        return True
-    return any(_overhangs(window) for window in found)
+        found = tuple(Window(name, size, 1, size, 1, 1, 0, 0) for name, size in zip(names, sizes, strict=True))
+    else:
+        found = windows(node, sizes, outs, integers(node, "kernel_shape", (1,) * len(sizes)))
+    steps = row_major(shape)
+    with_pads = bool(integer(node, "count_include_pad", 0))
+    counted = "Average" in node.op and any(w.leaves and (not with_pads or _overhangs(w)) for w in found)
+    return Pool(node, dtype_of(node.inputs[0]), found, steps[1:-1] if last else steps[2:], counted, with_pads)
 
 
 def _overhangs(window: Window) -> bool:
@@ -94,19 +87,86 @@ def _overhangs(window: Window) -> bool:
     return reach >= window.size + window.after
 
 
-def _taps(
-    node: gs.Node,
-    found: tuple[Window, ...],
-    plane: list[tuple[str, int]],
-    steps: tuple[int, ...],
-    counted: bool,
-    dtype: np.dtype[np.generic],
-    code: Code,
-) -> None:
-    average = "Average" in node.op
-    with_pads = bool(integer(node, "count_include_pad", 0))
+def build_pool(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """MaxPool, AveragePool, LpPool and their global forms."""
+    (node,), code, uses = nodes, Code(), Uses()
+    pool = _pool(node)
+    if arithmetic(pool.dtype).kind == "f":
+        uses.include("math.h")
+    if node.domain == "match.nhwc":
+        _write_channels_last(pool, code, uses)
+    else:
+        _write_channels_first(pool, code, uses)
+    results = elements(shape_of(node.outputs[0]))
+    per_tap = Work(memory=1, steps=1, **({"floating": 1} if arithmetic(pool.dtype).kind == "f" else {"integer": 2}))
+    work = (per_tap + moved_halves(pool.dtype)).times(results * pool.taps)
+    work += Work(memory=1, steps=1, special=int(pool.kind == "norm")).times(results)
+    return single(node, function, code.text, uses, work)
+
+
+def _write_channels_first(pool: Pool, code: Code, uses: Uses) -> None:
+    shape, out = shape_of(pool.node.inputs[0]), shape_of(pool.node.outputs[0])
+    strides, target = row_major(shape), row_major(out)
+    with code.loops([("c", shape[0] * shape[1]), *((w.name, w.out) for w in pool.found)]) as (c, *space):
+        result = affine([(c, target[1]), *zip(space, target[2:], strict=True)])
+        code.line(f"{scalar_type(pool.dtype)} acc = {_start(pool)};")
+        _write_taps(pool, [(c, strides[1])], "", code, uses)
+        code.line(f"out0[{result}] = {_finished(pool, 'acc', uses)};")
+        if pool.places:
+            plane = affine([(c, elements(shape[2:]))])
+            code.line(f"out1[{result}] = {'' if plane == '0' else f'(int64_t){plane} + '}best;")
+
+
+def _write_channels_last(pool: Pool, code: Code, uses: Uses) -> None:
+    """Channels lie next to each other, so that a block of them is pooled at once."""
+    shape, out = shape_of(pool.node.inputs[0]), shape_of(pool.node.outputs[0])
+    strides, target, channels = row_major(shape), row_major(out), shape[-1]
+    lanes = _lanes(channels)
+    blocks = -(-channels // lanes)
+    order = [("n", shape[0]), *((w.name, w.out) for w in pool.found), ("b", blocks)]
+    with code.loops(order) as (n, *space, b):
+        bound = str(lanes)
+        if channels % lanes:
+            bound = "lanes"
+            code.line(f"const int32_t lanes = {channels} - b * {lanes} < {lanes} ? {channels} - b * {lanes} : {lanes};")
+        code.line(f"{scalar_type(pool.dtype)} acc[{lanes}];")
+        with code.block(f"for (int32_t c = 0; c < {bound}; c++)"):
+            code.line(f"acc[c] = {_start(pool)};")
+        _write_taps(pool, [(n, strides[0]), (b, lanes)], bound, code, uses)
+        result = affine([(n, target[0]), *zip(space, target[1:-1], strict=True), (b, lanes), ("c", 1)])
+        with code.block(f"for (int32_t c = 0; c < {bound}; c++)"):
+            code.line(f"out0[{result}] = {_finished(pool, 'acc[c]', uses)};")
+
+
+def _lanes(channels: int) -> int:
+    """Channels of a block: all of them, or a number that divides them, or as many as are allowed."""
+    if channels <= MOST_LANES:
+        return channels
+    return next((size for size in range(MOST_LANES, 15, -1) if channels % size == 0), MOST_LANES)
+
+
+def _start(pool: Pool) -> str:
+    return lowest(pool.dtype) if pool.kind == "max" else literal(0, arithmetic(pool.dtype))
+
+
+def _finished(pool: Pool, acc: str, uses: Uses) -> str:
+    """What is stored for the joined elements of a window."""
+    own = arithmetic(pool.dtype)
+    if pool.kind == "average":
+        acc += f" / ({scalar_type(own)})count" if pool.counted else f" / {literal(pool.taps, own)}"
+    elif pool.kind == "norm":
+        acc = root(acc, integer(pool.node, "p", 2), own, uses)
+    return stored(acc, pool.dtype)
+
+
+def _write_taps(pool: Pool, base: list[tuple[str, int]], lanes: str, code: Code, uses: Uses) -> None:
+    """Loops over a window that join its elements; ``lanes``: how many neighbouring channels at once, "" for one."""
+    if pool.counted:
+        code.line("int32_t count = 0;")
+    if pool.places:
+        code.line("int32_t best = -1;")
     with ExitStack() as stack:
-        for window in found:
+        for window in pool.found:
             if window.leaves:
                 head = f"for (int32_t k{window.name} = 0; k{window.name} < {window.kernel}; k{window.name}++)"
                 stack.enter_context(code.block(head))
@@ -114,21 +174,41 @@ def _taps(
                 code.line(f"const int32_t i{window.name} = {affine(terms, offset)};")
             else:
                 stack.enter_context(code.loop(f"k{window.name}", window.kernel))
-        beyond = [f"i{w.name} >= {w.size + w.after}" for w in found if w.leaves and _overhangs(w)]
-        if counted and with_pads:
+        beyond = [f"i{w.name} >= {w.size + w.after}" for w in pool.found if w.leaves and _overhangs(w)]
+        if pool.counted and pool.with_pads:
             code.line(f"count += {' || '.join(beyond)} ? 0 : 1;")
-        outside = " || ".join(window.outside for window in found if window.leaves)
+        outside = " || ".join(window.outside for window in pool.found if window.leaves)
         if outside:
             with code.block(f"if ({outside})"):
                 code.line("continue;")
-        source, offset = list(plane), 0
-        for window, step in zip(found, steps, strict=True):
-            source += window.terms(step)
-            offset += window.offset * step
-        value = loaded(f"in0[{affine(source, offset)}]", dtype)
-        if average:
-            code.line(f"acc += {value};")
-            if counted and not with_pads:
-                code.line("count++;")
-        else:
-            code.line(f"acc = {value} > acc ? {value} : acc;")
+        if pool.counted and not pool.with_pads:
+            code.line("count++;")
+        source, constant = _source(pool, pool.steps)
+        if lanes:
+            stack.enter_context(code.block(f"for (int32_t c = 0; c < {lanes}; c++)"))
+        place = affine([*base, *source, *([("c", 1)] if lanes else [])], constant)
+        _write_tap(pool, place, "acc[c]" if lanes else "acc", code, uses)
+
+
+def _source(pool: Pool, steps: tuple[int, ...]) -> tuple[list[tuple[str, int]], int]:
+    """Terms and constant of a tap's index, given the element strides of the spatial axes."""
+    terms = [term for window, step in zip(pool.found, steps, strict=True) for term in window.terms(step)]
+    return terms, sum(window.offset * step for window, step in zip(pool.found, steps, strict=True))
+
+
+def _write_tap(pool: Pool, place: str, acc: str, code: Code, uses: Uses) -> None:
+    value, own = loaded(f"in0[{place}]", pool.dtype), arithmetic(pool.dtype)
+    if pool.kind == "average":
+        code.line(f"{acc} += {value};")
+    elif pool.kind == "norm":
+        code.line(f"const {scalar_type(own)} size = fabs{'f' if own.itemsize == 4 else ''}({value});")
+        code.line(f"{acc} += {power('size', integer(pool.node, 'p', 2), own, uses)};")
+    elif pool.places:
+        sizes = tuple(window.size for window in pool.found)
+        columns_first = integer(pool.node, "storage_order", 0) != 0
+        order = row_major(sizes[::-1])[::-1] if columns_first else row_major(sizes)
+        code.line(f"const {scalar_type(own)} value = {value};")
+        code.line(f"best = best < 0 || value > acc ? {affine(*_source(pool, order))} : best;")
+        code.line("acc = value > acc ? value : acc;")
+    else:
+        code.line(f"{acc} = {value} > {acc} ? {value} : {acc};")

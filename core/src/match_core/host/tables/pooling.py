@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from match_core.host.graph import integer
 from match_core.host.kernels.pool import build_pool
-from match_core.host.kernels.scalar import FLOATS
+from match_core.host.kernels.scalar import ANY_FLOATS
+from match_core.host.kernels.unpool import build_max_unpool
 from match_core.host.operator import BYTES, Operator
-from match_core.host.rules import ONE_OUTPUT, STATIC, rank, types
+from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, rank, types
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def _exponent(node: gs.Node) -> str | None:
+    p = integer(node, "p", 2)
+    return None if p > 0 else f"p is {p}"
+
+
+EXPONENT = NodeRule("exponent", "the norm's exponent p is positive", _exponent)
+_MAX = types((*ANY_FLOATS, *BYTES), 0)
 
 POOLING: tuple[Operator, ...] = (
+    Operator("MaxPool", "pooling", (STATIC, rank(3, 4, 5), _MAX), build_pool),
     *(
-        Operator(name, "pooling", (STATIC, ONE_OUTPUT, rank(3, 4, 5), types((*FLOATS, *BYTES), 0)), build_pool)
-        for name in ("MaxPool", "match.nhwc::MaxPool", "GlobalMaxPool")
+        Operator(name, "pooling", (STATIC, ONE_OUTPUT, rank(3, 4, 5), _MAX), build_pool)
+        for name in ("match.nhwc::MaxPool", "GlobalMaxPool")
     ),
     *(
-        Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(FLOATS, 0)), build_pool)
+        Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_pool)
         for name in ("AveragePool", "match.nhwc::AveragePool", "GlobalAveragePool")
     ),
+    *(
+        Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0), EXPONENT), build_pool)
+        for name in ("LpPool", "GlobalLpPool")
+    ),
+    Operator("MaxUnpool", "pooling", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_max_unpool),
 )
