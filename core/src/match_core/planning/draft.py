@@ -10,8 +10,9 @@ from match_core.mapping.result import SolverStatus
 from match_core.patterns.topology import Topology
 from match_core.planning.allocate import Allocation, allocate
 from match_core.planning.dataflow import Flow, Storage, flow_of, storages_of
+from match_core.planning.least_memory import least_memory_order
 from match_core.planning.order import Life, lives, low_memory_order
-from match_core.planning.packing import Block, aligned
+from match_core.planning.packing import Block, aligned, live_bytes
 
 if TYPE_CHECKING:
     from match_core.hardware import Memory
@@ -42,6 +43,11 @@ class Draft:
         own = (s for s in self.storages if (s.source or s.target) and not s.far)
         return sum(aligned(storage.size_bytes, self.home.alignment_bytes) for storage in own)
 
+    @property
+    def peak_bytes(self) -> int:
+        """The most bytes of the arena that live at one time."""
+        return max(live_bytes(self.blocks, self.home.alignment_bytes).values(), default=0)
+
     def need_bytes(self, constant_bytes: int) -> int:
         """All bytes of the home memory: arena, constants, and what the caller owns."""
         return self.allocation.arena_bytes + constant_bytes + self.caller_bytes
@@ -66,16 +72,24 @@ def draft_of(
     *,
     thorough: bool = True,
 ) -> Draft:
-    """Of the mapping's order and one that keeps little alive, the order with the smaller arena (the first of equals).
+    """The order with the smallest arena (the first of equals) of the mapping's, one that keeps little alive and, where
+    that could be less, one that keeps least alive.
+
     ``scratch_bytes`` by position in ``mapping.assignments``; ``far``: tensors in the overflow memory; ``thorough`` as
-    for ``allocate``."""
+    for ``allocate``: without it, the third order is left out."""
     topology = Topology.of(model.graph)
     flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
     storages = storages_of(model, flows, far)
     orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
-    drafts = [
-        _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough) for order in orders
-    ]
+
+    def drafted(order: tuple[int, ...]) -> Draft:
+        return _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough)
+
+    drafts = [drafted(order) for order in orders]
+    if thorough:
+        limit = min(draft.peak_bytes for draft in drafts)
+        least = least_memory_order(flows, storages, scratch_bytes, home.alignment_bytes, limit)
+        drafts += [drafted(least)] if least is not None else []
     return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
 
 

@@ -1,0 +1,168 @@
+"""The order of tasks that keeps the fewest bytes alive: exact for small graphs, a beam for large ones.
+
+What is alive after some tasks depends on which tasks those are and not on their order, so of all ways to the same set
+the one with the smallest peak so far is enough. Sets are looked at by their number of tasks. As long as there are at
+most as many of one size as are kept, the answer is exact; where there are more, those that promise most are kept: what
+is alive now and waits for a task that comes after another one is alive during that one too.
+
+One step is always right: a task that could run now, needs no more than any order needs or the peak so far, and leaves
+no more alive than before. Made later, it would free no more and everything until then would have less room. Such a task
+is taken alone, which leaves chains, and most of a branch, without choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from match_core.planning.dataflow import Flow, Storage
+from match_core.planning.order import dependencies
+from match_core.planning.packing import aligned
+
+#: Sets of tasks that are looked at in all, in equal parts for every size, but no fewer than SETS_MIN of one size.
+EFFORT = 10_000
+SETS_MIN = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """To a set of tasks (a bit each): the most that was alive on it, what is alive now, the last task, the way before
+    it."""
+
+    done: int
+    peak_bytes: int
+    alive_bytes: int
+    task: int = -1
+    before: _Way | None = None
+
+    def order(self) -> tuple[int, ...]:
+        """All tasks of the way, the first one first."""
+        found, way = [], self
+        while way.before is not None:
+            found.append(way.task)
+            way = way.before
+        return tuple(reversed(found))
+
+
+def least_memory_order(
+    flows: Sequence[Flow],
+    storages: Sequence[Storage],
+    scratch_bytes: Mapping[int, int],
+    alignment_bytes: int,
+    limit_bytes: int,
+) -> tuple[int, ...] | None:
+    """A topological order in which fewer than ``limit_bytes`` are alive at any time, the one with the fewest that was
+    found; None where there is none, or none was found. Sizes count rounded up to the alignment; what the caller owns,
+    and what lies in the overflow memory, does not count. ``scratch_bytes`` by task."""
+    tasks = _Tasks(flows, storages, scratch_bytes, alignment_bytes)
+    if tasks.floor_bytes >= limit_bytes:
+        return None
+    ways = [_Way(0, tasks.floor_bytes, 0)]
+    share = max(SETS_MIN, EFFORT // max(1, len(flows)))
+    for _ in flows:
+        following: dict[int, _Way] = {}
+        for way in sorted(ways, key=lambda way: (tasks.least_bytes(way), way.alive_bytes, way.done)):
+            if len(following) >= share:
+                break
+            for new in tasks.steps(way):
+                known = following.get(new.done)
+                if new.peak_bytes < limit_bytes and (known is None or new.peak_bytes < known.peak_bytes):
+                    following[new.done] = new
+        ways = list(following.values())
+    return ways[0].order() if ways else None
+
+
+class _Tasks:
+    """What each task makes, frees and needs. ``floor_bytes``: what some task touches, which no order can avoid."""
+
+    def __init__(
+        self, flows: Sequence[Flow], storages: Sequence[Storage], scratch: Mapping[int, int], alignment_bytes: int
+    ) -> None:
+        home = {name: number for number, storage in enumerate(storages) for name in storage.tensors}
+        free = [storage.source or storage.target or storage.far for storage in storages]
+        self._sizes = [
+            0 if none else aligned(storage.size_bytes, alignment_bytes)
+            for storage, none in zip(storages, free, strict=True)
+        ]
+        self._touches = [
+            sorted(number for number in {home[name] for name in (*flow.reads, *flow.makes)} if self._sizes[number])
+            for flow in flows
+        ]
+        self._users = [0] * len(storages)
+        for task, touched in enumerate(self._touches):
+            for number in touched:
+                self._users[number] |= 1 << task
+        makers = dependencies(flows)
+        self._makers = [sum(1 << maker for maker in before) for before in makers]
+        self._scratch = [aligned(scratch.get(task, 0), alignment_bytes) for task in range(len(flows))]
+        self._own = [
+            sum(self._sizes[number] for number in touched) + extra
+            for touched, extra in zip(self._touches, self._scratch, strict=True)
+        ]
+        self._largest_first = sorted(range(len(flows)), key=lambda task: -self._own[task])
+        self._after = _reached(makers)
+        self.floor_bytes = max(self._own, default=0)
+
+    def steps(self, way: _Way) -> Iterator[_Way]:
+        """The ways with one task more; only one where that is right whatever follows."""
+        found = []
+        for task, makers in enumerate(self._makers):
+            if way.done >> task & 1 or makers & ~way.done:
+                continue
+            new = self._with(way, task)
+            if new.peak_bytes == way.peak_bytes and new.alive_bytes <= way.alive_bytes:
+                yield new
+                return
+            found.append(new)
+        yield from found
+
+    def _with(self, way: _Way, task: int) -> _Way:
+        done = way.done | 1 << task
+        made = freed = 0
+        for number in self._touches[task]:
+            users, size = self._users[number], self._sizes[number]
+            if not users & way.done:
+                made += size
+            if not users & ~done:
+                freed += size
+        during = way.alive_bytes + made
+        peak = max(way.peak_bytes, during + self._scratch[task])
+        return _Way(done, peak, during - freed, task, way)
+
+    def least_bytes(self, way: _Way) -> int:
+        """A peak that no way on from here avoids: during every task to come, what it touches, and what is alive and has
+        a user behind it."""
+        peak, done = way.peak_bytes, way.done
+        alive = [n for n, users in enumerate(self._users) if users & done and users & ~done]
+        for task in self._largest_first:
+            if self._own[task] + way.alive_bytes <= peak:
+                break
+            if not done >> task & 1:
+                behind, mine = self._after[task], 1 << task
+                waiting = (n for n in alive if self._users[n] & behind and not self._users[n] & mine)
+                peak = max(peak, self._own[task] + sum(self._sizes[n] for n in waiting))
+        return peak
+
+
+def _reached(makers: Sequence[Sequence[int]]) -> list[int]:
+    """For each task those that come after it whatever the order (a bit each)."""
+    after = [0] * len(makers)
+    for task in _last_first(makers):
+        for maker in makers[task]:
+            after[maker] |= after[task] | 1 << task
+    return after
+
+
+def _last_first(makers: Sequence[Sequence[int]]) -> list[int]:
+    """The tasks, each one before those whose results it reads."""
+    readers = [0] * len(makers)
+    for before in makers:
+        for maker in before:
+            readers[maker] += 1
+    ready = [task for task, count in enumerate(readers) if count == 0]
+    for task in ready:  # grows while it is walked
+        for maker in makers[task]:
+            readers[maker] -= 1
+            if readers[maker] == 0:
+                ready.append(maker)
+    return ready
