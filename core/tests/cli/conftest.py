@@ -88,8 +88,8 @@ MakeModel = Callable[..., Path]
 
 @pytest.fixture
 def make_model(tmp_path: Path) -> MakeModel:
-    """Writes a model (of floats unless told otherwise): ``operators`` one after the other on a tensor of ``shape`` named
-    ``x``, result ``y``."""
+    """Writes a model, of floats unless told otherwise: ``operators`` one after the other on a tensor of ``shape``, from
+    ``x`` to ``y``."""
 
     def make(
         name: str = "net.onnx",
