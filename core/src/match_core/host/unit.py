@@ -6,5 +6,7 @@ HOST_UNIT = Unit(
     name="host",
     description="host core: C generated for each operator, working in place on the home memory",
     memory=None,
+    layout="NHWC",
     requant=None,
+    spatial_types=("float16", "float32", "float64", "int8", "uint8"),
 )

@@ -20,6 +20,8 @@ from match_core.transforms.quant import constant, shape_of
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_core.hardware import Unit
+
 _TO_NHWC = (0, 2, 3, 1)
 _TO_NCHW = (0, 3, 1, 2)
 
@@ -85,11 +87,18 @@ def run(model: Model, context: PassContext) -> Model:
     """Convert where it starts to pay: at convolutions and pooling of types that a unit takes in NHWC."""
     editor = Editor(model)
     sort_nodes(editor.graph)
-    types = frozenset(name for unit in context.units if unit.layout == "NHWC" for name in unit.spatial_types)
-    layout = _Layout(editor, types)
+    layout = _Layout(editor, _moving_types(context.units))
     for node in list(editor.graph.nodes):
         layout.convert(node)
     return editor.finish()
+
+
+def _moving_types(units: tuple[Unit, ...]) -> frozenset[str]:
+    """Element types that some unit takes in NHWC. The host, which takes any layout, gives way to units with a memory
+    of their own that take a type in NCHW."""
+    moving = {name for unit in units if unit.layout == "NHWC" for name in unit.spatial_types}
+    kept = {name for unit in units if unit.layout == "NCHW" for name in unit.spatial_types}
+    return frozenset(moving - kept)
 
 
 class _Layout:
