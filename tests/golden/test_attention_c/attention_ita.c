@@ -68,6 +68,7 @@ typedef struct {
 } attention_ita_06_step_t;
 
 /* Goes on to the next tile. */
+ATTENTION_ITA_CODE_SECTION
 static void attention_ita_06_next(const match_task_t *task, attention_ita_06_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -83,6 +84,7 @@ static void attention_ita_06_next(const match_task_t *task, attention_ita_06_ste
 }
 
 /* Copies the result of a step home. */
+ATTENTION_ITA_CODE_SECTION
 static void attention_ita_06_store(const match_task_t *task, const attention_ita_06_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -143,6 +145,7 @@ typedef struct {
 } attention_ita_07_step_t;
 
 /* Goes on to the next tile. */
+ATTENTION_ITA_CODE_SECTION
 static void attention_ita_07_next(const match_task_t *task, attention_ita_07_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -156,6 +159,7 @@ static void attention_ita_07_next(const match_task_t *task, attention_ita_07_ste
 }
 
 /* Loads what the next step needs. */
+ATTENTION_ITA_CODE_SECTION
 static void attention_ita_07_load_ahead(const match_task_t *task, const attention_ita_07_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -168,6 +172,7 @@ static void attention_ita_07_load_ahead(const match_task_t *task, const attentio
 }
 
 /* Copies the result of a step home. */
+ATTENTION_ITA_CODE_SECTION
 static void attention_ita_07_store(const match_task_t *task, const attention_ita_07_step_t *step)
 {
     uint8_t *const near = task->near;

@@ -4,7 +4,6 @@
 #include "fake_unit.h"
 #include "fake_queues.h"
 #include "match_runtime.h"
-#include "side_port.h"
 #include "side_tasks.h"
 
 /* A step of side_array_01: one kernel call. */
@@ -16,6 +15,7 @@ typedef struct {
 } side_array_01_step_t;
 
 /* Goes on to the next tile. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_01_next(const match_task_t *task, side_array_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -32,6 +32,7 @@ static void side_array_01_next(const match_task_t *task, side_array_01_step_t *s
 }
 
 /* Loads what the next step needs. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_01_load_ahead(const match_task_t *task, const side_array_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -40,6 +41,7 @@ static void side_array_01_load_ahead(const match_task_t *task, const side_array_
 }
 
 /* Loads what a step needs. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_01_load(const match_task_t *task)
 {
     uint8_t *const near = task->near;
@@ -52,6 +54,7 @@ static void side_array_01_load(const match_task_t *task)
 }
 
 /* Copies the result of a step home. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_01_store(const match_task_t *task, const side_array_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -123,6 +126,7 @@ typedef struct {
 } side_array_03_step_t;
 
 /* Goes on to the next tile. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_03_next(side_array_03_step_t *step)
 {
     match_conv2d_t *const tile = &step->tile;
@@ -135,6 +139,7 @@ static void side_array_03_next(side_array_03_step_t *step)
 }
 
 /* Loads what a step needs. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_03_load(const match_task_t *task, const side_array_03_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -149,6 +154,7 @@ static void side_array_03_load(const match_task_t *task, const side_array_03_ste
 }
 
 /* Copies the result of a step home. */
+SIDE_ARRAY_CODE_SECTION
 static void side_array_03_store(const match_task_t *task, const side_array_03_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -251,6 +257,7 @@ static const match_row_t rows[] = {
 };
 
 /* Runs a task with the addresses of this run. */
+SIDE_ARRAY_CODE_SECTION
 static void run_task(const side_state_t *state, uint32_t n)
 {
     const match_row_t *const row = &rows[n];

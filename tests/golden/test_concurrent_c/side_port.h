@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a platform may supply to side: attributes of constants, and counters around each node.
+/* What a platform may supply to side: where constants and code lie, and counters around each node.
  * Everything has a default that does nothing. */
 #ifndef SIDE_PORT_H
 #define SIDE_PORT_H
 
-/* Put before every constant array, for example a section attribute of the vendor's SDK. */
+/* Put before constant arrays, for example a section attribute: of all programs, of this one, by memory. */
 #ifndef MATCH_CONSTANT
 #define MATCH_CONSTANT
+#endif
+#ifndef SIDE_CONST_SECTION
+#define SIDE_CONST_SECTION MATCH_CONSTANT
+#endif
+#ifndef SIDE_HOME_CONST_SECTION
+#define SIDE_HOME_CONST_SECTION SIDE_CONST_SECTION
+#endif
+
+/* Put before the functions of tasks: of this program, by unit. */
+#ifndef SIDE_CODE_SECTION
+#define SIDE_CODE_SECTION
+#endif
+#ifndef SIDE_ARRAY_CODE_SECTION
+#define SIDE_ARRAY_CODE_SECTION SIDE_CODE_SECTION
+#endif
+#ifndef SIDE_HOST_CODE_SECTION
+#define SIDE_HOST_CODE_SECTION SIDE_CODE_SECTION
+#endif
+#ifndef SIDE_OTHER_CODE_SECTION
+#define SIDE_OTHER_CODE_SECTION SIDE_CODE_SECTION
 #endif
 
 /* With MATCH_PROFILE the program reports when node n starts and ends; the platform supplies both functions. */

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include "side.h"
+#include "side_port.h"
 
 /* Queues, and the addresses of a run. */
 enum {
@@ -23,17 +24,17 @@ enum {
     side_bases
 };
 
-void side_host_run(const side_state_t *state, uint32_t n);
-void side_array_loop(void *state);
-void side_other_loop(void *state);
+SIDE_HOST_CODE_SECTION void side_host_run(const side_state_t *state, uint32_t n);
+SIDE_ARRAY_CODE_SECTION void side_array_loop(void *state);
+SIDE_OTHER_CODE_SECTION void side_other_loop(void *state);
 
-void side_host_00(void *argument);
-void side_array_01(void *argument);
-void side_other_02(void *argument);
-void side_array_03(void *argument);
-void side_other_04(void *argument);
-void side_array_05(void *argument);
-void side_host_06(void *argument);
+SIDE_HOST_CODE_SECTION void side_host_00(void *argument);
+SIDE_ARRAY_CODE_SECTION void side_array_01(void *argument);
+SIDE_OTHER_CODE_SECTION void side_other_02(void *argument);
+SIDE_ARRAY_CODE_SECTION void side_array_03(void *argument);
+SIDE_OTHER_CODE_SECTION void side_other_04(void *argument);
+SIDE_ARRAY_CODE_SECTION void side_array_05(void *argument);
+SIDE_HOST_CODE_SECTION void side_host_06(void *argument);
 
 extern const int8_t side_01_weight[180];
 extern const int32_t side_01_multiplier[5];

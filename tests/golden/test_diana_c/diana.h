@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diana: compiled by match 0.1.0 for diana from diana.onnx (sha256 956c794ebae600cc).
+/* diana: compiled by match 0.1.0 for diana from diana.onnx (sha256 ab6165bb40ccd475).
  * The caller owns all memory. Fill in diana_t, call diana_init once, then diana_run per inference. Two instances may
  * live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
 #ifndef DIANA_H

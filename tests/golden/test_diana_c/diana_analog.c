@@ -14,6 +14,7 @@ typedef struct {
 } diana_analog_02_step_t;
 
 /* Goes on to the next tile. */
+DIANA_ANALOG_CODE_SECTION
 static void diana_analog_02_next(diana_analog_02_step_t *step)
 {
     match_analog_conv_t *const tile = &step->tile;
@@ -25,6 +26,7 @@ static void diana_analog_02_next(diana_analog_02_step_t *step)
 }
 
 /* Loads what a step needs. */
+DIANA_ANALOG_CODE_SECTION
 static void diana_analog_02_load(const match_task_t *task, const diana_analog_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -33,6 +35,7 @@ static void diana_analog_02_load(const match_task_t *task, const diana_analog_02
 }
 
 /* Copies the result of a step home. */
+DIANA_ANALOG_CODE_SECTION
 static void diana_analog_02_store(const match_task_t *task, const diana_analog_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -90,6 +93,7 @@ typedef struct {
 } diana_analog_03_step_t;
 
 /* Goes on to the next tile. */
+DIANA_ANALOG_CODE_SECTION
 static void diana_analog_03_next(diana_analog_03_step_t *step)
 {
     match_analog_conv_t *const tile = &step->tile;
@@ -101,6 +105,7 @@ static void diana_analog_03_next(diana_analog_03_step_t *step)
 }
 
 /* Loads what a step needs. */
+DIANA_ANALOG_CODE_SECTION
 static void diana_analog_03_load(const match_task_t *task, const diana_analog_03_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -109,6 +114,7 @@ static void diana_analog_03_load(const match_task_t *task, const diana_analog_03
 }
 
 /* Copies the result of a step home. */
+DIANA_ANALOG_CODE_SECTION
 static void diana_analog_03_store(const match_task_t *task, const diana_analog_03_step_t *step)
 {
     uint8_t *const near = task->near;

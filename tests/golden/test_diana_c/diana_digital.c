@@ -41,6 +41,7 @@ typedef struct {
 } diana_digital_04_step_t;
 
 /* Goes on to the next tile. */
+DIANA_DIGITAL_CODE_SECTION
 static void diana_digital_04_next(diana_digital_04_step_t *step)
 {
     match_digital_add_t *const tile = &step->tile;
@@ -49,6 +50,7 @@ static void diana_digital_04_next(diana_digital_04_step_t *step)
 }
 
 /* Loads what a step needs. */
+DIANA_DIGITAL_CODE_SECTION
 static void diana_digital_04_load(const match_task_t *task, const diana_digital_04_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -60,6 +62,7 @@ static void diana_digital_04_load(const match_task_t *task, const diana_digital_
 }
 
 /* Copies the result of a step home. */
+DIANA_DIGITAL_CODE_SECTION
 static void diana_digital_04_store(const match_task_t *task, const diana_digital_04_step_t *step)
 {
     uint8_t *const near = task->near;

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diana: kernels of unit host, one function per node, in place on l2. */
+/* diana: kernels of unit host, in place on l2; tasks that compute the same share one. */
 #include <stdint.h>
 #include <string.h>
 #include "match_runtime.h"
 #include "diana_tasks.h"
 
-static inline int64_t host_linear_1(int64_t x, int64_t mx, int64_t addend)
+/* floor(total / 2^(first + rest)), which has 32 bits, then clipped. The shift of a negative value is
+ * arithmetic (gcc, clang), so it rounds down; the first one, of at most 32 places, need not be. */
+static inline int8_t host_shift_clip_i8(int64_t total, int32_t first, int32_t rest, int32_t low, int32_t high)
 {
-    return (int64_t)((uint64_t)x * (uint64_t)mx + (uint64_t)addend);
-}
-
-/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */
-static inline int8_t host_shift_clip_i8(int64_t total, int32_t shift, int64_t low, int64_t high)
-{
-    const int64_t value = total >> shift;
+    const int32_t value = (int32_t)(uint32_t)((uint64_t)total >> first) >> rest;
     return (int8_t)(value < low ? low : value > high ? high : value);
 }
 
 /* Convert of input (inserted) on host (host_convert)
  * N=768; 4052 cycles (modelled) */
 /* 1x3x16x16 from plain to rows form */
+DIANA_HOST_CODE_SECTION
 static void diana_host_00_kernel(const int8_t *restrict in0, int8_t *restrict out0)
 {
     for (int32_t j = 0; j < 3; j++) {
@@ -43,6 +40,7 @@ void diana_host_00(void *argument)
 /* Convert of conv21_requant_analog (inserted) on host (host_convert)
  * N=2048; 24596 cycles (modelled) */
 /* 1x32x8x8 from channels to plain form */
+DIANA_HOST_CODE_SECTION
 static void diana_host_06_kernel(const int8_t *restrict in0, int8_t *restrict out0)
 {
     for (int32_t j = 0; j < 32; j++) {
@@ -63,6 +61,7 @@ void diana_host_06(void *argument)
 /* pool26 on host (host_conv_integer_requant)
  * N=32; 19604 cycles (modelled) */
 /* ConvInteger, RequantI8: 32 to 32 channels, kernel 8x8, stride 8x8, 32 groups */
+DIANA_HOST_CODE_SECTION
 static void diana_host_07_kernel(
     const int8_t *restrict in0,
     const int8_t *restrict in1,
@@ -75,7 +74,7 @@ static void diana_host_07_kernel(
                 acc += in0[g * 64 + ky * 8 + kx] * in1[g * 64 + ky * 8 + kx];
             }
         }
-        out0[g] = host_shift_clip_i8(host_linear_1(acc, 1593676833, INT64_C(20401094655)), 31, -128, 127);
+        out0[g] = host_shift_clip_i8((int64_t)acc * 1593676689 + INT64_C(20401094658), 31, 0, -128, 127);
     }
 }
 

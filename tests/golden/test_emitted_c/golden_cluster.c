@@ -14,6 +14,7 @@ typedef struct {
 } golden_cluster_00_step_t;
 
 /* Goes on to the next tile. */
+GOLDEN_CLUSTER_CODE_SECTION
 static void golden_cluster_00_next(const match_task_t *task, golden_cluster_00_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -26,6 +27,7 @@ static void golden_cluster_00_next(const match_task_t *task, golden_cluster_00_s
 }
 
 /* Loads what the next step needs. */
+GOLDEN_CLUSTER_CODE_SECTION
 static void golden_cluster_00_load_ahead(const match_task_t *task, const golden_cluster_00_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -35,6 +37,7 @@ static void golden_cluster_00_load_ahead(const match_task_t *task, const golden_
 }
 
 /* Copies the result of a step home. */
+GOLDEN_CLUSTER_CODE_SECTION
 static void golden_cluster_00_store(const match_task_t *task, const golden_cluster_00_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -92,6 +95,7 @@ typedef struct {
 } golden_cluster_03_step_t;
 
 /* Goes on to the next tile. */
+GOLDEN_CLUSTER_CODE_SECTION
 static void golden_cluster_03_next(const match_task_t *task, golden_cluster_03_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -117,6 +121,7 @@ static void golden_cluster_03_next(const match_task_t *task, golden_cluster_03_s
 }
 
 /* Loads what the next step needs. */
+GOLDEN_CLUSTER_CODE_SECTION
 static void golden_cluster_03_load_ahead(const match_task_t *task, const golden_cluster_03_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -127,6 +132,7 @@ static void golden_cluster_03_load_ahead(const match_task_t *task, const golden_
 }
 
 /* Copies the result of a step home. */
+GOLDEN_CLUSTER_CODE_SECTION
 static void golden_cluster_03_store(const match_task_t *task, const golden_cluster_03_step_t *step)
 {
     uint8_t *const near = task->near;

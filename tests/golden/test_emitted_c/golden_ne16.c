@@ -15,6 +15,7 @@ typedef struct {
 } golden_ne16_01_step_t;
 
 /* Goes on to the next tile. */
+GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_01_next(const match_task_t *task, golden_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -31,6 +32,7 @@ static void golden_ne16_01_next(const match_task_t *task, golden_ne16_01_step_t 
 }
 
 /* Loads what the next step needs. */
+GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_01_load_ahead(const match_task_t *task, const golden_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -39,6 +41,7 @@ static void golden_ne16_01_load_ahead(const match_task_t *task, const golden_ne1
 }
 
 /* Copies the result of a step home. */
+GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_01_store(const match_task_t *task, const golden_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -104,6 +107,7 @@ typedef struct {
 } golden_ne16_02_step_t;
 
 /* Goes on to the next tile. */
+GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_02_next(const match_task_t *task, golden_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -120,6 +124,7 @@ static void golden_ne16_02_next(const match_task_t *task, golden_ne16_02_step_t 
 }
 
 /* Loads what the next step needs. */
+GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_02_load_ahead(const match_task_t *task, const golden_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -129,6 +134,7 @@ static void golden_ne16_02_load_ahead(const match_task_t *task, const golden_ne1
 }
 
 /* Copies the result of a step home. */
+GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_02_store(const match_task_t *task, const golden_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;

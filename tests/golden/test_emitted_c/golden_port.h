@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a platform may supply to golden: attributes of constants, and counters around each node.
+/* What a platform may supply to golden: where constants and code lie, and counters around each node.
  * Everything has a default that does nothing. */
 #ifndef GOLDEN_PORT_H
 #define GOLDEN_PORT_H
 
-/* Put before every constant array, for example a section attribute of the vendor's SDK. */
+/* Put before constant arrays, for example a section attribute: of all programs, of this one, by memory. */
 #ifndef MATCH_CONSTANT
 #define MATCH_CONSTANT
+#endif
+#ifndef GOLDEN_CONST_SECTION
+#define GOLDEN_CONST_SECTION MATCH_CONSTANT
+#endif
+#ifndef GOLDEN_L2_CONST_SECTION
+#define GOLDEN_L2_CONST_SECTION GOLDEN_CONST_SECTION
+#endif
+
+/* Put before the functions of tasks: of this program, by unit. */
+#ifndef GOLDEN_CODE_SECTION
+#define GOLDEN_CODE_SECTION
+#endif
+#ifndef GOLDEN_CLUSTER_CODE_SECTION
+#define GOLDEN_CLUSTER_CODE_SECTION GOLDEN_CODE_SECTION
+#endif
+#ifndef GOLDEN_NE16_CODE_SECTION
+#define GOLDEN_NE16_CODE_SECTION GOLDEN_CODE_SECTION
 #endif
 
 /* With MATCH_PROFILE the program reports when node n starts and ends; the platform supplies both functions. */

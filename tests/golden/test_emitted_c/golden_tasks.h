@@ -4,13 +4,14 @@
 #define GOLDEN_TASKS_H
 
 #include <stdint.h>
+#include "golden_port.h"
 
-void golden_cluster_00(void *argument);
-void golden_ne16_01(void *argument);
-void golden_ne16_02(void *argument);
-void golden_cluster_03(void *argument);
-void golden_ne16_04(void *argument);
-void golden_cluster_05(void *argument);
+GOLDEN_CLUSTER_CODE_SECTION void golden_cluster_00(void *argument);
+GOLDEN_NE16_CODE_SECTION void golden_ne16_01(void *argument);
+GOLDEN_NE16_CODE_SECTION void golden_ne16_02(void *argument);
+GOLDEN_CLUSTER_CODE_SECTION void golden_cluster_03(void *argument);
+GOLDEN_NE16_CODE_SECTION void golden_ne16_04(void *argument);
+GOLDEN_CLUSTER_CODE_SECTION void golden_cluster_05(void *argument);
 
 extern const uint8_t golden_01_constants[7296];
 extern const uint8_t golden_02_constants[960];

@@ -5,7 +5,6 @@
 #include "match_gap9_wide.h"
 #include "match_gap9_beside.h"
 #include "match_runtime.h"
-#include "beside_port.h"
 #include "beside_tasks.h"
 
 /* n_input_dq0 on cluster (transpose)
@@ -98,6 +97,7 @@ static const match_row_t rows[] = {
 };
 
 /* Runs a task with the addresses of this run. */
+BESIDE_CLUSTER_CODE_SECTION
 static void run_task(const beside_state_t *state, uint32_t n)
 {
     const match_row_t *const row = &rows[n];

@@ -5,7 +5,6 @@
 #include "match_gap9_wide.h"
 #include "match_gap9_beside.h"
 #include "match_runtime.h"
-#include "beside_port.h"
 #include "beside_tasks.h"
 
 /* A step of beside_ne16_01: one kernel call. */
@@ -17,6 +16,7 @@ typedef struct {
 } beside_ne16_01_step_t;
 
 /* Goes on to the next tile. */
+BESIDE_NE16_CODE_SECTION
 static void beside_ne16_01_next(const match_task_t *task, beside_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -33,6 +33,7 @@ static void beside_ne16_01_next(const match_task_t *task, beside_ne16_01_step_t 
 }
 
 /* Loads what the next step needs. */
+BESIDE_NE16_CODE_SECTION
 static void beside_ne16_01_load_ahead(const match_task_t *task, const beside_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -42,6 +43,7 @@ static void beside_ne16_01_load_ahead(const match_task_t *task, const beside_ne1
 }
 
 /* Copies the result of a step home. */
+BESIDE_NE16_CODE_SECTION
 static void beside_ne16_01_store(const match_task_t *task, const beside_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -106,6 +108,7 @@ typedef struct {
 } beside_ne16_02_step_t;
 
 /* Goes on to the next tile. */
+BESIDE_NE16_CODE_SECTION
 static void beside_ne16_02_next(const match_task_t *task, beside_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -117,6 +120,7 @@ static void beside_ne16_02_next(const match_task_t *task, beside_ne16_02_step_t 
 }
 
 /* Loads what the next step needs. */
+BESIDE_NE16_CODE_SECTION
 static void beside_ne16_02_load_ahead(const match_task_t *task, const beside_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -125,6 +129,7 @@ static void beside_ne16_02_load_ahead(const match_task_t *task, const beside_ne1
 }
 
 /* Copies the result of a step home. */
+BESIDE_NE16_CODE_SECTION
 static void beside_ne16_02_store(const match_task_t *task, const beside_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -194,6 +199,7 @@ static const match_row_t rows[] = {
 };
 
 /* Runs a task with the addresses of this run. */
+BESIDE_NE16_CODE_SECTION
 static void run_task(const beside_state_t *state, uint32_t n)
 {
     const match_row_t *const row = &rows[n];

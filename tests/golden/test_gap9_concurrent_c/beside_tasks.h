@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include "beside.h"
+#include "beside_port.h"
 
 /* Queues, and the addresses of a run. */
 enum {
@@ -21,14 +22,14 @@ enum {
     beside_bases
 };
 
-void beside_cluster_loop(void *state);
-void beside_ne16_loop(void *state);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_loop(void *state);
+BESIDE_NE16_CODE_SECTION void beside_ne16_loop(void *state);
 
-void beside_cluster_00(void *argument);
-void beside_ne16_01(void *argument);
-void beside_ne16_02(void *argument);
-void beside_cluster_03(void *argument);
-void beside_cluster_04(void *argument);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_00(void *argument);
+BESIDE_NE16_CODE_SECTION void beside_ne16_01(void *argument);
+BESIDE_NE16_CODE_SECTION void beside_ne16_02(void *argument);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_03(void *argument);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_04(void *argument);
 
 extern const uint8_t beside_01_constants[4864];
 extern const uint8_t beside_02_constants[640];

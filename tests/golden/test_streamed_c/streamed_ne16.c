@@ -14,6 +14,7 @@ typedef struct {
 } streamed_ne16_01_step_t;
 
 /* Goes on to the next tile. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_01_next(const match_task_t *task, streamed_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -27,6 +28,7 @@ static void streamed_ne16_01_next(const match_task_t *task, streamed_ne16_01_ste
 }
 
 /* Loads what the next step needs. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_01_load_ahead(const match_task_t *task, const streamed_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -35,6 +37,7 @@ static void streamed_ne16_01_load_ahead(const match_task_t *task, const streamed
 }
 
 /* Copies the result of a step home. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_01_store(const match_task_t *task, const streamed_ne16_01_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -97,6 +100,7 @@ typedef struct {
 } streamed_ne16_02_step_t;
 
 /* Goes on to the next tile. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_02_next(const match_task_t *task, streamed_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -111,6 +115,7 @@ static void streamed_ne16_02_next(const match_task_t *task, streamed_ne16_02_ste
 }
 
 /* Starts to bring the next part of constants from the store, while the one of this step is in use. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_02_stage_constants(const match_task_t *task, const streamed_ne16_02_step_t *step)
 {
     uint8_t *const stage = task->scratch;
@@ -125,6 +130,7 @@ static void streamed_ne16_02_stage_constants(const match_task_t *task, const str
 }
 
 /* Loads what the next step needs. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_02_load_ahead(const match_task_t *task, const streamed_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;
@@ -136,6 +142,7 @@ static void streamed_ne16_02_load_ahead(const match_task_t *task, const streamed
 }
 
 /* Copies the result of a step home. */
+STREAMED_NE16_CODE_SECTION
 static void streamed_ne16_02_store(const match_task_t *task, const streamed_ne16_02_step_t *step)
 {
     uint8_t *const near = task->near;

@@ -60,8 +60,9 @@ class ConstantPool:
         """(what it is, bytes) of every array, in order of definition; for messages."""
         return tuple((words, array.nbytes) for _, array, words in self._arrays)
 
-    def views(self, safe: Callable[[str], str]) -> tuple[ConstantView, ...]:
-        """What the templates print; ``safe`` makes text safe inside a C comment."""
+    def views(self, safe: Callable[[str], str], section: str) -> tuple[ConstantView, ...]:
+        """What the templates print; ``safe`` makes text safe inside a C comment, ``section`` is the macro that says
+        where the arrays lie."""
         return tuple(
             ConstantView(
                 name=name,
@@ -69,7 +70,7 @@ class ConstantPool:
                 length=max(1, array.size),
                 size_bytes=array.nbytes,
                 comment=comment(safe(f"{text}: {array.nbytes} bytes")),
-                definition=array_definition(name, array, "MATCH_CONSTANT"),
+                definition=array_definition(name, array, section),
             )
             for name, array, text in self._arrays
         )

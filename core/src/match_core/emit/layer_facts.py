@@ -40,7 +40,8 @@ class Moved:
 @dataclass(frozen=True, slots=True)
 class LayerRequest:
     """What to write. ``name`` of the function; ``sources``: operand -> C expression of its address in the home memory;
-    ``stored``: streamed operand -> bytes from the start of the store's constants."""
+    ``stored``: streamed operand -> bytes from the start of the store's constants; ``section``: the macro that says
+    where functions lie, if any does."""
 
     name: str
     workload: Workload
@@ -51,6 +52,7 @@ class LayerRequest:
     sources: Mapping[str, str]
     store: StoreApi | None = None
     stored: Mapping[str, int] | None = None
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,8 @@ class Layer:
         name, body = f"{self.name}_{suffix}", self.body(block, qualifier)
         parameters = [("task", "const match_task_t *task"), ("step", f"{qualifier}{self.step} *step")]
         taken = [(key, text) for key, text in parameters if used(key, body)]
-        head = f"static void {name}({', '.join(text for _, text in taken) or 'void'})"
+        section = f"{self.request.section}\n" if self.request.section else ""
+        head = f"{section}static void {name}({', '.join(text for _, text in taken) or 'void'})"
         return Function(name, tuple(key for key, _ in taken), f"{comment(words)}\n{head}\n{{\n{body}\n}}\n")
 
 

@@ -3,6 +3,7 @@ scratch sizes. The planner needs the sizes; the emitter prints the text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel,
 from match_core.emit.bundle import bundle_bytes
 from match_core.emit.constants import ConstantPool
 from match_core.emit.interfaces import check_workload
+from match_core.emit.sections import code_section
 from match_core.emit.slices import sliced
 from match_core.hardware import Soc
 from match_core.mapping.result import Assignment, Candidate
@@ -24,7 +26,8 @@ from match_core.schedule.geometry import far_bytes
 class Lowered:
     """One task's code without addresses. ``inputs`` and ``outputs`` are graph variables in argument order;
     ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels; ``stored``:
-    operand -> bytes from the start of the store's image, for constants that are streamed."""
+    operand -> bytes from the start of the store's image, for constants that are streamed. ``kernel``: the inline
+    kernel to call; its ``definition`` is empty where an earlier task has the same one."""
 
     function: str
     inputs: tuple[gs.Variable, ...]
@@ -32,6 +35,8 @@ class Lowered:
     scratch_bytes: int
     constants: Mapping[str, str]
     inline: InlineCode | None = None
+    kernel: str = ""
+    definition: str = ""
     arguments: tuple[str, ...] = ()
     stored: Mapping[str, int] = field(default_factory=dict)
 
@@ -48,22 +53,48 @@ def lower(
     soc: Soc,
 ) -> tuple[Lowered | None, ...]:
     """Lower every assignment in order; None for a view (no code). ``title`` names an assignment in comments."""
+    shared = KernelPool()
     return tuple(
         None
         if assignment.candidate.pattern.view
-        else _lower_one(prefix, index, assignment, apis[assignment.candidate.unit], pool, title(assignment), soc)
+        else _lower_one(
+            prefix, index, assignment, apis[assignment.candidate.unit], pool, shared, title(assignment), soc
+        )
         for index, assignment in enumerate(assignments)
     )
 
 
+class KernelPool:
+    """The inline kernels of a program: those of a unit whose C is the same up to the name are one function."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str], str] = {}
+
+    def add(self, unit: str, name: str, definition: str, section: str) -> tuple[str, str]:
+        """The function to call and the C to emit for it, none where an equal kernel came before. ``section``: the macro
+        that says where it lies."""
+        key = (unit, re.sub(rf"\b{name}", "", definition))
+        if key in self._names:
+            return self._names[key], ""
+        self._names[key] = name
+        return name, definition.replace(f"static void {name}(", f"{section}\nstatic void {name}(", 1)
+
+
 def _lower_one(
-    prefix: str, index: int, assignment: Assignment, api: UnitApi, pool: ConstantPool, title: str, soc: Soc
+    prefix: str,
+    index: int,
+    assignment: Assignment,
+    api: UnitApi,
+    pool: ConstantPool,
+    shared: KernelPool,
+    title: str,
+    soc: Soc,
 ) -> Lowered:
     candidate = assignment.candidate
     kernel = api.kernels[candidate.pattern.name]
     function = f"{prefix}_{candidate.unit}_{index:02d}"
     if isinstance(kernel, InlineKernel):
-        return _lower_inline(function, f"{index:02d}", assignment, kernel, pool, title)
+        return _lower_inline(prefix, function, f"{index:02d}", assignment, kernel, pool, shared, title)
     return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool, title, soc)
 
 
@@ -114,7 +145,14 @@ def _store_alignment_bytes(soc: Soc) -> int:
 
 
 def _lower_inline(
-    function: str, label: str, assignment: Assignment, kernel: InlineKernel, pool: ConstantPool, title: str
+    prefix: str,
+    function: str,
+    label: str,
+    assignment: Assignment,
+    kernel: InlineKernel,
+    pool: ConstantPool,
+    shared: KernelPool,
+    title: str,
 ) -> Lowered:
     if assignment.candidate.share is not None:
         raise ValueError(f"{title}: kernels that work in place compute whole operators only")
@@ -137,6 +175,8 @@ def _lower_inline(
     arguments += [f"task->out[{i}]" for i in range(len(outputs))]
     if code.scratch_bytes:
         arguments.append("task->scratch")
+    unit = assignment.candidate.unit
+    name, definition = shared.add(unit, f"{function}_kernel", code.definition, code_section(prefix, unit))
     return Lowered(
         function=function,
         inputs=tuple(variables),
@@ -144,5 +184,7 @@ def _lower_inline(
         scratch_bytes=code.scratch_bytes,
         constants=constants,
         inline=code,
+        kernel=name,
+        definition=definition,
         arguments=tuple(arguments),
     )

@@ -11,6 +11,7 @@ from match_core.emit.interfaces import context_header
 from match_core.emit.memory_views import arena_views, store_views, swap_area_views, tensor_views
 from match_core.emit.places import Places
 from match_core.emit.queues import QueueWriter
+from match_core.emit.sections import code_section, constant_section
 from match_core.emit.sources import SourceFile
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
@@ -56,7 +57,7 @@ class ProgramEmitter:
 
     def emit(self) -> tuple[SourceFile, ...]:
         """All files of the program, sorted by name."""
-        constants = self.request.pool.views(comment_text)
+        constants = self.request.pool.views(comment_text, constant_section(self.name, self.soc.home))
         common = {
             "name": self.name,
             "guard": self.guard,
@@ -68,6 +69,8 @@ class ProgramEmitter:
             "home": self.soc.home,
             "queues": self.queues,
             "bases": self.bases,
+            "const_sections": (constant_section(self.name, self.soc.home),),
+            "code_sections": {unit: code_section(self.name, unit) for unit in self._units()},
         }
         files = {
             f"{self.name}.h": self._render(
@@ -82,7 +85,7 @@ class ProgramEmitter:
             f"{self.name}_tasks.h": self._render(
                 "model_tasks.h.mako",
                 **common,
-                functions=[task.function for task in self.tasks],
+                tasks=self.tasks,
                 constants=constants,
             ),
             f"{self.name}_weights.c": self._render(
@@ -258,7 +261,9 @@ class ProgramEmitter:
         queue = next((queue for queue in self.queues if queue.name == unit), None)
         if queue is None:
             return ""
-        return self._render("task_table.c.mako", name=self.name, queue=queue, stores=self.stores)
+        return self._render(
+            "task_table.c.mako", name=self.name, queue=queue, stores=self.stores, section=code_section(self.name, unit)
+        )
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from match_core.emit.api import Kernel, UnitApi
 from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
+from match_core.emit.sections import code_section
 from match_core.emit.text import comment
 from match_core.emit.view import StepView, TaskView
 from match_core.ir.naming import c_identifier, comment_text
@@ -52,11 +53,6 @@ class TaskWriter:
         layer = None if lowered.inline is not None else self._layer(task, lowered)
         detail = self._detail(task, layer)
         heading = comment(title, detail)
-        if layer is not None:
-            definition = LayerWriter(layer).write(heading)
-        else:
-            assert lowered.inline is not None
-            definition = lowered.inline.definition
         private = layer.private_memories if layer is not None else ()
         return TaskView(
             index=task.index,
@@ -65,9 +61,10 @@ class TaskWriter:
             heading=heading,
             note=comment(f"{task.index}: {title}", detail, indent=4),
             function=lowered.function,
-            definition=definition,
+            section=code_section(self.request.model.name, candidate.unit),
+            definition=LayerWriter(layer).write(heading) if layer is not None else lowered.definition,
             private_memories=private,
-            kernel=f"{lowered.function}_kernel",
+            kernel=lowered.kernel,
             arguments=", ".join(lowered.arguments),
             step=None if self.request.program.queues else self._step(task, lowered, private),
         )
@@ -110,6 +107,7 @@ class TaskWriter:
                 sources=_sources(task, lowered),
                 store=api.store,
                 stored=lowered.stored,
+                section=code_section(self.request.model.name, candidate.unit),
             )
         )
 

@@ -85,7 +85,8 @@ class StepView:
 class TaskView:
     """A task with its C function. ``title``: what it computes; ``heading``: the comment above the function, ``note``
     the one where it is run; ``definition``: all C of a layer, or the kernel that an inline task calls with
-    ``arguments``; ``private_memories``: of single operands. ``step``: how a sequential program runs it."""
+    ``arguments``, empty where an earlier task has it; ``section``: the macro that says where both lie;
+    ``private_memories``: of single operands. ``step``: how a sequential program runs it."""
 
     index: int
     unit: str
@@ -93,6 +94,7 @@ class TaskView:
     heading: str
     note: str
     function: str
+    section: str
     definition: str
     private_memories: tuple[str, ...] = ()
     kernel: str = ""

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: kernels of unit ${unit}, one function per node, in place on ${home}. */
+/* ${name}: kernels of unit ${unit}, in place on ${home}; tasks that compute the same share one. */
 #include <stdint.h>
 % for include in includes:
 #include <${include}>
@@ -8,9 +8,6 @@
 #include "${header}"
 % endfor
 #include "match_runtime.h"
-% if table:
-#include "${name}_port.h"
-% endif
 #include "${name}_tasks.h"
 
 % for helper in helpers:
@@ -18,7 +15,9 @@ ${helper}
 % endfor
 % for task in tasks:
 ${task.heading}
+% if task.definition:
 ${task.definition}
+% endif
 void ${task.function}(void *argument)
 {
     const match_task_t *const task = argument;

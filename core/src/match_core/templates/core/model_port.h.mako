@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a platform may supply to ${name}: attributes of constants, and counters around each node.
+/* What a platform may supply to ${name}: where constants and code lie, and counters around each node.
  * Everything has a default that does nothing. */
 #ifndef ${guard}_PORT_H
 #define ${guard}_PORT_H
 
-/* Put before every constant array, for example a section attribute of the vendor's SDK. */
+/* Put before constant arrays, for example a section attribute: of all programs, of this one, by memory. */
 #ifndef MATCH_CONSTANT
 #define MATCH_CONSTANT
 #endif
+#ifndef ${guard}_CONST_SECTION
+#define ${guard}_CONST_SECTION MATCH_CONSTANT
+#endif
+% for section in const_sections:
+#ifndef ${section}
+#define ${section} ${guard}_CONST_SECTION
+#endif
+% endfor
+
+/* Put before the functions of tasks: of this program, by unit. */
+#ifndef ${guard}_CODE_SECTION
+#define ${guard}_CODE_SECTION
+#endif
+% for section in code_sections.values():
+#ifndef ${section}
+#define ${section} ${guard}_CODE_SECTION
+#endif
+% endfor
 
 /* With MATCH_PROFILE the program reports when node n starts and ends; the platform supplies both functions. */
 #ifdef MATCH_PROFILE

@@ -6,6 +6,9 @@
 #include <stdint.h>
 % if queues:
 #include "${name}.h"
+% endif
+#include "${name}_port.h"
+% if queues:
 
 /* Queues, and the addresses of a run. */
 enum {
@@ -23,15 +26,15 @@ enum {
 
 % for queue in queues:
 % if queue.kind == "unit":
-void ${name}_${queue.field}_loop(void *state);
+${code_sections[queue.name]} void ${name}_${queue.field}_loop(void *state);
 % elif queue.kind == "host":
-void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n);
+${code_sections[queue.name]} void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n);
 % endif
 % endfor
 % endif
 
-% for function in functions:
-void ${function}(void *argument);
+% for task in tasks:
+${task.section} void ${task.function}(void *argument);
 % endfor
 
 % for constant in constants:

@@ -5,9 +5,6 @@
 #include "${header}"
 % endfor
 #include "match_runtime.h"
-% if table:
-#include "${name}_port.h"
-% endif
 #include "${name}_tasks.h"
 
 % for task in tasks:

@@ -29,6 +29,7 @@ ${row.note}
 
 /* Runs a task with the addresses of this run. */
 % if queue.kind == "unit":
+${section}
 static void run_task(const ${name}_state_t *state, uint32_t n)
 % else:
 void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n)
