@@ -72,11 +72,12 @@ def test_contradicting_shapes(saved):
 
 
 def test_control_flow(saved):
-    text = f"""{HEAD} g (float[1] x, bool c) => (float[1] y) {{
+    text = f"""{HEAD} g (float[1] x, bool c) => (float[n] y) {{
         [choice] y = If(c) <then_branch = t () => (float[1] a) {{ a = Constant <value = float[1] {{1.0}}> () }},
-                   else_branch = e () => (float[1] b) {{ b = Constant <value = float[1] {{2.0}}> () }}> }}"""
+                   else_branch = e () => (float[2] b) {{ b = Constant <value = float[2] {{2.0, 3.0}}> () }}> }}"""
     error = refused(saved(text), "MATCH-F007")
     assert "'choice'" in error.where
+    assert "[1] and [2]" in error.why
 
 
 def test_strings(saved):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
 from match_core.frontend.integer_operators import DOMAIN
+from match_core.frontend.written.table import is_known
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
 
@@ -36,11 +37,8 @@ _STATIC_HELP = (
 def check_nodes(proto: onnx.ModelProto, source: str) -> None:
     """Refuse what no part of the compiler understands.
 
-    Errors: ModelError MATCH-F007 (control flow), MATCH-F008 (sparse, string, sequence or optional values),
-    MATCH-F009 (unknown operator).
+    Errors: ModelError MATCH-F007 (a subgraph), MATCH-F009 (unknown operator).
     """
-    import onnx
-
     versions = {entry.domain: entry.version for entry in proto.opset_import}
     for node in proto.graph.node:
         where = _place(node, source)
@@ -49,10 +47,19 @@ def check_nodes(proto: onnx.ModelProto, source: str) -> None:
                 "MATCH-F007",
                 f"control flow is not supported: {comment_text(node.op_type)}",
                 where,
-                "the node has a subgraph, so what runs depends on data",
+                "the node has a subgraph that says what runs, in a way that is not known",
                 ("unroll loops and resolve conditions before the export",),
             )
         _check_operator(node, versions, where)
+
+
+def check_values(proto: onnx.ModelProto, source: str) -> None:
+    """Refuse inputs, outputs and constants that are no dense tensors of numbers.
+
+    Errors: ModelError MATCH-F008 (sparse, string, sequence or optional values).
+    """
+    import onnx
+
     if proto.graph.sparse_initializer:
         raise ModelError(
             "MATCH-F008",
@@ -78,6 +85,8 @@ def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) 
 
     domain = "" if node.domain == "ai.onnx" else node.domain
     if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain == DOMAIN:
+        return
+    if is_known(domain, node.op_type):
         return
     version = versions.get(domain, versions.get("ai.onnx", 0) if not domain else 0)
     known = domain == "" and onnx.defs.has(node.op_type, max_inclusive_version=version, domain="")

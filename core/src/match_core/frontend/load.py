@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
 from match_core.frontend.batches import split_batches
-from match_core.frontend.checks import check_nodes, check_shapes
+from match_core.frontend.checks import check_nodes, check_shapes, check_values
 from match_core.frontend.integer_operators import expand_integer_operators, rename_integer_operators
-from match_core.frontend.names import inline_functions, name_nodes
+from match_core.frontend.names import name_nodes
 from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
+from match_core.frontend.static.expand import expand_static, stands_for_others
 from match_core.frontend.tensors import empty_constants, empty_inputs, import_graph, name_outputs
 from match_core.ir.model import Model
 from match_core.ir.naming import c_identifier
@@ -59,9 +60,12 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     digest = sha256 or hashlib.sha256(proto.SerializeToString(deterministic=True)).hexdigest()
     rename_integer_operators(proto)
     check_opset(proto, source)
-    proto, provenance = inline_functions(proto, name_nodes(proto), source)
-    check_nodes(proto, source)
+    check_values(proto, source)
     empty_inputs(proto)
+    provenance = name_nodes(proto)
+    if stands_for_others(proto):
+        proto, provenance = expand_static(proto, provenance, source, composites=False)
+    check_nodes(proto, source)
     name_outputs(proto)
     proto, provenance = to_working_opset(proto, provenance, source)
     widen_constants(proto)

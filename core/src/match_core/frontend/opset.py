@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
-from match_core.frontend.composites import expand_composites
 from match_core.frontend.names import name_nodes
+from match_core.frontend.old_resize import state_coordinates
+from match_core.frontend.static.expand import expand_static
 from match_core.ir.model import IR_VERSION, OPSET
 
 if TYPE_CHECKING:
@@ -39,12 +40,16 @@ def to_working_opset(
     holds what OPSET does not have keeps its opset: newer operators allow more types and mean the same otherwise.
     Errors: ModelError MATCH-F005 (the conversion fails), MATCH-F016 (a body cannot be put in).
     """
+    import onnx
+
     version = check_opset(proto, source)
     _only_used_domains(proto)
+    if not any(entry.domain in ("", "ai.onnx") for entry in proto.opset_import):
+        proto.opset_import.append(onnx.helper.make_opsetid("", OPSET))  # bodies are of the default domain
     if version < OPSET:
         proto = _converted(proto, version, source)
         provenance = name_nodes(proto, provenance)
-    proto, provenance = expand_composites(proto, provenance, source)
+    proto, provenance = expand_static(proto, provenance, source, composites=True)
     if version > OPSET:
         proto = _relabelled(proto)
     proto.ir_version = IR_VERSION
@@ -55,7 +60,7 @@ def _converted(proto: onnx.ModelProto, version: int, source: str) -> onnx.ModelP
     from onnx import version_converter
 
     try:
-        return version_converter.convert_version(proto, OPSET)
+        converted = version_converter.convert_version(proto, OPSET)
     except Exception as error:  # the converter raises RuntimeError and types of its own
         raise ModelError(
             "MATCH-F005",
@@ -64,6 +69,8 @@ def _converted(proto: onnx.ModelProto, version: int, source: str) -> onnx.ModelP
             (str(error).strip().splitlines() or ["the converter gives no reason"])[-1][:300],
             (f"export the model with opset {OPSET}",),
         ) from error
+    state_coordinates(converted, version)
+    return converted
 
 
 def _relabelled(proto: onnx.ModelProto) -> onnx.ModelProto:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
-from match_core.frontend.fold_shapes import fold_shapes
 from match_core.frontend.integer_operators import DOMAIN, stand_in
 from match_core.ir.qoperator import expand
 
@@ -13,39 +12,9 @@ if TYPE_CHECKING:
     import onnx
 
 
-#: Each round makes more sizes known; chains in real models need two or three.
-_ROUNDS = 20
-
-
 def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
-    """The model with types and shapes for all intermediate tensors, as far as they can be found. Where sizes are
-    computed from other sizes, the nodes that do so are replaced by constants.
-
-    Errors: ModelError MATCH-F006 (shapes or types contradict each other).
-    """
-    proto = _infer(proto, source)
-    for _ in range(_ROUNDS):
-        if _is_complete(proto):
-            break
-        folded = fold_shapes(proto)
-        if folded is None:
-            break
-        proto = _infer(folded, source)
-    return proto
-
-
-def _is_complete(proto: onnx.ModelProto) -> bool:
-    known = {
-        value.name
-        for value in (*proto.graph.value_info, *proto.graph.output)
-        if value.type.tensor_type.HasField("shape")
-        and all(dim.HasField("dim_value") for dim in value.type.tensor_type.shape.dim)
-    }
-    return all(name in known for node in proto.graph.node for name in node.output if name)
-
-
-def _infer(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
-    """One run of ONNX's shape inference.
+    """The model with types and shapes for all intermediate tensors, as far as they can be found. What is known of them
+    already must agree with that.
 
     Errors: ModelError MATCH-F006 (shapes or types contradict each other).
     """

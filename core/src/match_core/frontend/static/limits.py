@@ -1,0 +1,73 @@
+"""How much one node of the source may become, so that no file keeps the compiler busy for long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.errors import ModelError
+
+if TYPE_CHECKING:
+    from match_core.frontend.static.values import Scope
+
+#: Nodes that unrolled loops may come to, over the whole model, those that become constants included.
+MOST_UNROLLED = 20_000
+#: Calls of functions and nodes of their bodies, likewise (functions that call functions double with every level).
+MOST_CALLS = 20_000
+MOST_INLINED = 100_000
+#: Functions in functions, branches in branches.
+MOST_NESTED = 48
+
+
+@dataclass(slots=True)
+class Limits:
+    """Counts what is put in, and refuses what comes to more than the numbers above."""
+
+    source: str
+    unrolled: int = 0
+    inlined: int = 0
+    calls: int = 0
+
+    def count(self, scope: Scope, path: str) -> None:
+        """One node more. Errors: ModelError MATCH-F018 (loops), MATCH-F016 (functions)."""
+        if scope.repeated:
+            self.make(path, 1)
+        self.inlined += not scope.is_main
+        if self.inlined > MOST_INLINED:
+            raise self.refuse(path, f"the bodies come to more than {MOST_INLINED} operators")
+
+    def make(self, path: str, count: int) -> None:
+        """So many operators or tensors that repetition brings. Errors: ModelError MATCH-F018."""
+        self.unrolled += count
+        if self.unrolled > MOST_UNROLLED:
+            raise ModelError(
+                "MATCH-F018",
+                "the model's loops are too long to be unrolled",
+                f"{self.source}, node {path!r}",
+                f"they come to more than {MOST_UNROLLED} operators",
+                ("give the loops a smaller trip count", "call the network once for each step"),
+            )
+
+    def enter(self, scope: Scope, path: str, key: tuple[str, str]) -> None:
+        """One call more of the function ``key``. Errors: ModelError MATCH-F016."""
+        self.calls += 1
+        if key in scope.callers:
+            raise self.refuse(path, f"function {key[1]!r} calls itself")
+        if self.calls > MOST_CALLS:
+            raise self.refuse(path, f"there are more than {MOST_CALLS} calls")
+
+    def nest(self, scope: Scope, path: str) -> int:
+        """The depth of a body inside of ``scope``. Errors: ModelError MATCH-F016."""
+        if scope.depth >= MOST_NESTED:
+            raise self.refuse(path, f"bodies are nested more than {MOST_NESTED} deep")
+        return scope.depth + 1
+
+    def refuse(self, path: str, why: str) -> ModelError:
+        """The error that a function cannot be put in."""
+        return ModelError(
+            "MATCH-F016",
+            "the model's local functions cannot be inlined",
+            f"{self.source}, node {path!r}",
+            why,
+            ("inline them before: onnx.inliner.inline_local_functions(model)",),
+        )

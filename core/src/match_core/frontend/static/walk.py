@@ -1,0 +1,257 @@
+"""One walk over a model from inputs to outputs that leaves plain operators behind.
+
+Every node is looked at with what is known of its inputs: types, and values where they are constants. A node that stands
+for others (a function, a branch, a loop) is replaced by them at once, under names that begin with its own; a node that
+computes sizes becomes a constant; everything else is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as Many
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.errors import ModelError
+from match_core.frontend.static.bodies import constant_tensor
+from match_core.frontend.static.evaluate import evaluate
+from match_core.frontend.static.infer import infer_node, type_of
+from match_core.frontend.static.limits import Limits
+from match_core.frontend.static.stated import stated_shapes, with_pinned_inputs
+from match_core.frontend.static.values import MOST_ELEMENTS, Array, Body, Call, Scope, Sequence, Value, static_shape
+from match_core.ir.naming import comment_text
+
+if TYPE_CHECKING:
+    import onnx
+
+Origins = dict[str, tuple[str, ...]]
+#: What replaces a node: the values of its outputs, or None for a node that stays.
+Expander = Callable[["Walk", Call], list[Value] | None]
+
+
+class Walk:
+    """The new graph while it grows: ``nodes``, ``constants`` by name, ``types`` and values (``known``) by name."""
+
+    def __init__(self, proto: onnx.ModelProto, origins: Origins, source: str, expander: Expander) -> None:
+        import onnx
+
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, onnx.TensorProto] = {}
+        self.types: dict[str, onnx.TypeProto] = {
+            v.name: v.type for v in proto.graph.input if v.type.WhichOneof("value")
+        }
+        self.known: dict[str, Array] = {}
+        self.origins = dict(origins)
+        self.source = source
+        self.opsets = list(proto.opset_import)
+        self.version = max((o.version for o in self.opsets if o.domain in ("", "ai.onnx")), default=1)
+        self.limits = Limits(source)
+        #: Names of nodes that a body brought or whose results are constants: they go where nobody reads them.
+        self.idle: set[str] = set()
+        self._expander = expander
+        self._outputs = {value.name for value in proto.graph.output}
+        self._numbers: dict[str, int] = {}
+        self._taken = {name for node in proto.graph.node for name in (node.name, *node.output)}
+        self._taken |= {value.name for value in (*proto.graph.input, *proto.graph.output)}
+        for tensor in proto.graph.initializer:
+            self._taken.add(tensor.name)
+            self.types[tensor.name] = type_of(tensor)
+            if (
+                int(np.prod(tensor.dims, dtype=np.int64)) <= MOST_ELEMENTS
+                and tensor.data_type != onnx.TensorProto.STRING
+            ):
+                self.known[tensor.name] = onnx.numpy_helper.to_array(tensor)
+
+    # ---- walking ------------------------------------------------------------------------------------------------
+
+    def main(self, graph: onnx.GraphProto) -> Scope:
+        """Walk the model's own graph. Results are the values of its outputs in the scope."""
+        stated = {
+            value.name: shape
+            for value in (*graph.value_info, *graph.output)
+            if (shape := static_shape(value.type)) is not None
+        }
+        scope = Scope(stated=stated_shapes(graph.node, stated, self.known))
+        for node in graph.node:
+            self._take(node, scope)
+        return scope
+
+    def body(self, body: Body, given: Many[Value], scope: Scope, hoisted: bool = False) -> list[Value]:
+        """Walk a body in a scope of its own; its results in order. ``hoisted``: its constants are there already."""
+        scope.names.update(zip(body.inputs, (*given, *[""] * len(body.inputs)), strict=False))
+        if not hoisted:
+            self.hoist(body, scope)
+        stated = stated_shapes(body.nodes, scope.stated, self._values_of(body))
+        scope.stated.update(stated)
+        for node in body.nodes:
+            self._take(node, scope)
+        return [scope.find(name) for name in body.outputs]
+
+    def hoist(self, body: Body, scope: Scope) -> None:
+        """Make the constants of a body."""
+        for tensor in body.constants:
+            scope.names[tensor.name] = self.add_tensor(tensor, f"{scope.path}/{tensor.name}")
+
+    def _values_of(self, body: Body) -> dict[str, Array]:
+        import onnx
+
+        return {t.name: onnx.numpy_helper.to_array(t) for t in body.constants if len(t.dims) == 0}
+
+    def _take(self, node: onnx.NodeProto, scope: Scope) -> None:
+        name = node.name
+        path = name if scope.is_main else self.fresh(f"{scope.path}/{name}")
+        origin = name if scope.is_main else f"{scope.origin}/{name}"
+        self.limits.count(scope, path)
+        call = Call(node, tuple(scope.find(n) if n else "" for n in node.input), scope, path, origin)
+        call = with_pinned_inputs(self, call)
+        results = self._expander(self, call)
+        if results is None:
+            results = self._copied(call)
+        for output, value in zip(node.output, results, strict=False):
+            if output:
+                scope.names[output] = value
+
+    def _copied(self, call: Call) -> list[Value]:
+        """The node as it is, with the names of the new graph."""
+        import onnx
+
+        node = onnx.NodeProto()
+        node.CopyFrom(call.node)
+        del node.input[:], node.output[:]
+        node.input.extend(self.tensor(value, call) for value in call.inputs)
+        node.name = call.path
+        main = call.scope.is_main
+        node.output.extend(
+            name and (name if main else self.fresh(f"{call.scope.path}/{name}")) for name in call.node.output
+        )
+        if not main:
+            self.origins[call.path] = (call.origin,)
+            self.idle.add(call.path)
+        stated = {
+            new: shape
+            for old, new in zip(call.node.output, node.output, strict=True)
+            if (shape := call.scope.stated.get(old)) is not None
+        }
+        self._add(node, stated)
+        return list(node.output)
+
+    def _add(self, node: onnx.NodeProto, stated: dict[str, tuple[int, ...]]) -> None:
+        """Append the node, or keep its results as constants where they are integers that are known."""
+        self.types.update(infer_node(node, self.types, self.known, self.opsets))
+        for name, shape in stated.items():
+            self._state(name, shape)
+        results = evaluate(node, self.known, self.types, self.opsets)
+        if results is None:
+            self.nodes.append(node)
+            return
+        self.idle.add(node.name)
+        exact = all(values.dtype.name in ("int64", "int32", "bool") for values in results)
+        folds = exact and not self._outputs & set(node.output)
+        for name, values in zip(node.output, results, strict=True):
+            if name:
+                self.known[name] = values
+                if folds:
+                    self._constant(name, values)
+        if not folds:
+            self.nodes.append(node)
+
+    def _state(self, name: str, shape: tuple[int, ...]) -> None:
+        """Take the shape that the model states where inference finds none."""
+        import onnx
+
+        kind = self.types.get(name)
+        if kind is None or static_shape(kind) is not None or not kind.HasField("tensor_type"):
+            return
+        if kind.tensor_type.HasField("shape") and len(kind.tensor_type.shape.dim) != len(shape):
+            return
+        self.types[name] = onnx.helper.make_tensor_type_proto(kind.tensor_type.elem_type, shape)
+
+    # ---- writing ------------------------------------------------------------------------------------------------
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing has yet."""
+        name = wanted
+        while name in self._taken:
+            self._numbers[wanted] = self._numbers.get(wanted, 0) + 1
+            name = f"{wanted}__{self._numbers[wanted]}"
+        self._taken.add(name)
+        return name
+
+    def emit(
+        self, call: Call, op: str, inputs: Many[str], suffix: str, outputs: int = 1, **attributes: object
+    ) -> list[str]:
+        """A node of the default domain that is part of what replaces ``call``; the names of its results."""
+        import onnx
+
+        name = self.fresh(f"{call.path}/{suffix}")
+        made = [self.fresh(f"{name}/output_{index}") for index in range(outputs)]
+        node = onnx.helper.make_node(op, list(inputs), made, name)
+        node.attribute.extend(onnx.helper.make_attribute(key, value) for key, value in attributes.items())
+        self.origins[name] = (call.origin,)
+        self.idle.add(name)
+        self.limits.count(call.scope, name)
+        self._add(node, {})
+        return made
+
+    def constant(self, values: Array, wanted: str) -> str:
+        """The name of a new constant."""
+        name = self.fresh(wanted)
+        self._constant(name, values)
+        return name
+
+    def _constant(self, name: str, values: Array) -> None:
+        import onnx
+
+        tensor = onnx.numpy_helper.from_array(np.array(values, order="C"), name)
+        self.constants[name], self.types[name] = tensor, type_of(tensor)
+        if values.size <= MOST_ELEMENTS:
+            self.known[name] = np.asarray(values)
+
+    def add_tensor(self, tensor: onnx.TensorProto, wanted: str) -> str:
+        """The name under which a constant of a body is one of the graph."""
+        import onnx
+
+        name = self.fresh(wanted)
+        own = onnx.TensorProto()
+        own.CopyFrom(tensor)
+        own.name = name
+        self.constants[name], self.types[name] = own, type_of(own)
+        if int(np.prod(own.dims, dtype=np.int64)) <= MOST_ELEMENTS and own.data_type != onnx.TensorProto.STRING:
+            self.known[name] = onnx.numpy_helper.to_array(own)
+        return name
+
+    def learn_constant(self, node: onnx.NodeProto) -> None:
+        """The value of a Constant node of the model's own graph."""
+        import onnx
+
+        tensor = constant_tensor(node)
+        if tensor is not None and int(np.prod(tensor.dims, dtype=np.int64)) <= MOST_ELEMENTS:
+            self.known[tensor.name] = onnx.numpy_helper.to_array(tensor)
+
+    # ---- asking -------------------------------------------------------------------------------------------------
+
+    def values(self, value: Value) -> Array | None:
+        """The values of a tensor, where they are known."""
+        return self.known.get(value) if isinstance(value, str) else None
+
+    def shape(self, value: Value) -> tuple[int, ...] | None:
+        """The shape of a tensor, where all of it is known."""
+        return static_shape(self.types.get(value)) if isinstance(value, str) else None
+
+    def tensor(self, value: Value, call: Call) -> str:
+        """The name of a value that must be a tensor. Errors: ModelError MATCH-F008."""
+        if isinstance(value, str):
+            return value
+        kind = "a sequence" if isinstance(value, Sequence) else "an empty optional"
+        raise ModelError(
+            "MATCH-F008",
+            "only dense tensors of numbers are supported",
+            self.where(call),
+            f"the operator is given {kind}",
+            ("sequences are taken where their length is known and operators of sequences read them",),
+        )
+
+    def where(self, call: Call) -> str:
+        """The node's place for messages."""
+        return f"{self.source}, node {call.path!r} ({comment_text(call.node.op_type)})"
