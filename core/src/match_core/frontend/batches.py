@@ -64,7 +64,7 @@ class _Writer:
         out = self.sizes.get(node.output[0], [])
         if node.domain not in ("", "ai.onnx") or len(shape) < 3 or not 1 < shape[0] <= LARGEST_BATCH:
             return [node]
-        if node.op_type in POOLS and len(node.output) == 1 and out:
+        if node.op_type in POOLS and out:
             return self._pooled(node, shape, out)
         return self._repeated(node, shape) if node.op_type in LAYERS else [node]
 
@@ -82,12 +82,13 @@ class _Writer:
         whole = self._constant(f"{name}/whole", out)
         pool = onnx.NodeProto()
         pool.CopyFrom(node)
-        pool.input[0], pool.output[0] = f"{name}/channels", f"{name}/pooled"
-        return [
-            make("Reshape", [node.input[0], joined], [pool.input[0]], f"{name}/join"),
-            pool,
-            make("Reshape", [pool.output[0], whole], [node.output[0]], f"{name}/part"),
-        ]
+        pool.input[0] = f"{name}/channels"
+        parts = []
+        for position, result in enumerate(node.output):  # places of maxima count on through all samples as well
+            if result:
+                pool.output[position] = f"{name}/pooled_{position}"
+                parts.append(make("Reshape", [pool.output[position], whole], [result], f"{name}/part_{position}"))
+        return [make("Reshape", [node.input[0], joined], [pool.input[0]], f"{name}/join"), pool, *parts]
 
     def _repeated(self, node: onnx.NodeProto, shape: list[int]) -> list[onnx.NodeProto]:
         import onnx

@@ -106,13 +106,24 @@ def _concat(node: gs.Node) -> list[Copy]:
 
 
 def pad_amounts(node: gs.Node) -> tuple[tuple[int, int], ...]:
-    """(before, after) of a Pad for every axis of its input; negative amounts crop."""
+    """(before, after) of a Pad or CenterCropPad for every axis of its input; negative amounts crop."""
+    if node.op == "CenterCropPad":
+        return _centred(node)
     rank = len(shape_of(node.inputs[0]))
     pads = integers_at(node, 1) or ()
     axes = integers_at(node, 3) or tuple(range(rank))
     amounts = [(0, 0)] * rank
     for position, axis in enumerate(axes):
         amounts[axis % rank] = (pads[position], pads[position + len(axes)])
+    return tuple(amounts)
+
+
+def _centred(node: gs.Node) -> tuple[tuple[int, int], ...]:
+    """(before, after) of a CenterCropPad for every axis; its target is the result's shape."""
+    amounts = []
+    for size, out in zip(shape_of(node.inputs[0]), shape_of(node.outputs[0]), strict=True):
+        half = abs(out - size) // 2
+        amounts.append((half, out - size - half) if out >= size else (-half, out - size + half))
     return tuple(amounts)
 
 
@@ -187,6 +198,7 @@ MOVERS = {
     "Split": _split,
     "Concat": _concat,
     "Pad": _pad,
+    "CenterCropPad": _pad,
     "Tile": _tile,
     "DepthToSpace": _depth_to_space,
     "SpaceToDepth": _space_to_depth,
@@ -207,7 +219,7 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
         arguments = ()  # nothing is there to be read
     dtype = dtype_of(node.outputs[0])
     work = Work()
-    if name == "Pad" and any(before > 0 or after > 0 for before, after in pad_amounts(node)):
+    if name in ("Pad", "CenterCropPad") and any(before > 0 or after > 0 for before, after in pad_amounts(node)):
         work += _fill(node, code, uses)
     for copy in copies:
         if elements(copy.shape) == 0:

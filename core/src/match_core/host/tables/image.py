@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import text
+from match_core.host.kernels.col2im import build_col2im
+from match_core.host.kernels.deform_conv import build_deform_conv
 from match_core.host.kernels.grid_sample import PADDINGS, TAPS, build_affine_grid, build_grid_sample
+from match_core.host.kernels.movement import build_movement
+from match_core.host.kernels.neighbours import build_lrn
 from match_core.host.kernels.resize import build_resize
 from match_core.host.kernels.resize_axis import COORDINATES, REACH, ROUNDINGS, SCALES, SIZES, modes_of, present
+from match_core.host.kernels.roi import build_max_roi_pool, build_roi_align
 from match_core.host.kernels.scalar import ANY_FLOATS, NUMBERS, SMALL, STORED_TYPES
 from match_core.host.operator import Operator
 from match_core.host.rules import STATIC, NodeRule, attribute_is, rank, type_name, types
@@ -64,4 +69,10 @@ IMAGE: tuple[Operator, ...] = (
     Operator("Resize", "image", (STATIC, *RESIZE_RULES), build_resize),
     Operator("GridSample", "image", GRID_RULES, build_grid_sample),
     Operator("AffineGrid", "image", (STATIC, types(ANY_FLOATS, 0)), build_affine_grid),
+    Operator("CenterCropPad", "image", (STATIC, types(STORED_TYPES, 0)), build_movement),
+    Operator("RoiAlign", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1), types(("int64",), 2)), build_roi_align),
+    Operator("MaxRoiPool", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1)), build_max_roi_pool),
+    Operator("Col2Im", "image", (STATIC, rank(3), types((*NUMBERS, *SMALL), 0)), build_col2im),
+    Operator("DeformConv", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1, 2, 3, 4)), build_deform_conv),
+    Operator("LRN", "image", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_lrn),
 )

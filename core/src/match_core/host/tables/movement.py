@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from match_core.host.kernels.cache import build_tensor_scatter
 from match_core.host.kernels.indexed import (
     INDEX_TYPES,
     JOINS,
@@ -52,6 +53,12 @@ MOVEMENT: tuple[Operator, ...] = (
     ),
     Operator("OneHot", "movement", (STATIC, types(NUMBERS, 0), types(STORED_TYPES, 2)), build_one_hot),
     *(_movement(name, ONE_OUTPUT, *((INFERENCE,) if name == "Dropout" else ())) for name in SAME_BYTES),
+    Operator(
+        "TensorScatter",
+        "movement",
+        (STATIC, types(STORED_TYPES, 0), types(("int64",), 2), attribute_is("mode", "linear", "linear", "circular")),
+        build_tensor_scatter,
+    ),
     _movement("Transpose"),
     _movement("Slice", types(INDEX_TYPES, 1, 3, 4)),
     _movement("Split"),
