@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
-from match_core.host.graph import dtype_of, elements, input_at, shape_of
+from match_core.host.graph import dtype_of, elements, input_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
-from match_core.host.kernels.depthwise_shape import Depthwise, depthwise_shape, tap_groups
+from match_core.host.kernels.depthwise_shape import BLOCK, Depthwise, depthwise_shape, tap_groups
 from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
@@ -62,12 +62,17 @@ def _work(conv: Depthwise, epilogue: Body | None) -> Work:
     return work + (epilogue.work.times(results) if epilogue else Work())
 
 
+#: Loops of so many steps are unrolled whole by compilers.
+SHORT_LOOP = 16
+
+
 class _Writer:
     """Writes one kernel and collects what it reads."""
 
     def __init__(self, conv: Depthwise, epilogue: Body | None) -> None:
         self.conv, self.epilogue = conv, epilogue
         self.code, self.uses = Code(), Uses()
+        self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
         self.weight = self._argument(conv.node.inputs[1], conv.weight) if conv.factor is None else ""
@@ -75,9 +80,15 @@ class _Writer:
         self.bias = self._argument(bias) if bias is not None else ""
         self.outside = self._outside() if conv.written and conv.checked else ""
         self.first = len(self.arguments)
+        self.pixels = 1
         if epilogue:
             self.arguments += [argument.tensor for argument in epilogue.arguments]
             self.constants |= packed_constants(epilogue, self.first)
+            self.pixels = _pixels(conv, epilogue)
+            for position, argument in enumerate(epilogue.arguments, self.first):
+                if self.pixels > 1 and argument.shape is not None and elements(argument.shape) == conv.channels:
+                    values = self.constants.get(position, values_of(argument.tensor))
+                    self.constants[position] = np.tile(values.reshape(-1), self.pixels)
 
     def _argument(self, tensor: gs.Tensor, packed: NDArray[np.generic] | None = None) -> str:
         self.arguments.append(tensor)
@@ -95,18 +106,39 @@ class _Writer:
     def write(self) -> None:
         """All of the body."""
         conv, code = self.conv, self.code
-        batch = shape_of(conv.result)[0]
-        loops = [("n", batch), *((window.name, window.out) for window in conv.windows)]
+        batch, width = shape_of(conv.result)[0], conv.windows[-1].out
+        loops = [("n", batch), *((window.name, window.out) for window in conv.windows[:-1])]
         with code.loops(loops) as names:
             self.at = dict(zip((name for name, _ in loops), names, strict=True))
-            if conv.written and conv.checked:
-                self._addresses()
-            elif conv.written:
-                self._base("x0")
-            blocks = conv.channels // conv.block
-            with code.loop("b", blocks) as b:
-                self.channel = ((b, conv.block), ("c", 1))
-                self._block()
+            if self.pixels == 1:
+                with code.loop("x", width) as self.at["x"]:
+                    self._addresses()
+                    with code.loop("b", conv.channels // conv.block) as b:
+                        self.channel = ((b, conv.block), ("c", 1))
+                        self._block()
+                return
+            self.channel = (("c", 1),)
+            with code.block(f"for (int32_t x = 0; x < {width}; x += {self.pixels})"):
+                self._pixel_sums()
+                self.at["x"] = "x"
+                self._finish_sums(self.pixels * conv.channels)
+
+    def _pixel_sums(self) -> None:
+        """The sums of neighbouring output positions, which are stored side by side."""
+        conv, code = self.conv, self.code
+        kind, self.at["x"] = scalar_type(conv.dtype), "(x + p)"
+        code.line(f"{kind} sums[{self.pixels * conv.channels}];")
+        with code.block(f"for (int32_t p = 0; p < {self.pixels}; p++)"):
+            code.line(f"{kind} *const sum = &sums[p * {conv.channels}];")
+            self._addresses()
+            self._sums()
+
+    def _addresses(self) -> None:
+        """Declare the addresses of all taps, or of the first one where the others follow from it."""
+        if self.conv.written and self.conv.checked:
+            self._tap_addresses()
+        elif self.conv.written:
+            self._base("x0")
 
     def _base(self, name: str, terms: tuple[tuple[str, int], ...] = ()) -> None:
         """Declare the address of an input position's first channel."""
@@ -120,7 +152,7 @@ class _Writer:
         ctype = c_type(dtype_of(self.conv.source))
         self.code.line(f"const {ctype} *const {name} = &in0[{affine(source, offset)}];")
 
-    def _addresses(self) -> None:
+    def _tap_addresses(self) -> None:
         """Declare the addresses of all taps' first channels."""
         conv, code = self.conv, self.code
         code.line(f"const {c_type(dtype_of(conv.source))} *tap[{conv.taps}];")
@@ -153,17 +185,29 @@ class _Writer:
                 self._finish("acc")
             return
         code.line(f"{scalar_type(conv.dtype)} sum[{conv.block}];")
+        self._sums()
+        self._finish_sums(conv.block)
+
+    def _sums(self) -> None:
+        """Add up the taps of a block of channels in ``sum``."""
+        conv, code = self.conv, self.code
         head = f"for (int32_t c = 0; c < {conv.block}; c++)"
         if conv.written:
             with code.block(head):
                 self._written_sum()
                 code.line("sum[c] = acc;")
-        else:
-            with code.block(head):
-                code.line(f"sum[c] = {self._start()};")
-            self._looped_sums(head)
+            return
         with code.block(head):
-            code.line(f"{'' if conv.floating else 'const '}{scalar_type(conv.dtype)} acc = sum[c];")
+            code.line(f"sum[c] = {self._start()};")
+        self._looped_sums(head)
+
+    def _finish_sums(self, count: int) -> None:
+        """What follows the sums of a block, in a loop of its own: types of other widths would make its vectors
+        shorter."""
+        conv, code = self.conv, self.code
+        with code.block(f"for (int32_t c = 0; c < {count}; c++)"):
+            name = "sum" if self.pixels == 1 else "sums"
+            code.line(f"{'' if conv.floating else 'const '}{scalar_type(conv.dtype)} acc = {name}[c];")
             self._finish("acc")
 
     def _start(self) -> str:
@@ -249,6 +293,21 @@ class _Writer:
             code.lines(statements(self.epilogue, self.uses, index, place, self.first, known))
         else:
             code.line(f"{place} = {stored(acc, conv.dtype)};")
+
+
+def _pixels(conv: Depthwise, epilogue: Body) -> int:
+    """Output positions whose integer sums are finished at once. Compilers unroll short loops before they look for
+    vectors, so a few channels of neighbouring positions make one line; values per channel are stored as often."""
+    if conv.floating or conv.channels > SHORT_LOOP:
+        return 1
+    width = conv.windows[-1].out
+    for argument in epilogue.arguments:
+        if argument.shape is None or argument.shape[-2:] == (width, conv.channels) or elements(argument.shape) == 1:
+            continue
+        if elements(argument.shape) != conv.channels or not is_constant(argument.tensor):
+            return 1
+    fitting = [count for count in range(2, width + 1) if width % count == 0 and count * conv.channels > SHORT_LOOP]
+    return fitting[0] if fitting and fitting[0] * conv.channels <= BLOCK else 1
 
 
 def _product(x: str, weight: str) -> str:
