@@ -99,7 +99,7 @@ class Unit:
     ``bundles``: the constants of a kernel may lie one behind the other, aligned to their elements only, so that one
     copy brings them all (match_core/schedule/bundle.py).
     ``integer_only``: has no floating point; where any unit of a Soc says so, functions of several values become integer
-    operators too (layer normalisation).
+    operators too (layer normalisation), whatever the precision.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""Quantised LayerNormalization -> LayerNormRequant, where a unit of the Soc has no floating point."""
+"""Quantised LayerNormalization -> LayerNormRequant, for precision exact or where a unit of the Soc has no floating
+point. In floating point the last bits depend on the order of sums, and behind them whole steps of the result."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def layer_norm(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     """LayerNormalization along the last axis with constant scale and bias, between DequantizeLinear and
     QuantizeLinear."""
     node = site.op
-    if node.op != "LayerNormalization" or not graph.integer_only:
+    if node.op != "LayerNormalization" or not (graph.integer_only or graph.precision == "exact"):
         return None
     source = graph.source(node.inputs[0])
     scale, bias = _parameter(node, 1), _parameter(node, 2)
