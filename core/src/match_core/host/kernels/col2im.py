@@ -52,7 +52,7 @@ def build_col2im(nodes: tuple[gs.Node, ...], function: str) -> Built:
         else:
             sizes.append(str(block[axis]))
             counts.append(str((padded - dilations[axis] * (block[axis] - 1)) // strides[axis] + 1))
-    whole = own.kind in "iu"
+    whole = own.kind in "iub"
     kind = wide_unsigned(dtype) if whole else scalar_type(own)
     names, steps = [f"y{axis}" for axis in range(rank)], row_major(out)
     with code.loops([("n", out[0]), ("c", out[1]), *zip(names, space, strict=True)]) as (n, c, *places):
@@ -73,9 +73,10 @@ def build_col2im(nodes: tuple[gs.Node, ...], function: str) -> Built:
             if block is None:
                 stack.enter_context(code.block(f"if (tap < {taps} && column < {columns})"))
             index = affine([(n, shape[1] * columns), (c, taps * columns), ("tap", columns), ("column", 1)])
-            code.line(f"sum += {f'({kind})' if whole else ''}{loaded(f'in0[{index}]', dtype)};")
+            code.line(f"sum += {f'({kind})in0[{index}]' if whole else loaded(f'in0[{index}]', dtype)};")
         target = affine([(n, steps[0]), (c, steps[1]), *zip(places, steps[2:], strict=True)])
-        code.line(f"out0[{target}] = {stored(f'({scalar_type(own)})sum' if whole else 'sum', dtype)};")
+        total = "sum != 0" if own.kind == "b" else f"({scalar_type(own)})sum" if whole else "sum"
+        code.line(f"out0[{target}] = {stored(total, dtype)};")
     per_tap = simple(dtype) + Work(memory=1, integer=4 * rank, steps=1) + moved_halves(dtype)
     used = (0,) if block is not None else (0, BLOCK)
     return single(node, function, code.text, uses, per_tap.times(elements(out) * taps), used)

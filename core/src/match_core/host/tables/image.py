@@ -13,7 +13,7 @@ from match_core.host.kernels.neighbours import build_lrn
 from match_core.host.kernels.resize import build_resize
 from match_core.host.kernels.resize_axis import COORDINATES, REACH, ROUNDINGS, SCALES, SIZES, modes_of, present
 from match_core.host.kernels.roi import build_max_roi_pool, build_roi_align
-from match_core.host.kernels.scalar import ANY_FLOATS, NUMBERS, SMALL, STORED_TYPES
+from match_core.host.kernels.scalar import ALL_TYPES, ANY_FLOATS, NUMBERS, SMALL, STORED_TYPES
 from match_core.host.operator import Operator
 from match_core.host.rules import STATIC, NodeRule, attribute_is, rank, type_name, types
 
@@ -72,7 +72,7 @@ IMAGE: tuple[Operator, ...] = (
     Operator("CenterCropPad", "image", (STATIC, types(STORED_TYPES, 0)), build_movement),
     Operator("RoiAlign", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1), types(("int64",), 2)), build_roi_align),
     Operator("MaxRoiPool", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1)), build_max_roi_pool),
-    Operator("Col2Im", "image", (STATIC, rank(3), types((*NUMBERS, *SMALL), 0)), build_col2im),
+    Operator("Col2Im", "image", (STATIC, rank(3), types((*ALL_TYPES, *SMALL), 0)), build_col2im),
     Operator("DeformConv", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1, 2, 3, 4)), build_deform_conv),
     Operator("LRN", "image", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_lrn),
 )
