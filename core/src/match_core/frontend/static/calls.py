@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from match_core.frontend.composites import PREVIEWS, is_composite, standard_body
 from match_core.frontend.static.bodies import function_body
 from match_core.frontend.static.control import take_if, take_loop, take_scan
+from match_core.frontend.static.fills import take_constant_of_shape, take_range
 from match_core.frontend.static.infer import infer_node
 from match_core.frontend.static.sequences import OPERATORS
 from match_core.frontend.static.values import Body, Call, Scope, Value, static_shape
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from match_core.frontend.static.walk import Expander, Walk
 
 _CONTROL = {"If": take_if, "Loop": take_loop, "Scan": take_scan}
+_FILLS = {"Range": take_range, "ConstantOfShape": take_constant_of_shape}
 
 
 def expander(library: Mapping[tuple[str, str], onnx.FunctionProto], composites: bool) -> Expander:
@@ -34,6 +36,8 @@ def expander(library: Mapping[tuple[str, str], onnx.FunctionProto], composites: 
         if node.domain in ("", "ai.onnx"):
             if node.op_type in _CONTROL:
                 return _CONTROL[node.op_type](walk, call)
+            if node.op_type in _FILLS:
+                return _FILLS[node.op_type](walk, call)
             if node.op_type in OPERATORS:
                 return OPERATORS[node.op_type](walk, call)
             if node.op_type == "Identity" and (not call.scope.is_main or not isinstance(call.input(0), str)):
@@ -60,7 +64,9 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     del plain.input[:]
     plain.input.extend(walk.tensor(value, call) for value in call.inputs)
     function = standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None
-    function = function or written_body(plain, walk.types, walk.known, walk.opsets)
+    function = function or written_body(
+        plain, walk.types, walk.known, walk.opsets, f"{walk.source}, node {call.path!r}"
+    )
     if function is None:
         return None
     key = (call.node.domain, f"{call.node.op_type} of the standard")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from match_core.errors import ModelError
 from match_core.frontend.written.machine_learning import MACHINE_LEARNING
 from match_core.frontend.written.microsoft import MICROSOFT_BODIES
 from match_core.frontend.written.standard import STANDARD, needs_body
 from match_core.frontend.written.training import TRAINING
 from match_core.frontend.written.writer import Array, UnknownFormError, Writer
+from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import MICROSOFT
 
 if TYPE_CHECKING:
@@ -44,8 +46,13 @@ def written_body(
     types: Mapping[str, onnx.TypeProto],
     values: Mapping[str, Array],
     opsets: Sequence[onnx.OperatorSetIdProto],
+    where: str,
 ) -> onnx.FunctionProto | None:
-    """The body of a node; None where the operator has none, needs none or has a form that is not known."""
+    """The body of a node; None where the operator has none or needs none, and for forms of standard operators that only
+    a kernel could take. ``where``: the node's place, for errors.
+
+    Errors: ModelError MATCH-F009 (an operator of another domain in a form that is not known).
+    """
     if not may_have_body(node):
         return None
     write = WRITERS["" if node.domain == "ai.onnx" else node.domain, node.op_type]
@@ -53,6 +60,14 @@ def written_body(
     writer = Writer(node, types, values, opset)
     try:
         write(writer)
-    except UnknownFormError:
-        return None
+    except UnknownFormError as error:
+        if not node.domain or node.domain == "ai.onnx":
+            return None  # units tell what they want of it
+        raise ModelError(
+            "MATCH-F009",
+            f"this form of {comment_text(f'{node.domain}::{node.op_type}')} is not known",
+            where,
+            str(error),
+            ("replace the operator by standard ones", "or give it a body: a local function in the model"),
+        ) from error
     return writer.function()
