@@ -102,6 +102,7 @@ LAYERS = {
     "bytes, many taps and fill": Layer("int8", (6, 6), 67, (5, 5), before=2, after=2, fill=7),
     "few channels, fill": Layer("int8", (7, 6), 8, (3, 3), before=1, after=1, fill=-7),
     "few channels, stride": Layer("uint8", (5, 17), 3, (3, 3), stride=2, batch=2),
+    "few channels, no padding": Layer("int8", (5, 8), 8, (3, 3)),
     "few channels, width of a prime": Layer("int8", (5, 9), 8, (3, 3)),
     "bytes, one row": Layer("int8", (1, 12), 128, (1, 10)),
     "pooling": Layer("int8", (6, 5), 67, (6, 5), weight=1),

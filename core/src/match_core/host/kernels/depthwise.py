@@ -64,6 +64,8 @@ def _work(conv: Depthwise, epilogue: Body | None) -> Work:
 
 #: Loops of so many steps are unrolled whole by compilers.
 SHORT_LOOP = 16
+#: Loops over a multiple of so many bytes are whole vectors, on all machines known.
+WHOLE_VECTORS = 32
 
 
 class _Writer:
@@ -75,16 +77,19 @@ class _Writer:
         self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
-        self.weight = self._argument(conv.node.inputs[1], conv.weight) if conv.factor is None else ""
+        self.pixels = _pixels(conv, epilogue) if epilogue else 1
+        # Positions whose taps lie side by side too are one line from the start, with weights stored as often.
+        self.flat = self.pixels > 1 and conv.written and not conv.checked and conv.windows[-1].stride == 1
+        self.line = conv.channels * (self.pixels if self.flat else 1)
+        weight = np.tile(conv.weight, (1, self.line // conv.channels))
+        self.weight = self._argument(conv.node.inputs[1], weight) if conv.factor is None else ""
         bias = input_at(conv.node, 2)
         self.bias = self._argument(bias) if bias is not None else ""
         self.outside = self._outside() if conv.written and conv.checked else ""
         self.first = len(self.arguments)
-        self.pixels = 1
         if epilogue:
             self.arguments += [argument.tensor for argument in epilogue.arguments]
             self.constants |= packed_constants(epilogue, self.first)
-            self.pixels = _pixels(conv, epilogue)
             for position, argument in enumerate(epilogue.arguments, self.first):
                 if self.pixels > 1 and argument.shape is not None and elements(argument.shape) == conv.channels:
                     values = self.constants.get(position, values_of(argument.tensor))
@@ -126,12 +131,19 @@ class _Writer:
     def _pixel_sums(self) -> None:
         """The sums of neighbouring output positions, which are stored side by side."""
         conv, code = self.conv, self.code
-        kind, self.at["x"] = scalar_type(conv.dtype), "(x + p)"
-        code.line(f"{kind} sums[{self.pixels * conv.channels}];")
+        kind, count = scalar_type(conv.dtype), self.pixels * conv.channels
+        if self.flat:
+            self.at["x"] = "x"
+            code.line(f"{kind} sum[{count}];")
+            self._addresses()
+            self._sums(count)
+            return
+        self.at["x"] = "(x + p)"
+        code.line(f"{kind} sums[{count}];")
         with code.block(f"for (int32_t p = 0; p < {self.pixels}; p++)"):
             code.line(f"{kind} *const sum = &sums[p * {conv.channels}];")
             self._addresses()
-            self._sums()
+            self._sums(conv.channels)
 
     def _addresses(self) -> None:
         """Declare the addresses of all taps, or of the first one where the others follow from it."""
@@ -185,13 +197,13 @@ class _Writer:
                 self._finish("acc")
             return
         code.line(f"{scalar_type(conv.dtype)} sum[{conv.block}];")
-        self._sums()
+        self._sums(conv.block)
         self._finish_sums(conv.block)
 
-    def _sums(self) -> None:
-        """Add up the taps of a block of channels in ``sum``."""
+    def _sums(self, count: int) -> None:
+        """Add up the taps of so many channels in ``sum``."""
         conv, code = self.conv, self.code
-        head = f"for (int32_t c = 0; c < {conv.block}; c++)"
+        head = f"for (int32_t c = 0; c < {count}; c++)"
         if conv.written:
             with code.block(head):
                 self._written_sum()
@@ -206,7 +218,7 @@ class _Writer:
         shorter."""
         conv, code = self.conv, self.code
         with code.block(f"for (int32_t c = 0; c < {count}; c++)"):
-            name = "sum" if self.pixels == 1 else "sums"
+            name = "sum" if self.pixels == 1 or self.flat else "sums"
             code.line(f"{'' if conv.floating else 'const '}{scalar_type(conv.dtype)} acc = {name}[c];")
             self._finish("acc")
 
@@ -217,7 +229,7 @@ class _Writer:
     def _weight(self, tap: tuple[tuple[str, int], ...], offset: int = 0) -> str:
         if self.conv.factor is not None:
             return str(self.conv.factor)
-        place = affine([*tap, *self.channel], offset * self.conv.channels)
+        place = affine([*tap, *self.channel], offset * self.line)
         return loaded(f"{self.weight}[{place}]", dtype_of(self.conv.node.inputs[1]))
 
     def _written_sum(self) -> None:
@@ -306,8 +318,10 @@ def _pixels(conv: Depthwise, epilogue: Body) -> int:
             continue
         if elements(argument.shape) != conv.channels or not is_constant(argument.tensor):
             return 1
-    fitting = [count for count in range(2, width + 1) if width % count == 0 and count * conv.channels > SHORT_LOOP]
-    return fitting[0] if fitting and fitting[0] * conv.channels <= BLOCK else 1
+    fitting = [
+        count for count in range(2, width + 1) if width % count == 0 and SHORT_LOOP < count * conv.channels <= BLOCK
+    ]
+    return min(fitting, key=lambda count: (count * conv.channels % WHOLE_VECTORS != 0, count), default=1)
 
 
 def _product(x: str, weight: str) -> str:
