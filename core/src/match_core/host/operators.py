@@ -15,6 +15,7 @@ from match_core.host.tables.pooling import POOLING
 from match_core.host.tables.recurrent import RECURRENT
 from match_core.host.tables.reduction import REDUCTION
 from match_core.host.tables.signal import SIGNAL
+from match_core.host.tables.trees import TREES
 
 OPERATORS: tuple[Operator, ...] = (
     *ELEMENTWISE,
@@ -28,6 +29,7 @@ OPERATORS: tuple[Operator, ...] = (
     *MOVEMENT,
     *BOUNDED,
     *SIGNAL,
+    *TREES,
     *IMAGE,
 )
 
