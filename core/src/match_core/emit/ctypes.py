@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.emit.literals import initialiser
+
 _C_TYPES = {
     "bool": "uint8_t",
     "int8": "int8_t",
@@ -39,31 +41,6 @@ def c_type(dtype: object) -> str:
     return _C_TYPES[np.dtype(dtype).name]  # type: ignore[call-overload]
 
 
-def _literals(values: NDArray[np.generic]) -> list[str]:
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind == "b":
-        return ["1" if value else "0" for value in values.tolist()]
-    if kind == "f":
-        suffix = "f" if size == 4 else ""
-        return [_float_literal(value, suffix) for value in values.tolist()]
-    if kind == "u":
-        suffix = {1: "", 2: "", 4: "u", 8: "ull"}[size]
-        return [f"{value}{suffix}" for value in values.tolist()]
-    if size == 8:
-        return ["INT64_MIN" if value == -(2**63) else f"{value}ll" for value in values.tolist()]
-    if size == 4:
-        return ["INT32_MIN" if value == -(2**31) else str(value) for value in values.tolist()]
-    return [str(value) for value in values.tolist()]
-
-
-def _float_literal(value: float, suffix: str) -> str:
-    if value != value:
-        return "NAN"
-    if value in (float("inf"), float("-inf")):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    return f"{value.hex()}{suffix}"
-
-
 def _carried(values: NDArray[np.generic]) -> NDArray[np.generic]:
     """Values of types that C does not have as those of the integer type that carries them."""
     name = values.dtype.name
@@ -78,8 +55,8 @@ def array_definition(name: str, values: NDArray[np.generic], attributes: str = "
     """``const T name[n] = {...};`` with the values in row-major order."""
     flat = np.ascontiguousarray(values).reshape(-1)
     flat = _carried(flat)
-    literals = _literals(flat) or ["0"]
-    step = _PER_LINE[flat.dtype.itemsize]
-    lines = ["    " + ", ".join(literals[i : i + step]) + "," for i in range(0, len(literals), step)]
+    if flat.size == 0:  # C has no empty arrays
+        flat = np.zeros(1, flat.dtype)
+    lines = initialiser(flat, _PER_LINE[flat.dtype.itemsize])
     prefix = f"{attributes} " if attributes else ""
-    return f"{prefix}const {c_type(flat.dtype)} {name}[{len(literals)}] = {{\n" + "\n".join(lines) + "\n};\n"
+    return f"{prefix}const {c_type(flat.dtype)} {name}[{flat.size}] = {{\n{lines}}};\n"
