@@ -115,14 +115,16 @@ def suffix(dtype: np.dtype[np.generic]) -> str:
 
 def is_code(dtype: np.dtype[np.generic]) -> bool:
     """Whether memory holds codes of floating-point numbers that C does not have."""
-    return dtype == np.float16 or dtype.name in SMALL_FLOATS or dtype.name == SCALE_FLOAT
+    if dtype.isbuiltin == 1:  # numpy's own; asking for a name takes long, and this is asked for every value
+        return dtype.char == "e"
+    return dtype.name in SMALL_FLOATS or dtype.name == SCALE_FLOAT
 
 
 def arithmetic(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """The type in which values of this type are computed: narrow types are for memory only."""
     if is_code(dtype):
         return np.dtype(np.float32)
-    if dtype.name in NIBBLES:
+    if dtype.isbuiltin != 1 and dtype.name in NIBBLES:
         return np.dtype(np.uint8 if dtype.name.startswith("u") else np.int8)
     return dtype
 
