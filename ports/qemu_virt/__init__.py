@@ -1,1 +1,1 @@
-"""Programs for Carfield on QEMU's bare RISC-V machine `virt`: hart 0 is the host, harts 1 and 2 are the clusters."""
+"""Programs on QEMU's bare RISC-V machine `virt`: hart 0 is the host; for Carfield harts 1 and 2 are the clusters."""

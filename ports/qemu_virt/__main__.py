@@ -1,4 +1,4 @@
-"""``python -m ports.qemu_virt DIR --inputs X.npz``: runs a compiled program on three harts of QEMU, as ``match run``
+"""``python -m ports.qemu_virt DIR --inputs X.npz``: runs a compiled program on harts of QEMU, as ``match run``
 does on the twin."""
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from ports.qemu_virt.machine import MachineError, Result, run
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ports.qemu_virt", description=__doc__)
-    parser.add_argument("program", type=Path, metavar="DIR", help="what match compile wrote for Carfield")
+    parser.add_argument(
+        "program", type=Path, metavar="DIR", help="what match compile wrote for Carfield or the host alone"
+    )
     parser.add_argument("--inputs", type=Path, required=True, metavar="X.npz", help="one array per graph input")
     parser.add_argument("--outputs", type=Path, metavar="Y.npz", help="where to write the outputs")
     parser.add_argument("--expect", type=Path, metavar="Y.npz", help="fail unless the outputs are these, bit for bit")
     parser.add_argument("--width", type=int, choices=(32, 64), default=64, help="bits of the harts' registers")
+    parser.add_argument("--counted", action="store_true", help="harts take turns, and instructions are counted")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where to build; else in a place that is deleted")
     return parser.parse_args()
 
@@ -35,11 +38,12 @@ def _samples(program: Path, inputs: Path) -> Samples:
     return read_samples(inputs, [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]])
 
 
-def _report(image: Image, result: Result) -> None:
+def _report(image: Image, result: Result, counted: bool) -> None:
     for name, size in image.text_bytes.items():
         sys.stdout.write(f"{name:<8} {size:>9,} bytes of text\n")
     for index, seconds in enumerate(result.run_seconds):
-        sys.stdout.write(f"run {index:<4} {seconds:9.2f} s\n")
+        instructions = f" {result.run_instructions[index]:>13,} instructions" if counted else ""
+        sys.stdout.write(f"run {index:<4} {seconds:9.2f} s{instructions}\n")
     sys.stdout.write(f"{result.status}\n")
 
 
@@ -50,8 +54,8 @@ def _differing(outputs: Mapping[str, NDArray[np.generic]], expected: Mapping[str
 def _run(arguments: argparse.Namespace, work: Path) -> int:
     samples = _samples(arguments.program, arguments.inputs)
     image = build(arguments.program, samples.arrays, work, Options(width=arguments.width))
-    result = run(image)
-    _report(image, result)
+    result = run(image, counted=arguments.counted)
+    _report(image, result, arguments.counted)
     if result.exit_status != 0:
         return 1
     outputs = samples.restore(result.outputs)

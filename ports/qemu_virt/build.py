@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,8 @@ from match_core.emit.ctypes import c_type
 from match_core.emit.templates import Templates
 from match_core.io.cache_dir import cache_directory, write_whole
 from numpy.typing import NDArray
+
+from ports.qemu_virt.parts import Parts, parts_of
 
 HERE = Path(__file__).resolve().parent
 PREFIX = "riscv64-unknown-elf-"
@@ -31,13 +32,6 @@ FLAGS = (
     *("--specs=picolibc.specs", "-mcmodel=medany", "-O2", "-ffp-contract=off", "-ffunction-sections"),
     *("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"),
 )
-#: Runtime files of the target that the port takes the place of.
-REPLACED = tuple(f"match_carfield_{name}.c" for name in ("host", "dma", "pulp", "pulp_dma", "spatz", "spatz_dma"))
-#: Applications, which the port has one of its own for.
-APPLICATIONS = ("example_main.c", *(f"match_carfield_{name}.c" for name in ("main", "pulp_main", "spatz_main")))
-#: How the names of kernels begin, which are the same in every program.
-KERNELS = ("match_carfield_half_", "match_carfield_int8_")
-PORT_SOURCES = ("start.S", "virt.c", "units.c", "copies.c", "redmule.c")
 TICKS_PER_SECOND = 10_000_000
 #: How long the host sleeps at most. Without doorbells nobody wakes it, so that it looks often.
 SLEEP_TICKS = {"event": TICKS_PER_SECOND // 50, "poll": TICKS_PER_SECOND // 10_000}
@@ -52,24 +46,29 @@ class BuildError(Exception):
 @dataclass(frozen=True, slots=True)
 class Options:
     """``width``: of the harts' registers; ``timeout_seconds``: how long nothing may go on until a run is given up;
-    ``defines``: macros for all files but the kernels; ``sources``: more C files."""
+    ``defines``: macros for all files but the kernels; ``sources``: more C files; ``flags``: more of the compiler's,
+    behind the usual ones."""
 
     width: Width = 64
     timeout_seconds: int = 60
     defines: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
     """What QEMU loads. ``text_bytes``: instructions and constants by image of the program (host, units), of the port
-    and of the inputs (``data``), before the linker drops what nothing uses; behind that as ``linked``."""
+    and of the inputs (``data``), before the linker drops what nothing uses; behind that as ``linked``. ``objects``: of
+    the program alone."""
 
     elf: Path
     width: Width
     document: Mapping[str, Any]
     samples: int
+    harts: int
     text_bytes: Mapping[str, int] = field(default_factory=dict)
+    objects: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,18 @@ def build(program: Path, inputs: Arrays, work: Path, options: Options | None = N
     document = json.loads((program / "match.lock.json").read_text(encoding="utf-8"))
     work.mkdir(parents=True, exist_ok=True)
     samples = _write_data(program, document, inputs, work)
-    left = sorted(path for path in program.glob("*.c") if path.name not in (*REPLACED, *APPLICATIONS))
-    own = [*(HERE / name for name in PORT_SOURCES), work / "main.c", work / "data.S", _redmule(work), *options.sources]
-    includes = [f"-I{path}" for path in (HERE, HERE / "include", _twin_headers(), program, work)]
-    compiler = _Compiler((*ABIS[options.width], *FLAGS), includes, _defines(document, options), work)
+    parts = parts_of(document, work)
+    left = sorted(path for path in program.glob("*.c") if path.name not in parts.left_out)
+    own = [*parts.sources, work / "main.c", work / "data.S", *options.sources]
+    includes = [f"-I{path}" for path in (HERE, *parts.includes, program, work)]
+    compiler = _Compiler(
+        (*ABIS[options.width], *FLAGS, *options.flags), includes, _defines(document, options), work, parts
+    )
     objects = compiler.compile_all([*left, *own])
     elf = work / f"{document['name']}.elf"
     compiler.link(objects.values(), elf)
-    return Image(elf, options.width, document, samples, _sizes(document, objects, own, elf))
+    sizes = _sizes(document, objects, own, elf)
+    return Image(elf, options.width, document, samples, parts.harts, sizes, tuple(objects[path] for path in left))
 
 
 def _defines(document: Mapping[str, Any], options: Options) -> list[str]:
@@ -149,21 +152,6 @@ def _tensors(rows: list[Mapping[str, Any]]) -> tuple[list[_Tensor], int]:
     return tensors, offset
 
 
-def _package() -> Path:
-    import match_carfield
-
-    return Path(match_carfield.__file__).resolve().parent
-
-
-def _twin_headers() -> Path:
-    return _package() / "twin" / "include"
-
-
-def _redmule(work: Path) -> Path:
-    """The twin's RedMulE, in a place where it meets the port's headers instead of the twin's."""
-    return Path(shutil.copyfile(_package() / "twin" / "src" / "carfield_redmule.c", work / "carfield_redmule.c"))
-
-
 # ---- the compiler ------------------------------------------------------------------------------------------------
 
 
@@ -176,6 +164,7 @@ class _Compiler:
     includes: list[str]
     defines: list[str]
     work: Path
+    parts: Parts
 
     def compile_all(self, sources: list[Path]) -> dict[Path, Path]:
         """Objects by source, two at a time."""
@@ -189,7 +178,7 @@ class _Compiler:
 
     def _object(self, source: Path) -> Path:
         target = self.work / f"{source.stem}.o"
-        is_kernel = source.name.startswith(KERNELS)
+        is_kernel = bool(self.parts.kernels) and source.name.startswith(self.parts.kernels)
         kept = cache_directory("qemu") / self._key(source) if is_kernel else None
         if kept is not None and kept.is_file():
             target.write_bytes(kept.read_bytes())

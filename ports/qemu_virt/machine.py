@@ -1,4 +1,4 @@
-"""QEMU with three harts: starts an image and reads what comes over the serial line."""
+"""QEMU: starts an image and reads what comes over the serial line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from ports.qemu_virt.build import TICKS_PER_SECOND, Image
 
-HARTS = 3
-
 
 class MachineError(Exception):
     """The machine did not end, or said something that the port does not say."""
@@ -24,25 +22,27 @@ class MachineError(Exception):
 class Result:
     """``status``: of the last call (``NAME_OK``); ``exit_status``: QEMU's, 0 if that is OK; ``outputs`` by graph output
     name, first axis the sample, as far as runs came to an end; ``run_seconds``: of each run by the machine's clock;
-    ``seconds``: all of QEMU."""
+    ``run_instructions``: of all harts, by the counter of retired instructions, which means something only where they
+    are counted; ``seconds``: all of QEMU."""
 
     status: str
     exit_status: int
     outputs: Mapping[str, NDArray[np.generic]]
     run_seconds: tuple[float, ...]
+    run_instructions: tuple[int, ...]
     seconds: float
     console: str
 
 
-def command_of(image: Image, harts: int = HARTS, counted: bool = False) -> list[str]:
+def command_of(image: Image, harts: int | None = None, counted: bool = False) -> list[str]:
     """QEMU's command line. ``counted``: harts run in turns, and time is a nanosecond for each instruction, so that
     everything repeats exactly; else they run at the same time."""
-    machine = ["-M", "virt", "-smp", str(harts), "-m", "128M", "-bios", "none", "-nographic"]
+    machine = ["-M", "virt", "-smp", str(harts or image.harts), "-m", "128M", "-bios", "none", "-nographic"]
     turns = ["-icount", "shift=0,sleep=off"] if counted else []
     return [f"qemu-system-riscv{image.width}", *machine, *turns, "-kernel", str(image.elf)]
 
 
-def run(image: Image, *, harts: int = HARTS, counted: bool = False, timeout_seconds: int = 600) -> Result:
+def run(image: Image, *, harts: int | None = None, counted: bool = False, timeout_seconds: int = 600) -> Result:
     """Run an image to its end. MachineError if that does not come in time or the console says something else."""
     start = time.monotonic()
     try:
@@ -66,13 +66,14 @@ def run(image: Image, *, harts: int = HARTS, counted: bool = False, timeout_seco
 
 def _result(document: Mapping[str, Any], lines: list[str], exit_status: int, seconds: float) -> Result:
     found: dict[str, list[NDArray[np.generic]]] = {output["field"]: [] for output in document["outputs"]}
-    status, ticks, place = "", [], 0
+    status, ticks, instructions, place = "", [], [], 0
     while place < len(lines):
         words = lines[place].split()
         place += 1
         if words[:1] in (["init"], ["run"]):
             status = words[1]
             ticks += [int(words[3])] if words[0] == "run" else []
+            instructions += [int(words[5])] if words[0] == "run" else []
         elif words[:1] == ["output"]:
             size = int(words[3])
             count = -(-size // 64)
@@ -88,7 +89,8 @@ def _result(document: Mapping[str, Any], lines: list[str], exit_status: int, sec
         for row in document["outputs"]
         if found[row["field"]]
     }
-    return Result(status, exit_status, outputs, tuple(t / TICKS_PER_SECOND for t in ticks), seconds, "\n".join(lines))
+    run_seconds = tuple(count / TICKS_PER_SECOND for count in ticks)
+    return Result(status, exit_status, outputs, run_seconds, tuple(instructions), seconds, "\n".join(lines))
 
 
 def _checksum(raw: bytes) -> int:

@@ -71,13 +71,15 @@ static const char *name_of(int status)
     }
 }
 
-static void print_status(const char *what, int status, uint64_t ticks)
+static void print_status(const char *what, int status, uint64_t ticks, uint64_t instructions)
 {
     virt_print(what);
     virt_print(" ");
     virt_print(name_of(status));
     virt_print(" ticks ");
     virt_print_number(ticks);
+    virt_print(" instructions ");
+    virt_print_number(instructions);
     virt_print("\n");
 }
 
@@ -88,9 +90,10 @@ static int run(const ${name}_t *ctx, const uint8_t *sample)
 % if not inputs:
     (void)sample;
 % endif
-    const uint64_t start = virt_ticks();
+    const uint64_t start = virt_ticks(), first = virt_instructions();
     const int status = ${name}_run(ctx, &in, &out);
-    print_status("run", status, virt_ticks() - start);
+    const uint64_t instructions = virt_instructions() - first;
+    print_status("run", status, virt_ticks() - start, instructions);
 % for io in outputs:
     if (status == ${guard}_OK) {
         print_output("${io.field}", ${io.field}, (uint32_t)sizeof ${io.field});
@@ -105,7 +108,7 @@ static int run_with_retries(const ${name}_t *ctx, const uint8_t *sample)
     for (uint32_t retry = 0u; (status == ${guard}_ERROR_TIMEOUT) && (retry != PORT_RETRIES); retry++) {
         ${name}_stop(ctx);
         status = ${name}_init(ctx);
-        print_status("init", status, 0u);
+        print_status("init", status, 0u, 0u);
         if (status == ${guard}_OK) {
             status = run(ctx, sample);
         }
@@ -129,7 +132,7 @@ int main(void)
     };
     const uint64_t start = virt_ticks();
     int status = ${name}_init(&ctx);
-    print_status("init", status, virt_ticks() - start);
+    print_status("init", status, virt_ticks() - start, 0u);
     for (uint32_t i = 0u; (status == ${guard}_OK) && (i < SAMPLES); i++) {
         status = run_with_retries(&ctx, port_inputs + i * SAMPLE_BYTES);
     }

@@ -30,6 +30,8 @@ FLAGS: Mapping[Build, tuple[str, ...]] = {
     "avx2": ("-O3", "-march=haswell"),
 }
 COMPILER = "gcc"
+#: A line of ``size -A``; what is not written and no code is a constant.
+_SECTION = re.compile(r"\.(?P<name>text|[sl]?rodata|data\.rel\.ro|[sl]?data|[sl]?bss)(?:\.\S*)?\s+(?P<size>\d+)\s")
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -54,15 +56,8 @@ class Built:
     seconds: float
 
     def sizes(self) -> Sizes:
-        """By section: instructions, constants (what the loader relocates too), data that is written."""
-        kinds = {"text": 0, "constant": 0, "data": 0}
-        for line in _call("size", "-A", *map(str, self.objects)).splitlines():
-            found = re.match(r"\.(text|rodata|data\.rel\.ro|data|bss|lrodata|ldata|lbss)\S*\s+(\d+)", line)
-            if found:
-                section, size = found.groups()
-                kind = {"text": "text", "data": "data", "bss": "data", "ldata": "data", "lbss": "data"}.get(section)
-                kinds[kind or "constant"] += int(size)
-        return Sizes(kinds["text"], kinds["constant"], kinds["data"])
+        """Of the objects."""
+        return sizes_of(self.objects)
 
     def stack(self) -> StackDepth:
         """Of one inference."""
@@ -162,6 +157,17 @@ def build(program: CProgram, kind: Build, work: Path) -> Built:
     seconds = time.perf_counter() - started
     stamp.write_text(str(seconds), encoding="utf-8")
     return Built(program, kind, folder, objects, seconds)
+
+
+def sizes_of(objects: Sequence[Path], tool: str = "size") -> Sizes:
+    """By section: instructions, constants (what the loader relocates too), data that is written."""
+    kinds = {"text": 0, "constant": 0, "data": 0}
+    written = {"text": "text", **dict.fromkeys(("data", "bss", "sdata", "sbss", "ldata", "lbss"), "data")}
+    for line in _call(tool, "-A", *map(str, objects)).splitlines():
+        found = _SECTION.match(line)
+        if found:
+            kinds[written.get(found["name"], "constant")] += int(found["size"])
+    return Sizes(kinds["text"], kinds["constant"], kinds["data"])
 
 
 def _flags(program: CProgram, kind: Build) -> tuple[str, ...]:

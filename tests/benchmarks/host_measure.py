@@ -153,7 +153,7 @@ def measure(name: str, work: Path, wanted: Wanted) -> Measured:
         if wanted.instructions
         else {},
         nodes=_nodes(programs["match"], profiled, first, about),
-        macs=_macs(model.parent),
+        macs=macs_of(model.parent),
         notes=tuple(notes),
         faults=tuple(faults),
     )
@@ -169,7 +169,8 @@ def _stored(folder: Path, about: Ends) -> tuple[list[list[NDArray[np.generic]]],
     return found[0], found[1]
 
 
-def _macs(folder: Path) -> int | None:
+def macs_of(folder: Path) -> int | None:
+    """Multiply-accumulates of a stored network, where its facts tell them."""
     facts = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
     macs = facts.get("macs")
     return macs if isinstance(macs, int) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -19,29 +18,16 @@ from match_core.plugin.host import Plugins
 from match_core.twin.program import run_program
 from numpy.typing import NDArray
 
-from ports.qemu_virt.build import PREFIX, Image, Options, build
+from ports.qemu_virt.build import Image, Options, build
 from ports.qemu_virt.machine import MachineError, Result, run
 from tests.conftest import ROOT, load_inputs
 from tests.ports.small_model import small_inputs, small_model
 
 HERE = Path(__file__).resolve().parent
-TOOLS = (f"{PREFIX}gcc", "qemu-system-riscv64", "qemu-system-riscv32")
 TARGETS = ("carfield", "carfield_poll")
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Program = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tools() -> None:
-    """Where CI is true everything must be there; elsewhere the tests are skipped."""
-    missing = [name for name in TOOLS if shutil.which(name) is None]
-    if missing and os.environ.get("CI") == "true":
-        pytest.fail(f"not installed: {', '.join(missing)}")
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)} (Debian: qemu-system-misc, gcc-riscv64-unknown-elf)")
-    specs = subprocess.run([TOOLS[0], "--specs=picolibc.specs", "--version"], capture_output=True, check=False)
-    assert specs.returncode == 0, "the compiler has no picolibc (Debian: picolibc-riscv64-unknown-elf)"
 
 
 @pytest.fixture(scope="module")
