@@ -152,7 +152,15 @@ def test_trees(run_cases: Run) -> None:
 
 @pytest.mark.parametrize(
     ("attributes", "told"),
-    [({"post_transform": "PROBIT"}, "post_transform is PROBIT"), ({"class_ids": [1] * 24}, "3 labels")],
+    [
+        ({"post_transform": "PROBIT"}, "post_transform is PROBIT"),
+        ({"class_ids": [1] * 72}, "3 labels"),
+        ({"class_ids": [9] * 72}, "beyond 3 targets"),
+        ({"nodes_featureids": [4] * 45}, "beyond 4 features"),
+        ({"nodes_truenodeids": [0] * 45}, "leads back"),
+        ({"nodes_truenodeids": [99] * 45}, "contradicts itself"),
+        ({"nodes_values": []}, "contradicts itself"),
+    ],
 )
 def test_what_is_refused(attributes: dict[str, Any], told: str) -> None:
     import onnx_graphsurgeon as gs
@@ -160,7 +168,5 @@ def test_what_is_refused(attributes: dict[str, Any], told: str) -> None:
     model = classifier(data())
     node = gs.import_onnx(model).nodes[0]
     node.attrs.update(attributes)
-    if "class_ids" in attributes:
-        node.attrs["class_ids"] = [1] * len(node.attrs["class_weights"])
     broken = first_broken(node, OPERATOR_TABLE["ai.onnx.ml::TreeEnsembleClassifier"].rules)
     assert broken is not None and told in broken

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.host.graph import attribute, integer, text
+from match_core.host.graph import attribute, integer, numbers, text
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -45,13 +45,6 @@ class Forest:
     aggregate: str
     transform: str
     base: tuple[float, ...] = ()
-
-
-def numbers(node: gs.Node, name: str) -> list[float]:
-    """An attribute that lists numbers, or is a tensor of them."""
-    values = attribute(node, name, ())
-    values = getattr(values, "values", values)
-    return [float(value) for value in np.asarray(values).reshape(-1)]
 
 
 def _integers(node: gs.Node, name: str) -> list[int]:

@@ -100,6 +100,13 @@ def integers(node: gs.Node, name: str, default: tuple[int, ...]) -> tuple[int, .
     return tuple(int(item) for item in value)  # type: ignore[attr-defined]
 
 
+def numbers(node: gs.Node, name: str) -> list[float]:
+    """An attribute that lists numbers, or is a tensor of them; nothing where it is absent."""
+    values = attribute(node, name, ())
+    values = getattr(values, "values", values)
+    return [float(value) for value in np.asarray(values).reshape(-1)]
+
+
 def axis_of(node: gs.Node, default: int, rank: int) -> int:
     """The attribute ``axis`` counted from the front. ValueError where it is outside the rank."""
     axis = integer(node, "axis", default)

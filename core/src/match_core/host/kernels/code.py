@@ -74,6 +74,18 @@ def minus(text: str, zero_point: str) -> str:
     return f"({text} + {zero_point[1:]})" if zero_point.startswith("-") else f"({text} - {zero_point})"
 
 
+def table(kind: str, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Lines that declare a constant array of these literals; one that holds a zero where there are none."""
+    rows, row = [], ""
+    for text in texts or ("0",):
+        if row and len(row) + len(text) > LINE_LENGTH - 8:
+            rows.append(row)
+            row = ""
+        row += f"{', ' if row else ''}{text}"
+    head = f"static const {kind} {name}[{max(1, len(texts))}] = {{"
+    return (head, *(f"    {line}," for line in (*rows, row)), "};")
+
+
 class Code:
     """Lines of C at an indentation."""
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from match_core.host.kernels.code import Uses, literal
+from match_core.host.kernels.code import Uses, literal, table
 from match_core.host.kernels.scalar import scalar_type, suffix
-
-_PER_LINE = 6
 
 
 def turn_table(length: int, inverse: bool, dtype: np.dtype[np.generic]) -> tuple[str, ...]:
@@ -15,9 +13,7 @@ def turn_table(length: int, inverse: bool, dtype: np.dtype[np.generic]) -> tuple
     angles = 2 * np.pi * np.arange(length) / length * (1 if inverse else -1)
     numbers = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(-1).astype(dtype)
     texts = [literal(float(number), dtype) for number in numbers]
-    rows = [", ".join(texts[start : start + _PER_LINE]) for start in range(0, len(texts), _PER_LINE)]
-    head = f"static const {scalar_type(dtype)} turns[{2 * length}] = {{"
-    return (head, *(f"    {row}," for row in rows), "};")
+    return table(scalar_type(dtype), "turns", texts)
 
 
 def turns_function(uses: Uses, dtype: np.dtype[np.generic]) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.host.forest import MEMBER, MODES, Forest, forest_of, numbers
-from match_core.host.graph import dtype_of, elements, shape_of
+from match_core.host.forest import MEMBER, MODES, Forest, forest_of
+from match_core.host.graph import dtype_of, elements, numbers, shape_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, literal
+from match_core.host.kernels.code import Code, Uses, literal, table
 from match_core.host.kernels.pool import highest, lowest
 from match_core.host.kernels.scalar import real_function, scalar_type
 from match_core.host.kernels.single import single
@@ -18,8 +17,6 @@ from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
-_PER_LINE = 12
 
 
 def build_trees(nodes: tuple[gs.Node, ...], function: str) -> Built:
@@ -33,7 +30,7 @@ def build_trees(nodes: tuple[gs.Node, ...], function: str) -> Built:
     scores = "out1" if classifies else "out0"
     _tables(forest, read, dtype, code)
     if classifies:
-        code.lines(_table("int64_t", "label", [str(int(v)) for v in numbers(node, "classlabels_int64s")]))
+        code.lines(table("int64_t", "label", [str(int(v)) for v in numbers(node, "classlabels_int64s")]))
     kind, count = scalar_type(dtype), forest.targets
     with code.block(f"for (int32_t i = 0; i < {rows}; i++)"):
         code.line(f"{kind} *const score = &{scores}[i * {count}];")
@@ -58,36 +55,30 @@ def build_trees(nodes: tuple[gs.Node, ...], function: str) -> Built:
     return single(node, function, code.text, uses, work)
 
 
-def _table(kind: str, name: str, texts: Sequence[str]) -> tuple[str, ...]:
-    listed = list(texts) or ["0"]
-    lines = [", ".join(listed[start : start + _PER_LINE]) for start in range(0, len(listed), _PER_LINE)]
-    return (f"static const {kind} {name}[{len(listed)}] = {{", *(f"    {line}," for line in lines), "};")
-
-
 def _tables(forest: Forest, read: np.dtype[np.generic], dtype: np.dtype[np.generic], code: Code) -> None:
     """Branches by number, where the weights of each leaf begin, and the weights."""
     branches, kind = forest.branches, scalar_type(read)
-    code.lines(_table("int32_t", "root", [str(root) for root in forest.roots]))
+    code.lines(table("int32_t", "root", [str(root) for root in forest.roots]))
     if branches:
-        code.lines(_table("int32_t", "feature", [str(branch.feature) for branch in branches]))
-        code.lines(_table(kind, "splits", [literal(branch.split, read) for branch in branches]))
-        code.lines(_table("int32_t", "yes", [str(branch.yes) for branch in branches]))
-        code.lines(_table("int32_t", "no", [str(branch.no) for branch in branches]))
+        code.lines(table("int32_t", "feature", [str(branch.feature) for branch in branches]))
+        code.lines(table(kind, "splits", [literal(branch.split, read) for branch in branches]))
+        code.lines(table("int32_t", "yes", [str(branch.yes) for branch in branches]))
+        code.lines(table("int32_t", "no", [str(branch.no) for branch in branches]))
         if len({branch.mode for branch in branches}) > 1:
-            code.lines(_table("uint8_t", "mode", [str(branch.mode) for branch in branches]))
+            code.lines(table("uint8_t", "mode", [str(branch.mode) for branch in branches]))
         if any(branch.missing for branch in branches):
-            code.lines(_table("uint8_t", "missing", [str(int(branch.missing)) for branch in branches]))
+            code.lines(table("uint8_t", "missing", [str(int(branch.missing)) for branch in branches]))
         if any(branch.mode == MEMBER for branch in branches):
             begins = np.cumsum([0, *(len(branch.members) for branch in branches)])
-            code.lines(_table("int32_t", "begin", [str(begin) for begin in begins]))
-            code.lines(_table(kind, "members", [literal(value, read) for b in branches for value in b.members]))
+            code.lines(table("int32_t", "begin", [str(begin) for begin in begins]))
+            code.lines(table(kind, "members", [literal(value, read) for b in branches for value in b.members]))
     starts = np.cumsum([0, *(len(leaf) for leaf in forest.leaves)])
-    code.lines(_table("int32_t", "leaf", [str(start) for start in starts]))
-    code.lines(_table("int32_t", "target", [str(target) for leaf in forest.leaves for target, _ in leaf]))
+    code.lines(table("int32_t", "leaf", [str(start) for start in starts]))
+    code.lines(table("int32_t", "target", [str(target) for leaf in forest.leaves for target, _ in leaf]))
     weights = [literal(weight, dtype) for leaf in forest.leaves for _, weight in leaf]
-    code.lines(_table(scalar_type(dtype), "weight", weights))
+    code.lines(table(scalar_type(dtype), "weight", weights))
     if any(forest.base):
-        code.lines(_table(scalar_type(dtype), "base", [literal(value, dtype) for value in forest.base]))
+        code.lines(table(scalar_type(dtype), "base", [literal(value, dtype) for value in forest.base]))
 
 
 def _walk(forest: Forest, features: int, read: np.dtype[np.generic], source: np.dtype[np.generic], code: Code) -> None:

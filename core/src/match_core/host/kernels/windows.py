@@ -8,7 +8,7 @@ import numpy as np
 
 from match_core.host.graph import dtype_of, elements, integer, shape_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, literal
+from match_core.host.kernels.code import Code, Uses, literal, table
 from match_core.host.kernels.scalar import arithmetic, loaded, scalar_type, stored
 from match_core.host.kernels.single import single
 from match_core.host.kernels.work import Work
@@ -29,13 +29,12 @@ def build_window(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,), code = nodes, Code()
     size, dtype = elements(shape_of(node.outputs[0])), dtype_of(node.outputs[0])
     own = arithmetic(dtype)
-    table = np.dtype(np.float64) if own == np.float64 else np.dtype(np.float32)
+    kept = np.dtype(np.float64) if own == np.float64 else np.dtype(np.float32)
     first, second, third = WINDOWS[node.op]
     period = max(1, size if integer(node, "periodic", 1) else size - 1)
     angles = 2 * np.pi * np.arange(size) / period
-    values = (first - second * np.cos(angles) + third * np.cos(2 * angles)).astype(table)
-    texts = ", ".join(literal(float(value), table) for value in values)
-    code.line(f"static const {scalar_type(table)} window[{size}] = {{{texts}}};")
+    values = (first - second * np.cos(angles) + third * np.cos(2 * angles)).astype(kept)
+    code.lines(table(scalar_type(kept), "window", [literal(float(value), kept) for value in values]))
     with code.block(f"for (int32_t k = 0; k < {size}; k++)"):
         value = "window[k]" if own.kind == "f" else f"({scalar_type(own)})window[k]"
         code.line(f"out0[k] = {stored(value, dtype)};")

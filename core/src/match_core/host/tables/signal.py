@@ -1,13 +1,34 @@
-"""Operators on signals: Fourier transforms, windows, mel filters."""
+"""Operators on signals and on rows of words: Fourier transforms, windows, mel filters, n-grams."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from match_core.host.graph import integers, shape_of
 from match_core.host.kernels.indexed import INDEX_TYPES
+from match_core.host.kernels.n_grams import build_n_grams, n_grams
 from match_core.host.kernels.scalar import ANY_FLOATS, NUMBERS, SMALL
 from match_core.host.kernels.spectral import build_dft, build_stft
 from match_core.host.kernels.windows import WINDOWS, build_mel_weights, build_window
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, result_types, types
+from match_core.host.rules import STATIC, NodeRule, rank, result_types, types
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def _pool(node: gs.Node) -> str | None:
+    if not integers(node, "pool_int64s", ()):
+        return "the pool has no whole numbers"
+    width = shape_of(node.outputs[0])[-1]
+    try:
+        inside = all(0 <= gram.index < width and gram.items for gram in n_grams(node))
+    except (IndexError, ValueError):
+        return "counts and indexes do not fit the pool"
+    return None if inside else f"an n-gram counts beyond {width} places"
+
+
+POOL = NodeRule("pool", "n-grams of whole numbers that count inside of the result", _pool)
 
 SIGNAL: tuple[Operator, ...] = (
     Operator("DFT", "signal", (STATIC, types(ANY_FLOATS, 0), types(INDEX_TYPES, 1, 2)), build_dft),
@@ -19,4 +40,5 @@ SIGNAL: tuple[Operator, ...] = (
         (STATIC, types(INDEX_TYPES, 0, 1, 2), types(ANY_FLOATS, 3, 4), result_types((*NUMBERS, *SMALL))),
         build_mel_weights,
     ),
+    Operator("TfIdfVectorizer", "signal", (STATIC, rank(0, 1, 2), types(INDEX_TYPES, 0), POOL), build_n_grams),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from match_core.host.forest import forest_of, numbers
+from match_core.host.forest import Forest, forest_of
+from match_core.host.graph import numbers, shape_of
 from match_core.host.kernels.trees import build_trees
 from match_core.host.operator import Operator
 from match_core.host.rules import STATIC, NodeRule, rank, types
@@ -13,8 +14,47 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
+def _sound(node: gs.Node) -> str | None:
+    """What would make a walk leave the tables, or never end."""
+    try:
+        forest = forest_of(node)
+    except (IndexError, KeyError, ValueError) as error:
+        return f"the description contradicts itself ({type(error).__name__})"
+    branches, leaves = len(forest.branches), len(forest.leaves)
+    features = shape_of(node.inputs[0])[-1]
+    steps = (*forest.roots, *(step for branch in forest.branches for step in (branch.yes, branch.no)))
+    if any(not -leaves <= step < branches for step in steps):
+        return "a branch leads nowhere"
+    if any(not 0 <= branch.feature < features for branch in forest.branches):
+        return f"a branch reads beyond {features} features"
+    if any(not 0 <= target < forest.targets for leaf in forest.leaves for target, _ in leaf):
+        return f"a leaf adds beyond {forest.targets} targets"
+    if len(forest.base) not in (0, 1, forest.targets):
+        return f"there are {len(forest.base)} base values"
+    return "a branch leads back to itself" if _circles(forest) else None
+
+
+def _circles(forest: Forest) -> bool:
+    """Whether following branches can go on forever: some are left when those that lead to finished ones are taken."""
+    readers: dict[int, list[int]] = {}
+    for number, branch in enumerate(forest.branches):
+        for step in (branch.yes, branch.no):
+            readers.setdefault(step, []).append(number)
+    waits = [sum(step >= 0 for step in (branch.yes, branch.no)) for branch in forest.branches]
+    done = [number for number, count in enumerate(waits) if not count]
+    for number in done:  # grows while it is walked
+        for reader in readers.get(number, ()):
+            waits[reader] -= 1
+            if not waits[reader]:
+                done.append(reader)
+    return len(done) < len(forest.branches)
+
+
 def _transform(node: gs.Node) -> str | None:
-    kind = forest_of(node).transform
+    try:
+        kind = forest_of(node).transform
+    except (IndexError, KeyError, ValueError):
+        return None  # which another rule tells
     return None if kind in ("NONE", "SOFTMAX", "LOGISTIC") else f"post_transform is {kind}"
 
 
@@ -26,6 +66,7 @@ def _classes(node: gs.Node) -> str | None:
 
 
 _RULES = (
+    NodeRule("sound", "every walk through the trees ends at a leaf, and reads and writes inside", _sound),
     NodeRule("transform", "post_transform is NONE, SOFTMAX or LOGISTIC", _transform),
     NodeRule("classes", "labels are integers, and several classes have weights of their own", _classes),
 )
