@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ports.qemu_virt.build import Options, Width, build
 from ports.qemu_virt.machine import Result, run
+from ports.qemu_virt.parts import parts_of
 from tests.end_to_end.models import QdqBuilder
 
 
@@ -82,8 +83,6 @@ def _check(result: Result, expected: Mapping[str, NDArray[np.generic]]) -> None:
 
 
 def test_programs_with_other_units_are_refused(tmp_path: Path) -> None:
-    compile_model(
-        CompileRequest(_integer(tmp_path / "net.onnx"), "gap9", tmp_path / "net", cache=False), Plugins.load()
-    )
-    with pytest.raises(ValueError, match="has nothing for"):
-        build(tmp_path / "net", _inputs("int8"), tmp_path / "work")
+    nodes = [{"unit": "host", "emitted": True}, {"unit": "npu", "emitted": True}, {"unit": "dsp", "emitted": False}]
+    with pytest.raises(ValueError, match=r"chip: the port has nothing for npu$"):
+        parts_of({"target": "chip", "nodes": nodes}, tmp_path)
