@@ -51,7 +51,7 @@ def test_invalid_graph(saved):
     assert "nowhere" in error.why
 
 
-@pytest.mark.parametrize("version", [5, 29])
+@pytest.mark.parametrize("version", [29, 1000])
 def test_opset_out_of_range(tmp_path, version):
     graph = helper.make_graph(
         [helper.make_node("Relu", ["x"], ["y"])],

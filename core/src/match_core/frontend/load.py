@@ -13,6 +13,7 @@ from match_core.frontend.integer_operators import expand_integer_operators, rena
 from match_core.frontend.names import name_nodes
 from match_core.frontend.narrow import widen_constants
 from match_core.frontend.opset import check_opset, to_working_opset
+from match_core.frontend.pinned import with_pinned_inputs
 from match_core.frontend.read import read_proto
 from match_core.frontend.shapes import infer_shapes
 from match_core.frontend.static.expand import expand_static, stands_for_others
@@ -61,6 +62,17 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     rename_integer_operators(proto)
     check_opset(proto, source)
     check_values(proto, source)
+    proto, provenance = with_pinned_inputs(proto, lambda given: static_model(given, source))
+    check_shapes(proto, source)
+    graph = import_graph(proto)
+    graph.name = name
+    empty_constants(graph)
+    return Model(name, graph, source, digest, provenance)
+
+
+def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:
+    """The proto (changed in place) as plain operators at the working opset, with types and shapes as far as they are
+    known, and the source names of its nodes."""
     empty_inputs(proto)
     provenance = name_nodes(proto)
     if stands_for_others(proto):
@@ -74,8 +86,4 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     proto = proto if expanded is proto else infer_shapes(expanded, source)
     single, provenance = split_batches(proto, provenance)
     proto = proto if single is proto else infer_shapes(single, source)
-    check_shapes(proto, source)
-    graph = import_graph(proto)
-    graph.name = name
-    empty_constants(graph)
-    return Model(name, graph, source, digest, provenance)
+    return proto, provenance

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
+from match_core.frontend.ancient import FIRST, to_first
 from match_core.frontend.names import name_nodes
 from match_core.frontend.old_resize import state_coordinates
 from match_core.frontend.static.expand import expand_static
@@ -13,12 +14,14 @@ from match_core.ir.model import IR_VERSION, OPSET
 if TYPE_CHECKING:
     import onnx
 
+#: The first version of the format in which constants need not be graph inputs.
+_FREE_INITIALIZERS = 4
 #: Opsets of the default domain that are accepted.
-OLDEST, NEWEST = 6, 28
+OLDEST, NEWEST = 1, 28
 
 
 def check_opset(proto: onnx.ModelProto, source: str) -> int:
-    """The model's opset. Errors: ModelError MATCH-F004 (outside 6..28)."""
+    """The model's opset. Errors: ModelError MATCH-F004 (outside 1..28)."""
     versions = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
     version = max(versions, default=OPSET)
     if OLDEST <= version <= NEWEST:
@@ -46,6 +49,8 @@ def to_working_opset(
     _only_used_domains(proto)
     if not any(entry.domain in ("", "ai.onnx") for entry in proto.opset_import):
         proto.opset_import.append(onnx.helper.make_opsetid("", OPSET))  # bodies are of the default domain
+    if version < FIRST:
+        to_first(proto, version, source)
     if version < OPSET:
         proto = _converted(proto, version, source)
         provenance = name_nodes(proto, provenance)
@@ -59,6 +64,7 @@ def to_working_opset(
 def _converted(proto: onnx.ModelProto, version: int, source: str) -> onnx.ModelProto:
     from onnx import version_converter
 
+    proto.ir_version = max(proto.ir_version, _FREE_INITIALIZERS)
     try:
         converted = version_converter.convert_version(proto, OPSET)
     except Exception as error:  # the converter raises RuntimeError and types of its own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,9 +62,17 @@ def empty_inputs(proto: onnx.ModelProto) -> None:
                 raw_data=b"",
             )
         )
-    for node in proto.graph.node:
+    rename_reads(proto.graph, renamed)
+
+
+def rename_reads(graph: onnx.GraphProto, renamed: Mapping[str, str]) -> None:
+    """Let nodes, those of subgraphs included, read other tensors (in place)."""
+    for node in graph.node:
         for position, name in enumerate(node.input):
             node.input[position] = renamed.get(name, name)
+        for attribute in node.attribute:
+            for inner in (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs):
+                rename_reads(inner, renamed)
 
 
 #: How many outputs recurrent layers have.

@@ -18,7 +18,7 @@ from match_core.frontend.static.bodies import constant_tensor
 from match_core.frontend.static.evaluate import evaluate
 from match_core.frontend.static.infer import infer_node, type_of
 from match_core.frontend.static.limits import Limits
-from match_core.frontend.static.stated import stated_shapes, with_pinned_inputs
+from match_core.frontend.static.stated import stated_shapes
 from match_core.frontend.static.values import MOST_ELEMENTS, Array, Body, Call, Scope, Sequence, Value, static_shape
 from match_core.ir.naming import comment_text
 
@@ -104,7 +104,6 @@ class Walk:
         origin = name if scope.is_main else f"{scope.origin}/{name}"
         self.limits.count(scope, path)
         call = Call(node, tuple(scope.find(n) if n else "" for n in node.input), scope, path, origin)
-        call = with_pinned_inputs(self, call)
         results = self._expander(self, call)
         if results is None:
             results = self._copied(call)
