@@ -8,13 +8,16 @@ from itertools import product
 import numpy as np
 import onnx
 import pytest
-from host_harness import Array, Case, by_reference, make_model
+from host_harness import Array, Case, by_reference, expected, make_model
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core.host.kernels.resize_axis import COORDINATES, ROUNDINGS, Modes, ResizeAxis, nearest_table, tap_table
 
 from tests.examples import examples
 
+#: What opsets 11 and 12 had and the reference evaluator does not know.
+OLD = "tf_half_pixel_for_nn"
+CURRENT = tuple(name for name in COORDINATES if name != OLD)
 RNG = np.random.default_rng(19)
 IMAGE = RNG.standard_normal((1, 2, 5, 7)).astype(np.float32)
 VOLUME = RNG.standard_normal((1, 1, 3, 4, 5)).astype(np.float32)
@@ -42,7 +45,7 @@ def case(x: Array, given: Mapping[str, Array], constant: bool, **attributes: obj
 
 def cases() -> dict[str, Case]:
     found: dict[str, Case] = {}
-    for constant, coordinates in product((True, False), COORDINATES):
+    for constant, coordinates in product((True, False), CURRENT):
         kind = "constant" if constant else "computed"
         roi = {"roi": ROI} if coordinates == "tf_crop_and_resize" else {}
         own = {"coordinate_transformation_mode": coordinates, "extrapolation_value": 3.5}
@@ -119,6 +122,20 @@ def test_truth_values_are_taken_from_the_nearest(run_cases: Callable[..., list[l
     np.testing.assert_array_equal(got["y"], wanted.astype(bool))
 
 
+@pytest.mark.parametrize("constant", [True, False])
+def test_coordinates_of_opset_11(constant: bool, run_cases: Callable[..., list[list[dict[str, Array]]]]) -> None:
+    given = {"roi": np.zeros(0, np.float32), "scales": scales(1, 1, 0.6, 1.5)}
+    node = onnx.helper.make_node(
+        "Resize", ["x", *given], ["y"], coordinate_transformation_mode=OLD, nearest_mode="floor"
+    )
+    inputs, constants = (
+        ({"x": IMAGE}, given) if constant else ({"x": IMAGE, "scales": given["scales"]}, {"roi": given["roi"]})
+    )
+    model = make_model([node], inputs, constants, opset=11)
+    ((got,),) = run_cases([Case(model, [inputs])])
+    np.testing.assert_array_equal(got["y"], expected(model, inputs)["y"])
+
+
 def test_hostile_scales_stay_inside(run_cases: Callable[..., list[list[dict[str, Array]]]]) -> None:
     bad = [float("nan"), float("inf"), -1.0, 0.0, 1e-30]
     found = []
@@ -133,7 +150,7 @@ def test_hostile_scales_stay_inside(run_cases: Callable[..., list[list[dict[str,
 @given(
     st.integers(1, 12),
     st.floats(0.05, 5),
-    st.sampled_from(COORDINATES[:5]),
+    st.sampled_from(CURRENT[:5]),
     st.sampled_from(("nearest", "linear", "cubic")),
     st.sampled_from(ROUNDINGS),
     st.booleans(),

@@ -14,7 +14,7 @@ import numpy as np
 from match_core.emit.api import InlineCode
 from match_core.emit.ctypes import c_type
 from match_core.emit.half import half_header
-from match_core.emit.real import FLOAT32_FUNCTIONS, math_header
+from match_core.emit.real import MATH_NAMES, math_header
 from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS, small_header
 
 if TYPE_CHECKING:
@@ -112,6 +112,15 @@ class Code:
         self.line("}")
 
     @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """``} else {`` ... ``}`` behind the block that was written last."""
+        self._lines[-1] += " else {"
+        self._indent += 1
+        yield
+        self._indent -= 1
+        self.line("}")
+
+    @contextmanager
     def loop(self, variable: str, size: int) -> Iterator[str]:
         """A loop from 0 to size; gives the variable's name, empty for a single step (then no loop is written)."""
         if size == 1:
@@ -129,6 +138,10 @@ class Code:
         (name, size), *inner = variables
         with self.loop(name, size) as outer, self.loops(inner) as rest:
             yield (outer, *rest)
+
+    def width(self, text: str) -> int:
+        """How long a line would be, its indentation included."""
+        return 4 * self._indent + len(text)
 
     @property
     def text(self) -> str:
@@ -164,8 +177,18 @@ class Uses:
             self.headers["match_small"] = small_header()
         if "match_half_" in text:
             self.headers["match_half"] = half_header()
-        if any(f"{name}(" in text for name in (*FLOAT32_FUNCTIONS.values(), "match_softplus")) or "match_real_" in text:
+        if MATH_NAMES.search(text):
             self.headers["match_math"] = math_header()
+
+
+def mostly(uses: Uses) -> str:
+    """The macro around a condition that nearly always holds: compilers then do their best where it does."""
+    return uses.helper(
+        "host_mostly",
+        "/* A condition that nearly always holds. */\n#if defined(__GNUC__)\n"
+        "#define host_mostly(condition) __builtin_expect((condition) ? 1 : 0, 1)\n#else\n"
+        "#define host_mostly(condition) (condition)\n#endif\n",
+    )
 
 
 def signature(

@@ -86,5 +86,5 @@ def _joined(places: list[str], sizes: list[str]) -> str:
     """C text of the row-major index of places in a tensor of these sizes."""
     text = places[0]
     for place, size in zip(places[1:], sizes[1:], strict=True):
-        text = f"({text}) * {size} + {place}"
+        text = f"{text if ' ' not in text else f'({text})'} * {size} + {place}"
     return text

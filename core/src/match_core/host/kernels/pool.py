@@ -161,6 +161,7 @@ def _finished(pool: Pool, acc: str, uses: Uses) -> str:
 
 def _write_taps(pool: Pool, base: list[tuple[str, int]], lanes: str, code: Code, uses: Uses) -> None:
     """Loops over a window that join its elements; ``lanes``: how many neighbouring channels at once, "" for one."""
+    all_counted = pool.counted and pool.with_pads  # padding counts, what lies beyond does not
     if pool.counted:
         code.line("int32_t count = 0;")
     if pool.places:
@@ -172,22 +173,26 @@ def _write_taps(pool: Pool, base: list[tuple[str, int]], lanes: str, code: Code,
                 stack.enter_context(code.block(head))
                 terms, offset = window.position
                 code.line(f"const int32_t i{window.name} = {affine(terms, offset)};")
+                if not all_counted:
+                    _skip(window.outside, code)
             else:
                 stack.enter_context(code.loop(f"k{window.name}", window.kernel))
-        beyond = [f"i{w.name} >= {w.size + w.after}" for w in pool.found if w.leaves and _overhangs(w)]
-        if pool.counted and pool.with_pads:
+        if all_counted:
+            beyond = [f"i{w.name} >= {w.size + w.after}" for w in pool.found if w.leaves and _overhangs(w)]
             code.line(f"count += {' || '.join(beyond)} ? 0 : 1;")
-        outside = " || ".join(window.outside for window in pool.found if window.leaves)
-        if outside:
-            with code.block(f"if ({outside})"):
-                code.line("continue;")
-        if pool.counted and not pool.with_pads:
+            _skip(" || ".join(window.outside for window in pool.found if window.leaves), code)
+        elif pool.counted:
             code.line("count++;")
         source, constant = _source(pool, pool.steps)
         if lanes:
             stack.enter_context(code.block(f"for (int32_t c = 0; c < {lanes}; c++)"))
         place = affine([*base, *source, *([("c", 1)] if lanes else [])], constant)
         _write_tap(pool, place, "acc[c]" if lanes else "acc", code, uses)
+
+
+def _skip(outside: str, code: Code) -> None:
+    with code.block(f"if ({outside})"):
+        code.line("continue;")
 
 
 def _source(pool: Pool, steps: tuple[int, ...]) -> tuple[list[tuple[str, int]], int]:

@@ -5,6 +5,7 @@ What each result reads along an axis is a table, made when compiling where the s
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from match_core.host.graph import elements, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import affine
 from match_core.host.kernels.movement import Copy, write_copy
-from match_core.host.kernels.nest import VARIABLES, row_major
+from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.resize_axis import nearest_table
 from match_core.host.kernels.resize_passes import write_passes
 from match_core.host.kernels.resize_writer import Writer
@@ -61,27 +62,38 @@ def _as_copy(node: gs.Node, writer: Writer) -> Copy | None:
 
 
 def _write_gather(writer: Writer) -> Work:
-    """Nearest elements by the tables' indices."""
+    """Nearest elements by the tables' indices; axes between resized ones are one loop."""
     code, node = writer.code, writer.node
     shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
     tables = {table.axis.axis: table for table in writer.tables()}
-    strides, steps = row_major(shape), row_major(out)
-    last = max(tables)
-    loops = [(name, size) for name, size in zip(VARIABLES, out[: last + 1], strict=False)]
-    tail = elements(out[last + 1 :])
-    with code.loops(loops) as names:
-        terms, outside = [], []
-        for axis, name in enumerate(names):
-            if axis not in tables:
-                terms.append((name, strides[axis]))
+    source: list[tuple[str, int]] = []
+    target: list[tuple[str, int]] = []
+    outside: list[str] = []
+    with ExitStack() as stack:
+        for axes in _groups(len(shape), set(tables)):
+            first, last = axes[0], axes[-1]
+            step, size = elements(shape[last + 1 :]), elements(out[first : last + 1])
+            name = stack.enter_context(code.loop(f"i{first}", size))
+            target.append((name, elements(out[last + 1 :])))
+            if first not in tables:
+                source.append((name, step))
                 continue
-            code.line(f"const int32_t at{axis} = {tables[axis].first}[{name or 0}];")
-            terms.append((f"at{axis}", strides[axis]))
-            outside += [f"at{axis} < 0"] if tables[axis].leaves else []
-        target = list(zip(names, steps, strict=False))
-        with code.loop("t", tail) as t:
-            value = f"in0[{affine([*terms, (t, 1)])}]"
-            if outside:
-                value = f"{' || '.join(outside)} ? {writer.outside(writer.dtype)} : {value}"
-            code.line(f"out0[{affine([*target, (t, 1)])}] = {value};")
+            code.line(f"const int32_t at{first} = {tables[first].first}[{name or 0}];")
+            source.append((f"at{first}", step))
+            outside += [f"at{first} < 0"] if tables[first].leaves else []
+        value = f"in0[{affine(source)}]"
+        if outside:
+            value = f"{' || '.join(outside)} ? {writer.outside(writer.dtype)} : {value}"
+        code.line(f"out0[{affine(target)}] = {value};")
     return Work(memory=2, integer=2 * len(tables), steps=1).times(elements(out))
+
+
+def _groups(rank: int, alone: set[int]) -> list[list[int]]:
+    """The axes in order, neighbours together except those that stand alone."""
+    groups: list[list[int]] = []
+    for axis in range(rank):
+        if groups and axis not in alone and axis - 1 not in alone:
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    return groups

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import dtype_of, shape_of, text
-from match_core.host.kernels.code import Code, Uses
+from match_core.host.kernels.code import Code, Uses, literal
 from match_core.host.kernels.resize_axis import (
     REACH,
     ROI,
@@ -61,112 +61,141 @@ def _region(node: gs.Node, axis: ResizeAxis, inputs: Mapping[int, str]) -> tuple
     return f"(double){first}", f"(double){second}"
 
 
-def _coordinate(axis: ResizeAxis, modes: Modes) -> str:
-    """C text of the coordinate of result ``o``; variables ``scale``, ``width``, ``begin`` and ``end`` are declared."""
+def _coordinate(modes: Modes) -> str:
+    """C text of the coordinate of result ``o``, from the helper's parameters."""
     half = "(o + 0.5) / scale - 0.5"
     if modes.coordinates == "align_corners":
-        return f"width == 1.0 ? 0.0 : o * {axis.size - 1}.0 / (width - 1.0)"
+        return "width == 1.0 ? 0.0 : (double)o * (size - 1) / (width - 1.0)"
     if modes.coordinates == "asymmetric":
         return "o / scale"
     if modes.coordinates == "tf_half_pixel_for_nn":
         return "(o + 0.5) / scale"
     if modes.crops:
-        span = f"(end - begin) * {axis.size - 1}.0"
-        return f"begin * {axis.size - 1}.0 + (width == 1.0 ? {span} / 2.0 : o * {span} / (width - 1.0))"
+        span = "(end - begin) * (size - 1)"
+        return f"begin * (size - 1) + (width == 1.0 ? {span} / 2.0 : (double)o * {span} / (width - 1.0))"
     if modes.coordinates == "pytorch_half_pixel":
         return f"width == 1.0 ? -0.5 : {half}"
     if modes.coordinates == "half_pixel_symmetric":
-        return f"{axis.size / 2!r} * (1.0 - {axis.out}.0 / width) + {half}"
+        return f"size / 2.0 * (1.0 - out / width) + {half}"
     return half
 
 
-def _write_coordinate(node: gs.Node, axis: ResizeAxis, modes: Modes, inputs: Mapping[int, str], code: Code) -> None:
-    """Declares what a coordinate depends on."""
-    expression = _coordinate(axis, modes)
-    if "scale" in expression or modes.antialias or ("width" in expression and not axis.given):
-        code.line(f"const double scale = {_scale(node, axis, inputs)};")
+def _call(
+    node: gs.Node, axis: ResizeAxis, modes: Modes, inputs: Mapping[int, str], extra: Mapping[str, tuple[str, str]]
+) -> tuple[str, str]:
+    """Parameters of the helper and the arguments for an axis. ``extra``: type and value of further ones by name."""
+    given = {"int32_t size": str(axis.size), "int32_t out": str(axis.out)}
+    expression = _coordinate(modes)
+    if "scale" in expression or "width" in expression or modes.antialias:
+        given["double scale"] = _scale(node, axis, inputs)
     if "width" in expression:
-        code.line(f"const double width = {f'{axis.out}.0' if axis.given else f'scale * {axis.size}.0'};")
+        # sizes state the width; scales only say what it is before it is cut to a whole number
+        given["double given"] = f"{axis.out}.0" if axis.given else "0.0"
     if modes.crops:
-        begin, end = _region(node, axis, inputs)
-        code.line(f"const double begin = {begin}, end = {end};")
+        given["double begin"], given["double end"] = _region(node, axis, inputs)
+    given |= {f"{kind}{name}": value for name, (kind, value) in extra.items()}
+    return ", ".join(given), ", ".join(given.values())
 
 
-def _write_outside(axis: ResizeAxis, modes: Modes, first: str, code: Code) -> None:
+def _write_result_loop(modes: Modes, code: Code) -> None:
     """Declares ``x``, the coordinate of result ``o``, as a number that an integer can hold."""
-    code.line(f"const double given = {_coordinate(axis, modes)};")
-    code.line("const double x = !(given > -1.0e9) ? -1.0e9 : given > 1.0e9 ? 1.0e9 : given;")
+    code.line(f"const double place = {_coordinate(modes)};")
+    code.line("const double x = !(place > -1.0e9) ? -1.0e9 : place > 1.0e9 ? 1.0e9 : place;")
     if modes.crops:
-        with code.block(f"if (x < 0.0 || x > {axis.size - 1}.0)"):
-            code.line(f"{first}[o] = -1;")
+        with code.block("if (x < 0.0 || x > size - 1)"):
+            code.line("first[o] = -1;")
             code.line("continue;")
 
 
-def write_nearest_table(
-    node: gs.Node, axis: ResizeAxis, modes: Modes, inputs: Mapping[int, str], first: str, code: Code, uses: Uses
-) -> None:
-    """C that fills ``first`` with the element that each result takes; -1 where it is outside."""
+def _write_width(modes: Modes, code: Code) -> None:
+    if "width" in _coordinate(modes):
+        code.line("const double width = given > 0.0 ? given : scale * size;")
+
+
+def _kind(modes: Modes) -> str:
+    """What distinguishes helpers: part of their names."""
+    parts = [modes.mode, modes.coordinates, modes.rounding if modes.mode == "nearest" else ""]
+    parts += ["smooth" if modes.antialias else "", "inside" if modes.exclude_outside else ""]
+    return "_".join(part for part in parts if part)
+
+
+def nearest_call(
+    node: gs.Node, axis: ResizeAxis, modes: Modes, inputs: Mapping[int, str], first: str, uses: Uses
+) -> str:
+    """C statement that fills ``first`` with the element that each result takes; -1 where it is outside."""
     uses.include("math.h")
-    up = {"floor": "", "ceil": "rest > 0.0", "round_prefer_floor": "rest > 0.5", "round_prefer_ceil": "rest >= 0.5"}
-    add = up[modes.rounding]
-    with code.block(""):
-        _write_coordinate(node, axis, modes, inputs, code)
-        with code.block(f"for (int32_t o = 0; o < {axis.out}; o++)"):
-            _write_outside(axis, modes, first, code)
-            if add:
-                code.line("const double rest = x - floor(x);")
-            code.line(f"const int32_t at = (int32_t)floor(x){f' + ({add} ? 1 : 0)' if add else ''};")
-            below, above = ("-1", "-1") if modes.exclude_outside else ("0", str(axis.size - 1))
-            code.line(f"{first}[o] = at < 0 ? {below} : at >= {axis.size} ? {above} : at;")
+    add = {"ceil": "rest > 0.0", "round_prefer_floor": "rest > 0.5", "round_prefer_ceil": "rest >= 0.5"}
+    parameters, arguments = _call(node, axis, modes, inputs, {"first": ("int32_t *", first)})
+    code = Code()
+    _write_width(modes, code)
+    with code.block("for (int32_t o = 0; o < out; o++)"):
+        _write_result_loop(modes, code)
+        up = add.get(modes.rounding)
+        if up:
+            code.line("const double rest = x - floor(x);")
+        code.line(f"const int32_t at = (int32_t)floor(x){f' + ({up} ? 1 : 0)' if up else ''};")
+        below, above = ("-1", "-1") if modes.exclude_outside else ("0", "size - 1")
+        code.line(f"first[o] = at < 0 ? {below} : at >= size ? {above} : at;")
+    name = f"host_resize_{_kind(modes)}"
+    comment = "/* The element that each result along an axis takes; -1: outside. */"
+    uses.helper(name, f"{comment}\nstatic void {name}({parameters})\n{{\n{code.text}\n}}\n")
+    return f"{name}({arguments});"
 
 
 def _kernel(modes: Modes) -> str:
     """C text of the kernel at distance ``d``."""
     if modes.mode == "linear":
         return "d < 1.0 ? 1.0 - d : 0.0"
-    a = modes.cubic
-    near = f"(({a + 2!r} * d - {a + 3!r}) * d * d + 1.0)"
-    far = f"({a!r} * (((d - 5.0) * d + 8.0) * d - 4.0))"
+    near, far = "((a + 2.0) * d - (a + 3.0)) * d * d + 1.0", "a * (((d - 5.0) * d + 8.0) * d - 4.0)"
     return f"d <= 1.0 ? {near} : d < 2.0 ? {far} : 0.0"
 
 
-def write_tap_table(
+def taps_call(
     node: gs.Node,
     axis: ResizeAxis,
     modes: Modes,
     inputs: Mapping[int, str],
     names: tuple[str, str],
-    work: np.dtype[np.generic],
-    code: Code,
+    working: np.dtype[np.generic],
     uses: Uses,
-) -> None:
-    """C that fills the arrays ``names``: the first element of each result (-1: outside) and its weights."""
+) -> str:
+    """C statement that fills the arrays ``names``: the first element of each result (-1: outside) and its weights."""
     uses.include("math.h")
-    (first, weights), count, kind = names, most_taps(axis, modes), scalar_type(work)
-    shrink, reach = shrink_of(axis, modes), REACH[modes.mode]
-    last = axis.size - count
-    with code.block(""):
-        _write_coordinate(node, axis, modes, inputs, code)
-        if modes.antialias:
-            code.line(f"const double shrink = scale > 1.0 ? 1.0 : scale > {shrink!r} ? scale : {shrink!r};")
-            code.line(f"const int32_t start = (int32_t)floor(-{reach}.0 / shrink) + 1;")
-        else:
-            code.line(f"const int32_t start = {1 - reach};")
-        with code.block(f"for (int32_t o = 0; o < {axis.out}; o++)"):
-            _write_outside(axis, modes, first, code)
-            code.line("const int32_t from = (int32_t)floor(x) + start;")
-            code.line(f"const int32_t at = from < 0 ? 0 : from > {last} ? {last} : from;")
-            code.line(f"double weight[{count}] = {{0.0}}, sum = 0.0;")
-            with code.block("for (int32_t tap = from; tap < from + 2 - 2 * start; tap++)"):
-                code.line(f"const double d = fabs(tap - x){' * shrink' if modes.antialias else ''};")
-                value = _kernel(modes)
-                if modes.exclude_outside:
-                    value = f"tap < 0 || tap >= {axis.size} ? 0.0 : {value}"
-                code.line(f"const double w = {value};")
-                code.line(f"weight[(tap < 0 ? 0 : tap >= {axis.size} ? {axis.size - 1} : tap) - at] += w;")
+    kind, reach = scalar_type(working), REACH[modes.mode]
+    extra = {"count": ("int32_t ", str(most_taps(axis, modes)))}
+    if modes.antialias:
+        extra["least"] = ("double ", repr(shrink_of(axis, modes)))
+    if modes.mode == "cubic":
+        extra["a"] = ("double ", repr(modes.cubic))
+    extra |= {"first": ("int32_t *", names[0]), "weights": (f"{kind} *", names[1])}
+    parameters, arguments = _call(node, axis, modes, inputs, extra)
+    code, normalised = Code(), modes.antialias or modes.exclude_outside
+    _write_width(modes, code)
+    if modes.antialias:
+        code.line("const double shrink = scale > 1.0 ? 1.0 : scale > least ? scale : least;")
+    start = f"(int32_t)floor(-{reach}.0 / shrink) + 1" if modes.antialias else str(1 - reach)
+    code.line(f"const int32_t start = {start}, last = size - count;")
+    with code.block("for (int32_t o = 0; o < out; o++)"):
+        _write_result_loop(modes, code)
+        code.line("const int32_t from = (int32_t)floor(x) + start;")
+        code.line("const int32_t at = from < 0 ? 0 : from > last ? last : from;")
+        code.line(f"{kind} *const weight = &weights[o * count];")
+        with code.block("for (int32_t k = 0; k < count; k++)"):
+            code.line(f"weight[k] = {literal(0, working)};")
+        if normalised:
+            code.line(f"{kind} sum = {literal(0, working)};")
+        with code.block("for (int32_t tap = from; tap < from + 2 - 2 * start; tap++)"):
+            code.line(f"const double d = fabs(tap - x){' * shrink' if modes.antialias else ''};")
+            inside = "tap < 0 || tap >= size ? 0.0 : " if modes.exclude_outside else ""
+            code.line(f"const {kind} w = ({kind})({inside}{_kernel(modes)});")
+            code.line("weight[(tap < 0 ? 0 : tap >= size ? size - 1 : tap) - at] += w;")
+            if normalised:
                 code.line("sum += w;")
-            code.line(f"{first}[o] = at;")
-            with code.block(f"for (int32_t k = 0; k < {count}; k++)"):
-                divided = "weight[k] / (sum == 0.0 ? 1.0 : sum)"
-                value = divided if modes.antialias or modes.exclude_outside else "weight[k]"
-                code.line(f"{weights}[o * {count} + k] = {f'({kind})({value})' if kind == 'float' else value};")
+        code.line("first[o] = at;")
+        if normalised:
+            with code.block("for (int32_t k = 0; k < count; k++)"):
+                code.line(f"weight[k] /= sum == {literal(0, working)} ? {literal(1, working)} : sum;")
+    name = f"host_resize_{_kind(modes)}_{kind}"
+    comment = "/* Taps of each result along an axis: the first element (-1: outside) and weights from there on. */"
+    uses.helper(name, f"{comment}\nstatic void {name}({parameters})\n{{\n{code.text}\n}}\n")
+    return f"{name}({arguments});"

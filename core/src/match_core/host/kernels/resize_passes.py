@@ -105,7 +105,7 @@ def _write_pass(writer: Writer, item: Pass) -> None:
                 outside = writer.outside(writer.dtype if item.target == "out0" else writer.working)
                 with code.block(f"if ({first} < 0)"), code.loop("x", item.inner) as x:
                     code.line(f"{item.target}[{affine([*result, (x, 1)])}] = {outside};")
-                stack.enter_context(code.block("else"))
+                stack.enter_context(code.otherwise())
             weights, rows = f"w{number}", f"from{number}"
             code.line(f"const {kind} *const {weights} = &{table.weights}[{affine([(o, table.taps)])}];")
             begin = affine([*item.source_plane, (a, axis.size * item.inner), (first, item.inner)])
@@ -117,7 +117,7 @@ def _write_pass(writer: Writer, item: Pass) -> None:
 
 
 def _write_sum(writer: Writer, item: Pass, names: tuple[str, str], x: str, dtype: np.dtype[np.generic]) -> str:
-    """C text of the weighted sum at ``x``; sums of many taps get a loop."""
+    """C text of the weighted sum at ``x``; sums of more taps than two are declared, those of many get a loop."""
     (weights, rows), taps, kind = names, item.table.taps, scalar_type(writer.working)
 
     def product(tap: str, place: str) -> str:
@@ -125,7 +125,12 @@ def _write_sum(writer: Writer, item: Pass, names: tuple[str, str], x: str, dtype
         return f"{weights}[{tap}] * {value}"
 
     if taps <= UNROLLED_TAPS:
-        return " + ".join(product(str(k), affine([(x, 1)], k * item.inner)) for k in range(taps))
+        products = [product(str(k), affine([(x, 1)], k * item.inner)) for k in range(taps)]
+        if taps <= 2:
+            return " + ".join(products)
+        writer.code.line(f"{kind} sum = {products[0]};")
+        writer.code.lines([f"sum += {other};" for other in products[1:]])
+        return "sum"
     writer.code.line(f"{kind} sum = {literal(0, writer.working)};")
     with writer.code.block(f"for (int32_t k = 0; k < {taps}; k++)"):
         writer.code.line(f"sum += {product('k', affine([('k', item.inner), (x, 1)]))};")

@@ -12,7 +12,7 @@ from match_core.host.graph import dtype_of, shape_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, inline_code, literal
 from match_core.host.kernels.resize_axis import ResizeAxis, modes_of, nearest_table, resized_axes, tap_table
-from match_core.host.kernels.resize_computed import most_taps, read_inputs, write_nearest_table, write_tap_table
+from match_core.host.kernels.resize_computed import most_taps, nearest_call, read_inputs, taps_call
 from match_core.host.kernels.scalar import arithmetic, scalar_type, stored
 from match_core.host.kernels.work import Work
 
@@ -62,7 +62,8 @@ class Writer:
     def reserve(self, name: str, words: int) -> str:
         """Declares an array of the working type in scratch."""
         kind = scalar_type(self.working)
-        self.code.line(f"{kind} *const {name} = ({kind} *)scratch + {self._words};")
+        start = f"({kind} *)scratch + {self._words}" if self._words else "scratch"
+        self.code.line(f"{kind} *const {name} = {start};")
         self._words += words
         return name
 
@@ -81,15 +82,16 @@ class Writer:
 
     def _computed(self, axis: ResizeAxis) -> Table:
         first = f"first{axis.axis}"
-        self.code.line(f"int32_t *const {first} = (int32_t *)scratch + {self._indices};")
+        start = f"(int32_t *)scratch + {self._indices}" if self._indices else "scratch"
+        self.code.line(f"int32_t *const {first} = {start};")
         self._indices += axis.out
         if self.modes.mode == "nearest":
-            write_nearest_table(self.node, axis, self.modes, self.inputs, first, self.code, self.uses)
+            self.code.line(nearest_call(self.node, axis, self.modes, self.inputs, first, self.uses))
             return Table(axis, first, "", 1, self.modes.crops or self.modes.exclude_outside)
         taps = most_taps(axis, self.modes)
         weights = self.reserve(f"weights{axis.axis}", axis.out * taps)
         names = (first, weights)
-        write_tap_table(self.node, axis, self.modes, self.inputs, names, self.working, self.code, self.uses)
+        self.code.line(taps_call(self.node, axis, self.modes, self.inputs, names, self.working, self.uses))
         return Table(axis, first, weights, taps, self.modes.crops)
 
     def outside(self, dtype: np.dtype[np.generic]) -> str:
