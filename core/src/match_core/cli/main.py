@@ -17,6 +17,7 @@ from match_core.cli.check import check_command
 from match_core.cli.compile import compile_command
 from match_core.cli.diff import diff_command
 from match_core.cli.doctor import doctor_command
+from match_core.cli.explain import explain_command
 from match_core.cli.fit import fit_command
 from match_core.cli.plugins import plugins_command
 from match_core.cli.run import run_command
@@ -53,6 +54,7 @@ app.command("compile")(compile_command)
 app.command("run")(run_command)
 app.command("verify")(verify_command)
 app.command("check")(check_command)
+app.command("explain")(explain_command)
 app.command("fit")(fit_command)
 app.command("diff")(diff_command)
 app.command("targets")(targets_command)

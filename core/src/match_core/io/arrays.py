@@ -6,7 +6,6 @@ it too. Arrays that are only numbered (``arr_0``, ``input_1``, ...) belong to th
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import UsageError
+from match_core.io.files import whole_file
 from match_core.io.quantised import Quantisation
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -165,25 +165,14 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 
     Not numpy.savez: its own parameter names would clash with graph outputs of the name "file" or "arr_0".
     """
-    staging = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        try:
-            with staging.open("xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, array in arrays.items():
-                    entry = zipfile.ZipInfo(f"{name}.npy")  # its date is fixed, so the bytes are too
-                    with archive.open(entry, "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-            staging.replace(path)
-        finally:
-            staging.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(
-            code="MATCH-U045",
-            what="the output arrays cannot be written",
-            where=str(path),
-            why=error.strerror or str(error),
-            help=("choose a file in a directory that exists and that you may write to",),
-        ) from error
+    with (
+        whole_file(path, "the file of output arrays") as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")  # its date is fixed, so the bytes are too
+            with archive.open(entry, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def element_type(name: str) -> np.dtype[np.generic]:

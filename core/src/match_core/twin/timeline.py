@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from match_core.errors import UsageError
+from match_core.io.files import whole_file
 from match_core.twin.run import RunResult
 
 #: Numbers of the two groups of tracks, which the format calls processes.
@@ -33,16 +33,8 @@ def trace(result: RunResult) -> dict[str, Any]:
 
 def write_trace(path: Path, result: RunResult) -> None:
     """Write the document. UsageError MATCH-U045 where the place cannot be written."""
-    try:
-        path.write_text(json.dumps(trace(result)) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            code="MATCH-U045",
-            what="the timeline cannot be written",
-            where=str(path),
-            why=error.strerror or str(error),
-            help=("choose a file in a directory that exists and that you may write to",),
-        ) from error
+    with whole_file(path, "the timeline") as file:
+        file.write((json.dumps(trace(result)) + "\n").encode("utf-8"))
 
 
 def _tasks(result: RunResult) -> list[tuple[str, list[Span]]]:
