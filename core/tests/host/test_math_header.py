@@ -21,6 +21,10 @@ def _softplus(x: Doubles) -> Doubles:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def _mish(x: Doubles) -> Doubles:
+    return x * np.tanh(_softplus(x))
+
+
 #: The exact function and the error that the header states.
 FUNCTIONS: dict[str, tuple[Callable[[Doubles], Doubles], float]] = {
     "match_exp": (np.exp, 1.0),
@@ -28,7 +32,13 @@ FUNCTIONS: dict[str, tuple[Callable[[Doubles], Doubles], float]] = {
     "match_tanh": (np.tanh, 1.3),
     "match_erf": (lambda x: np.array([math.erf(value) for value in x.tolist()]), 1.2),
     "match_softplus": (_softplus, 2.6),
+    "match_mish": (_mish, 4.5),
+    "match_floor": (np.floor, 0.0),
+    "match_ceil": (np.ceil, 0.0),
+    "match_round": (np.rint, 0.0),
 }
+#: The least unit that counts, where it is not that of float32: products of a subnormal number.
+SMALLEST_UNIT = {"match_mish": 2.0**-142}
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +84,12 @@ def test_error_in_units_of_the_last_place(name: str, computed: dict[str, NDArray
         got = computed[name]
         finite = np.isfinite(nearest)
         np.testing.assert_array_equal(got[~finite], nearest[~finite])
-        unit = np.maximum(2.0 ** (np.frexp(exact[finite])[1] - 24.0), 2.0**-149)
+        unit = np.maximum(2.0 ** (np.frexp(exact[finite])[1] - 24.0), SMALLEST_UNIT.get(name, 2.0**-149))
         error = np.abs(got[finite].astype(np.float64) - exact[finite]) / unit
     assert float(error.max()) <= most, f"{error.max()} at {x[finite][error.argmax()]}"
 
 
 def test_zeros_keep_their_sign(computed: dict[str, NDArray[np.float32]]) -> None:
     zeros = np.flatnonzero(arguments() == 0)
-    for name in ("match_tanh", "match_erf"):
+    for name in ("match_tanh", "match_erf", "match_floor", "match_ceil", "match_round"):
         np.testing.assert_array_equal(np.signbit(computed[name][zeros]), np.signbit(arguments()[zeros]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from match_core.emit.api import RuntimeFile
@@ -9,7 +10,17 @@ from match_core.emit.templates import CORE_TEMPLATES
 
 MATH_HEADER = "match_math.h"
 #: libm's name -> the function of the header that replaces it for float32.
-FLOAT32_FUNCTIONS = {"exp": "match_exp", "expm1": "match_expm1", "tanh": "match_tanh", "erf": "match_erf"}
+FLOAT32_FUNCTIONS = {
+    "exp": "match_exp",
+    "expm1": "match_expm1",
+    "tanh": "match_tanh",
+    "erf": "match_erf",
+    "floor": "match_floor",
+    "ceil": "match_ceil",
+    "nearbyint": "match_round",
+}
+#: What C text may call of the header.
+MATH_NAMES = re.compile(r"\bmatch_(real_\w+|exp|expm1|tanh|erf|floor|ceil|round|softplus|mish|leaky|elu|unit)\(")
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,6 @@ import numpy as np
 from match_core.host.graph import number, text
 from match_core.host.kernels.scalar import (
     FLOATS,
-    INTEGERS,
     ScalarOp,
     Site,
     scalar_type,
@@ -41,12 +40,17 @@ def _sigmoid(site: Site) -> str:
     return f"{one} / ({one} + {site.math('exp')}(-{site.texts()[0]}))"
 
 
+def _single(site: Site) -> bool:
+    """Whether values are float32 in variables, for which match_math.h has functions without branches."""
+    return site.result.kind == "f" and site.result.itemsize == 4
+
+
 def _reciprocal(site: Site) -> str:
     return f"{site.number(1)} / {site.texts()[0]}"
 
 
 def _softplus(site: Site) -> str:
-    if site.result.itemsize == 4:
+    if _single(site):
         return f"match_softplus({site.texts()[0]})"
     exp, log1p, fabs = (site.math(f) for f in ("exp", "log1p", "fabs"))
     zero = site.number(0)
@@ -59,12 +63,14 @@ def _softsign(site: Site) -> str:
 
 
 def _leaky_relu(site: Site) -> str:
-    x = site.texts()[0]
-    return f"{x} < {site.number(0)} ? {site.number(number(site.node, 'alpha', 0.01))} * {x} : {x}"
+    x, slope = site.texts()[0], site.number(number(site.node, "alpha", 0.01))
+    return f"match_leaky({x}, {slope})" if _single(site) else f"{x} < {site.number(0)} ? {slope} * {x} : {x}"
 
 
 def _prelu(site: Site) -> str:
     x, slope = site.texts()
+    if _single(site):
+        return f"match_leaky({x}, {slope})"
     product = f"{slope} * {x}"
     if site.result.kind in "iu":  # products wrap around
         ctype, wide = scalar_type(site.result), wide_unsigned(site.result)
@@ -76,18 +82,24 @@ def _prelu(site: Site) -> str:
 
 def _elu(site: Site) -> str:
     alpha = site.number(number(site.node, "alpha", 1.0))
+    if _single(site):
+        return f"match_elu({site.texts()[0]}, {alpha})"
     return _helper(site, "elu", f"x < {site.number(0)} ? p0 * {site.math('expm1')}(x) : x", alpha)
 
 
 def _selu(site: Site) -> str:
     alpha = site.number(number(site.node, "alpha", 1.67326319217681884765625))
     gamma = site.number(number(site.node, "gamma", 1.05070102214813232421875))
+    if _single(site):
+        return f"{gamma} * match_elu({site.texts()[0]}, {alpha})"
     body = f"p1 * (x < {site.number(0)} ? p0 * {site.math('expm1')}(x) : x)"
     return _helper(site, "selu", body, alpha, gamma)
 
 
 def _unit_clip(site: Site, slope: float, offset: float) -> str:
     """max(0, min(1, slope * x + offset))."""
+    if _single(site):
+        return f"match_unit({site.number(slope)} * {site.texts()[0]} + {site.number(offset)})"
     one, zero, linear = site.number(1), site.number(0), "p0 * x + p1"
     body = f"{linear} > {one} ? {one} : {linear} > {zero} ? {linear} : {zero}"
     return _helper(site, "hard_sigmoid", body, site.number(slope), site.number(offset))
@@ -109,6 +121,8 @@ def _swish(site: Site) -> str:
 
 def _mish(site: Site) -> str:
     """x * tanh(log(1 + exp(x))), where tanh(log(w)) = (w^2 - 1) / (w^2 + 1)."""
+    if _single(site):
+        return f"match_mish({site.texts()[0]})"
     ctype, two, name = scalar_type(site.result), site.number(2), f"host_mish_{suffix(site.result)}"
     # Beyond 20 the quotient is 1; the smaller one of both numbers keeps the square finite.
     site.uses.helper(
@@ -186,7 +200,7 @@ FLOAT_OPS = (
     ScalarOp("Softplus", FLOATS, _softplus, _special),
     ScalarOp("Softsign", FLOATS, _softsign, _root),
     ScalarOp("LeakyRelu", FLOATS, _leaky_relu, _few),
-    ScalarOp("PRelu", (*INTEGERS, *FLOATS), _prelu, _few),
+    ScalarOp("PRelu", ("int32", "int64", "uint32", "uint64", *FLOATS), _prelu, _few),
     ScalarOp("Elu", FLOATS, _elu, _special),
     ScalarOp("Selu", FLOATS, _selu, _special),
     ScalarOp("HardSigmoid", FLOATS, _hard_sigmoid, _few),
