@@ -19,6 +19,7 @@ import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 
+from match_diana.passes.power_of_two_copies import extra_weights, finer_weights, repeat_input
 from match_diana.passes.power_of_two_graph import QuantisedGraph, set_parameters
 from match_diana.passes.power_of_two_layers import Layer, layer_of, set_numbers
 from match_diana.passes.power_of_two_parameters import CLIPS, INT8, Parameters, expected, factors, is_power_of_two
@@ -43,12 +44,14 @@ def run(model: Model, context: PassContext) -> Model:
     for activation in graph.activations():
         if id(activation) in changes:
             set_parameters(graph, activation, changes[id(activation)])
-    converted = [_convert(graph, layer.site.quantize) for layer in layers]
+    extra = extra_weights(layers, context.soc.memory(context.soc.home).size_bytes)
+    converted = [_convert(graph, layer.site.quantize, extra) for layer in layers]
     return editor.finish() if changes or any(converted) or editor.notes else model
 
 
-def _convert(graph: QuantisedGraph, quantize: gs.Node) -> bool:
-    """Give the layer of a QuantizeLinear its new weights; whether anything changed."""
+def _convert(graph: QuantisedGraph, quantize: gs.Node, extra: int) -> bool:
+    """Give the layer of a QuantizeLinear its new weights, at most ``extra`` more than it had; whether anything
+    changed."""
     layer = layer_of(graph, quantize)
     if layer is None or not _takes(layer):
         return False
@@ -56,17 +59,23 @@ def _convert(graph: QuantisedGraph, quantize: gs.Node) -> bool:
     factor = factors(layer, source, result)
     if is_power_of_two(factor):
         return False
-    found = rounded_weights(layer.weight * factor[:, None, None], expected(layer.source, source), source.zero)
+    ideal, inputs = layer.weight * factor[:, None, None], expected(layer.source, source)
+    found = rounded_weights(ideal, inputs, source.zero)
     name = "/".join(graph.editor.origin(layer.node))
     if found is None:
         graph.editor.notes.append(f"{name}: its factors are too large for weights of 8 bits; it is left to the host")
         return False
+    if layer.node.op != "Conv":
+        found = finer_weights(found, ideal, inputs, source.zero, extra)
     bias = _bias(layer, found)
     if bias is None:
         graph.editor.notes.append(f"{name}: its sums need more than 32 bits; it is left to the host")
         return False
+    copies = found.values.shape[2] // layer.weight.shape[2]
+    if copies > 1:
+        repeat_input(graph, layer, copies)
     set_numbers(graph, layer, found.values, math.ldexp(result.scale / source.scale, -found.shift), bias)
-    graph.editor.notes.append(_note(name, found))
+    graph.editor.notes.append(_note(name, found, copies))
     return True
 
 
@@ -85,11 +94,12 @@ def _bias(layer: Layer, found: RoundedWeights) -> Ints | None:
     return steps.astype(np.int64) if np.all(ends < _SUM_LIMIT) else None
 
 
-def _note(name: str, found: RoundedWeights) -> str:
+def _note(name: str, found: RoundedWeights, copies: int) -> str:
     saturated = f", {found.saturated} weights saturate" if found.saturated else ""
+    finer = f", with {copies} copies of its input" if copies > 1 else ""
     return (
         f"{name}: requantisation by 2^-{found.shift}, rounding of the weights is expected to move results by "
-        f"{found.expected_rms:.2f} LSB (root mean square; {found.largest:.1f} at most){saturated}"
+        f"{found.expected_rms:.2f} LSB (root mean square; {found.largest:.1f} at most){saturated}{finer}"
     )
 
 

@@ -142,13 +142,12 @@ def _bias(node: gs.Node, add: gs.Node | None, outputs: int) -> Reals | None:
 
 def set_numbers(graph: QuantisedGraph, layer: Layer, weight: Ints, scale: float, bias: Ints) -> None:
     """Give the layer weights [outputs, inputs, taps] of one real ``scale`` and a bias [outputs] in steps of the
-    products."""
+    products. Taps of a dense layer are for copies of its input, which follow each other."""
     node, name = layer.node, layer.node.name
-    given = shape_of(node.inputs[1])
+    rows = np.moveaxis(weight, 2, 1).reshape(len(weight), -1)
+    stored: Ints = np.ascontiguousarray(rows if node.attrs.get("transB", 0) else rows.T)
     if node.op == "Conv":
-        stored = weight.reshape(given)
-    else:
-        stored = weight[:, :, 0] if node.attrs.get("transB", 0) else np.ascontiguousarray(weight[:, :, 0].T)
+        stored = weight.reshape(shape_of(node.inputs[1]))
     node.inputs[1] = _dequantised(graph, f"{name}_weight", stored.astype(np.int8), scale, node)
     product = scale * layer.source.quant.scale
     made = _dequantised(graph, f"{name}_bias", bias.astype(np.int32), product, node)

@@ -79,7 +79,7 @@ def _at_shift(ideal: Reals, inputs: Expectation, zero: int, shift: int) -> Round
         values.astype(np.int64),
         shift,
         _expected(error, inputs, zero),
-        _largest(error, inputs, zero),
+        largest_error(error, inputs, zero),
         int(beyond.sum()),
     )
 
@@ -133,7 +133,8 @@ def _expected(error: Reals, inputs: Expectation, zero: int) -> Reals:
     return np.asarray(np.sqrt(np.square(constant) + variance))
 
 
-def _largest(error: Reals, inputs: Expectation, zero: int) -> float:
+def largest_error(error: Reals, inputs: Expectation, zero: int) -> float:
+    """What errors of weights [outputs, inputs, taps], in LSB of the result per LSB of the input, add up to at most."""
     low, high = (bound[None, :, None] - zero for bound in (inputs.lo, inputs.hi))
     ends = (error * low, error * high)
     most = np.maximum(*ends).sum(axis=(1, 2)).max(initial=0.0)

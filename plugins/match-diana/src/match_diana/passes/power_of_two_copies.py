@@ -1,0 +1,62 @@
+"""More bits for the weights of a dense layer: it reads its input several times.
+
+A dense layer with a large gain, as at the end of classifiers, moves its results by whole steps where its weights are
+rounded to 8 bits. If the array reads the input twice, every weight is the sum of two of 8 bits, and has 9. The host
+writes the copies. That is done only where it costs little beside the whole network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from match_core.transforms.expectation import Expectation
+from match_core.transforms.quant import shape_of
+
+from match_diana.passes.power_of_two_graph import QuantisedGraph
+from match_diana.passes.power_of_two_layers import Layer
+from match_diana.passes.power_of_two_weights import Reals, RoundedWeights, largest_error, rounded_weights
+
+#: Weights are fine enough where their rounding is expected to move results by no more than this (root mean square,
+#: LSB): the most that rounding the result itself moves it by.
+_ENOUGH = 0.5
+#: The copies of one layer may add this share of the network's products, and fill this share of the home memory.
+_SHARE = 0.01
+
+
+def extra_weights(layers: Sequence[Layer], home_bytes: int) -> int:
+    """How many weights copies may add to one layer of a network of ``layers``. Each is a byte, and a product."""
+    products = sum(math.prod(shape_of(layer.node.outputs[0])) * layer.weight[0].size for layer in layers)
+    return int(_SHARE * min(products, home_bytes))
+
+
+def finer_weights(found: RoundedWeights, ideal: Reals, inputs: Expectation, zero: int, extra: int) -> RoundedWeights:
+    """``found``, the weights of a dense layer, or those [outputs, inputs, copies] with the fewest copies (a power of
+    two) that are enough, or that ``extra`` weights allow. ``ideal``, ``inputs``, ``zero``: of ``rounded_weights``."""
+    alike = replace(inputs, neighbours=1.0)  # every copy holds the same value
+    copies = 2
+    while found.expected_rms > _ENOUGH and (copies - 1) * ideal.size <= extra:
+        finer = rounded_weights(np.repeat(ideal / copies, copies, axis=2), alike, zero)
+        if finer is None or finer.expected_rms >= found.expected_rms:
+            break
+        error = np.ldexp(finer.values, -finer.shift).sum(axis=2, keepdims=True) - ideal
+        found = replace(finer, largest=largest_error(error, inputs, zero))
+        copies *= 2
+    return found
+
+
+def repeat_input(graph: QuantisedGraph, layer: Layer, copies: int) -> None:
+    """Let a dense layer read its input ``copies`` times, one behind the other."""
+    editor, node, quant = graph.editor, layer.node, layer.source.quant
+    x, origin, name = node.inputs[0], editor.origin(node), f"{node.name}_copies"
+    shape = (1, copies * shape_of(x)[1])
+    real = editor.node("Concat", [x] * copies, x.dtype, shape, name=name, origin=origin, attrs={"axis": 1})
+    numbers = [
+        editor.constant(f"{name}_scale", np.array(quant.scale, np.float32)),
+        editor.constant(f"{name}_zero", np.array(quant.zero, quant.dtype)),
+    ]
+    stored = editor.node("QuantizeLinear", [real, *numbers], quant.dtype, shape, name=f"{name}_stored", origin=origin)
+    again = editor.node("DequantizeLinear", [stored, *numbers], x.dtype, shape, name=f"{name}_real", origin=origin)
+    node.inputs[0] = again
