@@ -77,6 +77,7 @@ def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, 
     provenance = name_nodes(proto)
     if stands_for_others(proto):
         proto, provenance = expand_static(proto, provenance, source, composites=False)
+        check_values(proto, source)
     check_nodes(proto, source)
     name_outputs(proto)
     proto, provenance = to_working_opset(proto, provenance, source)

@@ -19,13 +19,25 @@ def graph_body(graph: onnx.GraphProto) -> Body:
     return Body(inputs, outputs, nodes, (*graph.initializer, *constants))
 
 
-def function_body(function: onnx.FunctionProto, call: onnx.NodeProto) -> Body:
-    """A function's nodes as ``call`` wants them: references to attributes become the call's own or their defaults, and
-    go where there is neither."""
+def function_body(function: onnx.FunctionProto) -> Body:
+    """The body of a function without references to attributes."""
+    nodes, constants = _split(function.node)
+    return Body(tuple(function.input), tuple(function.output), nodes, constants)
+
+
+def resolved(function: onnx.FunctionProto, call: onnx.NodeProto) -> onnx.FunctionProto:
+    """The function as ``call`` wants it: references to attributes become the call's own or their defaults, and go where
+    there is neither."""
+    import onnx
+
     given = {attribute.name: attribute for attribute in function.attribute_proto}
     given |= _defaults(call) | {attribute.name: attribute for attribute in call.attribute}
-    nodes, constants = _split([_resolved(node, given) for node in function.node])
-    return Body(tuple(function.input), tuple(function.output), nodes, constants)
+    nodes = [_resolved(node, given) for node in function.node]
+    result = onnx.FunctionProto()
+    result.CopyFrom(function)
+    del result.node[:]
+    result.node.extend(nodes)
+    return result
 
 
 def _defaults(call: onnx.NodeProto) -> dict[str, onnx.AttributeProto]:

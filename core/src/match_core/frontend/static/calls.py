@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from match_core.frontend.composites import PREVIEWS, is_composite, standard_body
-from match_core.frontend.static.bodies import function_body
+from match_core.frontend.static.bodies import function_body, resolved
 from match_core.frontend.static.control import take_if, take_loop, take_scan
 from match_core.frontend.static.fills import take_constant_of_shape, take_range
 from match_core.frontend.static.infer import infer_node
@@ -50,7 +50,7 @@ def expander(library: Mapping[tuple[str, str], onnx.FunctionProto], composites: 
 def _function(walk: Walk, call: Call, function: onnx.FunctionProto) -> list[Value]:
     key = (call.node.domain, call.node.op_type)
     walk.limits.enter(call.scope, call.path, key)
-    return _enter(walk, call, function_body(at_version(walk, call, function), call.node), key, {})
+    return _enter(walk, call, function_body(at_version(walk, call, resolved(function, call.node))), key, {})
 
 
 def _composite(walk: Walk, call: Call) -> list[Value] | None:
@@ -73,7 +73,7 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     walk.limits.enter(call.scope, call.path, key)
     found = infer_node(plain, walk.types, walk.known, walk.opsets)
     shapes = {name: shape for name, kind in found.items() if (shape := static_shape(kind)) is not None}
-    return _enter(walk, call, function_body(function, plain), key, shapes)
+    return _enter(walk, call, function_body(resolved(function, plain)), key, shapes)
 
 
 def _enter(

@@ -53,7 +53,7 @@ def check_fit(walk: Walk, call: Call, fits: bool) -> None:
 def subgraph(walk: Walk, call: Call, name: str) -> Body:
     """The body that is an attribute. Errors: ModelError MATCH-F003 (there is none)."""
     found = [attribute.g for attribute in call.node.attribute if attribute.name == name and attribute.HasField("g")]
-    check_fit(walk, call, len(found) == 1)
+    check_fit(walk, call, len(found) == 1 and not found[0].sparse_initializer)
     return graph_body(found[0])
 
 

@@ -38,7 +38,7 @@ def expand_static(
     walk = Walk(proto, origins, source, expander(library, composites))
     scope = walk.main(proto.graph)
     nodes = _with_outputs(walk, scope, proto.graph)
-    nodes = _read(nodes, walk, proto.graph)
+    nodes = _read(nodes, proto.graph)
     result = onnx.ModelProto()
     result.CopyFrom(proto)
     del result.functions[:], result.graph.node[:], result.graph.value_info[:]
@@ -81,15 +81,14 @@ def _with_outputs(walk: Walk, scope: Scope, graph: onnx.GraphProto) -> list[onnx
     return nodes
 
 
-def _read(nodes: list[onnx.NodeProto], walk: Walk, graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """Without the nodes of bodies, and those that compute constants, whose results nobody reads."""
+def _read(nodes: list[onnx.NodeProto], graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """The nodes that an output of the graph depends on: others may have sizes that nobody knows."""
     wanted = {value.name for value in graph.output}
     kept = []
     for node in reversed(nodes):
-        if node.name in walk.idle and wanted.isdisjoint(node.output):
-            continue
-        wanted.update(node.input)
-        kept.append(node)
+        if not wanted.isdisjoint(node.output):
+            wanted.update(node.input)
+            kept.append(node)
     return kept[::-1]
 
 

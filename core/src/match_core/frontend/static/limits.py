@@ -15,6 +15,8 @@ MOST_UNROLLED = 20_000
 #: Calls of functions and nodes of their bodies, likewise (functions that call functions double with every level).
 MOST_CALLS = 20_000
 MOST_INLINED = 100_000
+#: Bytes of constants that bodies bring or that are computed.
+MOST_CONSTANT_BYTES = 1 << 28
 #: Functions in functions, branches in branches.
 MOST_NESTED = 48
 
@@ -26,6 +28,7 @@ class Limits:
     source: str
     unrolled: int = 0
     inlined: int = 0
+    constant_bytes: int = 0
     calls: int = 0
 
     def count(self, scope: Scope, path: str) -> None:
@@ -46,6 +49,18 @@ class Limits:
                 f"{self.source}, node {path!r}",
                 f"they come to more than {MOST_UNROLLED} operators",
                 ("give the loops a smaller trip count", "call the network once for each step"),
+            )
+
+    def hold(self, path: str, size_bytes: int) -> None:
+        """A constant more. Errors: ModelError MATCH-F018."""
+        self.constant_bytes += size_bytes
+        if self.constant_bytes > MOST_CONSTANT_BYTES:
+            raise ModelError(
+                "MATCH-F018",
+                "the model's loops are too long to be unrolled",
+                f"{self.source}, constant {path!r}",
+                f"constants that are computed or copied come to more than {MOST_CONSTANT_BYTES} bytes",
+                ("compute large constants before the export", "move constants out of loops and functions"),
             )
 
     def enter(self, scope: Scope, path: str, key: tuple[str, str]) -> None:

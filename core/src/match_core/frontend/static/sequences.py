@@ -74,12 +74,12 @@ def _split(walk: Walk, call: Call) -> list[Value]:
     split = walk.values(call.input(1)) if call.input(1) else np.array(1)
     if split is None or (split.ndim == 0 and int(split) < 1):
         raise depends_on_data(walk, call, "the sizes of the pieces are computed from data")
+    walk.limits.make(call.path, split.size if split.ndim else -(-shape[axis] // int(split)))
     if split.ndim:
-        sizes = [int(size) for size in split]
+        sizes = [int(size) for size in split.reshape(-1)]
     else:
         most = int(split)
         sizes = [min(most, shape[axis] - start) for start in range(0, shape[axis], most)]
-    walk.limits.make(call.path, len(sizes))
     if len(sizes) < 2:
         pieces = [name] * len(sizes)
     elif walk.version >= 13:

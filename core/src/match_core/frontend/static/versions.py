@@ -18,7 +18,12 @@ def at_version(walk: Walk, call: Call, function: onnx.FunctionProto) -> onnx.Fun
     Errors: ModelError MATCH-F016 (the converter cannot take its body).
     """
     own = max((o.version for o in function.opset_import if o.domain in ("", "ai.onnx")), default=walk.version)
-    if all(_since(node, own) == _since(node, walk.version) for node in function.node):
+    changed = [node for node in function.node if _since(node, own) != _since(node, walk.version)]
+    if any(_changed_inside(node, own, walk.version) for node in function.node):
+        raise walk.limits.refuse(
+            call.path, f"a subgraph in it is written for opset {own}, the model for {walk.version}"
+        )
+    if not changed:
         return function
     import onnx
     from onnx import version_converter
@@ -53,3 +58,10 @@ def _since(node: onnx.NodeProto, version: int) -> int:
     if node.domain not in ("", "ai.onnx") or not onnx.defs.has(node.op_type, version, ""):
         return 0
     return int(onnx.defs.get_schema(node.op_type, version, "").since_version)
+
+
+def _changed_inside(node: onnx.NodeProto, own: int, wanted: int) -> bool:
+    """Whether a subgraph of the node, which the converter passes over, has an operator that changed."""
+    graphs = [graph for a in node.attribute for graph in (*((a.g,) if a.HasField("g") else ()), *a.graphs)]
+    inner = [part for graph in graphs for part in graph.node]
+    return any(_since(n, own) != _since(n, wanted) or _changed_inside(n, own, wanted) for n in inner)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Many
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from match_core.errors import ModelError
 from match_core.frontend.static.bodies import constant_tensor
-from match_core.frontend.static.evaluate import evaluate
+from match_core.frontend.static.evaluate import Evaluator
 from match_core.frontend.static.infer import infer_node, type_of
 from match_core.frontend.static.limits import Limits
 from match_core.frontend.static.stated import stated_shapes
@@ -47,9 +48,8 @@ class Walk:
         self.opsets = list(proto.opset_import)
         self.version = max((o.version for o in self.opsets if o.domain in ("", "ai.onnx")), default=1)
         self.limits = Limits(source)
-        #: Names of nodes that a body brought or whose results are constants: they go where nobody reads them.
-        self.idle: set[str] = set()
         self._expander = expander
+        self._evaluator = Evaluator(self.opsets)
         self._outputs = {value.name for value in proto.graph.output}
         self._numbers: dict[str, int] = {}
         self._taken = {name for node in proto.graph.node for name in (node.name, *node.output)}
@@ -57,10 +57,7 @@ class Walk:
         for tensor in proto.graph.initializer:
             self._taken.add(tensor.name)
             self.types[tensor.name] = type_of(tensor)
-            if (
-                int(np.prod(tensor.dims, dtype=np.int64)) <= MOST_ELEMENTS
-                and tensor.data_type != onnx.TensorProto.STRING
-            ):
+            if self._is_small(tensor):
                 self.known[tensor.name] = onnx.numpy_helper.to_array(tensor)
 
     # ---- walking ------------------------------------------------------------------------------------------------
@@ -126,7 +123,6 @@ class Walk:
         )
         if not main:
             self.origins[call.path] = (call.origin,)
-            self.idle.add(call.path)
         stated = {
             new: shape
             for old, new in zip(call.node.output, node.output, strict=True)
@@ -137,14 +133,19 @@ class Walk:
 
     def _add(self, node: onnx.NodeProto, stated: dict[str, tuple[int, ...]]) -> None:
         """Append the node, or keep its results as constants where they are integers that are known."""
+        import onnx
+
         self.types.update(infer_node(node, self.types, self.known, self.opsets))
         for name, shape in stated.items():
             self._state(name, shape)
-        results = evaluate(node, self.known, self.types, self.opsets)
+        tensor = constant_tensor(node)
+        if tensor is not None and self._is_small(tensor):
+            results: list[Array] | None = [onnx.numpy_helper.to_array(tensor)]
+        else:
+            results = self._evaluator.evaluate(node, self.known, self.types)
         if results is None:
             self.nodes.append(node)
             return
-        self.idle.add(node.name)
         exact = all(values.dtype.name in ("int64", "int32", "bool") for values in results)
         folds = exact and not self._outputs & set(node.output)
         for name, values in zip(node.output, results, strict=True):
@@ -188,7 +189,6 @@ class Walk:
         node = onnx.helper.make_node(op, list(inputs), made, name)
         node.attribute.extend(onnx.helper.make_attribute(key, value) for key, value in attributes.items())
         self.origins[name] = (call.origin,)
-        self.idle.add(name)
         self.limits.count(call.scope, name)
         self._add(node, {})
         return made
@@ -203,6 +203,7 @@ class Walk:
         import onnx
 
         tensor = onnx.numpy_helper.from_array(np.array(values, order="C"), name)
+        self.limits.hold(name, values.nbytes)
         self.constants[name], self.types[name] = tensor, type_of(tensor)
         if values.size <= MOST_ELEMENTS:
             self.known[name] = np.asarray(values)
@@ -215,18 +216,18 @@ class Walk:
         own = onnx.TensorProto()
         own.CopyFrom(tensor)
         own.name = name
+        self.limits.hold(name, own.ByteSize())
         self.constants[name], self.types[name] = own, type_of(own)
-        if int(np.prod(own.dims, dtype=np.int64)) <= MOST_ELEMENTS and own.data_type != onnx.TensorProto.STRING:
+        if self._is_small(own):
             self.known[name] = onnx.numpy_helper.to_array(own)
         return name
 
-    def learn_constant(self, node: onnx.NodeProto) -> None:
-        """The value of a Constant node of the model's own graph."""
+    @staticmethod
+    def _is_small(tensor: onnx.TensorProto) -> bool:
+        """Whether the values of a constant are worth knowing: sizes, not weights."""
         import onnx
 
-        tensor = constant_tensor(node)
-        if tensor is not None and int(np.prod(tensor.dims, dtype=np.int64)) <= MOST_ELEMENTS:
-            self.known[tensor.name] = onnx.numpy_helper.to_array(tensor)
+        return prod(tensor.dims) <= MOST_ELEMENTS and tensor.data_type != onnx.TensorProto.STRING
 
     # ---- asking -------------------------------------------------------------------------------------------------
 
