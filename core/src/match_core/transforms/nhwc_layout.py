@@ -114,14 +114,20 @@ class _Layout:
         if len(node.outputs) != 1 or node.outputs[0].shape is None or len(node.outputs[0].shape) != 4:
             return
         op = qualified_op(node)
-        if op in _SPATIAL and np.dtype(node.inputs[0].dtype).name in self._types and _is_explicit(node):
+        if op in _SPATIAL and self._moves(node) and _is_explicit(node):
             self._emit(
                 node, f"match.nhwc::{op}", [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]], dict(node.attrs)
             )
         elif op == "Transpose" and list(node.attrs.get("perm", ())) == list(_TO_NCHW):
             self._nhwc[id(node.outputs[0])] = node.inputs[0]
-        elif any(id(tensor) in self._nhwc for tensor in node.inputs) or (op == "Pad" and _feeds_convolutions(node)):
+        elif any(id(tensor) in self._nhwc for tensor in node.inputs):
             self._follow(node, op)
+        elif op == "Pad" and self._moves(node) and _feeds_convolutions(node):
+            self._follow(node, op)
+
+    def _moves(self, node: gs.Node) -> bool:
+        """Whether some unit takes the element type of a spatial operator, or of what it reads, in NHWC."""
+        return np.dtype(node.inputs[0].dtype).name in self._types
 
     def _follow(self, node: gs.Node, op: str) -> None:
         attrs = dict(node.attrs)
