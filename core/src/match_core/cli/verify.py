@@ -91,7 +91,8 @@ def verify_command(
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.options import memory_size
-            from match_core.twin.timeline import write_trace
+            from match_core.report.measured import measured_report
+            from match_core.report.trace import write_trace
             from match_core.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -117,7 +118,7 @@ def verify_command(
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
-                write_trace(timeline, result.run)
+                write_trace(timeline, measured_report(result.compilation, result.run))
             document = result.as_json()
         terminal.document(document)
         _show(terminal, document)
