@@ -120,10 +120,12 @@ class _Layout:
             )
         elif op == "Transpose" and list(node.attrs.get("perm", ())) == list(_TO_NCHW):
             self._nhwc[id(node.outputs[0])] = node.inputs[0]
-        elif any(id(tensor) in self._nhwc for tensor in node.inputs):
+        elif any(id(tensor) in self._nhwc for tensor in node.inputs) or self._starts(node, op):
             self._follow(node, op)
-        elif op == "Pad" and self._moves(node) and _feeds_convolutions(node):
-            self._follow(node, op)
+
+    def _starts(self, node: gs.Node, op: str) -> bool:
+        """Whether it is padding whose convolutions move."""
+        return op == "Pad" and self._moves(node) and _feeds_convolutions(node)
 
     def _moves(self, node: gs.Node) -> bool:
         """Whether some unit takes the element type of a spatial operator, or of what it reads, in NHWC."""
