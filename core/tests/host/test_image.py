@@ -53,6 +53,9 @@ def grids() -> dict[str, tuple[Case, Oracle]]:
             found[f"grid of a volume {mode} {padding} {corners}"] = case(
                 "GridSample", {"x": VOLUME, "g": places}, **own
             )
+    many = RNG.uniform(-1.1, 1.1, (2, 9, 10, 2)).astype(np.float32)
+    for mode in ("nearest", "linear"):
+        found[f"grid of many results {mode}"] = case("GridSample", {"x": PLANES, "g": many}, mode=mode)
     found["grid, one row"] = case(
         "GridSample", {"x": PLANES[:, :, :1], "g": GRID}, padding_mode="reflection", align_corners=1, run=expected
     )

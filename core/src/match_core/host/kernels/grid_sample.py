@@ -1,14 +1,16 @@
-"""GridSample and AffineGrid: sampling an image at coordinates from -1 to 1, and such coordinates from affine maps.
+"""GridSample: an image at coordinates from -1 to 1.
 
 Semantics of padding as in ONNX GridSample-22: coordinates outside are moved inside first, taps afterwards.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, integer, shape_of, text
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, literal
@@ -23,44 +25,115 @@ if TYPE_CHECKING:
 #: Taps along an axis, by the names of all versions.
 TAPS = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
 PADDINGS = ("zeros", "border", "reflection")
+#: Results whose places and weights are kept at the same time.
+MOST_RESULTS = 64
 #: The coefficient of the cubic kernel is fixed by the standard.
 _CUBIC = -0.75
 
 
-def build_grid_sample(nodes: tuple[gs.Node, ...], function: str) -> Built:
-    """One loop over the results; an inner one over channels, which share places and weights."""
-    (node,), code, uses = nodes, Code(), Uses()
-    shape, out, dtype = shape_of(node.inputs[0]), shape_of(node.outputs[0]), dtype_of(node.inputs[0])
-    space, grid = shape[2:], dtype_of(node.inputs[1])
-    taps, zeros = TAPS[text(node, "mode", "linear")], text(node, "padding_mode", "zeros") == "zeros"
-    working = arithmetic(grid)
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """``taps`` along each of the ``space`` axes, types of elements, of coordinates and of what is computed in,
+    ``zeros``: elements outside count as zeros, and their place is -1."""
+
+    space: tuple[int, ...]
+    taps: int
+    dtype: np.dtype[np.generic]
+    grid: np.dtype[np.generic]
+    working: np.dtype[np.generic]
+    zeros: bool
+
+    @property
+    def elements(self) -> int:
+        """How many elements a result is made of."""
+        return int(self.taps ** len(self.space))
+
+    @property
+    def kind(self) -> str:
+        """The C type that is computed in."""
+        return scalar_type(self.working)
+
+
+def _sampling(node: gs.Node) -> Sampling:
+    dtype, grid = dtype_of(node.inputs[0]), dtype_of(node.inputs[1])
+    taps, working = TAPS[text(node, "mode", "linear")], arithmetic(grid)
     if taps > 1 and arithmetic(dtype).itemsize == 8:
         working = np.dtype(np.float64)
-    kind, helper = scalar_type(working), _axis_helper(node, working, uses)
-    results, strides, axes = elements(out[2:]), row_major(shape), range(len(space))
-    with code.loops([("n", out[0]), ("o", results)]) as (n, o):
-        for axis in axes:
-            place = affine([(n, results * len(space)), (o, len(space))], len(space) - 1 - axis)
-            at = _as(loaded(f"in1[{place}]", grid), grid, working)
-            if taps == 1:
-                code.line(f"const int32_t at{axis} = {helper}({at}, {space[axis]});")
-            else:
-                code.line(f"int32_t at{axis}[{taps}];")
-                code.line(f"{kind} w{axis}[{taps}];")
-                code.line(f"{helper}({at}, {space[axis]}, at{axis}, w{axis});")
+    zeros = text(node, "padding_mode", "zeros") == "zeros"
+    return Sampling(shape_of(node.inputs[0])[2:], taps, dtype, grid, working, zeros)
+
+
+def build_grid_sample(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """Places and weights of a block of results are found once, for all channels."""
+    (node,), code, uses = nodes, Code(), Uses()
+    item, shape, out = _sampling(node), shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    results, count = elements(out[2:]), item.elements
+    block = min(MOST_RESULTS, results)
+    helper = _axis_helper(node, item.working, uses)
+    weights = block * count if item.taps > 1 else 0
+    if weights:
+        code.line(f"{item.kind} *const weights = scratch;")
+    start = f"(int32_t *)(({item.kind} *)scratch + {weights})" if weights else "scratch"
+    code.line(f"int32_t *const places = {start};")
+    with code.loops([("n", out[0]), ("b", -(-results // block))]) as (n, b):
+        bound = str(block)
+        if results % block:
+            bound = "many"
+            code.line(f"const int32_t many = {results} - b * {block} < {block} ? {results} - b * {block} : {block};")
+        with code.block(f"for (int32_t i = 0; i < {bound}; i++)"):
+            at = affine([(n, results * len(item.space)), (b, block * len(item.space)), ("i", len(item.space))])
+            code.line(f"const {c_type(item.grid)} *const point = &in1[{at}];")
+            _write_places(item, helper, block, code)
         with code.loop("c", out[1]) as c:
-            image = [(n, strides[0]), (c, strides[1])]
-            target = affine([(n, out[1] * results), (c, results), (o, 1)])
-            if taps == 1:
-                value = f"in0[{affine([*image, *((f'at{axis}', strides[2 + axis]) for axis in axes)])}]"
-                outside = " || ".join(f"at{axis} < 0" for axis in axes)
-                code.line(f"out0[{target}] = {f'{outside} ? {_zero(dtype)} : {value}' if zeros else value};")
-            else:
-                _write_sum(code, taps, image, strides, zeros, (dtype, working))
-                code.line(f"out0[{target}] = {stored(_as('sum', working, arithmetic(dtype)), dtype)};")
-    per_tap = Work(memory=2, floating=2, steps=1) + moved_halves(dtype)
-    work = per_tap.times(elements(out) * taps ** len(space)) + Work(memory=3, floating=12).times(out[0] * results)
-    return single(node, function, code.text, uses, work, (0, 1))
+            image = affine([(n, elements(shape[1:])), (c, elements(shape[2:]))])
+            target = affine([(n, out[1] * results), (c, results), (b, block)])
+            code.line(f"const {c_type(item.dtype)} *const image = &in0[{image}];")
+            code.line(f"{c_type(item.dtype)} *const result = &out0[{target}];")
+            with code.block(f"for (int32_t i = 0; i < {bound}; i++)"):
+                _write_result(item, block, code)
+    per_tap = Work(memory=3, floating=2) + moved_halves(item.dtype)
+    work = per_tap.times(elements(out) * count) + Work(steps=1).times(elements(out))
+    work += Work(memory=count, floating=12 * len(item.space)).times(out[0] * results)
+    scratch = weights * item.working.itemsize + 4 * block * count
+    return single(node, function, code.text, uses, work, (0, 1), scratch)
+
+
+def _write_places(item: Sampling, helper: str, block: int, code: Code) -> None:
+    """C that fills places and weights of result ``i`` of a block from its coordinates ``point``."""
+    axes, last = range(len(item.space)), len(item.space) - 1
+    for axis in axes:
+        at = _as(loaded(f"point[{last - axis}]", item.grid), item.grid, item.working)
+        if item.taps == 1:
+            code.line(f"const int32_t at{axis} = {helper}({at}, {item.space[axis]});")
+        else:
+            code.line(f"int32_t at{axis}[{item.taps}];")
+            code.line(f"{item.kind} w{axis}[{item.taps}];")
+            code.line(f"{helper}({at}, {item.space[axis]}, at{axis}, w{axis});")
+    with code.loops([(f"k{axis}", item.taps) for axis in axes]) as names:
+        near = [f"at{axis}[{name}]" if name else f"at{axis}" for axis, name in enumerate(names)]
+        place = affine(list(zip(near, row_major(item.space), strict=True)))
+        if item.zeros:
+            place = f"{' || '.join(f'{at} < 0' for at in near)} ? -1 : {place}"
+        tap = affine([(name, item.taps ** (last - axis) * block) for axis, name in enumerate(names)] + [("i", 1)])
+        code.line(f"places[{tap}] = {place};")
+        if item.taps > 1:
+            code.line(f"weights[{tap}] = {' * '.join(f'w{axis}[{name}]' for axis, name in enumerate(names))};")
+
+
+def _write_result(item: Sampling, block: int, code: Code) -> None:
+    """C of result ``i`` of a block in one channel."""
+    if item.taps == 1:
+        value = f"places[i] < 0 ? {_zero(item.dtype)} : image[places[i]]" if item.zeros else "image[places[i]]"
+        code.line(f"result[i] = {value};")
+        return
+    code.line(f"{item.kind} sum = {literal(0, item.working)};")
+    with code.block(f"for (int32_t k = 0; k < {item.elements}; k++)"):
+        code.line(f"const int32_t place = places[k * {block} + i];")
+        value = _as(loaded("image[place]", item.dtype), item.dtype, item.working)
+        if item.zeros:
+            value = f"(place < 0 ? {literal(0, item.working)} : {value})"
+        code.line(f"sum += weights[k * {block} + i] * {value};")
+    code.line(f"result[i] = {stored(_as('sum', item.working, arithmetic(item.dtype)), item.dtype)};")
 
 
 def _zero(dtype: np.dtype[np.generic]) -> str:
@@ -70,28 +143,6 @@ def _zero(dtype: np.dtype[np.generic]) -> str:
 def _as(value: str, dtype: np.dtype[np.generic], wanted: np.dtype[np.generic]) -> str:
     """A value of one type in the arithmetic of another."""
     return value if arithmetic(dtype) == wanted else f"({scalar_type(wanted)}){value}"
-
-
-def _write_sum(
-    code: Code,
-    taps: int,
-    image: list[tuple[str, int]],
-    strides: tuple[int, ...],
-    zeros: bool,
-    types: tuple[np.dtype[np.generic], np.dtype[np.generic]],
-) -> None:
-    """Declares ``sum``: the elements around a coordinate by their weights. Elements outside count as zeros."""
-    dtype, working = types
-    kind = scalar_type(working)
-    code.line(f"{kind} sum = {literal(0, working)};")
-    with code.loops([(f"k{axis}", taps) for axis in range(len(strides) - 2)]) as names:
-        weight = " * ".join(f"w{axis}[{name}]" for axis, name in enumerate(names))
-        places = [(f"at{axis}[{name}]", strides[2 + axis]) for axis, name in enumerate(names)]
-        value = _as(loaded(f"in0[{affine([*image, *places])}]", dtype), dtype, working)
-        if zeros:
-            outside = " || ".join(f"{place} < 0" for place, _ in places)
-            value = f"({outside} ? {literal(0, working)} : {value})"
-        code.line(f"sum += {weight} * {value};")
 
 
 def _axis_helper(node: gs.Node, working: np.dtype[np.generic], uses: Uses) -> str:
@@ -173,40 +224,3 @@ def _weights(taps: int, working: np.dtype[np.generic]) -> tuple[str, ...]:
         return f"{a} * ((({d} - {five}) * {d} + {eight}) * {d} - {four})"
 
     return far(f"(r + {one})"), near("r"), near(f"({one} - r)"), far(f"({literal(2, working)} - r)")
-
-
-def build_affine_grid(nodes: tuple[gs.Node, ...], function: str) -> Built:
-    """AffineGrid: the maps of input 0 applied to all places of an image; its size is that of the result."""
-    (node,), code = nodes, Code()
-    out, dtype = shape_of(node.outputs[0]), dtype_of(node.inputs[0])
-    own, space, corners = arithmetic(dtype), out[1:-1], bool(integer(node, "align_corners", 0))
-    kind, axes, steps = scalar_type(own), len(out) - 2, row_major(out)
-    names = "zyx"[3 - axes :]
-    with code.loops([("n", out[0]), *((f"i{name}", size) for name, size in zip(names, space, strict=True))]) as used:
-        n, *places = used
-        for name, place, size in zip(names, places, space, strict=True):
-            code.line(f"const {kind} {name} = {_coordinate(place, size, corners, own)};")
-        with code.loop("j", axes) as j:
-            theta = [(n, axes * (axes + 1)), (j, axes + 1)]
-
-            def read(column: int, terms: list[tuple[str, int]] = theta) -> str:
-                return loaded(f"in0[{affine(terms, column)}]", dtype)
-
-            products = [f"{read(column)} * {name}" for column, name in enumerate(reversed(names))]
-            target = affine([(n, steps[0]), *zip(places, steps[1:-1], strict=True), (j, 1)])
-            code.line(f"out0[{target}] = {stored(' + '.join([*products, read(axes)]), dtype)};")
-    work = (Work(memory=axes + 2, floating=2 * axes, steps=1) + moved_halves(dtype, axes + 2)).times(elements(out))
-    return single(node, function, code.text, Uses(), work)
-
-
-def _coordinate(place: str, size: int, corners: bool, own: np.dtype[np.generic]) -> str:
-    """From -1 to 1: the centres of the first and last element where ``corners``, else the borders of the image."""
-    one, two, kind = literal(1, own), literal(2, own), scalar_type(own)
-    if not place:
-        return f"-{one}" if corners else literal(0, own)
-    count = literal(size - 1 if corners else size, own)
-    return (
-        f"{two} * ({kind}){place} / {count} - {one}"
-        if corners
-        else f"({two} * ({kind}){place} + {one}) / {count} - {one}"
-    )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import text
+from match_core.host.kernels.affine_grid import build_affine_grid
 from match_core.host.kernels.col2im import build_col2im
 from match_core.host.kernels.deform_conv import build_deform_conv
-from match_core.host.kernels.grid_sample import PADDINGS, TAPS, build_affine_grid, build_grid_sample
+from match_core.host.kernels.grid_sample import PADDINGS, TAPS, build_grid_sample
 from match_core.host.kernels.movement import build_movement
 from match_core.host.kernels.neighbours import build_lrn
 from match_core.host.kernels.resize import build_resize
