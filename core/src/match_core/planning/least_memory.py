@@ -26,12 +26,14 @@ SETS_MIN = 64
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """To a set of tasks (a bit each): the most that was alive on it, what is alive now, the last task, the way before
-    it."""
+    """To a set of tasks (a bit each): the most that was alive on it; now, the tasks that could be next and the storages
+    that are alive; the last task, the way before it."""
 
     done: int
     peak_bytes: int
-    alive_bytes: int
+    ready: tuple[int, ...]
+    alive: tuple[int, ...] = ()
+    alive_bytes: int = 0
     task: int = -1
     before: _Way | None = None
 
@@ -57,7 +59,7 @@ def least_memory_order(
     tasks = _Tasks(flows, storages, scratch_bytes, alignment_bytes)
     if tasks.floor_bytes >= limit_bytes:
         return None
-    ways = [_Way(0, tasks.floor_bytes, 0)]
+    ways = [tasks.start()]
     share = max(SETS_MIN, EFFORT // max(1, len(flows)))
     for _ in flows:
         following: dict[int, _Way] = {}
@@ -94,21 +96,27 @@ class _Tasks:
                 self._users[number] |= 1 << task
         makers = dependencies(flows)
         self._makers = [sum(1 << maker for maker in before) for before in makers]
+        self._readers: list[list[int]] = [[] for _ in flows]
+        for task, before in enumerate(makers):
+            for maker in before:
+                self._readers[maker].append(task)
         self._scratch = [aligned(scratch.get(task, 0), alignment_bytes) for task in range(len(flows))]
         self._own = [
             sum(self._sizes[number] for number in touched) + extra
             for touched, extra in zip(self._touches, self._scratch, strict=True)
         ]
         self._largest_first = sorted(range(len(flows)), key=lambda task: -self._own[task])
-        self._after = _reached(makers)
+        self._after = _reached(makers, self._readers)
         self.floor_bytes = max(self._own, default=0)
+
+    def start(self) -> _Way:
+        """Before all tasks."""
+        return _Way(0, self.floor_bytes, tuple(task for task, makers in enumerate(self._makers) if not makers))
 
     def steps(self, way: _Way) -> Iterator[_Way]:
         """The ways with one task more; only one where that is right whatever follows."""
         found = []
-        for task, makers in enumerate(self._makers):
-            if way.done >> task & 1 or makers & ~way.done:
-                continue
+        for task in way.ready:
             new = self._with(way, task)
             if new.peak_bytes == way.peak_bytes and new.alive_bytes <= way.alive_bytes:
                 yield new
@@ -118,51 +126,45 @@ class _Tasks:
 
     def _with(self, way: _Way, task: int) -> _Way:
         done = way.done | 1 << task
-        made = freed = 0
-        for number in self._touches[task]:
-            users, size = self._users[number], self._sizes[number]
-            if not users & way.done:
-                made += size
-            if not users & ~done:
-                freed += size
-        during = way.alive_bytes + made
-        peak = max(way.peak_bytes, during + self._scratch[task])
-        return _Way(done, peak, during - freed, task, way)
+        made = [number for number in self._touches[task] if not self._users[number] & way.done]
+        freed = [number for number in self._touches[task] if not self._users[number] & ~done]
+        during = way.alive_bytes + sum(self._sizes[number] for number in made)
+        return _Way(
+            done=done,
+            peak_bytes=max(way.peak_bytes, during + self._scratch[task]),
+            ready=self._ready(way, task, done),
+            alive=tuple(number for number in (*way.alive, *made) if number not in freed),
+            alive_bytes=during - sum(self._sizes[number] for number in freed),
+            task=task,
+            before=way,
+        )
+
+    def _ready(self, way: _Way, task: int, done: int) -> tuple[int, ...]:
+        following = (reader for reader in self._readers[task] if not self._makers[reader] & ~done)
+        return (*(other for other in way.ready if other != task), *following)
 
     def least_bytes(self, way: _Way) -> int:
         """A peak that no way on from here avoids: during every task to come, what it touches, and what is alive and has
         a user behind it."""
         peak, done = way.peak_bytes, way.done
-        alive = [n for n, users in enumerate(self._users) if users & done and users & ~done]
         for task in self._largest_first:
             if self._own[task] + way.alive_bytes <= peak:
                 break
             if not done >> task & 1:
                 behind, mine = self._after[task], 1 << task
-                waiting = (n for n in alive if self._users[n] & behind and not self._users[n] & mine)
+                waiting = (n for n in way.alive if self._users[n] & behind and not self._users[n] & mine)
                 peak = max(peak, self._own[task] + sum(self._sizes[n] for n in waiting))
         return peak
 
 
-def _reached(makers: Sequence[Sequence[int]]) -> list[int]:
+def _reached(makers: Sequence[Sequence[int]], readers: Sequence[Sequence[int]]) -> list[int]:
     """For each task those that come after it whatever the order (a bit each)."""
-    after = [0] * len(makers)
-    for task in _last_first(makers):
-        for maker in makers[task]:
-            after[maker] |= after[task] | 1 << task
-    return after
-
-
-def _last_first(makers: Sequence[Sequence[int]]) -> list[int]:
-    """The tasks, each one before those whose results it reads."""
-    readers = [0] * len(makers)
-    for before in makers:
-        for maker in before:
-            readers[maker] += 1
-    ready = [task for task, count in enumerate(readers) if count == 0]
+    after, left = [0] * len(makers), [len(behind) for behind in readers]
+    ready = [task for task, count in enumerate(left) if count == 0]
     for task in ready:  # grows while it is walked
         for maker in makers[task]:
-            readers[maker] -= 1
-            if readers[maker] == 0:
+            after[maker] |= after[task] | 1 << task
+            left[maker] -= 1
+            if left[maker] == 0:
                 ready.append(maker)
-    return ready
+    return after
