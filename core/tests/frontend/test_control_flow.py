@@ -65,7 +65,8 @@ def test_data_choose_between_equal_shapes(saved: Save, flag: bool) -> None:
     assert "Where" in same(saved(text), x=values(2, 3), c=np.array([flag]))
 
 
-LOOP = """y, rows = Loop (trips, go, x) <body = b (int64 i, bool on, float[2] s) => (bool more, float[2] t, float[2] r) {
+LOOP = """y, rows = Loop (trips, go, x)
+  <body = b (int64 i, bool on, float[2] s) => (bool more, float[2] t, float[2] r) {
     f = Cast <to = 1> (i)
     r = Mul (s, w)
     t = Add (r, f)
@@ -88,7 +89,7 @@ def test_a_loop_that_never_begins(saved: Save) -> None:
 
 
 def test_a_trip_count_from_a_size(saved: Save) -> None:
-    text = f"""{HEAD} g (float[3,2] x) => (float[2] y) <int64 zero = {{0}}, int64[1] none = {{0}}, float[2] start = {{0, 0}}> {{
+    text = f"""{HEAD} g (float[3,2] x) => (float[2] y) <int64 zero = {{0}}, float[2] start = {{0, 0}}> {{
         shape = Shape (x)
         trips = Gather <axis = 0> (shape, zero)
         y = Loop (trips, "", start) <body = b (int64 i, bool on, float[2] s) => (bool more, float[2] t) {{
@@ -171,7 +172,8 @@ def test_scans_along_all_axes_both_ways(saved: Save, attributes: str, axis: int)
 
 
 def test_scan_of_opset_8_takes_batches(saved: Save) -> None:
-    text = """<ir_version: 3, opset_import: ["" : 8]> g (float[2,2] start, float[2,3,2] x) => (float[2,2] y, float[2,3,2] z) {
+    text = """<ir_version: 3, opset_import: ["" : 8]>
+    g (float[2,2] start, float[2,3,2] x) => (float[2,2] y, float[2,3,2] z) {
         y, z = Scan <num_scan_inputs = 1, body = b (float[2] s, float[2] e) => (float[2] t, float[2] r) {
             t = Add (s, e)
             r = Identity (t)
@@ -185,16 +187,21 @@ def test_scan_of_opset_8_takes_batches(saved: Save) -> None:
     assert np.allclose(got["y"], sums[:, -1], atol=1e-6)
 
 
+_ENDLESS = "<body = b (int64 i, bool on, float[2] s) => (bool m, float[2] t) {t = Neg (s) m = Identity (on)}>"
+_UNLIKE = """<then_branch = t () => (float[2] a) {a = Neg (x)},
+    else_branch = e () => (float[4] b) {b = Concat <axis = 0> (x, x)}>"""
+
+
 @pytest.mark.parametrize(
-    ("loop", "words"),
+    ("node", "words"),
     [
-        ("Loop (n, go, x) <body = b (int64 i, bool on, float[2] s) => (bool m, float[2] t) {t = Neg (s) m = Identity (on)}>", "trip count"),
-        ("Loop (\"\", c, x) <body = b (int64 i, bool on, float[2] s) => (bool m, float[2] t) {t = Neg (s) m = Identity (on)}>", "no trip count"),
-        ("If (c) <then_branch = t () => (float[2] a) {a = Neg (x)}, else_branch = e () => (float[4] b) {b = Concat <axis = 0> (x, x)}>", "[2] and [4]"),
+        (f"Loop (n, go, x) {_ENDLESS}", "trip count"),
+        (f'Loop ("", c, x) {_ENDLESS}', "no trip count"),
+        (f"If (c) {_UNLIKE}", "[2] and [4]"),
     ],
-)  # fmt: skip
-def test_what_depends_on_data_is_refused(saved: Save, loop: str, words: str) -> None:
-    text = f"{HEAD} g (float[2] x, int64 n, bool c) => (float[k] y) <bool go = {{1}}> {{ [this] y = {loop} }}"
+)
+def test_what_depends_on_data_is_refused(saved: Save, node: str, words: str) -> None:
+    text = f"{HEAD} g (float[2] x, int64 n, bool c) => (float[k] y) <bool go = {{1}}> {{ [this] y = {node} }}"
     with pytest.raises(ModelError) as caught:
         load_model(saved(text))
     assert caught.value.code == "MATCH-F007"

@@ -72,7 +72,8 @@ def test_a_body_for_each_element(saved: Save) -> None:
     text = f"""{HEAD} g (float[2,7,3] x) => (float[2,7,3] y) {{
         s = SplitToSequence <axis = 0> (x)
         k = ReduceMax <keepdims = 0> (x)
-        t, u = SequenceMap (s, s, k) <body = b (float[1,7,3] e, float[1,7,3] f, float m) => (float[1,7,3] p, float[1,7,3] q) {{
+        t, u = SequenceMap (s, s, k)
+          <body = b (float[1,7,3] e, float[1,7,3] f, float m) => (float[1,7,3] p, float[1,7,3] q) {{
             p = Mul (e, m)
             q = Add (f, p)
         }}>
@@ -102,13 +103,14 @@ def test_optionals(saved: Save) -> None:
         ("y = SequenceAt (s, nine)", "MATCH-F007", "position 9 is outside of a sequence of 2"),
         ("z = SequenceEmpty () y = ConcatFromSequence <axis = 0> (z)", "MATCH-F007", "empty"),
         ("y = Neg (s)", "MATCH-F008", "given a sequence"),
-        ("o = Optional <type = float> () y = OptionalGetElement (o)", "MATCH-F007", "holds nothing"),
+        ("o = Optional () y = OptionalGetElement (o)", "MATCH-F007", "holds nothing"),
     ],
 )
 def test_what_has_no_static_meaning_is_refused(saved: Save, line: str, code: str, words: str) -> None:
-    if "type = float" in line:
-        line = line.replace(" <type = float>", "")
-    text = f"{HEAD} g (float[2,7,3] x, int64 n) => (float[a,b,c] y) <int64 nine = {{9}}> {{ s = SplitToSequence <axis = 0> (x) {line} }}"
+    text = f"""{HEAD} g (float[2,7,3] x, int64 n) => (float[a,b,c] y) <int64 nine = {{9}}> {{
+        s = SplitToSequence <axis = 0> (x)
+        {line}
+    }}"""
     path = saved(text)
     with pytest.raises(ModelError) as caught:
         load_model(path)

@@ -12,7 +12,6 @@ from match_core.frontend.static.fills import take_constant_of_shape, take_range
 from match_core.frontend.static.infer import infer_node
 from match_core.frontend.static.sequences import OPERATORS
 from match_core.frontend.static.values import Body, Call, Scope, Value, static_shape
-from match_core.frontend.static.versions import at_version
 from match_core.frontend.written.table import may_have_body, written_body
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def expander(library: Mapping[tuple[str, str], onnx.FunctionProto], composites: 
 def _function(walk: Walk, call: Call, function: onnx.FunctionProto) -> list[Value]:
     key = (call.node.domain, call.node.op_type)
     walk.limits.enter(call.scope, call.path, key)
-    return _enter(walk, call, function_body(at_version(walk, call, resolved(function, call.node))), key, {})
+    return _enter(walk, call, function_body(resolved(function, call.node)), key, {})
 
 
 def _composite(walk: Walk, call: Call) -> list[Value] | None:
