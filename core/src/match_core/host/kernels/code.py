@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -156,6 +157,18 @@ class Uses:
     helpers: dict[str, str] = field(default_factory=dict)
     includes: dict[str, None] = field(default_factory=lambda: {"stdint.h": None})
     headers: dict[str, RuntimeFile] = field(default_factory=dict)
+    #: C type and literal of numbers that the function takes as arguments, by name.
+    parameters: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def parameter(self, ctype: str, text: str) -> str:
+        """The name of an argument with this literal: for numbers of a node, such as its scales, that kernels of equal
+        sizes shall not differ in."""
+        for name, known in self.parameters.items():
+            if known == (ctype, text):
+                return name
+        name = f"p{len(self.parameters)}"
+        self.parameters[name] = (ctype, text)
+        return name
 
     def include(self, header: str) -> None:
         """Ask for a header."""
@@ -191,17 +204,38 @@ def mostly(uses: Uses) -> str:
     )
 
 
+#: Loops of at most this many constant steps are unrolled by GCC before it looks for vectors, which it then misses.
+UNROLLED_STEPS = 16
+
+
+def as_vectors(uses: Uses, steps: int) -> tuple[str, ...]:
+    """The line in front of an innermost loop of so many steps that is to become vector instructions; none where the
+    loop is long enough for that by itself."""
+    if not 1 < steps <= UNROLLED_STEPS:
+        return ()
+    return (
+        uses.helper(
+            "HOST_AS_VECTORS",
+            "/* GCC unrolls short loops before it looks for vectors. */\n"
+            "#if defined(__GNUC__) && !defined(__clang__)\n"
+            '#define HOST_AS_VECTORS _Pragma("GCC unroll 1")\n#else\n#define HOST_AS_VECTORS\n#endif\n',
+        ),
+    )
+
+
 def signature(
     function: str,
     inputs: Sequence[np.dtype[np.generic]],
     outputs: Sequence[gs.Tensor],
     scratch: bool = False,
+    parameters: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> str:
     """The head of a kernel: ``static void f(const int8_t *restrict in0, ..., uint8_t *restrict out0)``."""
     arguments = [f"const {c_type(dtype)} *restrict in{i}" for i, dtype in enumerate(inputs)]
     arguments += [f"{c_type(tensor.dtype)} *restrict out{i}" for i, tensor in enumerate(outputs)]
     if scratch:
         arguments.append("void *restrict scratch")
+    arguments += [f"{ctype} {name}" for name, (ctype, _) in parameters.items()]
     head = f"static void {function}({', '.join(arguments)})"
     if len(head) <= LINE_LENGTH:
         return head
@@ -224,9 +258,10 @@ def inline_code(
     uses.scan(body)
     packed = dict(constants or {})
     types = [packed[i].dtype if i in packed else np.dtype(tensor.dtype) for i, tensor in enumerate(inputs)]
-    names = (*(f"in{i}" for i in range(len(inputs))), *(f"out{i}" for i in range(len(outputs))))
+    names = (*(f"in{i}" for i in range(len(inputs))), *(f"out{i}" for i in range(len(outputs))), *uses.parameters)
     unused = "".join(f"    (void){name};\n" for name in names if not re.search(rf"\b{name}\b", body))
-    definition = f"/* {comment} */\n{signature(function, types, outputs, scratch_bytes > 0)}\n{{\n{unused}{body}\n}}\n"
+    head = signature(function, types, outputs, scratch_bytes > 0, uses.parameters)
+    definition = f"/* {comment} */\n{head}\n{{\n{unused}{body}\n}}\n"
     return InlineCode(
         definition=definition,
         helpers=tuple(uses.helpers.items()),
@@ -234,4 +269,5 @@ def inline_code(
         constants=packed,
         headers=tuple(uses.headers.values()),
         scratch_bytes=scratch_bytes,
+        parameters=tuple(text for _, text in uses.parameters.values()),
     )

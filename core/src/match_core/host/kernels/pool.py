@@ -10,7 +10,7 @@ import numpy as np
 
 from match_core.host.graph import dtype_of, elements, integer, integers, shape_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, literal
+from match_core.host.kernels.code import Code, Uses, affine, as_vectors, literal
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.powers import power, root
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 #: At most this many channels are pooled side by side where they lie next to each other.
-MOST_LANES = 64
+MOST_LANES = 32
 
 
 def lowest(dtype: np.dtype[np.generic]) -> str:
@@ -130,10 +130,13 @@ def _write_channels_last(pool: Pool, code: Code, uses: Uses) -> None:
             bound = "lanes"
             code.line(f"const int32_t lanes = {channels} - b * {lanes} < {lanes} ? {channels} - b * {lanes} : {lanes};")
         code.line(f"{scalar_type(pool.dtype)} acc[{lanes}];")
+        together = as_vectors(uses, lanes)
+        code.lines(together)
         with code.block(f"for (int32_t c = 0; c < {bound}; c++)"):
             code.line(f"acc[c] = {_start(pool)};")
         _write_taps(pool, [(n, strides[0]), (b, lanes)], bound, code, uses)
         result = affine([(n, target[0]), *zip(space, target[1:-1], strict=True), (b, lanes), ("c", 1)])
+        code.lines(together)
         with code.block(f"for (int32_t c = 0; c < {bound}; c++)"):
             code.line(f"out0[{result}] = {_finished(pool, 'acc[c]', uses)};")
 
@@ -142,7 +145,7 @@ def _lanes(channels: int) -> int:
     """Channels of a block: all of them, or a number that divides them, or as many as are allowed."""
     if channels <= MOST_LANES:
         return channels
-    return next((size for size in range(MOST_LANES, 15, -1) if channels % size == 0), MOST_LANES)
+    return next((size for size in range(MOST_LANES, 7, -1) if channels % size == 0), MOST_LANES)
 
 
 def _start(pool: Pool) -> str:
@@ -185,6 +188,7 @@ def _write_taps(pool: Pool, base: list[tuple[str, int]], lanes: str, code: Code,
             code.line("count++;")
         source, constant = _source(pool, pool.steps)
         if lanes:
+            code.lines(as_vectors(uses, int(lanes)) if lanes.isdigit() else ())
             stack.enter_context(code.block(f"for (int32_t c = 0; c < {lanes}; c++)"))
         place = affine([*base, *source, *([("c", 1)] if lanes else [])], constant)
         _write_tap(pool, place, "acc[c]" if lanes else "acc", code, uses)
