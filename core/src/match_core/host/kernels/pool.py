@@ -21,8 +21,8 @@ from match_core.host.kernels.work import Work
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: At most this many channels are pooled side by side where they lie next to each other.
-MOST_LANES = 32
+#: Channels that lie next to each other are pooled side by side; these bytes of them stay in registers.
+LANE_BYTES = 128
 
 
 def lowest(dtype: np.dtype[np.generic]) -> str:
@@ -121,7 +121,7 @@ def _write_channels_last(pool: Pool, code: Code, uses: Uses) -> None:
     """Channels lie next to each other, so that a block of them is pooled at once."""
     shape, out = shape_of(pool.node.inputs[0]), shape_of(pool.node.outputs[0])
     strides, target, channels = row_major(shape), row_major(out), shape[-1]
-    lanes = _lanes(channels)
+    lanes = _lanes(channels, pool.dtype)
     blocks = -(-channels // lanes)
     order = [("n", shape[0]), *((w.name, w.out) for w in pool.found), ("b", blocks)]
     with code.loops(order) as (n, *space, b):
@@ -141,11 +141,12 @@ def _write_channels_last(pool: Pool, code: Code, uses: Uses) -> None:
             code.line(f"out0[{result}] = {_finished(pool, 'acc[c]', uses)};")
 
 
-def _lanes(channels: int) -> int:
+def _lanes(channels: int, dtype: np.dtype[np.generic]) -> int:
     """Channels of a block: all of them, or a number that divides them, or as many as are allowed."""
-    if channels <= MOST_LANES:
+    most = LANE_BYTES // arithmetic(dtype).itemsize
+    if channels <= most:
         return channels
-    return next((size for size in range(MOST_LANES, 7, -1) if channels % size == 0), MOST_LANES)
+    return next((size for size in range(most, 7, -1) if channels % size == 0), most)
 
 
 def _start(pool: Pool) -> str:
