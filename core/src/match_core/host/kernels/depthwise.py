@@ -16,8 +16,9 @@ from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, input_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
-from match_core.host.kernels.depthwise_shape import BLOCK, Depthwise, depthwise_shape, tap_groups
+from match_core.host.kernels.depthwise_shape import Depthwise, depthwise_shape, tap_groups
 from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
+from match_core.host.kernels.lanes import BLOCK
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.work import Work

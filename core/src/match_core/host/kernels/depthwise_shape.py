@@ -17,6 +17,7 @@ from match_core.host.graph import (
     shape_of,
     values_of,
 )
+from match_core.host.kernels.lanes import block_of
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.window import Window, windows
 from match_core.ir.model import qualified_op
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 _OPS = ("match.nhwc::Conv", "match.nhwc::ConvInteger")
 #: More taps than these are added up in a loop.
 MOST_WRITTEN_TAPS = 16
-#: Channels whose sums are kept side by side.
-BLOCK = 64
-#: Fewer channels in a block are not worth its loop.
-LEAST_BLOCK = 16
 
 
 def takes(nodes: tuple[gs.Node, ...]) -> bool:
@@ -105,9 +102,7 @@ class Depthwise:
         """Channels at once: all of them where each sum is finished in a register."""
         if self.written and self.floating:
             return self.channels
-        divisors = [size for size in range(1, self.channels + 1) if self.channels % size == 0]
-        fitting = [size for size in divisors if LEAST_BLOCK <= size <= BLOCK]
-        return fitting[-1] if fitting else next(size for size in divisors if size >= min(LEAST_BLOCK, self.channels))
+        return block_of(self.channels)
 
 
 def depthwise_shape(nodes: tuple[gs.Node, ...]) -> Depthwise:

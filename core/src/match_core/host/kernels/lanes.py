@@ -13,6 +13,19 @@ from match_core.host.kernels.scalar import is_code, scalar_type, suffix
 LANES = 8
 
 
+#: Values that are kept side by side in a block.
+BLOCK = 64
+#: Fewer of them are not worth a loop over blocks.
+LEAST_BLOCK = 16
+
+
+def block_of(size: int) -> int:
+    """How many of so many values make a block: a divisor, so that all blocks are equal."""
+    divisors = [part for part in range(1, size + 1) if size % part == 0]
+    fitting = [part for part in divisors if LEAST_BLOCK <= part <= BLOCK]
+    return fitting[-1] if fitting else next(part for part in divisors if part >= min(LEAST_BLOCK, size))
+
+
 def in_lanes(dtype: np.dtype[np.generic], size: int) -> bool:
     """Whether a line of values is worth lanes. Narrow types keep the one order that all units share."""
     return dtype.kind == "f" and not is_code(dtype) and size >= 2 * LANES

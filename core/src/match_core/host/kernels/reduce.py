@@ -3,7 +3,6 @@ are reduced as they are computed. Integer sums wrap around."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,10 @@ import numpy as np
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, input_at, integer, integers, integers_at, is_constant, shape_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_core.host.kernels.code import Code, Uses, inline_code, literal
 from match_core.host.kernels.elementwise import body, describe, packed_constants, statements
-from match_core.host.kernels.nest import VARIABLES, Nest, broadcast_strides, merge, row_major
 from match_core.host.kernels.pool import highest, lowest
+from match_core.host.kernels.reduce_loops import Index, ReduceLoops, Steps, write_reduction
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, simple, stored, wide_unsigned
 from match_core.host.kernels.work import Work
 
@@ -74,47 +73,6 @@ def reduced_axes(node: gs.Node) -> tuple[int, ...]:
     return tuple(sorted(axis % rank for axis in axes))
 
 
-@dataclass(frozen=True)
-class _Loops:
-    """Loops over the kept axes, then over the reduced ones, for operands given by their shapes."""
-
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
-    seen: tuple[tuple[int, ...], ...]
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        return tuple(axis for axis in range(len(self.shape)) if axis not in self.axes)
-
-    def _part(self, values: Sequence[int], axes: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(values[axis] for axis in axes)
-
-    def _nests(self) -> tuple[Nest, Nest]:
-        out = self._part(self.shape, self.kept)
-        strides = [broadcast_strides(shape) for shape in self.seen]
-        outer = merge(out, [row_major(out), *(self._part(item, self.kept) for item in strides)])
-        inner = merge(self._part(self.shape, self.axes), [self._part(item, self.axes) for item in strides])
-        return outer, inner
-
-    @property
-    def target(self) -> str:
-        outer, _ = self._nests()
-        return outer.index(row_major(self._part(self.shape, self.kept)))
-
-    @property
-    def variables(self) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
-        outer, inner = self._nests()
-        names = VARIABLES[len(outer.groups) :]
-        return outer.variables, tuple(zip(names, (size for _, size in inner.variables), strict=False))
-
-    def index(self, seen: tuple[int, ...]) -> str:
-        outer, inner = self._nests()
-        strides, names = broadcast_strides(seen), VARIABLES[len(outer.groups) :]
-        terms = [*outer.terms(self._part(strides, self.kept))]
-        terms += zip(names, (step for _, step in inner.terms(self._part(strides, self.axes))), strict=False)
-        return affine(terms)
-
-
 def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """One reduction, or a region of elementwise operators and the reduction of its result."""
     *region, node = nodes
@@ -126,19 +84,24 @@ def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
     group = body(region) if region else None
     seen = tuple(a.shape for a in group.arguments if a.shape is not None) if group else ()
-    loops = _Loops(shape, reduced_axes(node), seen or (shape,))
-    outer, inner = loops.variables
-    ctype = accumulator(node, dtype)
-    with code.loops(outer):
-        code.line(f"{ctype} acc = {start(node, dtype)};")
-        with code.loops(inner):
-            value = loaded(f"in0[{loops.index(shape)}]", dtype)
-            if group:
-                value = "value"
-                code.lines(statements(group, uses, loops.index, value, in_memory=False))
-            code.line(f"acc = {step(node, dtype, value)};")
-        count = elements(tuple(shape[axis] for axis in loops.axes))
-        code.line(f"out0[{loops.target}] = {stored(finish(node, dtype, literal(count, arithmetic(dtype))), dtype)};")
+    loops = ReduceLoops(shape, reduced_axes(node), seen or (shape,))
+
+    def value(index: Index, code: Code) -> str:
+        if group is None:
+            return loaded(f"in0[{index(shape)}]", dtype)
+        code.lines(statements(group, uses, index, "value", in_memory=False))
+        return "value"
+
+    count = literal(elements(tuple(shape[axis] for axis in loops.axes)), arithmetic(dtype))
+    steps = Steps(
+        ctype=accumulator(node, dtype),
+        start=start(node, dtype),
+        value=value,
+        step=lambda text: step(node, dtype, text),
+        join={"0": "acc + {x}", "1": "acc * {x}"}.get(REDUCTIONS[node.op].start, REDUCTIONS[node.op].step),
+        finish=stored(finish(node, dtype, count), dtype),
+    )
+    write_reduction(loops, steps, dtype, code)
     if _computed(node, dtype).kind == "f":
         uses.include("math.h")
     arguments = tuple(a.tensor for a in group.arguments) if group else (node.inputs[0],)
