@@ -99,10 +99,11 @@ def take_loop(walk: Walk, call: Call) -> list[Value]:
     fits = len(body.inputs) == 2 + len(carried) and len(body.outputs) >= 1 + len(carried)
     check_fit(walk, call, fits and len(call.inputs) >= 2)
     rows: list[list[Value]] = [[] for _ in body.outputs[1 + len(carried) :]]
-    pinned = next((shape[0] for i in range(len(rows)) if (shape := call.stated(len(carried) + i))), None)
-    trips = pinned if pinned is not None else _trips(walk, call)
-    going = _truth(walk, call.input(1))
-    active = call.input(1) if going is None and pinned is None else ""
+    stated = next((shape[0] for i in range(len(rows)) if (shape := call.stated(len(carried) + i))), None)
+    trips, going = _trips(walk, call, stated), _truth(walk, call.input(1))
+    active: Value = call.input(1) if going is None and stated is None else ""
+    if going is None and stated is not None:
+        trips = stated
     outer = inner_scope(walk, call, body, repeated=True)
     outer.stated.clear()
     walk.hoist(body, outer)
@@ -127,7 +128,9 @@ def take_loop(walk: Walk, call: Call) -> list[Value]:
         for row, value in zip(rows, results[len(carried) :], strict=True):
             row.append(value)
         going = _truth(walk, condition)
-        if going is None and pinned is None:
+        if going is None and stated is not None:
+            trips = stated
+        elif going is None:
             active = _both(walk, call, active, condition)
         step += 1
     scans = [stack(walk, call, row, 0, body.outputs[1 + len(carried) + i]) for i, row in enumerate(rows)]
@@ -140,11 +143,13 @@ def _both(walk: Walk, call: Call, active: Value, condition: Value) -> Value:
     return walk.emit(call, "And", [walk.tensor(active, call), walk.tensor(condition, call)], "active")[0]
 
 
-def _trips(walk: Walk, call: Call) -> int | None:
-    """The trip count; None where only the condition ends the loop."""
+def _trips(walk: Walk, call: Call, stated: int | None) -> int | None:
+    """The trip count; where data give it the ``stated`` number of rows, None where only the condition ends the loop."""
     if not call.input(0):
         return None
     values = walk.values(call.input(0))
+    if values is None and stated is not None:
+        return stated
     if values is None or values.size != 1:
         raise depends_on_data(
             walk, call, "its trip count is computed from data, and no result states how many rows it has"

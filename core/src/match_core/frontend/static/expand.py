@@ -59,6 +59,7 @@ def _with_outputs(walk: Walk, scope: Scope, graph: onnx.GraphProto) -> list[onnx
     import onnx
 
     makers = {name for node in walk.nodes for name in node.output}
+    sources = {name: node.name for node in graph.node for name in node.output}
     outputs = {value.name for value in graph.output}
     renamed: dict[str, str] = {}
     nodes = list(walk.nodes)
@@ -73,7 +74,7 @@ def _with_outputs(walk: Walk, scope: Scope, graph: onnx.GraphProto) -> list[onnx
             continue
         name = walk.fresh(f"{value.name}/identity")
         nodes.append(onnx.helper.make_node("Identity", [renamed.get(found, found)], [value.name], name))
-        walk.origins[name] = (name,)
+        walk.origins[name] = walk.origins.get(sources[value.name], (sources[value.name],))
     for node in nodes:
         for names in (node.input, node.output):
             for position, name in enumerate(names):
