@@ -60,6 +60,38 @@ def test_a_program_that_shares_computes_the_same(tmp_path: Path) -> None:
     assert verify_model(request, Plugins.load()).ok
 
 
+def _quantised(path: Path) -> Path:
+    """8-bit dense layers of one size with scales of their own."""
+    random = np.random.default_rng(8)
+    constants = {"z": np.int8(0), "s0": np.float32(0.02)}
+    nodes = []
+    for n in range(LAYERS):
+        constants |= {f"w{n}": random.integers(-128, 128, (8, 8)).astype(np.int8), f"s{n + 1}": np.float32(0.1 * 5**n)}
+        constants[f"ws{n}"] = np.float32(random.uniform(0.01, 0.02))
+        nodes += [
+            helper.make_node("DequantizeLinear", [f"t{n}", f"s{n}", "z"], [f"x{n}"]),
+            helper.make_node("DequantizeLinear", [f"w{n}", f"ws{n}", "z"], [f"v{n}"]),
+            helper.make_node("MatMul", [f"x{n}", f"v{n}"], [f"y{n}"], name=f"dense{n}"),
+            helper.make_node("QuantizeLinear", [f"y{n}", f"s{n + 1}", "z"], [f"t{n + 1}"]),
+        ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.INT8, [1, 8]) for name in ("t0", f"t{LAYERS}")]
+    weights = [numpy_helper.from_array(np.asarray(values), name) for name, values in constants.items()]
+    graph = helper.make_graph(nodes, "quantised", ends[:1], ends[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    return path
+
+
+def test_layers_that_differ_in_scales_share_a_kernel(tmp_path: Path) -> None:
+    """Multiplier, addend and shift are arguments."""
+    model = _quantised(tmp_path / "net.onnx")
+    assert verify_model(VerifyRequest(model=model, target="host", sanitize=True), Plugins.load()).bit_exact
+    compile_model(CompileRequest(model, "host", tmp_path / "net", cache=False), Plugins.load())
+    text = (tmp_path / "net" / "net_host.c").read_text(encoding="utf-8")
+    calls = re.findall(r"^    (net_host_\w+_kernel)\((.*)\);", text, flags=re.MULTILINE)
+    assert [kernel for kernel, _ in calls] == ["net_host_00_kernel"] * LAYERS
+    assert len({arguments.split("task->out[0], ")[1] for _, arguments in calls}) == LAYERS
+
+
 def test_units_share_nothing() -> None:
     pool = KernelPool()
     code = "static void {0}(const int8_t *in0)\n{{\n    {0}_table[0] = in0[0];\n}}\n"

@@ -151,6 +151,7 @@ class Program:
                 name = f"scratch{index}"
                 self.setup.append(f"void *{name} = block({code.scratch_bytes});")
                 arguments.append(name)
+            arguments += code.parameters
             self.calls.append(f"{function}({', '.join(arguments)});")
 
     @property

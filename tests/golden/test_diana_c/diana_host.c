@@ -65,21 +65,29 @@ DIANA_HOST_CODE_SECTION
 static void diana_host_07_kernel(
     const int8_t *restrict in0,
     const int8_t *restrict in1,
-    int8_t *restrict out0)
+    int8_t *restrict out0,
+    int32_t arg0,
+    int32_t arg1,
+    int64_t arg2)
 {
     for (int32_t g = 0; g < 32; g++) {
-        int32_t acc = 0;
+        int32_t sums[1][1];
+        sums[0][0] = 0;
         for (int32_t ky = 0; ky < 8; ky++) {
             for (int32_t kx = 0; kx < 8; kx++) {
-                acc += in0[g * 64 + ky * 8 + kx] * in1[g * 64 + ky * 8 + kx];
+                const int8_t *const a = &in0[g * 64 + ky * 8 + kx];
+                const int8_t *const b = &in1[g * 64 + ky * 8 + kx];
+                const int32_t x0 = a[0];
+                sums[0][0] += x0 * b[0];
             }
         }
-        out0[g] = host_shift_clip_i8((int64_t)acc * 1593676689 + INT64_C(20401094658), 31, 0, -128, 127);
+        const int32_t acc = sums[0][0];
+        out0[g] = host_shift_clip_i8((int64_t)acc * arg1 + arg2, 31, arg0, -128, 127);
     }
 }
 
 void diana_host_07(void *argument)
 {
     const match_task_t *const task = argument;
-    diana_host_07_kernel(task->in[0], diana_07_1, task->out[0]);
+    diana_host_07_kernel(task->in[0], diana_07_1, task->out[0], 0, 1593676689, INT64_C(20401094658));
 }

@@ -79,8 +79,9 @@ class InlineRequest:
 
 @dataclass(frozen=True, slots=True)
 class InlineCode:
-    """C of one function ``static void NAME(const T0 *restrict in0, ..., U0 *restrict out0, ..., void *scratch)``
-    (the scratch argument only where ``scratch_bytes`` > 0). ``definition`` is the whole function; ``helpers`` are
+    """C of one function ``static void NAME(const T0 *restrict in0, ..., U0 *restrict out0, ..., void *scratch, ...)``
+    (the scratch argument only where ``scratch_bytes`` > 0; behind it one for each literal of ``parameters``, so that
+    kernels which differ in these numbers alone are one function). ``definition`` is the whole function; ``helpers`` are
     (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by packed arrays
     (position of the input -> array) where the kernel wants another order; ``headers`` ship with the program and are
     included where the function is."""
@@ -91,6 +92,7 @@ class InlineCode:
     scratch_bytes: int = 0
     constants: Mapping[int, NDArray[np.generic]] = field(default_factory=dict)
     headers: tuple[RuntimeFile, ...] = ()
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,7 @@ def _lower_inline(
     arguments += [f"task->out[{i}]" for i in range(len(outputs))]
     if code.scratch_bytes:
         arguments.append("task->scratch")
+    arguments += code.parameters
     unit = assignment.candidate.unit
     name, definition = shared.add(unit, f"{function}_kernel", code.definition, code_section(prefix, unit))
     return Lowered(

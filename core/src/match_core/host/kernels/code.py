@@ -166,7 +166,7 @@ class Uses:
         for name, known in self.parameters.items():
             if known == (ctype, text):
                 return name
-        name = f"p{len(self.parameters)}"
+        name = f"arg{len(self.parameters)}"
         self.parameters[name] = (ctype, text)
         return name
 

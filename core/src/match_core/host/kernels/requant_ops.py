@@ -53,6 +53,13 @@ def _power_of_two(value: Value) -> int | None:
     return divisor.bit_length() - 1 if divisor > 0 and divisor & (divisor - 1) == 0 else None
 
 
+def _number(site: Site, ctype: str, value: Value) -> str:
+    """Text of a factor or addend: literals become arguments of the kernel, as nodes of equal sizes differ in them."""
+    if value.literal is None or abs(value.literal) <= 1:
+        return _plain(value)
+    return site.uses.parameter(ctype, _plain(value))
+
+
 def _plain(value: Value) -> str:
     """Text of a 64-bit value: small literals without the INT64_C() that their context makes needless."""
     if value.literal is not None and abs(value.literal) < 2**31:
@@ -67,17 +74,17 @@ def _rendered(site: Site, products: list[tuple[Value, Value]], addend: Value, di
     if shift is not None and narrow and _fits(total, 64) and all(end.literal is not None for end in ends):
         first = min(shift, 32)
         if _fits((total[0] >> first, total[1] >> first), 32):
-            name = _short_shift(site)
-            return f"{name}({_signed_sum(products, addend)}, {first}, {shift - first}, {bounds})"
+            name, rest = _short_shift(site), site.uses.parameter("int32_t", str(shift - first))
+            return f"{name}({_signed_sum(site, products, addend)}, {first}, {rest}, {bounds})"
     text = _wrapping_sum(site, products, addend)
     if shift is not None:
-        return f"{_long_shift(site)}({text}, {shift}, {bounds})"
+        return f"{_long_shift(site)}({text}, {site.uses.parameter('int32_t', str(shift))}, {bounds})"
     return f"{_division(site)}({text}, {divisor.text}, {bounds})"
 
 
-def _signed_sum(products: list[tuple[Value, Value]], addend: Value) -> str:
-    terms = [f"(int64_t){one.text} * {_plain(other)}" for one, other in products]
-    return " + ".join([*terms, _plain(addend)]) if addend.literal != 0 else " + ".join(terms)
+def _signed_sum(site: Site, products: list[tuple[Value, Value]], addend: Value) -> str:
+    terms = [f"(int64_t){one.text} * {_number(site, 'int32_t', other)}" for one, other in products]
+    return " + ".join([*terms, _number(site, "int64_t", addend)]) if addend.literal != 0 else " + ".join(terms)
 
 
 def _wrapping_sum(site: Site, products: list[tuple[Value, Value]], addend: Value) -> str:
@@ -91,8 +98,8 @@ def _wrapping_sum(site: Site, products: list[tuple[Value, Value]], addend: Value
         f"static inline int64_t {name}({declared}, int64_t addend)\n{{\n"
         f"    return (int64_t)({terms} + (uint64_t)addend);\n}}\n",
     )
-    factors = ", ".join(f"{one.text}, {_plain(other)}" for one, other in products)
-    return f"{name}({factors}, {_plain(addend)})"
+    factors = ", ".join(f"{one.text}, {_number(site, 'int64_t', other)}" for one, other in products)
+    return f"{name}({factors}, {_number(site, 'int64_t', addend)})"
 
 
 def _short_shift(site: Site) -> str:
