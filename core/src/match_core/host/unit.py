@@ -8,5 +8,5 @@ HOST_UNIT = Unit(
     memory=None,
     layout="NHWC",
     requant=None,
-    spatial_types=("float16", "float32", "float64", "int8", "uint8"),
+    spatial_types=("float16", "float32", "int8", "uint8"),
 )

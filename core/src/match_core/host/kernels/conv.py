@@ -1,123 +1,64 @@
 """Convolutions: float and integer, any group, stride, dilation and padding, NCHW or NHWC, direct (no im2col).
 
-Weights are stored as [group][output][taps][input channel], so that the innermost loop runs over channels, contiguous
-in NHWC. Integer sums are exact in 32 bits (a constraint of the patterns bounds the number of products).
+Results are computed in tiles of neighbouring positions of one line times outputs (kernels/blocked.py). A tile whose
+taps all lie inside of the input reads it at fixed distances. At the ends of a line each tap has a table of addresses,
+in which positions outside point to a line of padding. Whole lines outside are left out, unless padding is not zero.
+Integer sums are exact in 32 bits (a constraint of the patterns bounds the number of products). Every output adds its
+products in the order of taps, then channels, from the bias on.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.host.graph import dtype_of, elements, input_at, integer, integers_at, is_constant, shape_of, values_of
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import dtype_of, elements, input_at, is_constant, shape_of, values_of
+from match_core.host.kernels.blocked import TileWriter, address, tiles
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
+from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus, mostly
+from match_core.host.kernels.conv_shape import CONV_OPS, ConvShape, conv_shape, flattened, pad_fill
 from match_core.host.kernels.depthwise import build_depthwise
 from match_core.host.kernels.depthwise_shape import takes
-from match_core.host.kernels.elementwise import Body, body, describe, factor, packed_constants, rounded_sum, statements
+from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_core.host.kernels.nest import row_major
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored
-from match_core.host.kernels.window import Window, windows
+from match_core.host.kernels.packing import packed_across, packed_along
+from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
+from match_core.host.kernels.tiling import Product, tile_for
+from match_core.host.kernels.window import Window
 from match_core.host.kernels.work import Work
-from match_core.ir.model import qualified_op
+from match_core.host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
-CONV_OPS = ("Conv", "match.nhwc::Conv", "ConvInteger", "match.nhwc::ConvInteger")
+__all__ = ["CONV_OPS", "build_conv", "pad_fill"]
 
 
-@dataclass(frozen=True)
-class _Conv:
-    """Geometry of one convolution. ``fill`` is what a fused Pad puts around the input."""
-
-    node: gs.Node
-    source: gs.Tensor
-    channels_last: bool
-    batch: int
-    groups: int
-    inputs: int  # per group
-    outputs: int  # per group
-    windows: tuple[Window, ...]
-    fill: int
-
-    @property
-    def floating(self) -> bool:
-        return bool(self.node.op == "Conv")
-
-    @property
-    def result(self) -> gs.Tensor:
-        return self.node.outputs[0]
-
-    @property
-    def taps(self) -> int:
-        return elements(tuple(window.kernel for window in self.windows))
-
-    @property
-    def macs(self) -> int:
-        positions = elements(tuple(window.out for window in self.windows))
-        return self.batch * self.groups * self.outputs * positions * self.taps * self.inputs
-
-
-def _geometry(nodes: tuple[gs.Node, ...]) -> _Conv:
-    node = next(node for node in nodes if qualified_op(node) in CONV_OPS)
-    last = node.domain == "match.nhwc"
-    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
-    weight = shape_of(node.inputs[1])
-    spatial, outs = (shape[1:-1], out[1:-1]) if last else (shape[2:], out[2:])
-    found = windows(node, spatial, outs, weight[2:])
-    groups = integer(node, "group", 1)
-    source, fill = node.inputs[0], 0
-    if nodes[0].op == "Pad":
-        source, fill = nodes[0].inputs[0], pad_fill(nodes[0])
-        pads = integers_at(nodes[0], 1) or ()
-        first = 1 if last else 2
-        found = tuple(window.padded(pads[first + i], pads[first + i + len(shape)]) for i, window in enumerate(found))
-    return _Conv(node, source, last, shape[0], groups, weight[1], weight[0] // groups, found, fill)
-
-
-def pad_fill(node: gs.Node) -> int:
-    """The integer value that a constant Pad writes."""
-    value = integers_at(node, 2)
-    return value[0] if value else 0
-
-
-def _packed_weight(conv: _Conv) -> NDArray[np.generic] | None:
-    tensor = conv.node.inputs[1]
-    if not is_constant(tensor):
-        return None
-    values = values_of(tensor)
-    return np.ascontiguousarray(np.moveaxis(values, 1, -1))
-
-
-def build_conv(nodes: tuple[gs.Node, ...], function: str) -> Built:
+def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
     """The kernel of [Pad] convolution [elementwise operators on its result]."""
     if takes(nodes):
         return build_depthwise(nodes, function)
-    conv, code, uses = _geometry(nodes), Code(), Uses()
+    conv = conv_shape(nodes)
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
-    own, extra = _own_arguments(conv)
-    arguments = own + (tuple(argument.tensor for argument in epilogue.arguments) if epilogue else ())
-    packed = _packed_weight(conv)
-    constants = {} if packed is None else {1: packed}
-    if epilogue:
-        constants |= packed_constants(epilogue, len(own))
-    _write(conv, epilogue, len(own), extra, packed is not None, code, uses)
-    outputs = nodes[-1].outputs[:1]
+    others = [argument.shape for argument in epilogue.arguments if argument.shape is not None] if epilogue else []
+    writer = _Writer(flattened(conv, others), epilogue, machine)
+    writer.write()
+    outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
+    code = inline_code(
+        function, _comment(conv, epilogue), arguments, outputs, writer.code.text, writer.uses, writer.constants
+    )
     work = Work(floating_macs=conv.macs) if conv.floating else Work(macs=conv.macs)
     work += moved_halves(dtype_of(conv.source), 2 * conv.macs + elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
-    work += per_output.times(elements(shape_of(outputs[0])))
-    comment = _comment(conv, epilogue)
-    return Built(arguments, inline_code(function, comment, arguments, outputs, code.text, uses, constants), work)
+    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))))
 
 
-def _comment(conv: _Conv, epilogue: Body | None) -> str:
+def _comment(conv: ConvShape, epilogue: Body | None) -> str:
     kernel = "x".join(str(window.kernel) for window in conv.windows)
     stride = "x".join(str(window.stride) for window in conv.windows)
     sizes = f"{conv.groups * conv.inputs} to {conv.groups * conv.outputs} channels, kernel {kernel}, stride {stride}"
@@ -126,121 +67,331 @@ def _comment(conv: _Conv, epilogue: Body | None) -> str:
     return f"{conv.node.op}{tail}: {sizes}{groups}"
 
 
-def _own_arguments(conv: _Conv) -> tuple[tuple[gs.Tensor, ...], dict[int, str]]:
-    """Input, weights, then bias or zero points that are read; and the C text behind node inputs 2 and 3
-    (``{o}`` stands for the output channel)."""
-    own, extra = [conv.source, conv.node.inputs[1]], {}
-    for index in (2, 3):
-        tensor = input_at(conv.node, index)
-        if tensor is None:
-            continue
-        values = values_of(tensor).reshape(-1) if is_constant(tensor) else None
-        if values is not None and not conv.floating and bool((values == values[0]).all()):
-            if int(values[0]):
-                extra[index] = str(int(values[0]))
-            continue
-        scalar = elements(shape_of(tensor)) == 1
-        extra[index] = f"in{len(own)}[{'0' if scalar else '{o}'}]"
-        own.append(tensor)
-    return tuple(own), extra
+class _Writer:
+    """Writes one kernel and collects what it reads."""
 
-
-def _write(
-    conv: _Conv, epilogue: Body | None, first: int, extra: dict[int, str], packed: bool, code: Code, uses: Uses
-) -> None:
-    batch, group, output = ("n", conv.batch), ("g", conv.groups), ("o", conv.outputs)
-    space = [(window.name, window.out) for window in conv.windows]
-    order = [batch, *space, group, output] if conv.channels_last else [batch, group, output, *space]
-    with code.loops(order) as names:
-        at = dict(zip((name for name, _ in order), names, strict=True))
-        channel = ((at["g"], conv.outputs), (at["o"], 1))
-        dtype = dtype_of(conv.result)
-        start = loaded(extra[2], dtype) if conv.floating and 2 in extra else literal(0, dtype)
-        code.line(f"{scalar_type(dtype)} acc = {start.format(o=affine(channel))};")
-        _taps(conv, at, channel, extra, packed, code)
-        coordinates = _coordinates(conv, at, channel)
-
-        def index(seen: tuple[int, ...]) -> str:
-            strides = row_major(seen)
-            terms = [
-                (name, factor * stride)
-                for axis, stride, size in zip(coordinates, strides, seen, strict=True)
-                for name, factor in axis
-                if size != 1
-            ]
-            return affine(terms)
-
-        place = f"out0[{index(shape_of(conv.result))}]"
+    def __init__(self, conv: ConvShape, epilogue: Body | None, machine: Machine) -> None:
+        self.conv, self.epilogue, self.code, self.uses = conv, epilogue, Code(), Uses()
+        self.dtype, self.source_type = dtype_of(conv.result), dtype_of(conv.source)
+        self.weight_type = dtype_of(conv.node.inputs[1])
+        self.constants: dict[int, NDArray[np.generic]] = {}
+        self.arguments: list[gs.Tensor] = [conv.source, conv.node.inputs[1]]
+        self.extra = self._extra()
+        self.line = conv.windows[-1]
+        product = Product(self.line.out, conv.outputs, arithmetic(self.dtype).itemsize, self._dot_run())
+        self.tile = tile_for(product, machine)
+        self.along = not self.tile.rows and (product.run > 1 or not is_constant(conv.node.inputs[1]))
+        self.flips = self._flips(machine)
+        self._pack()
+        self.start = self._start()
+        self.outside = self._outside() if self.line.leaves or (self._checked and not self._skips) else ""
+        self.first = len(self.arguments)
         if epilogue:
-            known = {conv.result.name: rounded_sum(dtype, code)}
-            code.lines(statements(epilogue, uses, index, place, first, known))
+            self.arguments += [argument.tensor for argument in epilogue.arguments]
+            self.constants |= packed_constants(epilogue, self.first)
+
+    # What the kernel reads.
+
+    def _argument(self, tensor: gs.Tensor) -> str:
+        self.arguments.append(tensor)
+        return f"in{len(self.arguments) - 1}"
+
+    def _constant(self, name: str, values: NDArray[np.generic]) -> str:
+        import onnx_graphsurgeon as gs
+
+        return self._argument(gs.Constant(f"{self.conv.node.name}/{name}", values))
+
+    def _extra(self) -> dict[int, str]:
+        """C text behind the node's inputs 2 and 3, bias or zero points, where they are not 0; ``{o}`` stands for the
+        output channel."""
+        extra: dict[int, str] = {}
+        for index in (2, 3):
+            tensor = input_at(self.conv.node, index)
+            if tensor is None:
+                continue
+            values = values_of(tensor).reshape(-1) if is_constant(tensor) else None
+            if values is not None and not self.conv.floating and bool((values == values[0]).all()):
+                if int(values[0]):
+                    extra[index] = str(int(values[0]))
+                continue
+            scalar = elements(shape_of(tensor)) == 1
+            extra[index] = f"{self._argument(tensor)}[{'0' if scalar else '{o}'}]"
+        return extra
+
+    def _dot_run(self) -> int:
+        """Bytes side by side along which sums may be reordered."""
+        bytes_only = not self.conv.floating and is_constant(self.conv.node.inputs[1]) and not self.extra
+        return self.conv.run if bytes_only else 0
+
+    def _flips(self, machine: Machine) -> bool:
+        signed = self.source_type == np.int8 and self.weight_type == np.int8
+        return self.along and signed and machine.unsigned_dot and self._dot_run() > 1
+
+    def _pack(self) -> None:
+        """Choose the order of the weights, and with it their strides: output, spatial axes, input channel."""
+        conv, weight, block = self.conv, self.conv.node.inputs[1], self.tile.outputs
+        kernel = tuple(window.kernel for window in conv.windows)
+        outputs = conv.groups * conv.outputs
+        self.depth = conv.taps * conv.inputs
+        if not is_constant(weight):
+            self.output_step, self.input_step, *steps = row_major((outputs, conv.inputs, *kernel))
+            self.tap_steps = tuple(steps)
+        elif self.along:
+            self.constants[1] = packed_along(values_of(weight))
+            self.output_step, *steps, self.input_step = row_major((outputs, *kernel, conv.inputs))
+            self.tap_steps = tuple(steps)
         else:
-            code.line(f"{place} = {stored('acc', dtype)};")
+            self.constants[1] = packed_across(values_of(weight), conv.groups, block)
+            *steps, self.input_step, self.output_step = row_major((*kernel, conv.inputs, block))
+            self.tap_steps = tuple(steps)
 
+    def _start(self) -> str:
+        """C text of a sum before the first product; ``{o}`` stands for the output channel."""
+        if self.conv.floating and 2 in self.extra:
+            return loaded(self.extra[2], self.dtype)
+        if self.flips:
+            weight = values_of(self.conv.node.inputs[1]).astype(np.int32)
+            total = weight.sum(axis=tuple(range(1, weight.ndim)), dtype=np.int32)
+            return f"{self._constant('moved', -128 * total)}[{{o}}]"
+        return literal(0, arithmetic(self.dtype))
 
-def _coordinates(
-    conv: _Conv, at: dict[str, str], channel: tuple[tuple[str, int], ...]
-) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """The result's index along each axis, as affine terms."""
-    space = tuple(((at[window.name], 1),) for window in conv.windows)
-    batch = ((at["n"], 1),)
-    return (batch, *space, channel) if conv.channels_last else (batch, channel, *space)
+    @property
+    def _checked(self) -> bool:
+        """Whether whole lines can lie outside."""
+        return any(window.leaves for window in self.conv.windows[:-1])
 
+    @property
+    def fill_text(self) -> str:
+        """What stands for an element outside of the input: what a fused Pad writes, or the zero point."""
+        return str(self.conv.fill) if self.conv.floating else self.extra.get(2, str(self.conv.fill))
 
-def _taps(
-    conv: _Conv,
-    at: dict[str, str],
-    channel: tuple[tuple[str, int], ...],
-    extra: dict[int, str],
-    packed: bool,
-    code: Code,
-) -> None:
-    """The loops over kernel taps and input channels that add to ``acc``."""
-    sizes = tuple(window.size for window in conv.windows)
-    depth = conv.groups * conv.inputs
-    if conv.channels_last:
-        strides = row_major((conv.batch, *sizes, depth))
-        batch_step, space_steps, channel_step = strides[0], strides[1:-1], strides[-1]
-    else:
-        strides = row_major((conv.batch, depth, *sizes))
-        batch_step, channel_step, space_steps = strides[0], strides[1], strides[2:]
-    kernel = tuple(window.kernel for window in conv.windows)
-    total = conv.groups * conv.outputs
-    weight_strides = row_major((total, *kernel, conv.inputs) if packed else (total, conv.inputs, *kernel))
-    tap_steps = weight_strides[1:-1] if packed else weight_strides[2:]
-    input_step = weight_strides[-1] if packed else weight_strides[1]
-    with ExitStack() as stack:
-        for window in conv.windows:
-            if window.leaves:
-                head = f"for (int32_t k{window.name} = 0; k{window.name} < {window.kernel}; k{window.name}++)"
-                stack.enter_context(code.block(head))
-                terms, offset = window.position
-                code.line(f"const int32_t i{window.name} = {affine(terms, offset)};")
+    @property
+    def _skips(self) -> bool:
+        """Whether lines outside of the input may be left out."""
+        return self.conv.floating or 2 in self.extra or self.conv.fill == (-128 if self.flips else 0)
+
+    def _outside(self) -> str:
+        """The text of a line of padding: constant, or the zero point that is known at run time."""
+        text = self.fill_text
+        if self.stepped and text.startswith("in"):
+            return text.partition("[")[0]
+        length = 1 if self.stepped else self.conv.inputs
+        value = np.full(length, int(text)) if not self.conv.floating else np.zeros(length)
+        return self._constant("outside", value.astype(self.source_type))
+
+    @property
+    def stepped(self) -> bool:
+        """Whether padding is one element that all channels read."""
+        return self.conv.strides[2] != 1 or self.fill_text.startswith("in")
+
+    # The loops.
+
+    def write(self) -> None:
+        """All of the body."""
+        conv, code, tile = self.conv, self.code, self.tile
+        with ExitStack() as stack:
+            n, g = stack.enter_context(code.loops([("n", conv.batch), ("g", conv.groups)]))
+            block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
+            self.at = {"n": n, "g": g}
+            for window in conv.windows[:-1]:
+                self.at[window.name] = stack.enter_context(code.loop(window.name, window.out))
+                self._lines(window)
+            _, x = stack.enter_context(tiles(code, self.line.name, self.line.out, tile.positions))
+            self.at[self.line.name] = x
+            self.channel = ((g, conv.outputs), (o, 1))
+            self.weights = self._weight_terms(g, block, o)
+            sums = TileWriter(code, tile, self.dtype, self._first_value)
+            sums.open()
+            inside = self._inside(x)
+            if inside:
+                with code.block(f"if ({mostly(self.uses)}({inside}))"):
+                    self._middle(sums)
+                with code.block("else"):
+                    self._edge(sums)
+            elif inside is None:
+                self._edge(sums)
             else:
-                stack.enter_context(code.loop(f"k{window.name}", window.kernel))
-        weight = [(name, factor * weight_strides[0]) for name, factor in channel]
-        weight += [
-            (f"k{window.name}" if window.kernel > 1 else "", step)
-            for window, step in zip(conv.windows, tap_steps, strict=True)
-        ]
-        inner = "i" if conv.inputs > 1 else ""
-        weight_place = f"in1[{affine([*weight, (inner, input_step)])}]"
-        outside = " || ".join(window.outside for window in conv.windows if window.leaves)
-        if outside:
-            with code.block(f"if ({outside})"):
-                if conv.fill:
-                    with code.loop("i", conv.inputs):
-                        code.line(f"acc += {conv.fill} * {weight_place};")
-                code.line("continue;")
-        source = [(at["n"], batch_step), (at["g"], conv.inputs * channel_step)]
-        offset = 0
-        for window, step in zip(conv.windows, space_steps, strict=True):
-            source += window.terms(step)
-            offset += window.offset * step
-        with code.loop("i", conv.inputs):
-            x = factor(f"in0[{affine([*source, (inner, channel_step)], offset)}]", dtype_of(conv.source), code)
-            weight_value = loaded(weight_place, dtype_of(conv.node.inputs[1]))
-            if not conv.floating:
-                x = minus(x, extra.get(2, ""))
-                weight_value = minus(weight_value, extra.get(3, "").format(o=affine(channel)))
-            code.line(f"acc += {x} * {weight_value};")
+                self._middle(sums)
+            sums.close()
+            self._finish()
+
+    def _lines(self, window: Window) -> None:
+        """Declare which taps along an outer axis lie inside of the input, where some lie outside."""
+        if not window.leaves or not self._skips:
+            return
+        name, reach = window.name, (window.kernel - 1) * window.dilation
+        position = affine([(self.at[name], window.stride)])
+        first, end = "0", str(window.kernel)
+        if window.leaves_before:
+            taps = _divided(f"{window.before} - {position}", window.dilation)
+            first = f"{position} < {window.before} ? {taps} : 0"
+        if window.leaves_after:
+            limit = window.size + window.before
+            taps = _divided(f"{limit} - {position}", window.dilation)
+            first_out = limit - reach
+            end = f"{position} < {first_out} ? {window.kernel} : {taps}" if first_out > 0 else taps
+        self.code.line(f"const int32_t first_{name} = {first}, end_{name} = {end};")
+
+    def _inside(self, x: str) -> str | None:
+        """The condition that all taps of a tile lie inside of the input: empty where they always do, None where they
+        never do."""
+        window, checks = self.line, []
+        first, last = _inner(window)
+        if last - first + 1 < self.tile.positions:
+            return None
+        if first > 0:
+            checks.append(f"{x or 0} >= {first}")
+        if last < window.out - 1:
+            checks.append(f"{x or 0} <= {last - self.tile.positions + 1}")
+        for outer in () if self._skips else self.conv.windows[:-1]:
+            low, high = _inner(outer)
+            if high < low:
+                return None
+            checks += [f"{self.at[outer.name] or 0} >= {low}"] if low > 0 else []
+            checks += [f"{self.at[outer.name] or 0} <= {high}"] if high < outer.out - 1 else []
+        return " && ".join(checks)
+
+    def _weight_terms(self, g: str, block: str, o: str) -> list[tuple[str, int]]:
+        """Terms of the index of the tile's first weight."""
+        if is_constant(self.conv.node.inputs[1]) and not self.along:
+            blocks = -(-self.conv.outputs // self.tile.outputs)
+            return [(g, blocks * self.depth * self.tile.outputs), (block, self.depth)]
+        return [(g, self.conv.outputs * self.output_step), (o, self.output_step)]
+
+    def _first_value(self, k: str, number: int) -> str:
+        return self.start.format(o=affine((*self.channel, (k, 1)), number))
+
+    def _outer_taps(self, stack: ExitStack) -> list[str]:
+        """Loops over the taps of outer axes; gives their variables."""
+        names = []
+        for window in self.conv.windows[:-1]:
+            k = f"k{window.name}"
+            if window.leaves and self._skips:
+                head = f"for (int32_t {k} = first_{window.name}; {k} < end_{window.name}; {k}++)"
+                stack.enter_context(self.code.block(head))
+            else:
+                k = stack.enter_context(self.code.loop(k, window.kernel))
+            names.append(k)
+        return names
+
+    def _outer_place(self, taps: list[str]) -> tuple[list[tuple[str, int]], int]:
+        """Terms and constant of the index of an input line, all outer taps given."""
+        batch, space, channel = self.conv.strides
+        terms, offset = [(self.at["n"], batch), (self.at["g"], self.conv.inputs * channel)], 0
+        for window, step, k in zip(self.conv.windows[:-1], space[:-1], taps, strict=True):
+            terms += [(self.at[window.name], window.stride * step), (k, window.dilation * step)]
+            offset -= window.before * step
+        return terms, offset
+
+    def _middle(self, sums: TileWriter) -> None:
+        """Add the products of a tile whose taps all lie inside of the input."""
+        conv, line, code = self.conv, self.line, self.code
+        _, space, channel = conv.strides
+        with ExitStack() as stack:
+            taps = self._outer_taps(stack)
+            weights = [*self.weights, *zip(taps, self.tap_steps[:-1], strict=True)]
+            length, k = conv.run, ""
+            if not conv.merges_taps:
+                length, k = conv.inputs, stack.enter_context(code.loop(f"k{line.name}", line.kernel))
+                weights.append((k, self.tap_steps[-1]))
+            terms, offset = self._outer_place(taps)
+            terms += [(self.at[line.name], line.stride * space[-1]), (k, line.dilation * space[-1])]
+            place = address("in0", terms, offset - line.before * space[-1])
+            code.line(f"const {c_type(self.source_type)} *const a = {place};")
+            code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
+            step = line.stride * space[-1]
+            i = stack.enter_context(code.loop("i", length))
+            values = [f"a[{affine([(i, channel)], p * step)}]" for p in range(self.tile.positions)]
+            self._products(sums, i, values)
+
+    def _edge(self, sums: TileWriter) -> None:
+        """Add the products of a tile some of whose taps may lie outside of the input."""
+        conv, line, code = self.conv, self.line, self.code
+        _, space, channel = conv.strides
+        ctype = c_type(self.source_type)
+        with ExitStack() as stack:
+            taps = self._outer_taps(stack)
+            outside = []
+            for window, tap in zip(conv.windows[:-1], taps, strict=True):
+                if window.leaves and not self._skips:
+                    terms = ((self.at[window.name], window.stride), (tap, window.dilation))
+                    code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
+                    outside.append(window.outside)
+            k = stack.enter_context(code.loop(f"k{line.name}", line.kernel))
+            weights = [*self.weights, *zip([*taps, k], self.tap_steps, strict=True)]
+            code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
+            code.line(f"const {ctype} *from[{self.tile.positions}];")
+            if self.stepped:
+                code.line(f"int32_t step[{self.tile.positions}];")
+            with code.loop("p", self.tile.positions) as p:
+                terms = [(self.at[line.name], line.stride), (p, line.stride), (k, line.dilation)]
+                code.line(f"const int32_t i{line.name} = {affine(terms, -line.before)};")
+                outside += [line.outside] if line.leaves else []
+                terms, offset = self._outer_place(taps)
+                place = address("in0", [*terms, (f"i{line.name}", space[-1])], offset)
+                code.line(f"from[{p or 0}] = {' || '.join(outside)} ? {self.outside} : {place};")
+                if self.stepped:
+                    code.line(f"step[{p or 0}] = {' || '.join(outside)} ? 0 : {channel};")
+            with code.loop("i", conv.inputs) as i:
+                index = (lambda p: f"{i or 0} * step[{p}]") if self.stepped else (lambda p: i or "0")
+                self._products(sums, i, [f"from[{p}][{index(p)}]" for p in range(self.tile.positions)])
+
+    def _products(self, sums: TileWriter, i: str, places: list[str]) -> None:
+        """One step of the reduction: the values at these places by the weights at ``b``."""
+        zero = "" if self.conv.floating else self.extra.get(2, "")
+        values = [minus(loaded(place, self.source_type), zero) for place in places]
+        if self.flips:
+            values = [f"(uint8_t)({value} ^ 0x80)" for value in values]
+
+        def weight(k: str, number: int) -> str:
+            terms, offset = [(i, self.input_step), (k, self.output_step)], number * self.output_step
+            text = loaded(f"b[{affine(terms, offset)}]", self.weight_type)
+            if self.conv.floating:
+                return text
+            return minus(text, self.extra.get(3, "").format(o=affine((*self.channel, (k, 1)), number)))
+
+        sums.add(values, weight)
+
+    def _finish(self) -> None:
+        """What is fused behind the sums, and the store."""
+        conv, code = self.conv, self.code
+        with code.loops([("p", self.tile.positions), ("k", self.tile.outputs)]) as (p, k):
+            mutable = self.epilogue is not None and arithmetic(self.dtype) != self.dtype
+            value = f"sums[{p or 0}][{k or 0}]"
+            space = [((self.at[window.name], 1),) for window in conv.windows[:-1]]
+            positions = ((self.at[self.line.name], 1), (p, 1))
+            channel = (*self.channel, (k, 1))
+            batch = ((self.at["n"], 1),)
+            coordinates = [batch, *space, positions, channel]
+            if not conv.channels_last:
+                coordinates = [batch, channel, *space, positions]
+
+            def index(shape: tuple[int, ...]) -> str:
+                seen = conv.seen(shape)
+                terms = [
+                    (name, factor * stride)
+                    for axis, stride, size in zip(coordinates, row_major(seen), seen, strict=True)
+                    for name, factor in axis
+                    if size != 1
+                ]
+                return affine(terms)
+
+            place = f"out0[{index(shape_of(conv.result))}]"
+            if self.epilogue is None:
+                code.line(f"{place} = {stored(value, self.dtype)};")
+                return
+            code.line(f"{'' if mutable else 'const '}{scalar_type(self.dtype)} acc = {value};")
+            known = {conv.result.name: rounded_sum(self.dtype, code)}
+            code.lines(statements(self.epilogue, self.uses, index, place, self.first, known))
+
+
+def _inner(window: Window) -> tuple[int, int]:
+    """The first and the last output position whose taps all lie inside of the input."""
+    reach = (window.kernel - 1) * window.dilation
+    last = (window.size - 1 - reach + window.before) // window.stride
+    return max(0, -(-window.before // window.stride)), min(window.out - 1, last)
+
+
+def _divided(text: str, divisor: int) -> str:
+    """The quotient, rounded up, of a text whose value is not negative where it matters."""
+    return text if divisor == 1 else f"({text} + {divisor - 1}) / {divisor}"

@@ -1,105 +1,44 @@
 """Matrix products: MatMulInteger, MatMul, Gemm, with batch axes and broadcasting, and elementwise epilogues.
 
-A constant second operand is stored transposed ([..., N, K]), so that both operands are read contiguously.
+Results are computed in tiles of rows times columns (kernels/blocked.py). A constant second operand is stored in the
+order in which tiles read it. Every sum takes its products in the order of the first operand's columns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.host.graph import (
-    dtype_of,
-    elements,
-    input_at,
-    integer,
-    is_constant,
-    number,
-    shape_of,
-    values_of,
-)
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import dtype_of, elements, input_at, is_constant, number, shape_of, values_of
+from match_core.host.kernels.blocked import TileWriter, address, tiles, wraps_around
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
-from match_core.host.kernels.elementwise import Body, body, describe, factor, packed_constants, rounded_sum, statements
-from match_core.host.kernels.nest import Nest, broadcast_strides, merge, row_major
-from match_core.host.kernels.scalar import loaded, moved_halves, scalar_type, stored, wide_unsigned
+from match_core.host.kernels.dense_shape import DENSE_OPS, DenseShape, dense_shape, rows_of
+from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
+from match_core.host.kernels.nest import broadcast_strides, row_major
+from match_core.host.kernels.packing import packed_across
+from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored, wide_unsigned
+from match_core.host.kernels.tiling import Product, tile_for
 from match_core.host.kernels.work import Work
+from match_core.host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
-DENSE_OPS = ("MatMulInteger", "MatMul", "Gemm")
+__all__ = ["DENSE_OPS", "build_dense"]
 
 
-@dataclass(frozen=True)
-class _Product:
-    """``shape`` is [batch..., M, N] with M or N of 1 where an operand is a vector; strides are per axis of it."""
-
-    node: gs.Node
-    shape: tuple[int, ...]
-    depth: int
-    a_strides: tuple[int, ...]
-    a_step: int
-    b_strides: tuple[int, ...]
-    b_step: int
-    packed: NDArray[np.generic] | None
-
-    @property
-    def result(self) -> gs.Tensor:
-        return self.node.outputs[0]
-
-    @property
-    def integer(self) -> bool:
-        return bool(self.node.op == "MatMulInteger")
-
-
-def _product(node: gs.Node) -> _Product:
-    a, b = shape_of(node.inputs[0]), shape_of(node.inputs[1])
-    a, b = (a if len(a) > 1 else (1, *a)), (b if len(b) > 1 else (*b, 1))
-    trans_a = node.op == "Gemm" and integer(node, "transA", 0) != 0
-    trans_b = node.op == "Gemm" and integer(node, "transB", 0) != 0
-    rows, depth = (a[-1], a[-2]) if trans_a else (a[-2], a[-1])
-    columns = b[-2] if trans_b else b[-1]
-    rank = max(len(a), len(b))
-    a_batch, b_batch = ((1,) * (rank - len(s)) + s[:-2] for s in (a, b))
-    batch = tuple(max(one, two) for one, two in zip(a_batch, b_batch, strict=True))
-    packed = None
-    if is_constant(node.inputs[1]) and not trans_b:
-        packed = np.ascontiguousarray(np.swapaxes(values_of(node.inputs[1]).reshape(b), -1, -2))
-    a_outer = _batch_strides(a_batch, rows * depth)
-    b_outer = _batch_strides(b_batch, columns * depth)
-    row_step, a_step = (1, rows) if trans_a else (depth, 1)
-    column_step, b_step = (depth, 1) if trans_b or packed is not None else (1, columns)
-    return _Product(
-        node=node,
-        shape=(*batch, rows, columns),
-        depth=depth,
-        a_strides=(*a_outer, row_step if rows > 1 else 0, 0),
-        a_step=a_step,
-        b_strides=(*b_outer, 0, column_step if columns > 1 else 0),
-        b_step=b_step,
-        packed=packed,
-    )
-
-
-def _batch_strides(batch: tuple[int, ...], matrix: int) -> tuple[int, ...]:
-    return tuple(stride * matrix for stride in broadcast_strides(batch))
-
-
-def build_dense(nodes: tuple[gs.Node, ...], function: str) -> Built:
+def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
     """The kernel of a matrix product and the elementwise operators on its result."""
-    product, code, uses = _product(nodes[0]), Code(), Uses()
+    product = dense_shape(nodes[0])
     epilogue = body(nodes[1:], given=(product.result.name,)) if len(nodes) > 1 else None
-    own, extra = _own_arguments(product)
-    arguments = own + (tuple(argument.tensor for argument in epilogue.arguments) if epilogue else ())
-    constants = {} if product.packed is None else {1: product.packed}
-    if epilogue:
-        constants |= packed_constants(epilogue, len(own))
-    _write(product, epilogue, len(own), extra, code, uses)
-    outputs = nodes[-1].outputs[:1]
+    writer = _Writer(product, epilogue, machine)
+    writer.write()
+    arguments, outputs = tuple(writer.arguments), nodes[-1].outputs[:1]
     macs = elements(product.shape) * product.depth
     work = Work(macs=macs) if product.integer else Work(floating_macs=macs)
     work += moved_halves(dtype_of(product.result), 2 * macs + elements(product.shape))
@@ -108,107 +47,182 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str) -> Built:
     sizes = "x".join(str(size) for size in (*product.shape[:-1], product.depth, product.shape[-1]))
     tail = f", {describe(epilogue)}" if epilogue else ""
     comment = f"{product.node.op}{tail}: {sizes} multiply-accumulates"
-    return Built(arguments, inline_code(function, comment, arguments, outputs, code.text, uses, constants), work)
+    code = inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
+    return Built(arguments, code, work)
 
 
-def _own_arguments(product: _Product) -> tuple[tuple[gs.Tensor, ...], dict[int, gs.Tensor | str]]:
-    """Both operands and what else is read: Gemm's third input, zero points. The mapping gives, by node input, a
-    literal or the tensor (then read as the argument at its position)."""
-    node = product.node
-    own: list[gs.Tensor] = [node.inputs[0], node.inputs[1]]
-    extra: dict[int, gs.Tensor | str] = {}
-    for index in (2, 3):
-        tensor = input_at(node, index)
-        if tensor is None:
-            continue
-        values = values_of(tensor).reshape(-1) if is_constant(tensor) else None
-        if values is not None and product.integer and bool((values == values[0]).all()):
-            if int(values[0]):
-                extra[index] = str(int(values[0]))
-            continue
-        extra[index] = tensor
-        own.append(tensor)
-    return tuple(own), extra
+class _Writer:
+    """Writes one kernel and collects what it reads."""
 
-
-def _nest(product: _Product, epilogue: Body | None, operands: list[tuple[int, ...]]) -> Nest:
-    rank = len(product.shape)
-    seen = [argument.shape for argument in epilogue.arguments if argument.shape is not None] if epilogue else []
-    operands = [*operands, *(_aligned(shape, product, rank) for shape in seen)]
-    return merge(product.shape, [row_major(product.shape), product.a_strides, product.b_strides, *operands])
-
-
-def _aligned(seen: tuple[int, ...], product: _Product, rank: int) -> tuple[int, ...]:
-    """Strides over the product's axes of a tensor that has the result's rank (vector operands drop an axis)."""
-    if len(seen) == rank:
-        return broadcast_strides(seen)
-    return row_major(product.shape) if elements(seen) > 1 else (0,) * rank
-
-
-def _write(
-    product: _Product, epilogue: Body | None, first: int, extra: dict[int, gs.Tensor | str], code: Code, uses: Uses
-) -> None:
-    places: dict[int, tuple[int, ...]] = {}
-    for index, tensor in extra.items():
-        if not isinstance(tensor, str):
-            places[index] = _extra_strides(product, index, tensor)
-    nest, rank = _nest(product, epilogue, list(places.values())), len(product.shape)
-    names: dict[int, str] = {}
-    position = 2
-    for index, tensor in extra.items():
-        if isinstance(tensor, str):
-            names[index] = tensor
-        else:
-            names[index] = f"in{position}[{nest.index(places[index])}]"
-            position += 1
-    dtype = dtype_of(product.result)
-    with code.loops(nest.variables):
-        code.line(f"{scalar_type(dtype)} acc = {literal(0, dtype)};")
-        with code.loop("d", product.depth) as step:
-            a = f"in0[{affine((*nest.terms(product.a_strides), (step, product.a_step)))}]"
-            b = f"in1[{affine((*nest.terms(product.b_strides), (step, product.b_step)))}]"
-            a = factor(a, dtype_of(product.node.inputs[0]), code)
-            b = loaded(b, dtype_of(product.node.inputs[1]))
-            if product.integer:
-                a, b = minus(a, names.get(2, "")), minus(b, names.get(3, ""))
-            if product.integer or dtype.kind == "f":
-                code.line(f"acc += {a} * {b};")
-            else:  # whole numbers of any size wrap around
-                wide = wide_unsigned(dtype)
-                code.line(f"acc = ({scalar_type(dtype)})(({wide})acc + ({wide}){a} * ({wide}){b});")
-        if not product.integer:
-            _finish_gemm(product.node, dtype, names.get(2, ""), code)
-        place = f"out0[{nest.index(row_major(product.shape))}]"
+    def __init__(self, product: DenseShape, epilogue: Body | None, machine: Machine) -> None:
+        self.product, self.epilogue, self.code, self.uses = product, epilogue, Code(), Uses()
+        self.node, self.dtype = product.node, dtype_of(product.result)
+        self.a_type, self.b_type = dtype_of(self.node.inputs[0]), dtype_of(self.node.inputs[1])
+        self.constants: dict[int, NDArray[np.generic]] = {}
+        self.arguments: list[gs.Tensor] = [self.node.inputs[0], self.node.inputs[1]]
+        self.extra = self._extra()
+        seen = [argument.shape for argument in epilogue.arguments if argument.shape is not None] if epilogue else []
+        strides = [item for _, item in self.extra.values() if isinstance(item, tuple)]
+        self.rows = rows_of(product, [product.a_strides, *strides, *map(product.aligned, seen)])
+        wanted = Product(self.rows.rows, product.columns, arithmetic(self.dtype).itemsize, self._dot_run())
+        self.tile = tile_for(wanted, machine)
+        self.along = not self.tile.rows and (wanted.run > 1 or (product.transposed and not product.constant))
+        self._pack()
+        signed = self.a_type == np.int8 and self.b_type == np.int8
+        self.flips = self.along and signed and machine.unsigned_dot and product.constant and wanted.run > 1
+        self.start = self._start()
+        self.first = len(self.arguments)
         if epilogue:
+            self.arguments += [argument.tensor for argument in epilogue.arguments]
+            self.constants |= packed_constants(epilogue, self.first)
+
+    def _argument(self, tensor: gs.Tensor) -> str:
+        self.arguments.append(tensor)
+        return f"in{len(self.arguments) - 1}"
+
+    def _extra(self) -> dict[int, tuple[str, tuple[int, ...] | None]]:
+        """Gemm's third input, zero points: by node input a literal and None, or the argument's name and its strides
+        over the product's axes. Zero points that are 0 are left out."""
+        extra: dict[int, tuple[str, tuple[int, ...] | None]] = {}
+        for index in (2, 3):
+            tensor = input_at(self.node, index)
+            if tensor is None:
+                continue
+            values = values_of(tensor).reshape(-1) if is_constant(tensor) else None
+            if values is not None and self.product.integer and bool((values == values[0]).all()):
+                if int(values[0]):
+                    extra[index] = (str(int(values[0])), None)
+                continue
+            extra[index] = (self._argument(tensor), self._extra_strides(index, tensor))
+        return extra
+
+    def _extra_strides(self, index: int, tensor: gs.Tensor) -> tuple[int, ...]:
+        """Strides of Gemm's third input (broadcast to M x N), or of a zero point: per row of the first operand, per
+        column of the second, or one value."""
+        shape, rank = shape_of(tensor), len(self.product.shape)
+        if not self.product.integer or elements(shape) == 1:
+            return broadcast_strides((1,) * (rank - len(shape)) + shape)
+        if len(shape) == 1:
+            return tuple(int(axis == (rank - 2 if index == 2 else rank - 1)) for axis in range(rank))
+        return broadcast_strides((1,) * (rank - len(shape)) + shape)
+
+    def _dot_run(self) -> int:
+        """Bytes side by side along which sums may be reordered."""
+        product = self.product
+        contiguous = product.a_step == 1 and (product.constant or product.b_step == 1)
+        return product.depth if product.integer and contiguous and not self.extra else 0
+
+    def _pack(self) -> None:
+        """Choose the order of the second operand, and with it its strides: matrices, columns, along the sum."""
+        product, block = self.product, self.tile.outputs
+        self.packed = product.constant and not self.along
+        self.matrix = product.depth * product.columns
+        self.column_step, self.step = product.b_column_step, product.b_step
+        if self.packed:
+            matrices = [packed_across(matrix, 1, block) for matrix in product.columns_first()]
+            self.constants[1] = np.stack(matrices)
+            self.matrix = matrices[0].size
+            self.column_step, self.step = 1, block
+        elif product.constant:
+            self.constants[1] = product.columns_first()
+            self.column_step, self.step = product.depth, 1
+
+    def _start(self) -> tuple[str, tuple[int, ...]]:
+        """Where sums start: a literal, or an array with strides over the product's axes."""
+        none = (0,) * len(self.product.shape)
+        if not self.flips:
+            return literal(0, arithmetic(self.dtype)), none
+        import onnx_graphsurgeon as gs
+
+        total = self.product.columns_first().astype(np.int32).sum(axis=-1, dtype=np.int32)
+        name = self._argument(gs.Constant(f"{self.node.name}/moved", -128 * total))
+        return name, (*self.product.b_strides(self.product.columns), 1)
+
+    def _place(self, name: str, strides: tuple[int, ...] | None, row: tuple[str, int], column: tuple[str, int]) -> str:
+        """The text of a tensor's element; row and column in the tile are a variable and a number each."""
+        if strides is None or (name[:2] != "in" and not any(strides)):
+            return name
+        terms = [*self.rows.terms(strides, self.row), (self.column, strides[-1])]
+        terms += [(row[0], self.rows.step(strides)), (column[0], strides[-1])]
+        return f"{name}[{affine(terms, row[1] * self.rows.step(strides) + column[1] * strides[-1])}]"
+
+    def write(self) -> None:
+        """All of the body."""
+        product, code, tile = self.product, self.code, self.tile
+        with ExitStack() as stack:
+            stack.enter_context(code.loops([(name, size) for name, size, _ in self.rows.outer]))
+            block, self.column = stack.enter_context(tiles(code, "o", product.columns, tile.outputs))
+            _, self.row = stack.enter_context(tiles(code, "r", self.rows.rows, tile.positions))
+            sums = TileWriter(code, tile, self.dtype, lambda k, n: self._place(*self.start, ("", 0), (k, n)))
+            sums.open()
+            self._products(sums, block)
+            sums.close()
+            self._finish()
+
+    def _products(self, sums: TileWriter, block: str) -> None:
+        product, code, rows = self.product, self.code, self.rows
+        place = address("in0", rows.terms(product.a_strides, self.row))
+        code.line(f"const {c_type(self.a_type)} *const a = {place};")
+        first = (block, product.depth) if self.packed else (self.column, self.column_step)
+        place = address("in1", [*rows.terms(product.b_strides(self.matrix), ""), first])
+        code.line(f"const {c_type(self.b_type)} *const b = {place};")
+        with code.loop("i", product.depth) as i:
+            step = rows.step(product.a_strides)
+            values = []
+            for p in range(self.tile.positions):
+                value = loaded(f"a[{affine([(i, product.a_step)], p * step)}]", self.a_type)
+                if product.integer and 2 in self.extra:
+                    value = minus(value, self._place(*self.extra[2], ("", p), ("", 0)))
+                values.append(f"(uint8_t)({value} ^ 0x80)" if self.flips else value)
+
+            def weight(k: str, number: int) -> str:
+                terms, offset = [(i, self.step), (k, self.column_step)], number * self.column_step
+                value = loaded(f"b[{affine(terms, offset)}]", self.b_type)
+                if product.integer and 3 in self.extra:
+                    value = minus(value, self._place(*self.extra[3], ("", 0), (k, number)))
+                return value
+
+            sums.add(values, weight, wraps_around(self.dtype, product.integer))
+
+    def _finish(self) -> None:
+        """Gemm's factors and third input, what is fused behind the product, and the store."""
+        code, result = self.code, row_major(self.product.shape)
+        with code.loops([("p", self.tile.positions), ("k", self.tile.outputs)]) as (p, k):
+
+            def index(strides: tuple[int, ...]) -> str:
+                return self._place("in", strides, (p, 0), (k, 0))[3:-1]
+
+            value, target = f"sums[{p or 0}][{k or 0}]", f"out0[{index(result)}]"
+            if not self.product.integer:
+                addend = self._place(*self.extra[2], (p, 0), (k, 0)) if 2 in self.extra else ""
+                value = _finished_gemm(self.node, self.dtype, value, addend)
+            if self.epilogue is None:
+                code.line(f"{target} = {stored(value, self.dtype)};")
+                return
+            mutable = arithmetic(self.dtype) != self.dtype
+            code.line(f"{'' if mutable else 'const '}{scalar_type(self.dtype)} acc = {value};")
+            known = {self.product.result.name: rounded_sum(self.dtype, code)}
 
             def index_of(seen: tuple[int, ...]) -> str:
-                return nest.index(_aligned(seen, product, rank))
+                return index(self.product.aligned(seen))
 
-            known = {product.result.name: rounded_sum(dtype, code)}
-            code.lines(statements(epilogue, uses, index_of, place, first, known))
-        else:
-            code.line(f"{place} = {stored('acc', dtype)};")
+            code.lines(statements(self.epilogue, self.uses, index_of, target, self.first, known))
 
 
-def _extra_strides(product: _Product, index: int, tensor: gs.Tensor) -> tuple[int, ...]:
-    """Strides of Gemm's third input (broadcast to M x N), or of a zero point: per row of the first operand, per
-    column of the second, or one value."""
-    shape, rank = shape_of(tensor), len(product.shape)
-    if not product.integer or elements(shape) == 1:
-        return broadcast_strides((1,) * (rank - len(shape)) + shape)
-    if len(shape) == 1:
-        return tuple(int(axis == (rank - 2 if index == 2 else rank - 1)) for axis in range(rank))
-    return broadcast_strides((1,) * (rank - len(shape)) + shape)
-
-
-def _finish_gemm(node: gs.Node, dtype: np.dtype[np.generic], addend: str, code: Code) -> None:
-    """alpha * sum + beta * C."""
+def _finished_gemm(node: gs.Node, dtype: np.dtype[np.generic], value: str, addend: str) -> str:
+    """alpha * sum + beta * C; of whole numbers, which wrap around, alpha and beta are whole."""
     alpha = number(node, "alpha", 1.0) if node.op == "Gemm" else 1.0
     beta = number(node, "beta", 1.0) if node.op == "Gemm" else 1.0
-    scaled = "acc" if alpha == 1.0 else f"acc * {literal(alpha, dtype)}"
-    if addend:
-        addend = loaded(addend, dtype)
-        term = addend if beta == 1.0 else f"{literal(beta, dtype)} * {addend}"
-        code.line(f"acc = {scaled} + {term};")
-    elif scaled != "acc":
-        code.line(f"acc = {scaled};")
+    own = arithmetic(dtype)
+    if own.kind in "iu":
+        wide = wide_unsigned(own)
+        scaled = value if alpha == 1.0 else f"({wide}){value} * ({wide}){literal(int(alpha), own)}"
+        if not addend:
+            return scaled if alpha == 1.0 else f"({c_type(own)})({scaled})"
+        term = f"({wide}){addend}" if beta == 1.0 else f"({wide}){addend} * ({wide}){literal(int(beta), own)}"
+        return f"({c_type(own)})({f'({wide}){scaled}' if alpha == 1.0 else scaled} + {term})"
+    scaled = value if alpha == 1.0 else f"{value} * {literal(alpha, own)}"
+    if not addend:
+        return scaled
+    addend = loaded(addend, dtype)
+    return f"{scaled} + {addend if beta == 1.0 else f'{literal(beta, own)} * {addend}'}"

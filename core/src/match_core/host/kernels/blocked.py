@@ -1,0 +1,147 @@
+"""Tiles of results whose sums are kept side by side: what convolutions and matrix products have in common.
+
+A tile is some positions (pixels, rows of a matrix) times some outputs (channels, columns). Each step of the reduction
+reads one value per position and one weight per output and multiplies all pairs, so that every value that is loaded is
+used several times. Each sum takes its products in the order of the reduction. There are two ways to write a tile:
+
+- *rows*: sums are arrays of one row per position, and the innermost loop runs over the outputs of a row. Compilers
+  turn it into vector instructions and keep the rows in registers.
+- *variables*: every sum is a variable of its own. Compilers keep them in registers, and where whole numbers are added
+  along neighbouring bytes, they turn the reduction into dot products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.host.kernels.code import LINE_LENGTH, Code, affine
+from match_core.host.kernels.scalar import arithmetic, is_code, scalar_type, wide_unsigned
+
+if TYPE_CHECKING:
+    #: C text of a value, given the loop variable or the number of its position or output.
+    Place = Callable[[str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """``positions`` times ``outputs`` sums at once, written as ``rows`` or as variables."""
+
+    positions: int
+    outputs: int
+    rows: bool
+
+    @property
+    def sums(self) -> int:
+        """How many sums are kept side by side."""
+        return self.positions * self.outputs
+
+
+class TileWriter:
+    """Writes the sums of one tile. ``dtype`` is the type of the sums; ``start`` gives the text of a sum's first value
+    from the output's index terms (loop variable, number)."""
+
+    def __init__(self, code: Code, tile: Tile, dtype: np.dtype[np.generic], start: Place) -> None:
+        self.code, self.tile, self.dtype, self.start = code, tile, dtype, start
+        self.ctype = scalar_type(dtype)
+
+    def open(self) -> None:
+        """Declare the sums."""
+        code, tile = self.code, self.tile
+        if tile.rows:
+            code.line(f"{self.ctype} sums[{tile.positions}][{tile.outputs}];")
+            with code.loops([("p", tile.positions), ("k", tile.outputs)]) as (p, k):
+                code.line(f"sums[{p or 0}][{k or 0}] = {self.start(k, 0)};")
+            return
+        for p in range(tile.positions):
+            self._declare(self.ctype, [(f"s{p}_{k}", self.start("", k)) for k in range(tile.outputs)])
+
+    def add(self, x: Sequence[str], weight: Place, wraps: bool = False) -> None:
+        """Multiply one value per position with one weight per output: the texts of the values, and of a weight.
+        ``wraps``: the sums are whole numbers of any size, and wrap around."""
+        code, tile = self.code, self.tile
+        self._declare(f"const {self.ctype}", [(f"x{p}", value) for p, value in enumerate(x)])
+        if tile.rows:
+            with code.loop("k", tile.outputs) as k:
+                w = weight(k, 0)
+                if tile.positions > 1 and ("(" in w or "-" in w):
+                    code.line(f"const {self.ctype} w = {w};")
+                    w = "w"
+                for p in range(tile.positions):
+                    code.line(self._step(f"sums[{p}][{k or 0}]", f"x{p}", w, wraps))
+            return
+        self._declare(f"const {self.ctype}", [(f"w{k}", weight("", k)) for k in range(tile.outputs)])
+        for p in range(tile.positions):
+            self._statements([self._step(f"s{p}_{k}", f"x{p}", f"w{k}", wraps) for k in range(tile.outputs)])
+
+    def close(self) -> None:
+        """Leave the sums in the array ``sums``."""
+        if self.tile.rows:
+            return
+        rows = [
+            "{" + ", ".join(f"s{p}_{k}" for k in range(self.tile.outputs)) + "}" for p in range(self.tile.positions)
+        ]
+        head = f"const {self.ctype} sums[{self.tile.positions}][{self.tile.outputs}] = {{"
+        if len(head) + sum(map(len, rows)) < LINE_LENGTH - 24:
+            self.code.line(f"{head}{', '.join(rows)}}};")
+            return
+        self.code.line(head)
+        self.code.lines([f"    {row}," for row in rows])
+        self.code.line("};")
+
+    def _step(self, target: str, x: str, w: str, wraps: bool) -> str:
+        if not wraps:
+            return f"{target} += {x} * {w};"
+        wide = wide_unsigned(self.dtype)
+        return f"{target} = ({self.ctype})(({wide}){target} + ({wide}){x} * ({wide}){w});"
+
+    def _declare(self, ctype: str, pairs: Sequence[tuple[str, str]]) -> None:
+        """``ctype a = ..., b = ...;`` on as few lines as fit."""
+        line = ""
+        for name, value in pairs:
+            item = f"{name} = {value}"
+            if line and self.code.width(f"{line}, {item};") > LINE_LENGTH:
+                self.code.line(f"{line};")
+                line = ""
+            line = f"{line}, {item}" if line else f"{ctype} {item}"
+        self.code.line(f"{line};")
+
+    def _statements(self, texts: Sequence[str]) -> None:
+        line = ""
+        for text in texts:
+            if line and self.code.width(f"{line} {text}") > LINE_LENGTH:
+                self.code.line(line)
+                line = ""
+            line = f"{line} {text}" if line else text
+        self.code.line(line)
+
+
+@contextmanager
+def tiles(code: Code, name: str, size: int, step: int) -> Iterator[tuple[str, str]]:
+    """A loop over tiles of one size; where they do not fit exactly, the last one overlaps the one before it. Gives
+    the loop's variable and that of the tile's first index (empty for a single tile)."""
+    if step >= size:
+        yield "", ""
+        return
+    if size % step == 0:
+        with code.block(f"for (int32_t {name} = 0; {name} < {size}; {name} += {step})"):
+            yield name, name
+        return
+    with code.block(f"for (int32_t {name}0 = 0; {name}0 < {size}; {name}0 += {step})"):
+        code.line(f"const int32_t {name} = {name}0 < {size - step} ? {name}0 : {size - step};")
+        yield f"{name}0", name
+
+
+def address(array: str, terms: Sequence[tuple[str, int]], offset: int = 0) -> str:
+    """``&array[index]``; the array itself where the index is 0."""
+    index = affine(terms, offset)
+    return array if index == "0" else f"&{array}[{index}]"
+
+
+def wraps_around(dtype: np.dtype[np.generic], integer_products: bool) -> bool:
+    """Whether sums of this type are whole numbers of any size (those of 8-bit products are known to fit)."""
+    return not integer_products and not is_code(dtype) and arithmetic(dtype).kind in "iu"
