@@ -177,6 +177,75 @@ def external(path: Path, location: str) -> Path:
     return save(path, [helper.make_node("MatMul", ["x", "w"], ["y"], name="dense")], (1, 8), (1, 8), [weight])
 
 
+def short_weights(path: Path) -> Path:
+    """The file of weights was cut off."""
+    (path.parent / "weights.bin").write_bytes(bytes(100))
+    return external(path, "weights.bin")
+
+
+def deep_functions(path: Path) -> Path:
+    """Local functions that call each other 200 deep."""
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    functions = []
+    for index in range(200):
+        called = ("Neg", "") if index == 199 else (f"f{index + 1}", "own")
+        node = helper.make_node(called[0], ["a"], ["b"], domain=called[1])
+        functions.append(helper.make_function("own", f"f{index}", ["a"], ["b"], [node], imports))
+    save(path, [helper.make_node("f0", ["x"], ["y"], name="call", domain="own")], (1, 8), (1, 8), domains=("own",))
+    model = onnx.load(str(path))
+    model.functions.extend(functions)
+    onnx.save(model, str(path))
+    return path
+
+
+def long_loop(path: Path) -> Path:
+    """A loop of a million steps that are not constant."""
+    scalar, truth = ((), TensorProto.INT64), ((), TensorProto.BOOL)
+    row = ((1, 8), TensorProto.FLOAT)
+    kinds = {"step": scalar, "go": truth, "state": row, "going": truth, "next": row}
+    infos = {name: helper.make_tensor_value_info(name, kind, shape) for name, (shape, kind) in kinds.items()}
+    nodes = [helper.make_node("Identity", ["go"], ["going"]), helper.make_node("Sin", ["state"], ["next"])]
+    inputs, outputs = ([infos[n] for n in names] for names in (("step", "go", "state"), ("going", "next")))
+    body = helper.make_graph(nodes, "body", inputs, outputs)
+    constants = [
+        numpy_helper.from_array(np.array(10**6, np.int64), "trips"),
+        numpy_helper.from_array(np.array(True), "start"),
+    ]
+    loop = helper.make_node("Loop", ["trips", "start", "x"], ["y"], name="loop", body=body)
+    return save(path, [loop], (1, 8), (1, 8), constants)
+
+
+def broadcast_gemm(path: Path) -> Path:
+    """A Gemm of opset 6 whose first operand is no matrix, which the checker of that opset lets pass."""
+    weight = numpy_helper.from_array(np.ones((8, 8), np.float32), "w")
+    addend = numpy_helper.from_array(np.ones((8,), np.float32), "c")
+    node = helper.make_node("Gemm", ["x", "w", "c"], ["y"], name="dense", broadcast=1)
+    save(path, [node], (1, 1, 8), (1, 8), [weight, addend])
+    model = onnx.load(str(path))
+    model.opset_import[0].version = 6
+    onnx.save(model, str(path))
+    return path
+
+
+def chain(path: Path, *operators: str) -> Path:
+    """Operators one after the other."""
+    names = ["x", *(f"t{index}" for index in range(len(operators) - 1)), "y"]
+    nodes = [
+        helper.make_node(operator, [names[index]], [names[index + 1]], name=operator.lower())
+        for index, operator in enumerate(operators)
+    ]
+    return save(path, nodes, (1, 8), (1, 8))
+
+
+def two_inputs(path: Path) -> Path:
+    """A sum of two inputs."""
+    save(path, [helper.make_node("Add", ["x", "z"], ["y"], name="sum")], (1, 8), (1, 8))
+    model = onnx.load(str(path))
+    model.graph.input.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, (1, 8)))
+    onnx.save(model, str(path))
+    return path
+
+
 #: Names that strangers could choose, to break out of comments, paths, templates and messages.
 HOSTILE = (
     "*/ int injected; /*",

@@ -1,0 +1,233 @@
+"""Errors beyond those of ``match compile`` on a bad model: other verbs, plugins, tools, limits. Their texts are golden,
+and every documented code is among the golden files.
+
+The texts are golden: ``pytest --update-golden tests/errors`` rewrites them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from match_core.cli import main as cli
+from match_core.errors import MatchError
+from match_core.ir.reference import ReferenceRunner
+from match_core.transforms.base import Pass, Phase
+from match_core.transforms.order import order_passes
+from onnx import TensorProto, helper
+
+from tests.conftest import ROOT
+from tests.errors import models
+from tests.errors.sites import PAIRS, SITES, site_in
+
+if TYPE_CHECKING:
+    import subprocess
+
+    Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+GOLDEN = ROOT / "tests" / "golden"
+#: Codes whose texts hold bytes and choices that any better plan changes; test_errors.test_memory_report reads them.
+CHANGING = {"MATCH-M001"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """``make`` prepares a folder and gives the arguments; ``program``: a program for the host is compiled to ``out``
+    first; ``variables`` of the environment, with FOLDER for the folder."""
+
+    code: str
+    exit_code: int
+    make: Callable[[Path], list[str | Path]]
+    program: bool = False
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def _arrays(folder: Path, **arrays: Any) -> Path:
+    path = folder / "x.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+def _run(**arrays: Any) -> Callable[[Path], list[str | Path]]:
+    def arguments(folder: Path) -> list[str | Path]:
+        return ["run", folder / "out", "--inputs", _arrays(folder, **arrays), "--outputs", folder / "y.npz"]
+
+    return arguments
+
+
+def _trapped(folder: Path) -> list[str | Path]:
+    """The program stops itself before it computes."""
+    source = folder / "out" / "model.c"
+    text = source.read_text(encoding="utf-8")
+    broken = re.sub(r"(\n\w[^\n;]*\bmodel_run\([^;{]*\)\n\{\n)", r"\1    __builtin_trap();\n", text, count=1)
+    assert broken != text
+    source.write_text(broken, encoding="utf-8")
+    return _run(x=np.zeros((1, 8), np.float32))(folder)
+
+
+def _model(*arguments: str, verb: str = "verify") -> Callable[[Path], list[str | Path]]:
+    return lambda folder: [verb, models.relu(folder / "model.onnx"), "-t", "host", *arguments]
+
+
+def _compiled(make: Callable[[Path], Path], *options: str) -> Callable[[Path], list[str | Path]]:
+    return lambda folder: ["compile", make(folder / "model.onnx"), "-o", folder / "out", *options]
+
+
+def _verify(make: Callable[[Path], Path]) -> Callable[[Path], list[str | Path]]:
+    return lambda folder: ["verify", make(folder / "model.onnx"), "-t", "host"]
+
+
+def _inputs(folder: Path, **arrays: Any) -> list[str | Path]:
+    return ["--inputs", _arrays(folder, **arrays)]
+
+
+def _unreadable(folder: Path) -> list[str | Path]:
+    (folder / "x.npz").write_bytes(b"no archive")
+    return ["run", folder / "out", "--inputs", folder / "x.npz", "--outputs", folder / "y.npz"]
+
+
+def _unimportable(folder: Path) -> list[str | Path]:
+    (folder / "site").mkdir()
+    (folder / "site" / "onnxruntime.py").write_text("raise ImportError('no such library')\n", encoding="utf-8")
+    return _model()(folder)
+
+
+def _unwritable(folder: Path) -> list[str | Path]:
+    arrays = _arrays(folder, x=np.zeros((1, 8), np.float32))
+    return ["run", folder / "out", "--inputs", arrays, "--outputs", folder / "no" / "y.npz"]
+
+
+ZEROS = np.zeros((2, 1, 8), np.float32)
+CASES = {
+    "not_convertible": Case("MATCH-F005", 1, _compiled(models.broadcast_gemm, "-t", "host")),
+    "weights_cut_off": Case("MATCH-F012", 1, _compiled(models.short_weights, "-t", "host")),
+    "functions_too_deep": Case("MATCH-F016", 1, _compiled(models.deep_functions, "-t", "host")),
+    "loop_too_long": Case("MATCH-F018", 1, _compiled(models.long_loop, "-t", "host")),
+    "no_runtime": Case("MATCH-R001", 1, _unimportable, variables=(("PYTHONPATH", "FOLDER/site"),)),
+    "no_compiler": Case("MATCH-T001", 1, _run(x=ZEROS), program=True, variables=(("CC", "no-such-compiler"),)),
+    "compiler_refuses": Case("MATCH-T002", 1, _run(x=ZEROS), program=True, variables=(("CC", "false"),)),
+    "program_fails": Case("MATCH-T003", 1, _trapped, program=True),
+    "several_targets": Case("MATCH-U023", 2, _compiled(models.relu)),
+    "no_target": Case("MATCH-U024", 2, _compiled(models.relu), variables=(("MATCH_ALLOW_PLUGINS", "none"),)),
+    "unknown_mode": Case("MATCH-U029", 2, _model("--mode", "slow")),
+    "no_program": Case("MATCH-U030", 2, _run(x=ZEROS)),
+    "no_report": Case("MATCH-U032", 2, lambda folder: ["report", folder]),
+    "wrong_limit": Case(
+        "MATCH-U033", 2, lambda folder: ["diff", folder / "out", folder / "out", "--limit", "l7=1kB"], program=True
+    ),
+    "wrong_budget": Case("MATCH-U034", 2, _model("--budget", "l2=lots", verb="fit")),
+    "unknown_node": Case(
+        "MATCH-U035", 2, lambda folder: ["explain", models.relu(folder / "model.onnx"), "relu7", "-t", "host"]
+    ),
+    "unreadable_arrays": Case("MATCH-U040", 2, _unreadable, program=True),
+    "missing_input": Case("MATCH-U041", 2, _run(z=ZEROS), program=True),
+    "wrong_shape": Case("MATCH-U042", 2, _run(x=np.zeros((2, 1, 9), np.float32)), program=True),
+    "different_samples": Case(
+        "MATCH-U044", 2, lambda folder: [*_verify(models.two_inputs)(folder), *_inputs(folder, x=ZEROS, z=ZEROS[:1])]
+    ),
+    "wrong_type": Case("MATCH-U043", 2, _run(x=np.zeros((2, 1, 8), np.complex64)), program=True),
+    "outputs_unwritable": Case("MATCH-U045", 2, _unwritable, program=True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_error_of_a_verb(name: str, tmp_path: Path, match_command: Run, golden: Callable[[str, str], None]) -> None:
+    case = CASES[name]
+    if case.program:
+        model = models.relu(tmp_path / "model.onnx")
+        done = match_command("compile", model, "-t", "host", "-o", tmp_path / "out", "--quiet")
+        assert done.returncode == 0, done.stderr
+    arguments = case.make(tmp_path)
+    variables = {key: value.replace("FOLDER", str(tmp_path)) for key, value in case.variables}
+    done = match_command(*map(str, arguments), **variables)
+    assert done.returncode == case.exit_code, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    golden(f"{name}.txt", _told(done.stderr, case.code).replace(str(tmp_path), "FOLDER"))
+
+
+@pytest.mark.parametrize("code", SITES)
+def test_error_of_a_plugin(code: str, tmp_path: Path, match_command: Run, golden: Callable[[str, str], None]) -> None:
+    """The target of the broken package is refused, or its faults are warned of, with the code."""
+    site = site_in(tmp_path / "site")
+    SITES[code](site)
+    model = models.relu(tmp_path / "model.onnx")
+    variables = {"PYTHONPATH": str(site.path), **site.environment}
+    done = match_command("compile", str(model), "-t", "broken", "-o", str(tmp_path / "out"), "--quiet", **variables)
+    assert done.returncode in (2, 3), done.stdout + done.stderr
+    assert code in done.stderr
+    golden(f"{code}.txt", done.stderr.replace(str(tmp_path), "FOLDER"))
+
+
+def test_error_of_overlapping_candidates(
+    tmp_path: Path, match_command: Run, golden: Callable[[str, str], None]
+) -> None:
+    site = site_in(tmp_path / "site")
+    site.plugin("pairs", PAIRS)
+    model = models.chain(tmp_path / "model.onnx", "Relu", "Abs", "Neg")
+    options = ("-t", "pairs", "--without-unit", "host", "-o", tmp_path / "out", "--quiet")
+    done = match_command("compile", model, *options, PYTHONPATH=str(site.path), **site.environment)
+    assert done.returncode == 1, done.stdout + done.stderr
+    golden("overlapping_candidates.txt", done.stderr.replace(str(tmp_path), "FOLDER"))
+
+
+def test_error_of_the_library(golden: Callable[[str, str], None]) -> None:
+    """Faults that no command line reaches with the packages of this repository: passes that contradict each other, a
+    graph that ONNX Runtime refuses."""
+
+    def made(name: str, phase: Phase = Phase.CLEAN, **declared: tuple[str, ...]) -> Pass:
+        return Pass(name, phase, lambda model, _: model, "", **declared)
+
+    for name, passes in (
+        ("two_passes_of_one_name", [made("a"), made("a")]),
+        ("circle_of_passes", [made("a", after=("c",)), made("b", after=("a",)), made("c", after=("b",))]),
+        ("pass_before_an_earlier_phase", [made("early"), made("late", Phase.FINAL, before=("early",))]),
+    ):
+        with pytest.raises(MatchError) as caught:
+            order_passes(passes)
+        golden(f"{name}.txt", f"{caught.value}\n")
+    unknown = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Nothing", ["x"], ["y"], domain="nobody")],
+            "net",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1,))],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1,))],
+        ),
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("nobody", 1)],
+        ir_version=8,
+    )
+    with pytest.raises(MatchError) as caught:
+        ReferenceRunner(unknown)
+    golden("runtime_refuses.txt", f"{caught.value}\n")
+
+
+def test_internal_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]
+) -> None:
+    from match_core.plugin.host import Plugins
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.delenv("MATCH_TRACEBACK", raising=False)
+    monkeypatch.setattr(Plugins, "load", fail)
+    assert cli.run(["targets"]) == 70
+    golden("internal_error.txt", capsys.readouterr().err)
+
+
+def test_every_documented_code_has_a_golden_text() -> None:
+    documented = set(re.findall(r"^## (MATCH-[A-Z]\d{3})$", (ROOT / "docs" / "errors.md").read_text("utf-8"), re.M))
+    texts = "\n".join(path.read_text("utf-8") for path in GOLDEN.glob("test_error*/*.txt"))
+    texts += (GOLDEN / "test_internal_error" / "internal_error.txt").read_text("utf-8")
+    told = set(re.findall(r"MATCH-[A-Z]\d{3}", texts))
+    assert documented - told - CHANGING == set()
+
+
+def _told(text: str, code: str) -> str:
+    """The error of a verb's stderr, without progress."""
+    start = text.index(f"error: {code}: ")
+    return text[start:]
