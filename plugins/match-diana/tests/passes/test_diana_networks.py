@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import measure_classes
 import numpy as np
 import pytest
 from diana_forms import layers
@@ -93,6 +94,16 @@ def test_the_error_of_the_reconstruction_stays(form: str) -> None:
     x = (given.reshape(len(given), -1).astype(np.float64) - 89) * 0.39101523
     errors = [np.mean(np.square((y - 96) * 0.36449847 - x), axis=1) for y in both("autoencoder", form)]
     assert np.abs(errors[1] / errors[0] - 1).max() < 0.05
+
+
+def test_rounding_of_each_kind_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table of docs/diana.md, with few images."""
+    folder("resnet8", "qdq")
+    measure_classes.main(["--count", "2"])
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    kept = {name: int(count) for name, count, _ in rows}
+    assert len(kept) == 7 and all(count >= 18 for count in kept.values())
+    assert kept["the integer graph"] >= 20 * AGREEMENT
 
 
 def test_the_distance_comes_from_these_passes() -> None:
