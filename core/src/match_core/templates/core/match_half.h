@@ -25,15 +25,21 @@ typedef union {
     uint64_t bits;
 } match_half_double_t;
 
+/* All bits where a < b, else none. Both are below 2^31; the shift is arithmetic (gcc, clang). Conversions choose with such
+ * masks instead of branches, so that compilers make vector instructions of loops that convert. */
+static inline uint32_t match_half_below(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((int32_t)(a - b) >> 31);
+}
+
 static inline float match_half_to_float(match_half_t half)
 {
     const uint32_t size = half & 0x7FFFu;
     /* Moves the exponent's bias from 15 to 127; infinities and what is no number keep the largest exponent. */
-    match_half_float_t result = {.bits = (size << 13) + (size >= 0x7C00u ? 0x70000000u : 0x38000000u)};
-    if (size < 0x0400u) {
-        result.value = (float)size * 0x1p-24f;
-    }
-    result.bits |= (uint32_t)(half & 0x8000u) << 16;
+    const uint32_t normal = (size << 13) + 0x38000000u + (match_half_below(0x7BFFu, size) & 0x38000000u);
+    const match_half_float_t subnormal = {.value = (float)(int32_t)size * 0x1p-24f};
+    const uint32_t small = match_half_below(size, 0x0400u), sign = (uint32_t)(half & 0x8000u) << 16;
+    const match_half_float_t result = {.bits = sign | (subnormal.bits & small) | (normal & ~small)};
     return result.value;
 }
 
@@ -46,10 +52,11 @@ static inline match_half_t match_half_from_float(float value)
     /* One unit of the last place of 0.5 in binary32 is that of subnormal numbers: the addition rounds. */
     const match_half_float_t absolute = {.bits = size};
     const match_half_float_t moved = {.value = absolute.value + 0.5f};
-    const uint32_t finite = size < 0x38800000u ? moved.bits - 0x3F000000u : normal;
-    const uint32_t special = size > 0x7F800000u ? 0x7E00u : 0x7C00u;
-    const uint32_t sign = size > 0x7F800000u ? 0u : (given.bits >> 16) & 0x8000u;
-    return (match_half_t)(sign | (size >= 0x47800000u ? special : finite));
+    const uint32_t small = match_half_below(size, 0x38800000u), large = match_half_below(0x477FFFFFu, size);
+    const uint32_t finite = ((moved.bits - 0x3F000000u) & small) | (normal & ~small);
+    const uint32_t none = match_half_below(0x7F800000u, size); /* what is no number */
+    const uint32_t sign = (given.bits >> 16) & 0x8000u & ~none;
+    return (match_half_t)(sign | (finite & ~large) | (0x7C00u & large) | (0x0200u & none));
 }
 
 /* The binary16 number nearest to a value, as float. */
