@@ -26,7 +26,7 @@ class ConstantPool:
     def add(self, name: str, values: NDArray[np.generic], words: str) -> str:
         """The C name of an array with these values; ``name`` is used if they are new."""
         array = np.ascontiguousarray(values)
-        key = (array.dtype.str, hashlib.sha256(array.tobytes()).digest())
+        key = (array.dtype.name, hashlib.sha256(array.tobytes()).digest())
         if key not in self._by_digest:
             full = f"{self._prefix}_{name}"
             self._by_digest[key] = full

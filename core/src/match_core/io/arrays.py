@@ -182,6 +182,13 @@ def element_type(name: str) -> np.dtype[np.generic]:
     return np.dtype(getattr(ml_dtypes, name, name))
 
 
+def carrier_type(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The type whose bytes programs read and write: integers of 4 and 2 bits take a byte each."""
+    if dtype.name in ("int4", "int2"):
+        return np.dtype(np.int8)
+    return np.dtype(np.uint8) if dtype.name in ("uint4", "uint2") else dtype
+
+
 def _module(dtype: np.dtype[np.generic]) -> str:
     return "ml_dtypes" if dtype.kind == "V" else "numpy"
 

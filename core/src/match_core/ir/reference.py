@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import ToolError
-from match_core.ir.half_reference import has_halves, rounded_halves
 from match_core.ir.model import Model
+from match_core.ir.narrow_reference import has_narrow, rounded_narrow, with_numpy_ends
 
 if TYPE_CHECKING:
     import onnx
 
-#: Element types, as ONNX Runtime spells their beginnings, whose arrays it neither takes nor gives.
-_NARROW = ("bfloat16", "float8", "float4", "int4", "uint4", "int2", "uint2")
+#: What holds integers of 4 and 2 bits, by the first letter of their types' names.
+_BYTES = {"i": np.int8, "u": np.uint8}
 
 Arrays = dict[str, NDArray[np.generic]]
+Run = Callable[["Sequence[str] | None", "Mapping[str, NDArray[np.generic]]"], "list[NDArray[np.generic]]"]
 
 
 class ReferenceRunner:
     """Runs ``model`` (a Model or an ONNX proto, which is not changed) on the CPU: no graph optimisations, one thread.
-    Operators on float16 compute in float32, every result is rounded.
+    Operators on float16, bfloat16 and narrower floats compute in float32, every result is rounded. The standard's own
+    evaluator runs a valid model that ONNX Runtime has no kernels for.
 
     ``fetch``: names of further tensors to return besides the graph outputs.
-    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model, MATCH-R003 if inputs or
-    outputs are of types that it does not exchange with numpy.
+    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model.
     """
 
     def __init__(self, model: Model | onnx.ModelProto, fetch: Sequence[str] = ()) -> None:
@@ -45,44 +46,61 @@ class ReferenceRunner:
         name = model.name if isinstance(model, Model) else model.graph.name
         if fetch:
             proto = _with_outputs(proto, fetch)
-        if has_halves(proto):
-            proto = rounded_halves(proto)
+        if has_narrow(proto):
+            proto = rounded_narrow(proto)
+        proto, self._stated = with_numpy_ends(proto)
+        constants = {tensor.name for tensor in proto.graph.initializer}
+        self.input_names: tuple[str, ...] = tuple(i.name for i in proto.graph.input if i.name not in constants)
+        self.output_names: tuple[str, ...] = tuple(o.name for o in proto.graph.output)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        self._run: Run
         try:
-            self._session = onnxruntime.InferenceSession(
+            self._run = onnxruntime.InferenceSession(
                 proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
-            )
+            ).run
         except Exception as error:  # onnxruntime's exception types share no public base class
-            raise ToolError(
-                "MATCH-R002",
-                "ONNX Runtime refuses the model",
-                name,
-                str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,
-                ("check the model with onnx.checker",),
-            ) from error
-        self._check_types(name)
-        self.input_names: tuple[str, ...] = tuple(i.name for i in self._session.get_inputs())
-        self.output_names: tuple[str, ...] = tuple(o.name for o in self._session.get_outputs())
-
-    def _check_types(self, where: str) -> None:
-        for tensor in (*self._session.get_inputs(), *self._session.get_outputs()):
-            if tensor.type.removeprefix("tensor(").startswith(_NARROW):
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            evaluated = _evaluator(proto)
+            if evaluated is None:
                 raise ToolError(
-                    "MATCH-R003",
-                    "ONNX Runtime has no numpy arrays of this element type",
-                    where,
-                    f"{tensor.name!r} is {tensor.type}",
-                    ("match run runs the program without comparing", "or put a Cast to float at the model's ends"),
-                )
+                    "MATCH-R002",
+                    "ONNX Runtime refuses the model",
+                    name,
+                    reason,
+                    ("check the model with onnx.checker",),
+                ) from error
+            self._run = evaluated
 
     def run(self, inputs: Mapping[str, NDArray[np.generic]]) -> Arrays:
         """One inference: graph inputs by name -> all outputs (and fetched tensors) by name."""
-        feed = {name: inputs[name] for name in self.input_names}
-        return dict(zip(self.output_names, self._session.run(None, feed), strict=True))
+        feed = {name: self._fed(name, inputs[name]) for name in self.input_names}
+        found = dict(zip(self.output_names, self._run(None, feed), strict=True))
+        return {name: np.asarray(array).astype(self._stated.get(name, array.dtype)) for name, array in found.items()}
+
+    def _fed(self, name: str, array: NDArray[np.generic]) -> NDArray[np.generic]:
+        """The values in a type that can be given."""
+        if name not in self._stated:
+            return array
+        return array.astype(np.float32 if "float" in self._stated[name].name else _BYTES[self._stated[name].name[0]])
+
+
+def _evaluator(proto: onnx.ModelProto) -> Run | None:
+    """The standard's own evaluator; None where the model is not valid, or it does not know an operator either."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    try:
+        onnx.checker.check_model(proto, full_check=True)
+        evaluator = ReferenceEvaluator(proto)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return None
+    except (NotImplementedError, RuntimeError, TypeError, ValueError):
+        return None
+    return lambda names, feed: [np.asarray(array) for array in evaluator.run(names, dict(feed))]
 
 
 def _with_outputs(proto: onnx.ModelProto, names: Sequence[str]) -> onnx.ModelProto:

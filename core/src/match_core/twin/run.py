@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.errors import ToolError
+from match_core.io.arrays import carrier_type, element_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,7 @@ def run_twin(
     over."""
     names = [tensor["name"] for tensor in document["inputs"]]
     samples = len(inputs[names[0]]) if names else 1
-    arrays = [
-        np.ascontiguousarray(inputs[t["name"]], dtype=t["dtype"]).reshape(samples, -1) for t in document["inputs"]
-    ]
+    arrays = [_bytes_of(inputs[t["name"]], t["dtype"]).reshape(samples, -1) for t in document["inputs"]]
     with (work / "inputs.bin").open("wb") as file:
         for sample in range(samples):
             for array in arrays:
@@ -86,13 +85,19 @@ def _failure(document: Mapping[str, Any], why: str) -> ToolError:
     )
 
 
+def _bytes_of(values: NDArray[np.generic], kind: str) -> NDArray[np.generic]:
+    """An input as the program reads it."""
+    dtype = element_type(kind)
+    return np.ascontiguousarray(np.ascontiguousarray(values, dtype), carrier_type(dtype))
+
+
 def _read_outputs(document: Mapping[str, Any], path: Path, samples: int) -> dict[str, NDArray[np.generic]]:
     raw = np.frombuffer(path.read_bytes(), dtype=np.uint8).reshape(samples, -1)
     outputs, start = {}, 0
     for tensor in document["outputs"]:
-        dtype = np.dtype(tensor["dtype"])
+        dtype = element_type(tensor["dtype"])
         size = dtype.itemsize * int(np.prod(tensor["shape"], dtype=np.int64))
-        values = np.ascontiguousarray(raw[:, start : start + size]).view(dtype)
+        values = np.ascontiguousarray(raw[:, start : start + size]).view(carrier_type(dtype)).astype(dtype)
         outputs[tensor["name"]] = values.reshape(samples, *tensor["shape"])
         start += size
     return outputs

@@ -60,14 +60,14 @@ def written_body(
     writer = Writer(node, types, values, opset)
     try:
         write(writer)
-    except UnknownFormError as error:
+    except (UnknownFormError, IndexError, KeyError, TypeError, ValueError) as error:  # attributes may be anything
         if not node.domain or node.domain == "ai.onnx":
             return None  # units tell what they want of it
         raise ModelError(
             "MATCH-F009",
             f"this form of {comment_text(f'{node.domain}::{node.op_type}')} is not known",
             where,
-            str(error),
+            str(error) or "its attributes contradict each other",
             ("replace the operator by standard ones", "or give it a body: a local function in the model"),
         ) from error
     return writer.function()
