@@ -66,6 +66,9 @@ def test_requantisation_per_channel_and_of_bytes(run_cases: Callable[..., list[l
         m = rng.integers(1, 2**31, 5).tolist()
         b = rng.integers(-(2**50), 2**50, 5).tolist()
         sums = rng.integers(-(2**31), 2**31, (7, 5), dtype=np.int64).astype(np.int32)
+        m, b = (
+            (m, b) if shift != 20 else (rng.integers(1, 2**22, 5).tolist(), rng.integers(-(2**29), 2**29, 5).tolist())
+        )
         for x in (sums, rng.integers(-128, 128, (7, 5)).astype(np.int8), rng.integers(0, 256, (7, 5)).astype(np.uint8)):
             pairs += [_requant(x, m, b, shift, result) for result in ENDS]
     cases, wanted = zip(*pairs, strict=True)

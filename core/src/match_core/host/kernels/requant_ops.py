@@ -1,8 +1,9 @@
 """Requantisation: ``clip(floor(sum of products / divisor), low, high)`` of one or two tensors.
 
-What is known of multipliers and addends when compiling decides how it is written. Where the sum fits in 64 bits and the
-quotient in 32, the products are signed ones of 32-bit values, only the shift's low 32 bits are kept, and the rest is
-32-bit arithmetic: a form that compilers turn into vector instructions. All forms give the same integers.
+What is known of multipliers and addends when compiling decides how it is written. Where 32 bits hold the sum, all of it
+is 32-bit arithmetic. Where the sum fits in 64 bits and the quotient in 32, the products are signed ones of 32-bit
+values, only the shift's low 32 bits are kept, and the rest is 32-bit arithmetic. Compilers turn both forms into vector
+instructions. All forms give the same integers.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ def _rendered(site: Site, products: list[tuple[Value, Value]], addend: Value, di
     shift, total = _power_of_two(divisor), _total(products, addend)
     bounds = ", ".join(_plain(end) for end in ends)
     narrow = all(_fits(_range(value), 32) for pair in products for value in pair)
+    if shift is not None and narrow and _in_one_word(products, addend) and all(end.literal is not None for end in ends):
+        return f"{_word_shift(site)}({_word_sum(products, addend)}, {min(shift, 31)}, {bounds})"
     if shift is not None and narrow and _fits(total, 64) and all(end.literal is not None for end in ends):
         first = min(shift, 32)
         if _fits((total[0] >> first, total[1] >> first), 32):
@@ -85,6 +88,27 @@ def _rendered(site: Site, products: list[tuple[Value, Value]], addend: Value, di
 def _signed_sum(site: Site, products: list[tuple[Value, Value]], addend: Value) -> str:
     terms = [f"(int64_t){one.text} * {_number(site, 'int32_t', other)}" for one, other in products]
     return " + ".join([*terms, _number(site, "int64_t", addend)]) if addend.literal != 0 else " + ".join(terms)
+
+
+def _in_one_word(products: list[tuple[Value, Value]], addend: Value) -> bool:
+    """Whether 32 bits hold the sum and all that is added up to it, in order."""
+    parts = [products[: number + 1] for number in range(len(products))]
+    nothing = Value("0", addend.dtype, 0)
+    if addend.literal == -(1 << 31):  # has no literal of 32 bits in C
+        return False
+    return all(_fits(_total(part, nothing), 32) for part in parts) and _fits(_total(products, addend), 32)
+
+
+def _word(value: Value) -> str:
+    """Text of a value as an int32_t or narrower."""
+    if value.literal is not None:
+        return str(int(value.literal))
+    return value.text if value.dtype.itemsize < 8 else f"(int32_t){value.text}"
+
+
+def _word_sum(products: list[tuple[Value, Value]], addend: Value) -> str:
+    terms = [f"{_word(one)} * {_word(other)}" for one, other in products]
+    return " + ".join(terms if addend.literal == 0 else [*terms, _word(addend)])
 
 
 def _wrapping_sum(site: Site, products: list[tuple[Value, Value]], addend: Value) -> str:
@@ -110,6 +134,17 @@ def _short_shift(site: Site) -> str:
         " * arithmetic (gcc, clang), so it rounds down; the first one, of at most 32 places, need not be. */\n"
         f"static inline {ctype} {name}(int64_t total, int32_t first, int32_t rest, int32_t low, int32_t high)\n{{\n"
         "    const int32_t value = (int32_t)(uint32_t)((uint64_t)total >> first) >> rest;\n"
+        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
+    )
+
+
+def _word_shift(site: Site) -> str:
+    ctype, name = c_type(site.result), f"host_word_shift_clip_{suffix(site.result)}"
+    return site.uses.helper(
+        name,
+        "/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */\n"
+        f"static inline {ctype} {name}(int32_t total, int32_t shift, int32_t low, int32_t high)\n{{\n"
+        "    const int32_t value = total >> shift;\n"
         f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
     )
 
