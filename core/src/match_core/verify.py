@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.float_bounds import FloatBound, float_bounds
-from match_core.ir.functions import ARITH
 from match_core.io.samples import SEED, random_array
+from match_core.ir.functions import ARITH
 from match_core.observe import NullObserver, StageObserver
 from match_core.options import CompileOptions
 from match_core.pipeline import Compilation, CompileRequest, compile_model

@@ -64,7 +64,7 @@ class ReferenceRunner:
             ).run
         except Exception as error:  # onnxruntime's exception types share no public base class
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            evaluated = _evaluator(proto)
+            evaluated = _evaluator(proto, name)
             if evaluated is None:
                 raise ToolError(
                     "MATCH-R002",
@@ -88,19 +88,33 @@ class ReferenceRunner:
         return array.astype(np.float32 if "float" in self._stated[name].name else _BYTES[self._stated[name].name[0]])
 
 
-def _evaluator(proto: onnx.ModelProto) -> Run | None:
+def _evaluator(proto: onnx.ModelProto, where: str) -> Run | None:
     """The standard's own evaluator; None where the model is not valid, or it does not know an operator either."""
     import onnx
+    from onnx import inliner
     from onnx.reference import ReferenceEvaluator
 
     try:
         onnx.checker.check_model(proto, full_check=True)
-        evaluator = ReferenceEvaluator(proto)
+        evaluator = ReferenceEvaluator(inliner.inline_local_functions(proto))  # it wants all inputs of a function
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
         return None
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         return None
-    return lambda names, feed: [np.asarray(array) for array in evaluator.run(names, dict(feed))]
+
+    def run(names: Sequence[str] | None, feed: Mapping[str, NDArray[np.generic]]) -> list[NDArray[np.generic]]:
+        try:
+            return [np.asarray(array) for array in evaluator.run(names, dict(feed))]
+        except (ArithmeticError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            raise ToolError(
+                "MATCH-R002",
+                "neither ONNX Runtime nor ONNX's own evaluator runs the model",
+                where,
+                str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__,
+                ("match run runs the program without comparing",),
+            ) from error
+
+    return run
 
 
 def _with_outputs(proto: onnx.ModelProto, names: Sequence[str]) -> onnx.ModelProto:
