@@ -96,6 +96,33 @@ def test_operators_that_know_axes_read_nchw(model_of, accelerated):
     assert "CumSum" in ops(result)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "moves"),
+    [
+        ('mode = "nearest"', True),
+        ('mode = "linear", coordinate_transformation_mode = "asymmetric"', True),
+        ('mode = "linear", antialias = 1', False),
+        ('mode = "cubic"', False),
+    ],
+)
+@pytest.mark.parametrize("axes", ["", ", axes = [3, 2]"])
+def test_planes_are_scaled_with_channels_behind(model_of, accelerated, attributes, moves, axes):
+    text = f"""g (uint8[1,3,6,6] x) => (int32[1,5,9,12] y) {{
+        {convolution("x", "a", "w1")}
+        f = Cast <to = 1> (a)
+        r = Resize <{attributes}{axes}> (f, , scales)
+        b = Cast <to = 2> (r)
+        {convolution("b", "y", "w2")} }}"""
+    scales = np.array([2, 1.5] if axes else [1, 1, 1.5, 2], np.float32)
+    model = model_of(text, {"w1": weights(4, 3, 3, 3), "w2": weights(5, 4, 3, 3), "scales": scales})
+    result = converted(model, accelerated)
+    assert ops(result).count("Transpose") == (2 if moves else 4)
+    (resize,) = (node for node in result.graph.nodes if node.op == "Resize")
+    assert list(resize.attrs.get("axes", [])) == (
+        ([2, 1] if axes else [0, 3, 1, 2]) if moves else [3, 2] if axes else []
+    )
+
+
 def test_per_channel_quantisers_are_not_moved(model_of, accelerated):
     text = f"""g (uint8[1,3,4,4] x) => (int8[1,4,4,4] y) {{
         {convolution("x", "a", "w")} f = Cast <to = 1> (a)

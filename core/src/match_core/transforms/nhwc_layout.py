@@ -135,6 +135,9 @@ class _Layout:
         attrs = dict(node.attrs)
         if op == "Pad":
             inputs = self._pad_inputs(node)
+        elif op == "Resize" and _scales_planes(node):
+            attrs["axes"] = [_TO_NHWC.index(int(axis) % 4) for axis in attrs.get("axes", range(4))]
+            inputs = [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]]
         elif op in _AXIS:
             attrs["axis"] = _TO_NHWC.index(int(attrs.get("axis", -1)) % 4)
             inputs = [self._moved(t, node) if len(t.shape or ()) == 4 else t for t in node.inputs]
@@ -222,6 +225,14 @@ def _is_explicit(node: gs.Node) -> bool:
     if node.op == "ConvInteger" and len(node.inputs) != 2:
         return False
     return "Conv" not in node.op or constant(node.inputs[1]) is not None
+
+
+def _scales_planes(node: gs.Node) -> bool:
+    """A Resize that ONNX Runtime, with which passes are checked, also computes with the channels behind the planes."""
+    mode, antialias = node.attrs.get("mode", "nearest"), node.attrs.get("antialias", 0)
+    crops = node.attrs.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+    kept = shape_of(node.inputs[0])[:2] == shape_of(node.outputs[0])[:2]
+    return mode in ("nearest", "linear") and not antialias and not crops and kept
 
 
 def _is_per_tensor(node: gs.Node) -> bool:
