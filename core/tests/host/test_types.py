@@ -16,12 +16,7 @@ from onnx.reference import ReferenceEvaluator
 
 RNG = np.random.default_rng(21)
 #: What the standard allows and the host does not take, by operator: nothing may join silently.
-LEFT = {
-    **{name: {"bfloat16"} for name in ("Conv", "ConvTranspose")},
-    "Gemm": {"bfloat16", "int32", "int64", "uint32", "uint64"},
-    "MatMul": {"bfloat16", "uint32", "uint64"},
-    **{name: {"float6_e2m3fn", "float6_e3m2fn"} for name in ("Cast", "DequantizeLinear", "QuantizeLinear")},
-}
+LEFT = {name: {"float6_e2m3fn", "float6_e3m2fn"} for name in ("Cast", "DequantizeLinear", "QuantizeLinear")}
 TYPE_RULES = frozenset(("types", "all_types", "result_type"))
 #: Preferred for what is not being asked about.
 USUAL = ("float32", "int64", "int32", "uint8", "bool")
@@ -128,6 +123,35 @@ CASES: dict[str, tuple[onnx.NodeProto, Mapping[str, Array], int]] = {
         {"x": X, "s": np.array(0.03125, ml_dtypes.bfloat16), "z": np.array(3, np.int8)},
         19,
     ),
+    "MatMul of bfloat16": (node("MatMul", "xw"), {"x": X, "w": bf16(5, 6)}, 13),
+    "Gemm of bfloat16": (
+        node("Gemm", "xwb", alpha=0.5, beta=2.0, transB=1),
+        {"x": bf16(3, 5), "w": bf16(6, 5), "b": bf16(6)},
+        13,
+    ),
+    **{
+        f"{op} of {np.dtype(dtype).name}": (
+            node(op, "xw"),
+            {"x": np.abs(whole(3, 5)).astype(dtype), "w": np.abs(whole(5, 4)).astype(dtype)},
+            13,
+        )
+        for op in ("MatMul", "Gemm")
+        for dtype in (np.int32, np.uint64)
+    },
+    "Conv of bfloat16": (
+        node("Conv", "xwb", pads=[1, 0, 1, 1], strides=[2, 1], group=2),
+        {"x": bf16(1, 4, 6, 7), "w": bf16(4, 2, 3, 3), "b": bf16(4)},
+        22,
+    ),
+    "ConvTranspose of bfloat16": (
+        node("ConvTranspose", "xw", strides=[2, 2]),
+        {"x": bf16(1, 2, 3, 4), "w": bf16(2, 3, 2, 3)},
+        22,
+    ),
+    **{
+        f"{op} of bfloat16": (node(op, "x", kernel_shape=[2, 3]), {"x": bf16(1, 3, 5, 6)}, 22)
+        for op in ("MaxPool", "AveragePool")
+    },
     "PRelu of int32": (node("PRelu", "xs"), {"x": whole(3, 4), "s": whole(4)}, 16),
     "PRelu of uint32": (node("PRelu", "xs"), {"x": whole(3, 4, dtype=np.uint32), "s": whole(4, dtype=np.uint32)}, 16),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from match_core.host.graph import elements, input_at, shape_of
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.conv_transpose import build_conv_transpose
-from match_core.host.kernels.scalar import FLOATS
+from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.operator import BYTES, PRODUCTS, Operator
 from match_core.host.rules import STATIC, NodeRule, rank, types
 
@@ -26,7 +26,7 @@ CONV_ZERO_POINTS = NodeRule("zero_points", "one zero point for the input", _conv
 
 CONVOLUTION: tuple[Operator, ...] = (
     *(
-        Operator(name, "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv)
+        Operator(name, "convolution", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0, 1, 2)), build_conv)
         for name in ("Conv", "match.nhwc::Conv")
     ),
     *(
@@ -35,5 +35,5 @@ CONVOLUTION: tuple[Operator, ...] = (
         )
         for name in ("ConvInteger", "match.nhwc::ConvInteger")
     ),
-    Operator("ConvTranspose", "convolution", (STATIC, rank(3, 4, 5), types(FLOATS, 0, 1, 2)), build_conv_transpose),
+    Operator("ConvTranspose", "convolution", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0, 1, 2)), build_conv_transpose),
 )

@@ -5,14 +5,17 @@ from __future__ import annotations
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.determinant import build_det
 from match_core.host.kernels.einsum import build_einsum
-from match_core.host.kernels.scalar import FLOATS, NUMBERS, SMALL
+from match_core.host.kernels.scalar import ANY_FLOATS, NUMBERS, SMALL
 from match_core.host.operator import BYTES, PRODUCTS, Operator
 from match_core.host.rules import STATIC, types
 
+#: Whole numbers wrap around.
+MULTIPLIED = (*ANY_FLOATS, "int32", "int64", "uint32", "uint64")
+
 DENSE: tuple[Operator, ...] = (
     Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
-    Operator("MatMul", "dense", (STATIC, types((*FLOATS, "int32", "int64"), 0, 1)), build_dense),
-    Operator("Gemm", "dense", (STATIC, types(FLOATS, 0, 1, 2)), build_dense),
-    Operator("Det", "dense", (STATIC, types((*FLOATS, *SMALL), 0)), build_det),
+    Operator("MatMul", "dense", (STATIC, types(MULTIPLIED, 0, 1)), build_dense),
+    Operator("Gemm", "dense", (STATIC, types(MULTIPLIED, 0, 1, 2)), build_dense),
+    Operator("Det", "dense", (STATIC, types(ANY_FLOATS, 0)), build_det),
     Operator("Einsum", "dense", (STATIC, types((*NUMBERS, *SMALL), 0)), build_einsum),
 )
