@@ -46,12 +46,23 @@ class Deployment:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a mapping needs: (name, bytes) of constants, scratch by task, and the draft of the home memory."""
+    """What a mapping needs: its code in the mapping's order with the constants that it uses, scratch by task, and the
+    draft of the home memory."""
 
-    constants: Sizes
-    stored: Sizes
+    lowered: tuple[Lowered | None, ...]
+    pool: ConstantPool
     scratch: Mapping[int, int]
     draft: Draft
+
+    @property
+    def constants(self) -> Sizes:
+        """(what it is, bytes) of the constants of the home memory."""
+        return self.pool.sizes()
+
+    @property
+    def stored(self) -> Sizes:
+        """The same of the store."""
+        return self.pool.stored_sizes()
 
     @property
     def over_bytes(self) -> int:
@@ -75,16 +86,22 @@ class Deployer:
         """The program of a mapping. InfeasibleError MATCH-M001 where it does not fit, streamed or not."""
         measured = self._measure(mapping)
         soc = self.scheduler.soc
+        draft: Draft | None = measured.draft
         if measured.over_bytes > 0 and soc.store is not None:
             mapping, measured = self._streamed(mapping, measured)
+            draft = None  # that of streamed constants was made with little effort
         if measured.over_bytes > 0:
             raise Shortage(measured.draft, measured.constants, soc.store).error(self.model)
-        program = plan(self.model, mapping, soc, measured.constants, measured.scratch, measured.stored, self.far)
+        sizes = (measured.constants, measured.scratch, measured.stored)
+        program = plan(self.model, mapping, soc, *sizes, self.far, draft)
         validate_program(self.model.graph, program)
-        # Lowered again in the planned order, so that functions and constants are numbered as the program runs.
-        pool, apis = ConstantPool(self.model.name), self._apis(mapping)
+        apis, lowered, pool = self._apis(mapping), measured.lowered, measured.pool
         ordered = tuple(task.assignment for task in program.tasks)
-        return Deployment(mapping, program, lower(self.model.name, ordered, apis, pool, self.title, soc), pool, apis)
+        if any(one is not other for one, other in zip(ordered, mapping.assignments, strict=True)):
+            # Again in the planned order, so that functions and constants are numbered as the program runs.
+            pool = ConstantPool(self.model.name)
+            lowered = lower(self.model.name, ordered, apis, pool, self.title, soc)
+        return Deployment(mapping, program, lowered, pool, apis)
 
     def overflowing(self, mapping: UnitMapping) -> frozenset[str]:
         """The tensors that should move to the Soc's overflow memory next; empty where there is none, or no need."""
@@ -101,10 +118,9 @@ class Deployer:
         soc, pool = self.scheduler.soc, ConstantPool(self.model.name)
         lowered = lower(self.model.name, mapping.assignments, self._apis(mapping), pool, self.title, soc)
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
-        constants = pool.sizes()
-        fixed = sum(size for _, size in constants)
+        fixed = sum(size for _, size in pool.sizes())
         draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, self.far, thorough=thorough)
-        return _Measured(constants, pool.stored_sizes(), scratch, draft)
+        return _Measured(lowered, pool, scratch, draft)
 
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:
         """The mapping with the cheapest choice of streamed constants that fits; where none does, the one that needs

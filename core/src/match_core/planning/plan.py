@@ -29,16 +29,17 @@ def plan(
     scratch_bytes: Mapping[int, int] | None = None,
     stored: Sequence[tuple[str, int]] = (),
     far: Container[str] = (),
+    draft: Draft | None = None,
 ) -> Program:
     """Plan a program that runs task after task.
 
     ``constants``: (name, bytes) of everything that lies in the home memory besides activations; ``stored``: of what
     lies in the Soc's store; ``far``: tensors in its overflow memory; ``scratch_bytes``: position in
-    ``mapping.assignments`` -> bytes of the home memory that the task needs while it runs. InfeasibleError MATCH-M001
-    where the memories are too small.
+    ``mapping.assignments`` -> bytes of the home memory that the task needs while it runs; ``draft``: of all this, where
+    it was made already. InfeasibleError MATCH-M001 where the memories are too small.
     """
     fixed = sum(size for _, size in constants)
-    draft = draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, far)
+    draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, far)
     if draft.need_bytes(fixed) > draft.home.size_bytes:
         raise Shortage(draft, tuple(constants), soc.store).error(model)
     streamed = sum(size for _, size in stored)
