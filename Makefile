@@ -98,6 +98,7 @@ bench-riscv: $(STAMP)
 wheels: $(STAMP)
 	rm -rf dist
 	for package in $(PACKAGES); do $(BIN)/python -m build --wheel --outdir dist $$package || exit 1; done
+	$(BIN)/python -m tests.packaging.wheelhouse dist
 
 clean:
 	rm -rf $(VENV) dist

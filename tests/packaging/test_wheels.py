@@ -7,15 +7,16 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import venv
 import zipfile
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.packaging.wheelhouse import wheelhouse_command
 
 PROJECTS = {
     "match_core": ROOT / "core",
@@ -93,44 +94,73 @@ def test_entry_points_and_metadata(wheels: dict[str, Path]) -> None:
     assert "<" in core and ">=" in core
 
 
-@pytest.mark.slow
-def test_installed_wheels_give_a_working_command(wheels: dict[str, Path], tmp_path: Path) -> None:
-    """A fresh environment with the wheels; third-party packages come from the environment of the tests."""
-    environment = tmp_path / "venv"
-    venv.create(environment, with_pip=True)
-    python, command = environment / "bin" / "python", environment / "bin" / "match"
-    install = [python, "-m", "pip", "install", "--no-index", "--no-deps", *wheels.values()]
-    subprocess.run(list(map(str, install)), check=True, capture_output=True)
-    # Only a .pth file makes the tests' packages visible: the editable installations in it point to the source tree, so
-    # the wheels must come first, which they do.
-    inner = subprocess.run(
-        [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    outer = sysconfig.get_path("purelib")
-    Path(inner, "third_party.pth").write_text(f"{outer}\n", encoding="utf-8")
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "MATCH_"))}
-    where = "import match_core, match_gap9; print(match_core.__file__, match_gap9.__file__)"
-    done = subprocess.run(
-        [str(python), "-c", where], capture_output=True, text=True, check=True, env=variables, cwd=tmp_path
-    )
-    assert all(path.startswith(str(environment)) for path in done.stdout.split())
-    done = subprocess.run(
-        [str(command), "targets", "--json"], capture_output=True, text=True, check=True, env=variables, cwd=tmp_path
-    )
-    assert done.stderr == ""
-    names = [target["name"] for target in json.loads(done.stdout)]
-    assert names == ["carfield", "carfield_poll", "diana", "gap9", "host", "ita"]
-    model = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
-    done = subprocess.run(
-        [str(command), "verify", str(model), "-t", "gap9", "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=variables,
-        cwd=tmp_path,
-    )
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment that knows no network: pip looks into the wheelhouse only."""
+
+    folder: Path
+    wheelhouse: Path
+
+    def run(self, program: str, *arguments: str | Path, status: int = 0) -> str:
+        """What a program of the environment prints."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "MATCH_", "PIP_"))}
+        offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheelhouse), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+        done = subprocess.run(
+            [str(self.folder / "bin" / program), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
+            env={**kept, **offline, **nowhere},
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="session")
+def wheelhouse(wheels: dict[str, Path]) -> Path:
+    """The folder that ``make wheels`` makes: the packages, and everything that they need from elsewhere."""
+    folder = next(iter(wheels.values())).parent
+    command = wheelhouse_command(folder, list(wheels.values()))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0 and not os.environ.get("CI"):
+        pytest.skip(f"no package index at hand: {done.stderr.strip().splitlines()[-1:]}")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["bit_exact"] is True
+    return folder
+
+
+def _environment(folder: Path, wheelhouse: Path) -> Environment:
+    venv.create(folder, with_pip=True)
+    return Environment(folder, wheelhouse)
+
+
+def test_one_package_is_all_that_a_target_needs(wheelhouse: Path, tmp_path: Path) -> None:
+    """``pip install match-gap9``, then ``match compile model.onnx``, in a clean environment without a network."""
+    environment = _environment(tmp_path / "venv", wheelhouse)
+    environment.run("pip", "install", "match-gap9")
+    model = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
+    environment.run("match", "compile", model, "-o", "out", "--sequential")
+    assert (environment.folder / "out" / "match.lock.json").is_file()
+    verified = json.loads(environment.run("match", "verify", model, "--sequential", "--json"))
+    assert verified["bit_exact"] is True and verified["target"] == "gap9"
+    names = [target["name"] for target in json.loads(environment.run("match", "targets", "--json"))]
+    assert names == ["gap9", "host"]
+    where = environment.run(
+        "python", "-c", "import match_core, match_gap9; print(match_core.__file__, match_gap9.__file__)"
+    )
+    assert all(path.startswith(str(environment.folder)) for path in where.split())
+
+
+@pytest.mark.slow
+def test_all_packages_together_and_one_less(wheelhouse: Path, tmp_path: Path) -> None:
+    environment = _environment(tmp_path / "venv", wheelhouse)
+    environment.run("pip", "install", *(name.replace("_", "-") for name in PROJECTS))
+    model = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
+    targets = json.loads(environment.run("match", "targets", "--json"))
+    assert [target["name"] for target in targets] == ["carfield", "carfield_poll", "diana", "gap9", "host", "ita"]
+    for target in ("carfield", "diana", "gap9", "ita"):
+        environment.run("match", "compile", model, "-t", target, "-o", f"out_{target}", "--sequential")
+    environment.run("pip", "uninstall", "--yes", "match-ita")
+    environment.run("match", "compile", model, "-t", "gap9", "-o", "again", "--sequential")
+    environment.run("match", "compile", model, "-t", "ita", "-o", "gone", status=2)
