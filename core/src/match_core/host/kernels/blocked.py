@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """``positions`` times ``outputs`` sums at once, written as ``rows`` or as variables."""
+    """``positions`` times ``outputs`` sums at once, written as ``rows`` or as variables; ``outputs_outside``: whether
+    the loop over blocks of outputs is outside of that over positions."""
 
     positions: int
     outputs: int
     rows: bool
+    outputs_outside: bool = True
 
     @property
     def sums(self) -> int:

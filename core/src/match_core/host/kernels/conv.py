@@ -78,7 +78,7 @@ class _Writer:
         self.arguments: list[gs.Tensor] = [conv.source, conv.node.inputs[1]]
         self.extra = self._extra()
         self.line = conv.windows[-1]
-        product = Product(self.line.out, conv.outputs, arithmetic(self.dtype).itemsize, self._dot_run())
+        product = self._product()
         self.tile = tile_for(product, machine)
         self.along = not self.tile.rows and (product.run > 1 or not is_constant(conv.node.inputs[1]))
         self.flips = self._flips(machine)
@@ -122,6 +122,20 @@ class _Writer:
         """Bytes side by side along which sums may be reordered."""
         bytes_only = not self.conv.floating and is_constant(self.conv.node.inputs[1]) and not self.extra
         return self.conv.run if bytes_only else 0
+
+    def _product(self) -> Product:
+        conv, line = self.conv, self.line
+        depth, size = conv.taps * conv.inputs, self.source_type.itemsize
+        return Product(
+            line=line.out,
+            outputs=conv.outputs,
+            depth=depth,
+            value_bytes=conv.inputs * line.stride * size,
+            weight_bytes=depth * self.weight_type.itemsize,
+            sum_bytes=arithmetic(self.dtype).itemsize,
+            checked_taps=conv.taps if line.leaves else 0,
+            run=self._dot_run(),
+        )
 
     def _flips(self, machine: Machine) -> bool:
         signed = self.source_type == np.int8 and self.weight_type == np.int8
@@ -191,13 +205,16 @@ class _Writer:
         conv, code, tile = self.conv, self.code, self.tile
         with ExitStack() as stack:
             n, g = stack.enter_context(code.loops([("n", conv.batch), ("g", conv.groups)]))
-            block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
+            if tile.outputs_outside:
+                block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
             self.at = {"n": n, "g": g}
             for window in conv.windows[:-1]:
                 self.at[window.name] = stack.enter_context(code.loop(window.name, window.out))
                 self._lines(window)
             _, x = stack.enter_context(tiles(code, self.line.name, self.line.out, tile.positions))
             self.at[self.line.name] = x
+            if not tile.outputs_outside:
+                block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
             self.channel = ((g, conv.outputs), (o, 1))
             self.weights = self._weight_terms(g, block, o)
             sums = TileWriter(code, tile, self.dtype, self._first_value)

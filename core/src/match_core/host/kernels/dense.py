@@ -64,7 +64,15 @@ class _Writer:
         seen = [argument.shape for argument in epilogue.arguments if argument.shape is not None] if epilogue else []
         strides = [item for _, item in self.extra.values() if isinstance(item, tuple)]
         self.rows = rows_of(product, [product.a_strides, *strides, *map(product.aligned, seen)])
-        wanted = Product(self.rows.rows, product.columns, arithmetic(self.dtype).itemsize, self._dot_run())
+        wanted = Product(
+            line=self.rows.rows,
+            outputs=product.columns,
+            depth=product.depth,
+            value_bytes=product.depth * self.a_type.itemsize,
+            weight_bytes=product.depth * self.b_type.itemsize,
+            sum_bytes=arithmetic(self.dtype).itemsize,
+            run=self._dot_run(),
+        )
         self.tile = tile_for(wanted, machine)
         self.along = not self.tile.rows and (wanted.run > 1 or (product.transposed and not product.constant))
         self._pack()

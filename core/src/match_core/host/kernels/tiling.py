@@ -1,64 +1,92 @@
-"""How large the tiles of a product are, and how they are written."""
+"""How large the tiles of a product are and how they are written: the scheduling engine's answer for a machine whose
+registers hold the sums and whose cache holds what tiles read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
 
+from match_core.hardware import Link, Memory, Soc, Unit
 from match_core.host.kernels.blocked import Tile
-from match_core.host.machine import Machine
+from match_core.host.kernels.tile_cost import TileCost
+from match_core.host.machine import SCALAR_BYTES, Machine
+from match_core.schedule.engine import schedule
+from match_core.schedule.loops import LoopSchedule, ScheduleRequest
+from match_core.schedule.workload import Axis, Dim, Operand, Workload
+
+#: Bytes in a row from which on adding along them beats adding across outputs.
+DOT_RUN = 16
+RAM_BYTES = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product to be cut into tiles: how many positions lie side by side, outputs, and bytes of a sum; ``run``:
-    neighbouring bytes along which whole numbers are added, 0 where sums are of another kind."""
+    """A product to be cut into tiles. ``line`` positions lie side by side; ``depth`` products per sum; ``value_bytes``
+    that a position adds to what is read, ``weight_bytes`` of an output; ``checked_taps`` that are looked up at the ends
+    of a line; ``run``: neighbouring bytes along which whole numbers may be added in any order, 0 for other sums."""
 
-    positions: int
+    line: int
     outputs: int
+    depth: int
+    value_bytes: int
+    weight_bytes: int
     sum_bytes: int
-    run: int
+    checked_taps: int = 0
+    run: int = 0
 
 
 @lru_cache(maxsize=4096)
 def tile_for(product: Product, machine: Machine) -> Tile:
+    """The tile with the least modelled cycles."""
+    dot = machine.vectors and product.run >= DOT_RUN
+    found = schedule(_request(product, machine, dot, machine.l2_bytes))
+    if not isinstance(found, LoopSchedule):  # what a tile reads exceeds the cache
+        found = schedule(_request(product, machine, dot, RAM_BYTES))
+    if not isinstance(found, LoopSchedule):
+        raise ValueError(f"{machine.name}: no tile of {product} has room for its sums in registers")
+    sizes = dict(found.tile)
+    rows = machine.vectors and not dot and 2 * sizes["K"] >= machine.lanes(product.sum_bytes)
+    # Weights that fit into the first cache stay there; else a block of them does, while all positions pass.
+    outside = product.outputs * product.weight_bytes > machine.l1_bytes
+    return Tile(sizes["P"], sizes["K"], rows, outside)
+
+
+def _request(product: Product, machine: Machine, dot: bool, cache_bytes: int) -> ScheduleRequest:
+    """Sums lie in registers; values and weights come into the cache when a loop goes on to others."""
+    memories = (
+        Memory("registers", 0, machine.sum_bytes, 1),
+        Memory("cache", 1, cache_bytes, 1),
+        Memory("ram", 2, RAM_BYTES, 1),
+    )
+    rate = machine.ram_bytes_per_cycle
+    links = tuple(Link(f"to {near}", near, "ram", rate, blocking=True) for near in ("registers", "cache"))
+    soc = Soc(machine.name, machine.description, "core", ("core",), memories, links, home="ram")
+    unit = Unit("core", machine.description, "registers", private=(("values", "cache"), ("weights", "cache")))
+    workload = _workload(product, machine, dot)
+    return ScheduleRequest(soc, unit, "host_tile", workload, TileCost(machine), machine.sum_bytes)
+
+
+def _workload(product: Product, machine: Machine, dot: bool) -> Workload:
+    """One line of positions by all outputs. Sums of a dot product are vectors until the end, others are numbers."""
     lanes = machine.lanes(product.sum_bytes)
-    if not machine.vector_bytes or (product.run >= 16):
-        import os
-
-        if os.environ.get("DK"):
-            p, k = map(int, os.environ["DK"].split(","))
-            return Tile(min(p, product.positions), min(k, product.outputs), rows=False)
-        best = min(
-            (
-                (p, k)
-                for p in range(1, min(6, product.positions) + 1)
-                for k in range(1, min(16, product.outputs) + 1)
-                if p * k + p + k <= machine.registers
-            ),
-            key=lambda pk: (cost(product, pk, 1), -pk[1]),
-        )
-        return Tile(*best, rows=False)
-    options = [
-        (p, k)
-        for p in range(1, min(16, product.positions) + 1)
-        for k in {*range(lanes, min(product.outputs, 128) + 1, lanes), min(product.outputs, 128)}
-        if p * -(-k // lanes) <= machine.registers - 4
-    ]
-    import os
-
-    if os.environ.get("PK"):
-        p, k = map(int, os.environ["PK"].split(","))
-        return Tile(min(p, product.positions), min(k, product.outputs), rows=True)
-    best = min(options, key=lambda pk: cost(product, pk, lanes))
-    return Tile(*best, rows=True)
-
-
-def cost(product: Product, pk, lanes):
-    p, k = pk
-    tiles = -(-product.positions // p) * -(-product.outputs // k)
-    v = -(-k // lanes)
-    step = max(p * v / 2, 4, (v + p) / 2) + 1
-    if lanes > 1 and k <= 16 and p * k < 64:
-        step = p * k * 2
-    return tiles * step
+    sum_bytes = (machine.vector_bytes if dot else product.sum_bytes) if machine.vectors else SCALAR_BYTES
+    position, output = Axis("p", product.line, (("P", 1),)), Axis("k", product.outputs, (("K", 1),))
+    wide = machine.vectors and not dot and product.outputs >= lanes
+    return Workload(
+        kind="host_tile",
+        dims=(Dim("P", product.line), Dim("K", product.outputs, granularity=lanes if wide else 1)),
+        operands=(
+            Operand("values", "input", (position, Axis("c", product.value_bytes))),
+            Operand("weights", "constant", (output, Axis("c", product.weight_bytes))),
+            Operand("sums", "output", (position, output), 8 * sum_bytes),
+        ),
+        macs=product.line * product.outputs * product.depth,
+        geometry=(
+            ("depth", product.depth),
+            ("dot", int(dot)),
+            ("line", product.line),
+            ("sum_bytes", product.sum_bytes),
+            ("taps", product.checked_taps),
+            ("weights", product.weight_bytes),
+        ),
+    )
