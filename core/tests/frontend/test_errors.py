@@ -115,6 +115,20 @@ def test_unknown_operators(saved, domains, call, name):
     assert "'odd'" in error.where
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("RandomUniformLike <seed = 1.0> (x)", "random"),
+        ("Bernoulli (x)", "random"),
+        ("RandomNormal <shape = [1, 4]> ()", "random"),
+    ],
+)
+def test_operators_that_no_program_holds(saved, call, told):
+    error = refused(saved(f"{HEAD} g (float[1,4] x) => (float[1,4] y) {{ [odd] y = {call} }}"), "MATCH-F019")
+    assert told in error.what
+    assert "'odd'" in error.where
+
+
 def test_dynamic_inputs_name_their_sizes(saved):
     text = f"{HEAD} g (float[N, 3, height, 32] image) => (float[N, 3, height, 32] y) {{ y = Relu(image) }}"
     error = refused(saved(text), "MATCH-F013")

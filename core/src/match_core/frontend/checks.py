@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
 from match_core.frontend.integer_operators import DOMAIN
+from match_core.frontend.without_program import refuse_without_program
 from match_core.frontend.written.table import is_known
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
@@ -37,7 +38,7 @@ _STATIC_HELP = (
 def check_nodes(proto: onnx.ModelProto, source: str) -> None:
     """Refuse what no part of the compiler understands.
 
-    Errors: ModelError MATCH-F007 (a subgraph), MATCH-F009 (unknown operator).
+    Errors: ModelError MATCH-F007 (a subgraph), MATCH-F009 (unknown operator), MATCH-F019 (random numbers, text, files).
     """
     versions = {entry.domain: entry.version for entry in proto.opset_import}
     for node in proto.graph.node:
@@ -50,6 +51,7 @@ def check_nodes(proto: onnx.ModelProto, source: str) -> None:
                 "the node has a subgraph that says what runs, in a way that is not known",
                 ("unroll loops and resolve conditions before the export",),
             )
+        refuse_without_program(node, where)
         _check_operator(node, versions, where)
 
 

@@ -80,7 +80,7 @@ def _inference(node: gs.Node) -> str | None:
     return "training_mode may be set"
 
 
-INFERENCE = NodeRule("inference", "not in training mode", _inference)
+INFERENCE = NodeRule("inference", "not in training mode, where what is dropped is random", _inference)
 
 
 def types(allowed: tuple[str, ...], *indices: int) -> NodeRule:
