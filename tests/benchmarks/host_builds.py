@@ -141,7 +141,7 @@ def _pointers(arrays: Sequence[NDArray[np.generic]]) -> ctypes.Array[ctypes.c_vo
 
 
 def build(program: CProgram, kind: Build, work: Path) -> Built:
-    """Objects of a program in ``work``; those of other tools are kept, as their C does not change."""
+    """Objects of a program, ours in ``work``; those of emx-onnx-cgen lie beside its C, and are made once."""
     folder = work / f"{program.tool}-{kind}"
     if program.tool != "match":
         version = _call(COMPILER, "-v", "-E", "-x", "c", "/dev/null", *FLAGS[kind])

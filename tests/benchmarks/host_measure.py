@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from match_core.report.stack import StackDepth
@@ -75,6 +75,16 @@ class Measured:
     faults: tuple[str, ...] = field(default=())
 
 
+class Subject(Protocol):
+    """What is compared. Inputs and outputs are in the order of the model."""
+
+    def run(self, inputs: Sequence[NDArray[np.generic]], about: Ends) -> list[NDArray[np.generic]]:
+        """One inference."""
+
+    def time(self, runs: int, inputs: Sequence[NDArray[np.generic]], about: Ends) -> list[float]:
+        """Seconds of so many runs."""
+
+
 class Runtime:
     """ONNX Runtime with one thread and all of its optimisations; outputs go to arrays that are there already."""
 
@@ -109,13 +119,15 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to measure: builds that are timed, seconds for each subject, and whether sizes and instructions count."""
+    """What to measure: builds that are timed, seconds for each subject, and whether sizes and instructions count;
+    ``kept``: programs of emx-onnx-cgen from an earlier run will do."""
 
     builds: tuple[Build, ...] = TIMED
     seconds: float = 0.5
     sizes: bool = True
     instructions: bool = True
     emx: bool = True
+    kept: bool = False
 
 
 def measure(name: str, work: Path, wanted: Wanted) -> Measured:
@@ -125,27 +137,27 @@ def measure(name: str, work: Path, wanted: Wanted) -> Measured:
     programs: dict[Tool, CProgram] = {"match": match_program(model, work / name)}
     if wanted.emx:
         try:
-            programs["emx"] = emx_program(model)
+            programs["emx"] = emx_program(model, kept=wanted.kept)
         except RuntimeError as error:
             notes.append(f"{name}: emx-onnx-cgen: {str(error).strip().splitlines()[-1]}")
     kinds = dict.fromkeys(
         (*wanted.builds, *(("small",) if wanted.sizes else ()), *(COUNTED if wanted.instructions else ()))
     )
     built = {(p.tool, kind): build(p, kind, work / name / "build") for p in programs.values() for kind in kinds}
-    subjects: dict[tuple[str, str], Library | Runtime] = {
+    subjects: dict[tuple[str, str], Subject] = {
         key: one.library() for key, one in built.items() if key[1] in wanted.builds
     }
     subjects["onnxruntime", "native"] = Runtime(model)
     graph = work / name / f"{programs['match'].document['name']}.onnx"
     inputs, expected = _stored(model.parent, about)
-    differences, faults = _differences(name, graph, subjects, inputs, expected, about)
+    apart, faults = differences(name, subjects, inputs, expected, about, _of_graph(graph, inputs))
     first = inputs[-1]
     profiled = built["match", wanted.builds[0]].library("-DMATCH_PROFILE")
     return Measured(
         name=name,
         programs=programs,
         times=_times(subjects, first, about, wanted.seconds),
-        differences=differences,
+        differences=apart,
         compile_seconds={key: one.seconds for key, one in built.items()},
         sizes={key: one.sizes() for key, one in built.items()},
         stacks={key: one.stack() for key, one in built.items() if key[1] == "small"},
@@ -176,29 +188,37 @@ def macs_of(folder: Path) -> int | None:
     return macs if isinstance(macs, int) else None
 
 
-def _differences(
+def differences(
     name: str,
-    graph: Path,
-    subjects: Mapping[tuple[str, str], Library | Runtime],
+    subjects: Mapping[tuple[str, str], Subject],
     inputs: Sequence[Sequence[NDArray[np.generic]]],
     expected: Sequence[Sequence[NDArray[np.generic]]],
     about: Ends,
+    exact: Sequence[Sequence[NDArray[np.generic]]] | None,
 ) -> tuple[dict[str, float], list[str]]:
-    """The distance to the stored outputs, by tool, and what is wrong: a subject that is too far away, and bits of our
-    integer outputs that are not those of the emitted ``graph``."""
+    """The distance to the stored outputs, by tool, and what is wrong: a subject that is too far away, and outputs of
+    ours that are not the ``exact`` ones, where there are any."""
     found: dict[str, float] = {}
     faults = []
     floats = any(np.issubdtype(tensor.dtype, np.floating) for tensor in about.outputs)
-    exact = [] if floats else [Runtime(graph).run(sample, ends(graph)) for sample in inputs]
     for (tool, kind), subject in subjects.items():
         outputs = [subject.run(sample, about) for sample in inputs]
         distance = _distance(outputs, expected)
         found[tool] = max(found.get(tool, 0.0), distance)
         if not distance <= (FLOAT_BOUND if floats else STEPS_BOUND):
             faults.append(f"FAILURE: {name}, {tool}, {kind}: outputs are {distance:g} from the stored ones")
-        if tool == "match" and exact and _distance(outputs, exact) > 0:
+        if tool == "match" and exact is not None and _distance(outputs, exact) > 0:
             faults.append(f"FAILURE: {name}, {kind}: outputs are not those of the emitted graph")
     return found, faults
+
+
+def _of_graph(graph: Path, inputs: Sequence[Sequence[NDArray[np.generic]]]) -> list[list[NDArray[np.generic]]] | None:
+    """What the emitted graph gives in ONNX Runtime; None where it has floats at its end, which have no exact values."""
+    about = ends(graph)
+    if any(np.issubdtype(tensor.dtype, np.floating) for tensor in about.outputs):
+        return None
+    runtime = Runtime(graph)
+    return [runtime.run(sample, about) for sample in inputs]
 
 
 def _distance(
@@ -216,7 +236,7 @@ def _distance(
 
 
 def _times(
-    subjects: Mapping[tuple[str, str], Library | Runtime],
+    subjects: Mapping[tuple[str, str], Subject],
     inputs: Sequence[NDArray[np.generic]],
     about: Ends,
     seconds: float,

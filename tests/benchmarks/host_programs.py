@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import onnx
 from match_core.emit.manifest import NAME as MANIFEST
+from match_core.emit.templates import Templates
 
 from tests.benchmarks.tables import ROOT
 
@@ -25,93 +26,10 @@ EMX_VERSION = "1.4.0"
 EMX = ROOT / "build" / "emx" / "bin" / "emx-onnx-cgen"
 #: Constants in the C file and no heap, as in our programs.
 EMX_OPTIONS = ("--model-name", "emx", "--large-weight-threshold", "0", "--large-temp-threshold", "0")
-#: Programs of other tools are kept here; they change only with the model and the version.
+#: Programs of emx-onnx-cgen are kept here; they change only with the model and the version.
 KEPT = ROOT / "build" / "host" / "emx"
 
 Tool = Literal["match", "emx"]
-
-#: What every driver has. ``bench_time`` runs the network so often and gives the seconds of each run.
-_DRIVER = """\
-#define _POSIX_C_SOURCE 200809L
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-{include}
-#define EXPORT __attribute__((visibility("default")))
-static const unsigned input_bytes[] = {{{input_bytes}}};
-static const unsigned output_bytes[] = {{{output_bytes}}};
-static uint64_t now(void)
-{{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}}
-{body}
-EXPORT int bench_time(unsigned runs, double *seconds, const void *const *in, void *const *out)
-{{
-    for (unsigned run = 0u; run < runs; run++) {{
-        const uint64_t start = now();
-        if (bench_run(in, out) != 0) {{
-            return 1;
-        }}
-        seconds[run] = 1e-9 * (double)(now() - start);
-    }}
-    return 0;
-}}
-#ifdef BENCH_MAIN
-/* One run: inputs from files, outputs to files. */
-int main(int argc, char **argv)
-{{
-    enum {{ INPUTS = sizeof input_bytes / sizeof *input_bytes, OUTPUTS = sizeof output_bytes / sizeof *output_bytes }};
-    const void *in[INPUTS];
-    void *out[OUTPUTS];
-    int ok = argc == 1 + INPUTS + OUTPUTS;
-    for (int n = 0; ok && n < INPUTS; n++) {{
-        void *const place = aligned_alloc(64, (input_bytes[n] + 63u) / 64u * 64u);
-        FILE *const file = fopen(argv[1 + n], "rb");
-        ok = file != NULL && fread(place, 1, input_bytes[n], file) == input_bytes[n];
-        in[n] = place;
-    }}
-    for (int n = 0; n < OUTPUTS; n++) {{
-        out[n] = aligned_alloc(64, (output_bytes[n] + 63u) / 64u * 64u);
-    }}
-    ok = ok && bench_run(in, out) == 0;
-    for (int n = 0; ok && n < OUTPUTS; n++) {{
-        FILE *const file = fopen(argv[1 + INPUTS + n], "wb");
-        ok = file != NULL && fwrite(out[n], 1, output_bytes[n], file) == output_bytes[n] && fclose(file) == 0;
-    }}
-    return ok ? 0 : 1;
-}}
-#endif
-"""
-
-_MATCH_BODY = """\
-{arenas}
-static {name}_state_t state;
-#ifdef MATCH_PROFILE
-static uint64_t node_begin[{nodes}], node_nanoseconds[{nodes}];
-void match_profile_begin(unsigned node) {{ node_begin[node] = now(); }}
-void match_profile_end(unsigned node) {{ node_nanoseconds[node] += now() - node_begin[node]; }}
-EXPORT uint64_t bench_node(unsigned node) {{ return node_nanoseconds[node]; }}
-#endif
-EXPORT int bench_run(const void *const *in, void *const *out)
-{{
-    const {name}_t ctx = {{{fields}.state = &state}};
-    const {name}_inputs_t inputs = {{{inputs}}};
-    const {name}_outputs_t outputs = {{{outputs}}};
-    return {name}_init(&ctx) != {guard}_OK || {name}_run(&ctx, &inputs, &outputs) != {guard}_OK;
-}}
-"""
-
-_EMX_BODY = """\
-void emx({parameters});
-EXPORT int bench_run(const void *const *in, void *const *out)
-{{
-    emx({arguments});
-    return 0;
-}}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,53 +91,30 @@ def match_program(model: Path, folder: Path) -> CProgram:
     _call(sys.executable, "-m", "match_core.cli.main", "compile", model, "-t", "host", "-o", folder, "-q", "--no-cache")
     seconds = time.perf_counter() - started
     document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    name = document["name"]
-    arenas = [
-        f"static _Alignas({max(64, arena['alignment_bytes'])}) uint8_t {arena['field']}[{arena['size_bytes']}];"
-        for arena in document["arenas"]
-    ]
-    body = _MATCH_BODY.format(
-        name=name,
-        guard=name.upper(),
-        arenas="\n".join(arenas),
-        nodes=1 + max(node["index"] for node in document["nodes"]),
-        fields="".join(f".{arena['field']} = {arena['field']}, " for arena in document["arenas"]),
-        inputs=", ".join(f".{io['field']} = in[{n}]" for n, io in enumerate(document["inputs"])),
-        outputs=", ".join(f".{io['field']} = out[{n}]" for n, io in enumerate(document["outputs"])),
-    )
-    driver = _write_driver(folder / "bench_driver.c", ends(model), body, f'#include "{name}.h"')
+    driver = _write_driver(folder, ends(model), document)
     sources = sorted(path for path in folder.glob("*.c") if path.name not in ("example_main.c", driver.name))
     arena_bytes = sum(arena["size_bytes"] for arena in document["arenas"])
-    return CProgram("match", tuple(sources), driver, f"{name}_run", seconds, document, arena_bytes)
+    return CProgram("match", tuple(sources), driver, f"{document['name']}_run", seconds, document, arena_bytes)
 
 
-def emx_program(model: Path) -> CProgram:
-    """C of emx-onnx-cgen, written once for every model. RuntimeError with what it says where it refuses the model."""
+def emx_program(model: Path, kept: bool = False) -> CProgram:
+    """C of emx-onnx-cgen; ``kept``: that of an earlier run will do, with its objects. RuntimeError with what the tool
+    says where it refuses the model."""
     digest = hashlib.sha256(" ".join((EMX_VERSION, *EMX_OPTIONS)).encode() + model.read_bytes()).hexdigest()[:16]
     folder = KEPT / f"{model.parent.name}-{digest}"
-    if not (folder / "seconds").is_file():
+    if not kept or not (folder / "seconds").is_file():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         started = time.perf_counter()
         _call(EMX, "compile", model, folder / "emx.c", *EMX_OPTIONS)
         (folder / "seconds").write_text(str(time.perf_counter() - started), encoding="utf-8")
-    about = ends(model)
-    inputs, outputs = (len(about.inputs), len(about.outputs))
-    body = _EMX_BODY.format(
-        parameters=", ".join(["const void *"] * inputs + ["void *"] * outputs),
-        arguments=", ".join([f"in[{n}]" for n in range(inputs)] + [f"out[{n}]" for n in range(outputs)]),
-    )
-    driver = _write_driver(folder / "bench_driver.c", about, body, "")
+    driver = _write_driver(folder, ends(model), {})
     return CProgram("emx", (folder / "emx.c",), driver, "emx", float((folder / "seconds").read_text()), {})
 
 
-def _write_driver(path: Path, about: Ends, body: str, include: str) -> Path:
-    text = _DRIVER.format(
-        include=include,
-        body=body,
-        input_bytes=", ".join(f"{tensor.size_bytes}u" for tensor in about.inputs),
-        output_bytes=", ".join(f"{tensor.size_bytes}u" for tensor in about.outputs),
-    )
+def _write_driver(folder: Path, about: Ends, document: Mapping[str, Any]) -> Path:
+    text = Templates((Path(__file__).parent,)).render("host_driver.c.mako", {"about": about, "document": document})
+    path = folder / "bench_driver.c"
     path.write_text(text, encoding="utf-8")
     return path
 

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     if not counts and not options.quick:
         told("no instructions are counted: valgrind is not installed")
     builds = ("native",) if options.quick else tuple(options.build or TIMED)
-    wanted = Wanted(builds, options.seconds, not options.quick, counts, has_emx)
+    wanted = Wanted(builds, options.seconds, not options.quick, counts, has_emx, kept=options.quick)
     measured: list[Measured] = []
     with tempfile.TemporaryDirectory(prefix="match-host-") as work:
         for name in names:
