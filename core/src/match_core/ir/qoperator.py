@@ -28,6 +28,8 @@ CONTRIB_OPERATORS = frozenset(
         "QLinearSigmoid",
         "QLinearLeakyRelu",
         "QLinearConcat",
+        "QLinearReduceMean",
+        "QLinearWhere",
         "QuantizeLinear",
         "DequantizeLinear",
     ]
@@ -98,6 +100,14 @@ class Expansion:
         attributes = {"axis": 0} if product.size > 1 else {}
         return self.emit("DequantizeLinear", [self.input(values), name], "bias", **attributes)
 
+    def add_integers(self, values: NDArray[np.int64], suffix: str) -> str:
+        """A constant; returns its name."""
+        import onnx
+
+        name = f"{self.node.name or self.node.output[0]}_{suffix}"
+        self.initializers.append(onnx.numpy_helper.from_array(values, name))
+        return name
+
     def quantize(self, x: str, scale: int, zero: int) -> None:
         """QuantizeLinear into the node's own output, under the node's own name."""
         import onnx
@@ -123,6 +133,8 @@ def expand(node: onnx.NodeProto, constants: Mapping[str, NDArray[np.generic]]) -
         f"{MICROSOFT}::QLinearSigmoid": lambda e: _unary(e, "Sigmoid"),
         f"{MICROSOFT}::QLinearLeakyRelu": lambda e: _unary(e, "LeakyRelu"),
         f"{MICROSOFT}::QLinearConcat": _concat,
+        f"{MICROSOFT}::QLinearReduceMean": _reduce_mean,
+        f"{MICROSOFT}::QLinearWhere": _where,
         f"{MICROSOFT}::QuantizeLinear": _rename,
         f"{MICROSOFT}::DequantizeLinear": _rename,
     }
@@ -199,6 +211,21 @@ def _concat(e: Expansion) -> bool:
     parts = range(2, len(e.node.input), 3)
     inputs = [e.dequantize(i, i + 1, i + 2, f"x{i // 3}") for i in parts]
     e.quantize(e.emit("Concat", inputs, "concat", **e.forward()), 0, 1)
+    return True
+
+
+def _reduce_mean(e: Expansion) -> bool:
+    axes, keep = e.attribute("axes", None), int(str(e.attribute("keepdims", 1)))
+    inputs = [e.dequantize(0, 1, 2, "x")]
+    if axes is not None:
+        inputs.append(e.add_integers(np.asarray(axes, np.int64), "axes"))
+    e.quantize(e.emit("ReduceMean", inputs, "mean", keepdims=keep), 3, 4)
+    return True
+
+
+def _where(e: Expansion) -> bool:
+    inputs = [e.input(0), e.dequantize(1, 2, 3, "x"), e.dequantize(4, 5, 6, "y")]
+    e.quantize(e.emit("Where", inputs, "where"), 7, 8)
     return True
 
 
