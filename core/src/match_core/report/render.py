@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from match_core.io.files import whole_file
+from match_core.report.page import html_page
 from match_core.report.spreadsheet import layers_csv, memory_csv
 from match_core.report.trace import trace
 
@@ -19,7 +20,11 @@ def render(report: Mapping[str, Any]) -> dict[str, str]:
     safe for a path."""
     from match_core.ir.naming import c_identifier
 
-    files = {"layers.csv": layers_csv(report), "trace.json": json.dumps(trace(report)) + "\n"}
+    files = {
+        "layers.csv": layers_csv(report),
+        "report.html": html_page(report),
+        "trace.json": json.dumps(trace(report)) + "\n",
+    }
     for memory in report["memories"]:
         name = memory["name"]
         suffix = "" if name == report["target"]["home"] else f"_{c_identifier(name)}"
