@@ -76,3 +76,18 @@ def test_weights_of_four_bits(tmp_path, kind):
     x = random.standard_normal((1, 8)).astype(np.float32)
     expected, got = ReferenceRunner(onnx.load(path)).run({"x": x}), ReferenceRunner(model).run({"x": x})
     assert np.allclose(expected["y"], got["y"], rtol=1e-6)
+
+
+def test_rows_of_data_are_no_sizes(saved):
+    """ONNX's inference takes the rows for sizes, joins four of them, and finds that four and two do not fit."""
+    text = f"""{HEAD} g (float[2,2] x) => (float[2,2] y) <int64 zero = {{0}}, int64 one = {{1}}, int64[1] axis = {{0}}> {{
+        a = Gather <axis = 0> (x, zero)
+        b = Gather <axis = 0> (x, one)
+        c = Unsqueeze (a, axis)
+        d = Unsqueeze (b, axis)
+        e = Concat <axis = 0> (d, c)
+        y = Add (e, a)
+    }}"""
+    path = saved(text)
+    x = np.random.default_rng(0).standard_normal((2, 2)).astype(np.float32)
+    assert np.array_equal(ReferenceRunner(load_model(path)).run({"x": x})["y"], x[::-1] + x[0])

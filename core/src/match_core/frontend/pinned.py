@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 #: Inputs with more elements are no sizes, and more values than that are not tried.
 _MOST_ELEMENTS = 6
 _MOST_TRIALS = 150
+#: Nor more than so many operators looked at, all trials together.
+_MOST_WORK = 20_000
+#: Refusals that unknown sizes can lead to.
+_OF_SIZES = frozenset(("MATCH-F006", "MATCH-F007"))
 
 
 def with_pinned_inputs(proto: onnx.ModelProto, load: Callable[[onnx.ModelProto], Loaded]) -> Loaded:
@@ -41,6 +45,8 @@ def with_pinned_inputs(proto: onnx.ModelProto, load: Callable[[onnx.ModelProto],
         if is_static(loaded[0]):
             return loaded
     except ModelError as error:
+        if error.code not in _OF_SIZES:
+            raise
         failure = error
     for value in inputs:
         found = _pinned(source, value, load)
@@ -78,7 +84,8 @@ def _size_inputs(proto: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
 def _pinned(
     source: onnx.ModelProto, value: onnx.ValueInfoProto, load: Callable[[onnx.ModelProto], Loaded]
 ) -> Loaded | None:
-    for values in islice(_candidates(source, value), _MOST_TRIALS):
+    most = min(_MOST_TRIALS, _MOST_WORK // max(1, len(source.graph.node)))
+    for values in islice(_candidates(source, value), most):
         loaded = _tried(source, value, values, load)
         if loaded is None:
             continue

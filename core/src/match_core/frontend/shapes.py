@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
 from match_core.frontend.integer_operators import DOMAIN, stand_in
+from match_core.ir.inference import inferred as with_shapes
 from match_core.ir.qoperator import expand
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
 
     shadow = _without_contrib(proto)
     try:
-        inferred = onnx.shape_inference.infer_shapes(shadow, check_type=True, strict_mode=True, data_prop=True)
+        inferred = with_shapes(shadow)
     except onnx.shape_inference.InferenceError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise ModelError(

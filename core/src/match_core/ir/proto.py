@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from match_core.ir.inference import inferred
 from match_core.ir.model import Model
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def rewrite_nodes(model: Model, rule: Rule) -> Model:
     if not origins:
         return model
     _set_nodes(proto, nodes)
-    proto = onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
+    proto = inferred(proto)
     graph = gs.import_onnx(proto)
     graph.name = model.graph.name
     return replace(model, graph=graph).with_origin(origins)

@@ -30,8 +30,10 @@ def depends_on_data(walk: Walk, call: Call, why: str, *help_lines: str) -> Model
 
 
 def inner_scope(walk: Walk, call: Call, body: Body, part: str = "", repeated: bool = False) -> Scope:
-    """The scope of a body that may use the names around the node; ``part`` tells bodies of one node apart."""
-    stated = {name: shape for i, name in enumerate(body.outputs) if (shape := call.stated(i)) is not None}
+    """The scope of a body that may use the names around the node; ``part`` tells bodies of one node apart. The results
+    of a body that is not ``repeated`` have the shapes of the node's."""
+    shapes = {} if repeated else {name: call.stated(i) for i, name in enumerate(body.outputs)}
+    stated = {name: shape for name, shape in shapes.items() if shape is not None}
     path = f"{call.path}/{part}" if part else call.path
     outer = call.scope
     depth = walk.limits.nest(outer, call.path)
@@ -105,7 +107,6 @@ def take_loop(walk: Walk, call: Call) -> list[Value]:
     if going is None and stated is not None:
         trips = stated
     outer = inner_scope(walk, call, body, repeated=True)
-    outer.stated.clear()
     walk.hoist(body, outer)
     step = 0
     while (trips is None or step < trips) and going is not False:
@@ -174,7 +175,6 @@ def take_scan(walk: Walk, call: Call) -> list[Value]:
     check_fit(walk, call, 1 <= scanned <= len(inputs) == len(body.inputs))
     states, scans = list(inputs[: len(inputs) - scanned]), list(inputs[len(inputs) - scanned :])
     outer = inner_scope(walk, call, body, repeated=True)
-    outer.stated.clear()
     walk.hoist(body, outer)
     made = len(body.outputs) - len(states)
     check_fit(walk, call, made >= 0)

@@ -109,7 +109,6 @@ def _map(walk: Walk, call: Call) -> list[Value]:
     for step in range(count):
         given = [v.items[step] if isinstance(v, Sequence) and step < len(v.items) else v for v in call.inputs]
         scope = inner_scope(walk, call, body, str(step), repeated=True)
-        scope.stated.clear()
         results.append(walk.body(body, given, scope))
     return [Sequence(tuple(values)) for values in zip(*results, strict=True)] or [Sequence(()) for _ in body.outputs]
 
