@@ -80,7 +80,8 @@ def test_weights_of_four_bits(tmp_path, kind):
 
 def test_rows_of_data_are_no_sizes(saved):
     """ONNX's inference takes the rows for sizes, joins four of them, and finds that four and two do not fit."""
-    text = f"""{HEAD} g (float[2,2] x) => (float[2,2] y) <int64 zero = {{0}}, int64 one = {{1}}, int64[1] axis = {{0}}> {{
+    text = f"""{HEAD} g (float[2,2] x) => (float[2,2] y)
+        <int64 zero = {{0}}, int64 one = {{1}}, int64[1] axis = {{0}}> {{
         a = Gather <axis = 0> (x, zero)
         b = Gather <axis = 0> (x, one)
         c = Unsqueeze (a, axis)
