@@ -63,7 +63,7 @@ def test_every_operator_states_its_rules() -> None:
 
 
 REFUSED = {
-    "type": ([node("Cast", ["x"], ["h"], to=16), node("Relu", ["h"], ["y"])], "ONNX type 16"),
+    "type": ([node("Cast", ["x"], ["h"], to=2), node("Neg", ["h"], ["y"])], "input 0 is uint8"),
     "smoothed": ([node("Resize", ["x", "", "f"], ["y"], antialias=1)], "antialias is 1 and mode is nearest"),
 }
 
@@ -73,8 +73,11 @@ def test_refusals_say_why(name: str) -> None:
     nodes, value = REFUSED[name]
     constants = {"p": np.array([0, 0, 1, 1, 0, 0, 1, 1]), "f": np.array([1, 1, 2, 2], np.float32)}
     used = {key: array for key, array in constants.items() if any(key in item.input for item in nodes)}
-    upscaled = {"y": np.ones((1, 4, 12, 12), np.float32)}  # what nothing else runs either
-    run = (lambda model, inputs: upscaled) if name == "smoothed" else expected
+    results = {  # what nothing else runs either
+        "smoothed": {"y": np.ones((1, 4, 12, 12), np.float32)},
+        "type": {"h": np.ones(F.shape, np.uint8), "y": np.ones(F.shape, np.uint8)},
+    }
+    run = (lambda model, inputs: results[name]) if name in results else expected
     found = candidates(make_model(nodes, {"x": F}, used, run=run))
     refused = {refusal.value for refusal in found.refused}
     assert any(value in text for text in refused), refused

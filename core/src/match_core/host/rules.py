@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS
 from match_core.host.graph import elements, input_at, is_constant, shape_of, values_of
 from match_core.patterns.language import Constraint, Match
 
@@ -16,6 +17,19 @@ if TYPE_CHECKING:
 
 #: Element indices in the emitted C are 32-bit.
 LARGEST_TENSOR = 2**31 - 1
+
+_WHOLE = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_NARROW_WHOLE = ("int4", "uint4", "int2", "uint2")
+_CODES = tuple(name for name in SMALL_FLOATS if name != "bfloat16")
+_REAL = ("float16", "float32", "float64", "bfloat16", *_CODES)
+#: Names of sets of element types, the largest first.
+TYPE_SETS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("any type", (*_WHOLE, *_REAL, "bool", SCALE_FLOAT, *_NARROW_WHOLE)),
+    ("any float", _REAL),
+    ("any integer of 8 to 64 bits", _WHOLE),
+    ("an integer of 2 or 4 bits", _NARROW_WHOLE),
+    ("float8 or float4", _CODES),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,16 @@ def _inference(node: gs.Node) -> str | None:
 INFERENCE = NodeRule("inference", "not in training mode, where what is dropped is random", _inference)
 
 
+def type_words(allowed: tuple[str, ...]) -> str:
+    """Element types in words: sets that have a name, then single types."""
+    rest, words = dict.fromkeys(allowed), []
+    for name, members in TYPE_SETS:
+        if all(member in rest for member in members):
+            words.append(name)
+            rest = {item: None for item in rest if item not in members}
+    return ", ".join((*words, *rest))
+
+
 def types(allowed: tuple[str, ...], *indices: int) -> NodeRule:
     """These inputs, where they are there, have one of the types."""
 
@@ -94,7 +118,7 @@ def types(allowed: tuple[str, ...], *indices: int) -> NodeRule:
         return None
 
     where = " and ".join(str(index) for index in indices)
-    return NodeRule("types", f"input {where} is {', '.join(allowed)}", check)
+    return NodeRule("types", f"input {where} is {type_words(allowed)}", check)
 
 
 def all_types(allowed: tuple[str, ...]) -> NodeRule:
@@ -106,7 +130,7 @@ def all_types(allowed: tuple[str, ...]) -> NodeRule:
                 return f"a tensor is {type_name(tensor)}"
         return None
 
-    return NodeRule("all_types", f"all tensors are {', '.join(allowed)}", check)
+    return NodeRule("all_types", f"all tensors are {type_words(allowed)}", check)
 
 
 def constants(*indices: int) -> NodeRule:
@@ -129,7 +153,7 @@ def result_types(allowed: tuple[str, ...]) -> NodeRule:
         name = type_name(node.outputs[0])
         return None if name in allowed else f"the result is {name}"
 
-    return NodeRule("result_type", f"the result is {', '.join(allowed)}", check)
+    return NodeRule("result_type", f"the result is {type_words(allowed)}", check)
 
 
 def rank(*allowed: int) -> NodeRule:
