@@ -13,6 +13,7 @@ from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.reduce import build_reduce
 from match_core.host.operator import Operator
 from match_core.host.operators import OPERATORS
+from match_core.host.product_region import build_product_region, find_product_regions
 from match_core.host.region import find_reduced_regions, find_regions, find_regions_between
 from match_core.host.views import VIEW_RULES, find_views
 from match_core.host.workload import host_workload, view_workload
@@ -36,6 +37,12 @@ REGIONS: tuple[tuple[str, str, Callable[[gs.Graph], tuple[Match, ...]], Builder]
         "elementwise operators and a reduction as one loop nest",
         find_reduced_regions,
         build_reduce,
+    ),
+    (
+        "host_product_region",
+        "a convolution or matrix product and elementwise operators on its result as one kernel",
+        find_product_regions,
+        build_product_region,
     ),
 )
 

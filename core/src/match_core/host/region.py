@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
-def _eligible(node: gs.Node) -> bool:
+def eligible(node: gs.Node) -> bool:
+    """Whether a node is an elementwise operator that the host supports."""
     operator = OPERATOR_TABLE.get(qualified_op(node))
     if operator is None or operator.family != "elementwise":
         return False
@@ -30,13 +31,13 @@ def _eligible(node: gs.Node) -> bool:
 
 def find_regions(graph: gs.Graph) -> tuple[Match, ...]:
     """The largest region of every result, of two nodes or more, with no region inside another."""
-    return _search(graph, _eligible)
+    return _search(graph, eligible)
 
 
 def find_regions_between(graph: gs.Graph) -> tuple[Match, ...]:
     """Regions that leave the operators of ``match.arith`` alone, for units that fuse those with what is before
     them. Only regions that differ from those of ``find_regions``."""
-    found = _search(graph, lambda node: _eligible(node) and node.domain != "match.arith")
+    found = _search(graph, lambda node: eligible(node) and node.domain != "match.arith")
     whole = {_names(match) for match in find_regions(graph)}
     return tuple(match for match in found if _names(match) not in whole)
 
@@ -44,7 +45,7 @@ def find_regions_between(graph: gs.Graph) -> tuple[Match, ...]:
 def find_reduced_regions(graph: gs.Graph) -> tuple[Match, ...]:
     """Reductions with the region of the value they reduce, where nobody else reads it."""
     topology = Topology.of(graph)
-    allowed = {topology.position(node) for node in topology.nodes if _eligible(node)}
+    allowed = {topology.position(node) for node in topology.nodes if eligible(node)}
     matches: list[Match] = []
     for node in topology.nodes:
         operator = OPERATOR_TABLE.get(qualified_op(node))
@@ -55,7 +56,7 @@ def find_reduced_regions(graph: gs.Graph) -> tuple[Match, ...]:
         producer = topology.producer(node.inputs[0])
         read_here_only = len(topology.consumers(node.inputs[0])) == 1 and not topology.is_output(node.inputs[0])
         if producer is not None and read_here_only and topology.position(producer) in allowed:
-            region = _grow(topology, topology.position(producer), allowed)
+            region = grow(topology, topology.position(producer), allowed)
             nodes = (*(topology.nodes[member] for member in sorted(region)), node)
             matches.append(Match(nodes, {"result": node}))
     return tuple(matches)
@@ -73,7 +74,7 @@ def _search(graph: gs.Graph, eligible: Callable[[gs.Node], bool]) -> tuple[Match
     for position in sorted(allowed, reverse=True):
         if position in taken:
             continue
-        region = _grow(topology, position, allowed)
+        region = grow(topology, position, allowed)
         taken |= region
         if len(region) > 1:
             nodes = tuple(topology.nodes[member] for member in sorted(region))
@@ -81,7 +82,7 @@ def _search(graph: gs.Graph, eligible: Callable[[gs.Node], bool]) -> tuple[Match
     return tuple(reversed(matches))
 
 
-def _grow(topology: Topology, result: int, allowed: set[int]) -> set[int]:
+def grow(topology: Topology, result: int, allowed: set[int]) -> set[int]:
     """Positions of the region of this result: producers join until nothing changes."""
     root = topology.nodes[result]
     shape, region = shape_of(root.outputs[0]), {result}
