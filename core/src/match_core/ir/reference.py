@@ -82,9 +82,9 @@ class ReferenceRunner:
         return {name: np.asarray(array).astype(self._stated.get(name, array.dtype)) for name, array in found.items()}
 
     def _fed(self, name: str, array: NDArray[np.generic]) -> NDArray[np.generic]:
-        """The values in a type that can be given."""
+        """The values in a type that can be given (a scalar of a sample is no array)."""
         if name not in self._stated:
-            return array
+            return np.asarray(array)
         return array.astype(np.float32 if "float" in self._stated[name].name else _BYTES[self._stated[name].name[0]])
 
 
