@@ -131,7 +131,7 @@ class Library:
         return list(seconds)
 
     def node_seconds(self, node: int) -> float:
-        """Seconds in a node since the library was loaded; built with ``-DMATCH_PROFILE``."""
+        """The least seconds of a node in all runs so far; built with ``-DMATCH_PROFILE``."""
         self._library.bench_node.restype = ctypes.c_uint64
         return 1e-9 * float(self._library.bench_node(node))
 

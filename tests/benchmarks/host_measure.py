@@ -27,6 +27,8 @@ COUNTED: tuple[Build, ...] = ("avx2", "portable", "small")
 #: Each subject gets turns of about this long.
 TURN_SECONDS = 0.02
 TURNS_MIN = 5
+#: Tasks are measured for about this long.
+NODE_SECONDS = 0.2
 #: What outputs may differ from the stored ones: floats by a part of the largest value; integers by steps in the mean,
 #: as every tool rounds between layers in a way of its own, and one step there may be many behind a softmax.
 FLOAT_BOUND = 1e-4
@@ -255,12 +257,11 @@ def _times(
 
 
 def _nodes(program: CProgram, library: Library, inputs: Sequence[NDArray[np.generic]], about: Ends) -> tuple[Node, ...]:
-    """Seconds of each task per run, largest first."""
-    library.time(2, inputs, about)
+    """The least seconds of each task, largest first."""
+    warm = min(library.time(2, inputs, about))
+    library.time(max(TURNS_MIN, round(NODE_SECONDS / warm)), inputs, about)
     tasks = [node for node in program.document["nodes"] if node["emitted"]]
-    before = {node["index"]: library.node_seconds(node["index"]) for node in tasks}
-    runs = len(library.time(max(3, round(0.1 / min(library.time(2, inputs, about)))), inputs, about)) + 2
-    spent = {index: (library.node_seconds(index) - start) / runs for index, start in before.items()}
+    spent = {node["index"]: library.node_seconds(node["index"]) for node in tasks}
     total = sum(spent.values()) or 1.0
     made = [Node(n["title"], n["pattern"], spent[n["index"]], spent[n["index"]] / total) for n in tasks]
     return tuple(sorted(made, key=lambda node: -node.seconds))
