@@ -13,6 +13,8 @@ from match_core.host.kernels.scalar import is_code, scalar_type, suffix
 LANES = 8
 
 
+#: Fewer results side by side than these are made one after the other.
+FEWEST_ACROSS = 4
 #: Values that are kept side by side in a block.
 BLOCK = 64
 #: Fewer of them are not worth a loop over blocks.

@@ -11,11 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from match_core.host.kernels.code import Code, affine
-from match_core.host.kernels.lanes import LANES, block_of, in_lanes
+from match_core.host.kernels.lanes import FEWEST_ACROSS, LANES, block_of, in_lanes
 from match_core.host.kernels.nest import VARIABLES, Nest, broadcast_strides, merge, row_major
-
-#: Fewer results side by side than these are made one after the other.
-FEWEST_ACROSS = 4
 
 #: A loop variable's value: terms and a constant.
 Place = tuple[tuple[tuple[str, int], ...], int]

@@ -181,11 +181,12 @@ def _add_requant(site: Site) -> str:
 
 
 def _requant_work(dtype: np.dtype[np.generic]) -> Work:
-    return Work(wide_multiply=1, wide=4)
+    """A product of 32-bit values (both halves: 3), a 64-bit sum, a shift of its upper half, two comparisons."""
+    return Work(wide_multiply=1, wide=4) if dtype.itemsize == 8 else Work(wide=1, integer=8)
 
 
 def _add_requant_work(dtype: np.dtype[np.generic]) -> Work:
-    return Work(wide_multiply=2, wide=5)
+    return Work(wide=2, integer=11)
 
 
 def _divisor(node: gs.Node) -> str | None:

@@ -11,7 +11,7 @@ from match_core.emit.ctypes import c_type
 from match_core.host.graph import axis_of, dtype_of, elements, integers_at, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, affine, inline_code, literal
-from match_core.host.kernels.lanes import in_lanes, lane_maximum, lane_sum
+from match_core.host.kernels.lanes import FEWEST_ACROSS, block_of, in_lanes, lane_maximum, lane_sum
 from match_core.host.kernels.scalar import loaded, moved_halves, real_function, scalar_type, stored
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
@@ -38,31 +38,48 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,), uses = nodes, Uses()
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
     axis = axis_of(node, -1, len(shape))
-    view, longest = axis_view(shape, axis), shape[axis]
-    exp = real_function("exp", dtype, uses)
-    log = real_function("log", dtype, uses) if node.op == "LogSoftmax" else ""
-    if view["inner"] == 1 and in_lanes(dtype, longest):
-        maximum, total = lane_maximum(uses, dtype, "x", longest), lane_sum(uses, dtype, "y", longest)
+    size, inner = shape[axis], elements(shape[axis + 1 :])
+    functions = {
+        "type": scalar_type(dtype),
+        "exp": real_function("exp", dtype, uses),
+        "log": real_function("log", dtype, uses) if node.op == "LogSoftmax" else "",
+    }
+    if inner == 1 and in_lanes(dtype, size):
         text = render_body(
-            "softmax_lines", **view, type=scalar_type(dtype), exp=exp, log=log, maximum=maximum, sum=total
+            "softmax_lines",
+            **functions,
+            outer=elements(shape[:axis]),
+            size=size,
+            one=literal(1, dtype),
+            maximum=lane_maximum(uses, dtype, "x", size),
+            sum=lane_sum(uses, dtype, "y", size),
         )
+        work = Work(memory=7, floating=4, special=1, steps=3).times(elements(shape))
+        work += Work(floating_divide=1).times(elements(shape[:axis]))
     else:
+        view = axis_view(shape, axis)
+        across = inner >= FEWEST_ACROSS
+        if across:
+            block = block_of(inner)
+            blocks = inner // block
+            start = f"i / {blocks} * {size * inner} + i % {blocks} * {block}" if blocks > 1 else f"i * {size * inner}"
+            view |= {"block": block, "start": start}
+        total = "sum[c]" if across else "sum"
+        halves = dtype == np.float16 and size <= LARGEST_HALF
         text = render_body(
-            "softmax",
+            "softmax_across" if across else "softmax",
+            **functions,
             **view,
-            type=scalar_type(dtype),
             load=partial(loaded, dtype=dtype),
             store=partial(stored, dtype=dtype),
-            rounded=loaded(stored("sum", dtype), dtype) if dtype == np.float16 and longest <= LARGEST_HALF else "",
+            rounded=loaded(stored(total, dtype), dtype) if halves else "",
             zero=literal(0, dtype),
-            exp=exp,
-            log=log,
         )
-    arguments, count = (node.inputs[0],), elements(shape)
+        work = Work(memory=6, floating=3, special=1, floating_divide=1, steps=3) + moved_halves(dtype, 6)
+        work = work.times(elements(shape))
+    arguments = (node.inputs[0],)
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
-    code = inline_code(function, comment, arguments, node.outputs, text, uses)
-    work = Work(memory=6, floating=3, special=1, floating_divide=1, steps=3) + moved_halves(dtype, 6)
-    return Built(arguments, code, work.times(count))
+    return Built(arguments, inline_code(function, comment, arguments, node.outputs, text, uses), work)
 
 
 def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:

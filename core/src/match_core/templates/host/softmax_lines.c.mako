@@ -7,15 +7,16 @@
         for (int32_t k = 0; k < ${size}; k++) {
             y[k] = ${exp}(x[k] - top);
         }
-        const ${type} sum = ${sum};
 % if log:
-        const ${type} shift = top + ${log}(sum);
+        const ${type} shift = top + ${log}(${sum});
+% else:
+        const ${type} inverse = ${one} / ${sum};
 % endif
         for (int32_t k = 0; k < ${size}; k++) {
 % if log:
             y[k] = x[k] - shift;
 % else:
-            y[k] = y[k] / sum;
+            y[k] = y[k] * inverse;
 % endif
         }
     }
