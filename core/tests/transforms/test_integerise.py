@@ -256,6 +256,31 @@ def test_max_pooling(model_of, accelerated, y_scale):
     compare(model, lowered, INT8, (1, 4, 8, 8), share=0.0)
 
 
+@pytest.mark.parametrize("y_scale", [0.03, 0.05])
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_nearest_elements_are_taken_as_integers(model_of, accelerated, y_scale, mode):
+    constants = {
+        **parameters("x", 0.03, 4, np.int8),
+        **parameters("a", 0.04, -7, np.int8),
+        **parameters("y", y_scale, 4, np.int8),
+        "w": RANDOM.integers(-127, 128, (4, 4, 1, 1)).astype(np.int8),
+        "ws": np.float32(0.004),
+        "wz": np.int8(0),
+        "scales": np.array([1, 1, 1.5, 2], np.float32),
+    }
+    text = f"""g (int8[1,4,6,6] x) => (int8[1,4,9,12] y) {{
+        xf = DequantizeLinear (x, xs, xz)  wf = DequantizeLinear (w, ws, wz)
+        c = Conv <kernel_shape = [1, 1]> (xf, wf)
+        aq = QuantizeLinear (c, as, az)  af = DequantizeLinear (aq, as, az)
+        r = Resize <mode = "{mode}", nearest_mode = "floor"> (af, , scales)
+        y = QuantizeLinear (r, ys, yz) }}"""
+    model = model_of(text, constants)
+    lowered = lower(model, accelerated)
+    (resize,) = (node for node in lowered.graph.nodes if node.op == "Resize")
+    assert (np.dtype(resize.inputs[0].dtype).itemsize == 1) == (mode == "nearest")
+    compare(model, lowered, INT8, (1, 4, 6, 6))
+
+
 UNARY = (
     "Sigmoid (xf)",
     "Tanh (xf)",

@@ -1,4 +1,4 @@
-"""Operators that only move 8-bit values (Reshape, Transpose, Split, MaxPool, ...), on the stored integers."""
+"""Operators that only move 8-bit values (Reshape, Transpose, Split, MaxPool, Resize), on the stored integers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,17 @@ MOVES = frozenset(
 def is_move(node: gs.Node) -> bool:
     """Whether the node only moves values of its first input."""
     return (
-        node.op in MOVES and (len(node.outputs) == 1 or node.op == "Split") and (node.domain or "") in ("", "ai.onnx")
+        (node.op in MOVES or takes_nearest(node))
+        and (len(node.outputs) == 1 or node.op == "Split")
+        and (node.domain or "") in ("", "ai.onnx")
     )
+
+
+def takes_nearest(node: gs.Node) -> bool:
+    """Whether the node is a Resize whose results are elements of its input, all of them."""
+    crops = node.attrs.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+    inside = not crops and not node.attrs.get("exclude_outside", 0)
+    return node.op == "Resize" and node.attrs.get("mode", "nearest") == "nearest" and inside
 
 
 def append_move(
@@ -66,6 +75,6 @@ def _known(node: gs.Node, x: gs.Tensor, result: gs.Variable, known: Expectation)
         return known.reshaped(before, after)
     axis = known.axis
     kept = len(before) == len(after) and before[axis : axis + 1] == after[axis : axis + 1]
-    if node.op in ("MaxPool", "Identity") or (node.op in ("Slice", "Split") and kept):
+    if node.op in ("MaxPool", "Identity") or (node.op in ("Slice", "Split", "Resize") and kept):
         return known
     return known.merged()

@@ -15,6 +15,7 @@ from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.model import Model, qualified_op
 from match_core.transforms.base import Pass, PassContext, Phase
 from match_core.transforms.integer_graph import activation_type
+from match_core.transforms.integer_moves import takes_nearest
 from match_core.transforms.quant import constant, shape_of
 from match_core.transforms.unsigned_sums import add, requantise
 from match_core.transforms.unsigned_tensors import OFFSET, UnsignedTensors
@@ -83,6 +84,10 @@ def _move(state: UnsignedTensors, node: gs.Node) -> gs.Variable | None:
     return _copy(state, node, [stored, *node.inputs[1:]], np.dtype(np.uint8))
 
 
+def _resize(state: UnsignedTensors, node: gs.Node) -> gs.Variable | None:
+    return _move(state, node) if takes_nearest(node) else None
+
+
 def _difference(state: UnsignedTensors, node: gs.Node) -> gs.Variable | None:
     stored = state.get(node.inputs[0])
     if stored is None:
@@ -111,6 +116,7 @@ _RULES: dict[str, Rule] = {
     "match.arith::LutU8": _table,
     "MatMulInteger": _product,
     **dict.fromkeys(_MOVES, _move),
+    "Resize": _resize,
     **dict.fromkeys(_DIFFERENCES, _difference),
 }
 
