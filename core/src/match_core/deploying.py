@@ -210,4 +210,4 @@ class Deploying:
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         from match_core.schedule.candidates import Scheduler
 
-        return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs)
+        return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)

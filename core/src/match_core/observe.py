@@ -8,7 +8,17 @@ from typing import Protocol
 Facts = Mapping[str, "int | float | str"]
 
 
-class StageObserver(Protocol):
+class Watch(Protocol):
+    """Told how far the running stage got. What it is told depends on nothing but the work, and the work does not depend
+    on it."""
+
+    def progress(self, facts: Facts) -> None:
+        """So far: steps done and how many there are, the best value and the bound of a search, in cycles or bytes. Each
+        call replaces the one before."""
+        ...
+
+
+class StageObserver(Watch, Protocol):
     """Told of each stage in order. A stage that raises is started and never finished."""
 
     def stage_started(self, name: str) -> None:
@@ -34,4 +44,7 @@ class NullObserver:
         """Ignored."""
 
     def note(self, text: str) -> None:
+        """Ignored."""
+
+    def progress(self, facts: Facts) -> None:
         """Ignored."""

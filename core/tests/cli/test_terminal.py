@@ -42,6 +42,41 @@ def test_stages_are_lines_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert " ".join(counts) == "nodes 12,345, share 0.123, status optimal, l2 bytes 7"
 
 
+class _Status:
+    """What a line that can be overwritten was set to."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def update(self, text: str) -> None:
+        self.shown.append(text)
+
+    def stop(self) -> None:
+        """The line goes."""
+
+
+def test_progress_is_one_line_that_changes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter((1.0, 1.5, 1.55, 3.0, 3.5))
+    monkeypatch.setattr("time.perf_counter", lambda: next(times))
+    terminal, status = Terminal(), _Status()
+    terminal.stage_started("map")
+    monkeypatch.setattr(terminal, "_status", status)
+    monkeypatch.setattr(terminal, "_stage", "map")
+    terminal.progress({"solver": 1234567, "bound": 1000000, "gap": "19.0%"})
+    terminal.progress({"solver": 1, "bound": 1})  # 50 ms later: nobody could read it
+    terminal.progress({"unit": "[red]npu[/red]\n"})
+    assert status.shown[0] == "map 0 s  solver 1,234,567, bound 1,000,000, gap 19.0%"
+    assert status.shown[1:] == ["map 2 s  unit \\[red]npu\\[/red]\N{REPLACEMENT CHARACTER}"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_says_nothing_where_lines_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal = Terminal()
+    terminal.stage_started("map")
+    terminal.progress({"solver": 5})
+    assert capsys.readouterr() == ("", "")
+
+
 def test_quiet_hides_progress_but_not_warnings_and_results(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal(quiet=True)
     terminal.stage_started("load")

@@ -47,7 +47,6 @@ app = typer.Typer(
     help="Compile neural networks (ONNX) to C for chips that mix unlike processors.",
     epilog="Exit codes: 0 done, 1 the model cannot be deployed or verification failed, 2 usage, "
     "3 a plugin's fault, 70 internal error. NO_COLOR turns colour off.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

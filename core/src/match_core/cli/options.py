@@ -8,6 +8,14 @@ from typing import Annotated
 
 import typer
 
+
+def complete_target(incomplete: str) -> list[str]:
+    """Names of installed targets, for the shell."""
+    from match_core.plugin.host import Plugins
+
+    return [soc.name for soc in Plugins.load().hardware().socs if soc.name.startswith(incomplete)]
+
+
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX file.", show_default=False)]
 TargetOption = Annotated[
     str | None,
@@ -16,6 +24,7 @@ TargetOption = Annotated[
         "-t",
         metavar="TARGET",
         help="Target name; needed where several are installed.",
+        autocompletion=complete_target,
         show_default=False,
     ),
 ]

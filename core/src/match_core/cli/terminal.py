@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from match_core.observe import Facts
 
 _STAGE_WIDTH = 10
+#: A line that changes more often cannot be read.
+_REFRESH_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Terminal:
         self.quiet = quiet
         self._status: Status | None = None
         self._started = 0.0
+        self._shown = 0.0
+        self._stage = ""
 
     def __enter__(self) -> Terminal:
         return self
@@ -59,8 +63,19 @@ class Terminal:
         if not self.quiet and _styled(sys.stderr):
             from rich.console import Console
 
-            self._status = Console(stderr=True, highlight=False).status(_clean(name))
+            self._stage = _clean(name)
+            self._status = Console(stderr=True, highlight=False).status(self._stage)
             self._status.start()
+
+    def progress(self, facts: Facts) -> None:
+        """How far the stage got, where the terminal can be overwritten: best value, bound and gap of a solver, the
+        layer that is searched."""
+        now = time.perf_counter()
+        if self._status is None or now - self._shown < _REFRESH_SECONDS:
+            return
+        self._shown = now
+        told = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
+        self._status.update(_escaped(f"{self._stage} {now - self._started:.0f} s  {told}"))
 
     def stage_finished(self, name: str, facts: Facts) -> None:
         """One line: name, elapsed time, counts."""
@@ -199,6 +214,13 @@ def _number(value: float | str) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
+
+
+def _escaped(text: str) -> str:
+    """Text in which rich sees no markup."""
+    from rich.markup import escape
+
+    return escape(_clean(text))
 
 
 def _clean(text: str) -> str:

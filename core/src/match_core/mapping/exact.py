@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from match_core.cp_sat import solve as cp_sat
 from match_core.mapping.cover import Component, Cover, Option
 
 if TYPE_CHECKING:
@@ -136,20 +137,16 @@ def by_cp_sat(component: Component) -> Cover | None:
             model.add_hint(variable, index in used)
         for conversion, need in zip(component.conversions, needs, strict=True):
             model.add_hint(need, conversion.needed(used))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 1
-    solver.parameters.max_deterministic_time = DETERMINISTIC_SECONDS
-    status = solver.solve(model)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    answer = cp_sat(model, DETERMINISTIC_SECONDS)
+    if answer.values is None:
         return start
+    solver = answer.values
     chosen = tuple(option for option in component.options if solver.boolean_value(taken[option.index]))
     indices = frozenset(option.index for option in chosen)
     needed = tuple(conversion for conversion in component.conversions if conversion.needed(indices))
-    name = "optimal" if status == cp_model.OPTIMAL else "feasible"
-    bound = max(component.bound, int(-(-solver.best_objective_bound // 1)))
-    found = Cover(chosen, "cp-sat", name, bound, needed)
-    return replace(found, bound=found.cost) if name == "optimal" else found
+    name = "optimal" if answer.optimal else "feasible"
+    found = Cover(chosen, "cp-sat", name, max(component.bound, answer.bound), needed)
+    return replace(found, bound=found.cost) if answer.optimal else found
 
 
 def _need(model: CpModel, taken: Mapping[int, IntVar], conversion: Conversion) -> IntVar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from match_core.cp_sat import solve
 from match_core.planning.packing import Packing, live_bytes
 
 #: CP-SAT's own measure of effort, which does not depend on the machine (here some 20 s of one core).
@@ -21,7 +22,9 @@ class PackAnswer:
     impossible: bool
 
 
-def pack(packing: Packing, alignment_bytes: int, capacity_bytes: int) -> PackAnswer:
+def pack(
+    packing: Packing, alignment_bytes: int, capacity_bytes: int, deterministic_seconds: float = DETERMINISTIC_SECONDS
+) -> PackAnswer:
     """Rectangles (life by size) that do not overlap in a strip of the capacity's height, in units of the
     alignment. One thread, a fixed seed and a deterministic limit.
 
@@ -47,17 +50,16 @@ def pack(packing: Packing, alignment_bytes: int, capacity_bytes: int) -> PackAns
     model.add_cumulative(lives, [size_bytes // alignment_bytes for size_bytes in packing.sizes], height)
     first = [offsets[number] for number in _by_life(packing)]
     model.add_decision_strategy(first, cp_model.CHOOSE_LOWEST_MIN, cp_model.SELECT_MIN_VALUE)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.symmetry_level = 0
-    solver.parameters.cp_model_presolve = _pairs(packing) <= PRESOLVED_PAIRS_MAX
-    solver.parameters.use_timetabling_in_no_overlap_2d = True
-    solver.parameters.random_seed = 1
-    solver.parameters.max_deterministic_time = DETERMINISTIC_SECONDS
-    status = solver.solve(model)
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return PackAnswer(tuple(int(solver.value(offset)) * alignment_bytes for offset in offsets), False)
-    return PackAnswer(None, status == cp_model.INFEASIBLE)
+    answer = solve(
+        model,
+        deterministic_seconds,
+        symmetry_level=0,
+        cp_model_presolve=_pairs(packing) <= PRESOLVED_PAIRS_MAX,
+        use_timetabling_in_no_overlap_2d=True,
+    )
+    if answer.values is None:
+        return PackAnswer(None, answer.infeasible)
+    return PackAnswer(tuple(int(answer.values.value(offset)) * alignment_bytes for offset in offsets), False)
 
 
 def _pairs(packing: Packing) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from match_core.cp_sat import solve
 from match_core.mapping.result import SolverStatus
 
 #: CP-SAT's own measure of effort, which does not depend on the machine; of the order of a second each.
@@ -143,18 +144,15 @@ def _by_cp_sat(problem: Problem, start: tuple[int, ...] | None, bound: int) -> S
         for variables, index in zip(taken, start, strict=True):
             for other, variable in enumerate(variables):
                 model.add_hint(variable, other == index)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 1
-    solver.parameters.max_deterministic_time = DETERMINISTIC_SECONDS
-    status = solver.solve(model)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    answer = solve(model, DETERMINISTIC_SECONDS)
+    if answer.values is None:
         if start is None:
             return None
         return Streaming(start, SolverStatus("greedy", "heuristic", problem.cost_of(start), bound))
+    solver = answer.values
     chosen = tuple(next(i for i, variable in enumerate(v) if solver.boolean_value(variable)) for v in taken)
     cost = problem.cost_of(chosen)
-    if status == cp_model.OPTIMAL:
+    if answer.optimal:
         return Streaming(chosen, SolverStatus("cp-sat", "optimal", cost, cost))
-    proven = max(bound, int(-(-solver.best_objective_bound // 1)))
+    proven = max(bound, answer.bound)
     return Streaming(chosen, SolverStatus("cp-sat", "feasible", cost, proven))

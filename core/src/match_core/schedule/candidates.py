@@ -15,6 +15,7 @@ from match_core.schedule.search import Parallel, answers_to
 
 if TYPE_CHECKING:
     from match_core.hardware import Soc, Unit
+    from match_core.observe import Facts, Watch
     from match_core.plugin.host import Plugins
     from match_core.schedule.cache import ScheduleCache
     from match_core.schedule.engine import Answer
@@ -32,7 +33,7 @@ FORCED_STAGING_PART = 4
 @dataclass(frozen=True)
 class Scheduler:
     """Asks for schedules of one compilation: for its Soc, units and objective, through its cache, in up to ``jobs``
-    processes (None: as many as pay)."""
+    processes (None: as many as pay). ``watch`` is told how far it got."""
 
     soc: Soc
     units: tuple[Unit, ...]
@@ -40,6 +41,12 @@ class Scheduler:
     plugins: Plugins
     cache: ScheduleCache
     jobs: int | None = 1
+    watch: Watch | None = None
+
+    def progress(self, facts: Facts) -> None:
+        """Tell how far the work got, if anybody wants to know."""
+        if self.watch is not None:
+            self.watch.progress(facts)
 
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         """The request for a candidate; ``streamed`` operands lie in the Soc's store."""
@@ -71,7 +78,7 @@ class Scheduler:
     def answers(self, requests: Sequence[ScheduleRequest]) -> tuple[Answer, ...]:
         """One answer per request, in their order."""
         parallel = Parallel(self.plugins.portable, self.jobs) if self.plugins.schedules_by_core else None
-        return answers_to(requests, self.plugins.schedule, self.cache, parallel)
+        return answers_to(requests, self.plugins.schedule, self.cache, parallel, self.watch)
 
     def can_stream(self, candidate: Candidate) -> bool:
         """Whether the candidate's unit copies from the Soc's store and there is something worth it."""

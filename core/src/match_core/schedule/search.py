@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from match_core.schedule.parallel import processes_for, search_in_processes
 
 if TYPE_CHECKING:
+    from match_core.observe import Watch
     from match_core.schedule.cache import ScheduleCache
     from match_core.schedule.engine import Answer
     from match_core.schedule.loops import ScheduleRequest
@@ -28,15 +29,21 @@ def answers_to(
     solve: Callable[[ScheduleRequest], Answer],
     cache: ScheduleCache,
     parallel: Parallel | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Answer, ...]:
-    """One answer per request, in their order."""
+    """One answer per request, in their order. ``watch`` is told of each search."""
     keys = [cache.key(request) if request.unit.memory else "" for request in requests]
     distinct = {key: request for key, request in zip(keys, requests, strict=True) if key}
     known = {key: cache.find(key) for key in distinct}
     if parallel is not None:
         unknown = [key for key, answer in known.items() if answer is None]
         known.update(_searched(unknown, [distinct[key] for key in unknown], cache, parallel))
-    answers = {key: answer or cache.keep(key, solve(distinct[key])) for key, answer in known.items()}
+    answers = {}
+    for done, (key, answer) in enumerate(known.items(), start=1):
+        if answer is None and watch is not None:
+            request = distinct[key]
+            watch.progress({"layer": done, "of": len(known), "unit": request.unit.name, "kind": request.workload.kind})
+        answers[key] = answer or cache.keep(key, solve(distinct[key]))
     # Units that work in place have no schedules to search: asking costs less than looking up.
     return tuple(answers[key] if key else solve(request) for key, request in zip(keys, requests, strict=True))
 

@@ -171,6 +171,8 @@ def _stage(
         )
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
+        told = {"round": number + 1, "of": rounds, "cycles": best.finish}
+        costs.scheduler.progress({"pieces": "pipelined" if cuts else "whole", **told})
         if not unknown and number > 0:
             break
     return best

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from match_core.cp_sat import solve
 from match_core.mapping.concurrent.costs import IMPOSSIBLE
 from match_core.mapping.concurrent.parts import Division
 from match_core.mapping.concurrent.timeline import HOST, ranks
@@ -61,14 +62,8 @@ class _Window:
         self._needs()
         self._objective()
         self._hint()
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.random_seed = 1
-        solver.parameters.max_deterministic_time = seconds
-        status = solver.solve(self.model)
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return None
-        return self._found(solver)
+        answer = solve(self.model, seconds, self.evaluator.costs.scheduler.watch)
+        return None if answer.values is None else self._found(answer.values)
 
     def _divisions(self, number: int) -> list[Division]:
         present = self.best.choice[number]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from match_core.cp_sat import Answer, solve
 from match_core.planning.concurrent.draft import Draft, Layout, Step
 from match_core.planning.concurrent.finish import finished
 from match_core.planning.concurrent.lags import lags_of
 from match_core.planning.concurrent.scope import scope_of
-from match_core.planning.concurrent.solver import Answer, solve
 from match_core.planning.concurrent.timing import Starts, starts_model
 
 if TYPE_CHECKING:

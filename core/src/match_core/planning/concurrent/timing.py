@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from match_core.cp_sat import Answer, solve
 from match_core.planning.concurrent.lags import lags_of
 from match_core.planning.concurrent.scope import Scope, lag_between
-from match_core.planning.concurrent.solver import Answer, solve
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

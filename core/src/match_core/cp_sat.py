@@ -1,0 +1,55 @@
+"""CP-SAT, always with one thread and a fixed seed, so that the same question gets the same answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+    from match_core.observe import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The solver with its values, None where nothing was found; a lower bound of the objective; whether it is proven;
+    whether it is proven that there is nothing; the effort, in CP-SAT's deterministic seconds."""
+
+    values: cp_model.CpSolver | None
+    bound: int
+    optimal: bool
+    infeasible: bool
+    seconds: float
+
+
+def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, **parameters: Any) -> Answer:
+    """Solve within a deterministic limit. Searches that take turns in one thread (``interleave_search``) find more, but
+    not the same twice, so they are not used. ``watch`` is told of every better answer; ``parameters``: further ones of
+    CP-SAT."""
+    from ortools.sat.python import cp_model
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 1
+    solver.parameters.max_deterministic_time = seconds
+    for name, value in parameters.items():
+        setattr(solver.parameters, name, value)
+    status = solver.solve(model, None if watch is None else _told(watch))
+    spent = solver.response_proto.deterministic_time
+    bound = int(-(-solver.best_objective_bound // 1)) if status != cp_model.MODEL_INVALID else 0
+    values = solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
+    return Answer(values, bound, status == cp_model.OPTIMAL, status == cp_model.INFEASIBLE, spent)
+
+
+def _told(watch: Watch) -> cp_model.CpSolverSolutionCallback:
+    from ortools.sat.python import cp_model
+
+    class Told(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # it states no types
+        def on_solution_callback(self) -> None:
+            """Called by CP-SAT."""
+            best, bound = self.objective_value, self.best_objective_bound
+            gap = (best - bound) / best if best else 0.0
+            watch.progress({"solver": int(best), "bound": int(bound), "gap": f"{gap:.1%}"})
+
+    return Told()

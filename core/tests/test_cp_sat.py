@@ -1,0 +1,52 @@
+"""The one place that calls CP-SAT: answers do not depend on who watches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from match_core.cp_sat import solve
+from match_core.observe import NullObserver
+from ortools.sat.python import cp_model
+
+if TYPE_CHECKING:
+    from match_core.observe import Facts
+
+
+class _Notes(NullObserver):
+    def __init__(self) -> None:
+        self.facts: list[Facts] = []
+
+    def progress(self, facts: Facts) -> None:
+        self.facts.append(facts)
+
+
+def _knapsack(limit: int) -> tuple[cp_model.CpModel, list[Any]]:
+    """The dearest of 24 things within a limit, as the least loss."""
+    model = cp_model.CpModel()
+    sizes = [37 + 11 * i % 29 for i in range(24)]
+    worths = [53 + 17 * i % 31 for i in range(24)]
+    taken = [model.new_bool_var(f"t{i}") for i in range(24)]
+    model.add(sum(size * take for size, take in zip(sizes, taken, strict=True)) <= limit)
+    model.minimize(sum(worths) - sum(worth * take for worth, take in zip(worths, taken, strict=True)))
+    return model, taken
+
+
+def test_a_watch_changes_nothing_and_is_told_of_every_better_answer() -> None:
+    watch = _Notes()
+    found = []
+    for observer in (None, watch):
+        model, taken = _knapsack(500)
+        answer = solve(model, 2.0, observer)
+        assert answer.values is not None and answer.optimal
+        found.append(([answer.values.boolean_value(take) for take in taken], answer.bound, answer.seconds))
+    assert found[0] == found[1]
+    values = [facts["solver"] for facts in watch.facts]
+    assert values == sorted(values, reverse=True) and values[-1] == found[0][1]
+    assert all(int(facts["bound"]) <= int(facts["solver"]) for facts in watch.facts)
+
+
+def test_nothing_is_proven_impossible() -> None:
+    model, taken = _knapsack(500)
+    model.add(sum(taken) >= 20)
+    answer = solve(model, 2.0)
+    assert answer.values is None and answer.infeasible and not answer.optimal
