@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core.planning import allocate as allocate_module
-from match_core.planning.allocate import Block, allocate
+from match_core.planning.allocate import Block, allocate, tightened
 from match_core.planning.packing import live_bytes
 
 from tests.examples import examples
@@ -83,6 +83,18 @@ def test_a_small_example_reaches_its_bound():
 
 
 CAPACITY = 1 << 20
+
+
+def test_the_bound_is_reached_where_no_order_finds_it():
+    """Seven blocks that first fit places in 24 bytes, in whatever order; 22 are alive at one time."""
+    rows = [(2, 1, 4), (9, 7, 9), (8, 1, 5), (6, 6, 9), (6, 3, 6), (1, 1, 3), (7, 5, 9)]
+    blocks = [Block(*row) for row in rows]
+    placed = allocate(blocks, 1)
+    assert (placed.arena_bytes, placed.solver.bound) == (24, 22)
+    better = tightened(placed, blocks, 1)
+    assert (better.arena_bytes, better.solver.solver, better.solver.status) == (22, "cp-sat", "optimal")
+    assert faults(blocks, better, 1) == []
+    assert tightened(better, blocks, 1) is better
 
 
 def published(name: str) -> list[Block]:

@@ -2,8 +2,8 @@
 
 First a portfolio of orders, each placed by first fit and by best fit, then local changes of the best order.
 The bytes that live at the same time are a lower bound, and where it is reached the result is optimal. CP-SAT
-is asked only where the result does not fit the capacity although the bound does, and where it gives up local
-changes go on.
+is asked where the result does not fit the capacity although the bound does, and where it gives up local
+changes go on; and, with little effort, where the result fits but stays above the bound.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from dataclasses import dataclass
 from match_core.mapping.result import SolverStatus
 from match_core.planning.packing import Block, Packing, live_bytes
 
-__all__ = ["Allocation", "Block", "allocate"]
+__all__ = ["Allocation", "Block", "allocate", "tightened"]
 
 #: Rounds of local changes times blocks squared: to use less memory, and to fit at all.
-EFFORT = 100_000
+EFFORT = 5_000_000
 EFFORT_TO_FIT = 20_000_000
 SEED = 1
+#: CP-SAT's effort to reach the bound where the result fits anyway, in its deterministic seconds (2 s of one core at
+#: most), and the most blocks for which it is asked.
+TIGHTENING_SECONDS = 0.1
+TIGHTENED_BLOCKS_MAX = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,19 @@ def allocate(
             name, offsets = _changed(packing, order, goal, EFFORT_TO_FIT, name, offsets)
     arena = packing.span(offsets)
     return Allocation(offsets, arena, SolverStatus(name, "optimal" if arena == bound else "heuristic", arena, bound))
+
+
+def tightened(allocation: Allocation, blocks: Sequence[Block], alignment_bytes: int) -> Allocation:
+    """The allocation of these blocks, or one that needs no more than the bound where CP-SAT finds it soon."""
+    bound = int(allocation.solver.bound)
+    if allocation.arena_bytes <= bound or len(blocks) > TIGHTENED_BLOCKS_MAX:
+        return allocation
+    from match_core.planning.pack_exact import pack
+
+    answer = pack(Packing(blocks, alignment_bytes), alignment_bytes, bound, TIGHTENING_SECONDS)
+    if answer.offsets is None:
+        return allocation
+    return Allocation(answer.offsets, bound, SolverStatus("cp-sat", "optimal", bound, bound))
 
 
 def _changed(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_core.mapping.result import SolverStatus
 from match_core.patterns.topology import Topology
-from match_core.planning.allocate import Allocation, allocate
+from match_core.planning.allocate import Allocation, allocate, tightened
 from match_core.planning.dataflow import Flow, Storage, flow_of, storages_of
 from match_core.planning.least_memory import least_memory_order
 from match_core.planning.order import Life, lives, low_memory_order
@@ -90,7 +90,12 @@ def draft_of(
         limit = min(draft.peak_bytes for draft in drafts)
         least = least_memory_order(flows, storages, scratch_bytes, home.alignment_bytes, limit)
         drafts += [drafted(least)] if least is not None else []
+        drafts.append(_tightened(min(drafts, key=lambda draft: draft.allocation.solver.bound)))
     return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
+
+
+def _tightened(draft: Draft) -> Draft:
+    return replace(draft, allocation=tightened(draft.allocation, draft.blocks, draft.home.alignment_bytes))
 
 
 def _draft(
