@@ -91,8 +91,8 @@ def _relabelled(proto: onnx.ModelProto) -> onnx.ModelProto:
             entry.version = OPSET
     try:
         onnx.checker.check_model(older, full_check=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
-        return proto
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError):
+        return proto  # ValueError: a type that is left out
     return older
 
 

@@ -8,7 +8,7 @@ network is the same with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice, permutations
+from itertools import chain, combinations, islice, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Inputs with more elements are no sizes, and more values than that are not tried.
 _MOST_ELEMENTS = 6
-_MOST_TRIALS = 150
+_MOST_TRIALS = 48
 #: Nor more than so many operators looked at, all trials together.
 _MOST_WORK = 20_000
 #: Refusals that unknown sizes can lead to.
@@ -109,7 +109,7 @@ def _network(proto: onnx.ModelProto) -> tuple[bytes, ...]:
 
 
 def _candidates(source: onnx.ModelProto, value: onnx.ValueInfoProto) -> Iterator[NDArray[np.generic]]:
-    """Values made of the stated sizes of one output, and of ones."""
+    """Values made of the stated sizes of one output: in their order, then with a 1 among them, then in any order."""
     import onnx
 
     shape = static_shape(value.type) or ()
@@ -118,7 +118,10 @@ def _candidates(source: onnx.ModelProto, value: onnx.ValueInfoProto) -> Iterator
     seen = set()
     for output in source.graph.output:
         sizes = static_shape(output.type) or ()
-        for chosen in permutations((*sizes, 1), count):
+        with_one = (
+            (*chosen[:place], 1, *chosen[place:]) for chosen in combinations(sizes, count - 1) for place in range(count)
+        )
+        for chosen in chain(combinations(sizes, count), with_one, permutations(sizes, count)):
             if chosen not in seen:
                 seen.add(chosen)
                 yield np.array(chosen, dtype).reshape(shape)

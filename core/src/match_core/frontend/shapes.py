@@ -24,7 +24,7 @@ def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     shadow = _without_contrib(proto)
     try:
         inferred = with_shapes(shadow)
-    except onnx.shape_inference.InferenceError as error:
+    except (onnx.shape_inference.InferenceError, ValueError) as error:  # ValueError: a type that is left out
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise ModelError(
             "MATCH-F006",

@@ -39,7 +39,14 @@ def infer_node(
             data,
             opset_imports=list(opsets),
         )
-    except (onnx.shape_inference.InferenceError, RuntimeError, KeyError, TypeError, ValueError):
+    except (
+        onnx.shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):
         return {}
     return {name: kind for name, kind in found.items() if name and kind.WhichOneof("value")}
 
