@@ -227,6 +227,29 @@ def broadcast_gemm(path: Path) -> Path:
     return path
 
 
+def wide_convolution(path: Path) -> Path:
+    """A convolution of float64, which ONNX Runtime does not have."""
+    weight = numpy_helper.from_array(np.ones((1, 1, 3)), "w")
+    nodes = [
+        helper.make_node("Unsqueeze", ["x", "axes"], ["u"], name="up"),
+        helper.make_node("Conv", ["u", "w"], ["y"], name="wide"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.DOUBLE, (1, 8))],
+        [helper.make_tensor_value_info("y", TensorProto.DOUBLE, (1, 1, 6))],
+        [weight, numpy_helper.from_array(np.array([1]), "axes")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    return path
+
+
+def random_numbers(path: Path) -> Path:
+    """An operator whose results no standard fixes."""
+    return save(path, [helper.make_node("RandomUniformLike", ["x"], ["y"], name="noise")], (1, 8), (1, 8))
+
+
 def chain(path: Path, *operators: str) -> Path:
     """Operators one after the other."""
     names = ["x", *(f"t{index}" for index in range(len(operators) - 1)), "y"]

@@ -82,6 +82,14 @@ def _verify(make: Callable[[Path], Path]) -> Callable[[Path], list[str | Path]]:
     return lambda folder: ["verify", make(folder / "model.onnx"), "-t", "host"]
 
 
+def _quantise(make: Callable[[Path], Path]) -> Callable[[Path], list[str | Path]]:
+    def arguments(folder: Path) -> list[str | Path]:
+        data = _arrays(folder, x=np.zeros((2, 1, 8), np.float64))
+        return ["quantize", make(folder / "model.onnx"), "--data", data, "-o", folder / "y.onnx"]
+
+    return arguments
+
+
 def _inputs(folder: Path, **arrays: Any) -> list[str | Path]:
     return ["--inputs", _arrays(folder, **arrays)]
 
@@ -108,7 +116,9 @@ CASES = {
     "weights_cut_off": Case("MATCH-F012", 1, _compiled(models.short_weights, "-t", "host")),
     "functions_too_deep": Case("MATCH-F016", 1, _compiled(models.deep_functions, "-t", "host")),
     "loop_too_long": Case("MATCH-F018", 1, _compiled(models.long_loop, "-t", "host")),
+    "random_numbers": Case("MATCH-F019", 1, _compiled(models.random_numbers, "-t", "host")),
     "no_runtime": Case("MATCH-R001", 1, _unimportable, variables=(("PYTHONPATH", "FOLDER/site"),)),
+    "not_quantisable": Case("MATCH-R004", 1, _quantise(models.wide_convolution)),
     "no_compiler": Case("MATCH-T001", 1, _run(x=ZEROS), program=True, variables=(("CC", "no-such-compiler"),)),
     "compiler_refuses": Case("MATCH-T002", 1, _run(x=ZEROS), program=True, variables=(("CC", "false"),)),
     "program_fails": Case("MATCH-T003", 1, _trapped, program=True),

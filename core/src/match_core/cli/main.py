@@ -20,6 +20,7 @@ from match_core.cli.doctor import doctor_command
 from match_core.cli.explain import explain_command
 from match_core.cli.fit import fit_command
 from match_core.cli.plugins import plugins_command
+from match_core.cli.quantize import quantize_command
 from match_core.cli.report import report_command
 from match_core.cli.run import run_command
 from match_core.cli.targets import targets_command
@@ -58,6 +59,7 @@ app.command("explain")(explain_command)
 app.command("fit")(fit_command)
 app.command("diff")(diff_command)
 app.command("report")(report_command)
+app.command("quantize")(quantize_command)
 app.command("targets")(targets_command)
 app.command("plugins")(plugins_command)
 app.command("doctor")(doctor_command)

@@ -19,7 +19,7 @@ from match_core.frontend.shapes import infer_shapes
 from match_core.frontend.static.expand import expand_static, stands_for_others
 from match_core.frontend.tensors import empty_constants, empty_inputs, import_graph, name_outputs
 from match_core.ir.model import Model
-from match_core.ir.naming import c_identifier
+from match_core.ir.program_name import program_name
 
 if TYPE_CHECKING:
     import onnx
@@ -31,19 +31,13 @@ def load_model(path: Path, name: str | None = None) -> Model:
     Errors: UsageError MATCH-F001 (no such file), MATCH-U027 (``name`` is no C identifier); ModelError MATCH-F0xx for
     everything that is wrong with the file, see ``match_core.frontend.read``, ``opset``, ``shapes`` and ``checks``.
     """
-    prefix = _program_name(path.stem) if name is None else _checked_name(name)
+    prefix = program_name(path.stem) if name is None else _checked_name(name)
     proto, digest = read_proto(path)
     return model_from_proto(proto, name=prefix, source=path.name, sha256=digest)
 
 
-def _program_name(stem: str) -> str:
-    """The prefix of files and symbols. Names that begin with ``match_`` belong to the runtime."""
-    name = c_identifier(stem)
-    return f"model_{name}" if name.startswith("match_") else name
-
-
 def _checked_name(name: str) -> str:
-    usable = _program_name(name)
+    usable = program_name(name)
     if name == usable:
         return name
     raise UsageError(
@@ -51,7 +45,7 @@ def _checked_name(name: str) -> str:
         what=f"{name!r} cannot be the name of a program",
         where="option --name",
         why="it is the prefix of C symbols and files: a C identifier of letters, digits and underscores that starts "
-        "with a letter, is no reserved word and does not begin with match_",
+        "with a letter, is no reserved word or the name of a standard type or header, and does not begin with match_",
         help=(f"use --name {usable}", "leave the option out to take the name of the file"),
     )
 
