@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from match_core.mapping.result import Assignment
     from match_core.pipeline import Planned
     from match_core.planning.program import Task
+    from match_core.schedule.loops import LoopSchedule
     from match_core.schedule.workload import Operand, Workload
 
 
@@ -56,9 +57,21 @@ def _layer(planned: Planned, task: Task, operators: dict[str, str], rivals: _Riv
             }
             for placement in schedule.placements
         ],
+        "scratch": _scratch(schedule),
         "buffers_in": list(task.buffers_in),
         "buffers_out": list(task.buffers_out),
         "alternatives": rivals.of(assignment),
+    }
+
+
+def _scratch(schedule: LoopSchedule) -> dict[str, object] | None:
+    """Bytes that kernels need besides operands."""
+    if not schedule.scratch_bytes or schedule.memory is None:
+        return None
+    return {
+        "memory": schedule.memory,
+        "offset_bytes": schedule.scratch_offset_bytes,
+        "size_bytes": schedule.scratch_bytes,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from match_core.ir.model import Model
     from match_core.mapping.result import Refusal
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def network_json(planned: Planned) -> dict[str, object]:
     """``nodes``: name, operator and the indices of the layers that it became part of (none: folded away); ``edges``:
-    the tensors between them, by positions in ``nodes``; ``inputs`` and ``outputs`` of the graph."""
+    the tensors between them, by positions in ``nodes``; ``inputs`` and ``outputs`` of the graph, with the positions of
+    the nodes that read (``to``) and make them (``from``, None: no node does)."""
     source = planned.source
     names = {id(node): source.origin([node]) for node in source.graph.nodes}
     owners = _owners(planned)
@@ -28,8 +29,11 @@ def network_json(planned: Planned) -> dict[str, object]:
     return {
         "nodes": nodes,
         "edges": list(_edges(source, position)),
-        "inputs": [_tensor(tensor) for tensor in source.graph.inputs],
-        "outputs": [_tensor(tensor) for tensor in source.graph.outputs],
+        "inputs": [{**_tensor(tensor), "to": _positions(tensor.outputs, position)} for tensor in source.graph.inputs],
+        "outputs": [
+            {**_tensor(tensor), "from": next(iter(_positions(tensor.inputs, position)), None)}
+            for tensor in source.graph.outputs
+        ],
     }
 
 
@@ -67,6 +71,10 @@ def _edges(source: Model, position: dict[int, int]) -> list[dict[str, object]]:
                 if id(producer) in position:
                     edges.append({"from": position[id(producer)], "to": position[id(node)], **_tensor(tensor)})
     return edges
+
+
+def _positions(nodes: Iterable[Any], position: Mapping[int, int]) -> list[int]:
+    return sorted({position[id(node)] for node in nodes if id(node) in position})
 
 
 def _tensor(tensor: Any) -> dict[str, object]:
