@@ -27,7 +27,7 @@ from multiprocessing import get_context
 from time import perf_counter
 
 from match_core.errors import MatchError
-from match_core.observe import Facts
+from match_core.observe import Facts, NullObserver
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
 
@@ -40,23 +40,20 @@ COMMAND = "tests.benchmarks.host_models"
 SHARE_AT_BOUND = 0.95
 
 
-class Stopwatch:
+class Stopwatch(NullObserver):
     """Seconds by stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._started = 0.0
 
-    def stage_started(self, _: str) -> None:
+    def stage_started(self, name: str) -> None:
         """The clock starts."""
         self._started = perf_counter()
 
-    def stage_finished(self, name: str, _: Facts) -> None:
+    def stage_finished(self, name: str, facts: Facts) -> None:
         """What went by is the stage's."""
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - self._started
-
-    def note(self, _: str) -> None:
-        """Ignored."""
 
 
 def names(words: Sequence[str] = ()) -> list[str]:
