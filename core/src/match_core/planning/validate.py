@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -45,17 +45,22 @@ def _is_read(tensor: gs.Tensor) -> bool:
     return isinstance(tensor, gs.Variable) and tensor.name != ""
 
 
-def _outer(task: Task, graph: gs.Graph) -> tuple[set[str], set[str]]:
+def _readers(graph: gs.Graph) -> dict[str, set[str]]:
+    """The names of the nodes that read each tensor; "" where the caller does."""
+    readers: dict[str, set[str]] = {tensor.name: {""} for tensor in graph.outputs}
+    for node in graph.nodes:
+        for tensor in node.inputs:
+            readers.setdefault(tensor.name, set()).add(node.name)
+    return readers
+
+
+def _outer(task: Task, readers: Mapping[str, set[str]]) -> tuple[set[str], set[str]]:
     """Names of the tensors that a task reads from outside, and that it makes for outside."""
     nodes = task.assignment.candidate.match.nodes
     names = {node.name for node in nodes}
     made = {tensor.name for node in nodes for tensor in node.outputs if tensor.name}
     reads = {tensor.name for node in nodes for tensor in node.inputs if _is_read(tensor)} - made
-    wanted = {tensor.name for tensor in graph.outputs}
-    for node in graph.nodes:
-        if node.name not in names:
-            wanted.update(tensor.name for tensor in node.inputs)
-    return reads, made & wanted
+    return reads, {name for name in made if readers.get(name, set()) - names}
 
 
 def _task_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
@@ -65,13 +70,14 @@ def _task_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield "the tasks do not cover each node once"
         return
     maker: dict[str, int] = {}
+    readers, given = _readers(graph), {tensor.name for tensor in graph.inputs}
     start = 0
     for position, task in enumerate(program.tasks):
         if task.index != position:
             yield f"task {position} has index {task.index}"
-        reads, _ = _outer(task, graph)
-        known = {tensor.name for tensor in graph.inputs} | set(maker)
-        yield from (f"task {position} reads {name!r} before it is made" for name in sorted(reads - known))
+        reads, _ = _outer(task, readers)
+        unmade = sorted(name for name in reads if name not in given and name not in maker)
+        yield from (f"task {position} reads {name!r} before it is made" for name in unmade)
         if set(task.depends) != {maker[name] for name in reads if name in maker}:
             yield f"task {position} depends on {task.depends}"
         if task.start_cycles < start:
@@ -109,9 +115,10 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield "two buffers share a name"
     variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
     variables.update({tensor.name: tensor for tensor in graph.inputs})
+    readers = _readers(graph)
     for task in program.tasks:
-        reads, makes = _outer(task, graph)
-        missing = sorted((reads | makes) - set(homes))
+        reads, makes = _outer(task, readers)
+        missing = sorted(name for name in reads | makes if name not in homes)
         if missing:
             yield f"task {task.index}: no buffer holds {missing}"
             continue
