@@ -16,7 +16,7 @@ TARGETS = ("gap9", "carfield", "ita", "diana")
 DOCS = Path(__file__).resolve().parent
 _TYPES = (
     "Element types of the host: any type is bool, integers of 2, 4, 8, 16, 32 and 64 bits, signed or not, and any "
-    "float; any float is float16, float32, float64, bfloat16, four kinds of float8, and float4."
+    "float; any float is float16, float32, float64, bfloat16, four kinds of float8, two of float6, and float4."
 )
 BEGIN, END = "<!-- support -->\n", "<!-- end -->\n"
 

@@ -26,6 +26,8 @@ _C_TYPES = {
     "float8_e5m2": "uint8_t",
     "float8_e5m2fnuz": "uint8_t",
     "float8_e8m0fnu": "uint8_t",
+    "float6_e2m3fn": "uint8_t",
+    "float6_e3m2fn": "uint8_t",
     "float4_e2m1fn": "uint8_t",
     "int4": "int8_t",  # one byte per element
     "uint4": "uint8_t",
@@ -44,7 +46,7 @@ def c_type(dtype: object) -> str:
 def _carried(values: NDArray[np.generic]) -> NDArray[np.generic]:
     """Values of types that C does not have as those of the integer type that carries them."""
     name = values.dtype.name
-    if values.dtype == np.float16 or (values.dtype.kind not in "biuf" and "float" in name):
+    if name not in ("float32", "float64") and "float" in name:  # numpy takes some of ml_dtypes for floats of its own
         return values.view(np.dtype(f"uint{8 * values.dtype.itemsize}"))
     if values.dtype.kind in "biuf":
         return values

@@ -1,7 +1,7 @@
 """``match_small.h``: narrow floating-point types that tensors keep as codes of a sign, an exponent and a mantissa.
 
 bfloat16; FP8 after Micikevicius et al. (FP8 formats for deep learning, 2022, E4M3FN and E5M2) and Noune et al. (8-bit
-numerical formats for deep neural networks, 2022, the kinds without negative zero); E2M1 and E8M0 of the OCP
+numerical formats for deep neural networks, 2022, the kinds without negative zero); E2M3, E3M2, E2M1 and E8M0 of the OCP
 Microscaling formats (2023).
 """
 
@@ -51,6 +51,8 @@ SMALL_FLOATS = {
         SmallFloat("float8_e5m2", 8, 2, 15, 0x7B, 0x7C, 0x7E),
         SmallFloat("float8_e4m3fnuz", 8, 3, 8, 0x7F, 0x80, 0x80, one_zero=True),
         SmallFloat("float8_e5m2fnuz", 8, 2, 16, 0x7F, 0x80, 0x80, one_zero=True),
+        SmallFloat("float6_e2m3fn", 6, 3, 1, 0x1F, 0x1F, -1),
+        SmallFloat("float6_e3m2fn", 6, 2, 3, 0x1F, 0x1F, -1),
         SmallFloat("float4_e2m1fn", 4, 1, 1, 0x7, 0x7, -1),
     )
 }

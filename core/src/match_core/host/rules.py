@@ -28,7 +28,7 @@ TYPE_SETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("any float", _REAL),
     ("any integer of 8 to 64 bits", _WHOLE),
     ("an integer of 2 or 4 bits", _NARROW_WHOLE),
-    ("float8 or float4", _CODES),
+    ("float8, float6 or float4", _CODES),
 )
 
 

@@ -186,7 +186,7 @@ class Uses:
             self.include("stdbool.h")
         if any(word in text for word in ("INFINITY", "NAN", "isnan", "isinf", "nearbyint")):
             self.include("math.h")
-        if any(word in text for word in ("match_bfloat16_", "match_float8_", "match_float4_")):
+        if any(word in text for word in ("match_bfloat16_", "match_float8_", "match_float6_", "match_float4_")):
             self.headers["match_small"] = small_header()
         if "match_half_" in text:
             self.headers["match_half"] = half_header()
