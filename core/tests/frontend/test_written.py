@@ -204,6 +204,31 @@ CASES: dict[str, tuple[str, str, Sequence[Array | None], Sequence[str], dict[str
         f"Normalizer {norm}": (ML, "Normalizer", [np.abs(f32(3, 4)) + 0.1], ["y"], {"norm": norm})
         for norm in ("MAX", "L1", "L2")
     },
+    **{
+        f"SVMRegressor {kernel}": (
+            ML,
+            "SVMRegressor",
+            [f32(4, 3)],
+            ["y"],
+            {
+                "coefficients": [0.5, -1.0],
+                "kernel_params": [0.4, 0.3, 3.0],
+                "kernel_type": kernel,
+                "n_supports": 2,
+                "rho": [0.25],
+                "support_vectors": [0.1, 0.2, 0.3, -1.0, 0.5, 2.0],
+                "one_class": int(kernel == "SIGMOID"),
+            },
+        )
+        for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID")
+    },
+    "SVMRegressor without vectors": (
+        ML,
+        "SVMRegressor",
+        [f32(4, 3)],
+        ["y"],
+        {"coefficients": [0.5, -1.0, 2.0], "kernel_params": [0.0, 0.0, 0.0], "kernel_type": "LINEAR", "rho": [0.25]},
+    ),
     "Adagrad": (
         TRAINING,
         "Adagrad",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from match_core.frontend.written.writer import UnknownFormError, Writer
 
@@ -140,6 +141,44 @@ def _linear_classifier(w: Writer) -> None:
     w.result(1, scores)
 
 
+def _similarities(w: Writer, vectors: NDArray[np.float32]) -> str:
+    """The kernel of every row of the input with every support vector [rows, vectors]."""
+    kind = w.attribute("kernel_type", "LINEAR")
+    gamma, offset, degree = (*w.attribute("kernel_params", []), 0.0, 0.0, 0.0)[:3]
+    if kind == "RBF":  # distances, not from products: those would cancel
+        rows = w.emit("Unsqueeze", _float(w), w.axes(1))
+        apart = w.emit("Sub", rows, w.constant(vectors, _real(w)))
+        distance = w.emit("ReduceSum", w.emit("Mul", apart, apart), w.axes(2), keepdims=0)
+        return w.emit("Exp", w.emit("Mul", distance, w.constant(-gamma, _real(w))))
+    products = w.emit("MatMul", _float(w), w.constant(vectors.T, _real(w)))
+    if kind == "LINEAR":
+        return products
+    moved = w.emit("Add", w.emit("Mul", products, w.constant(gamma, _real(w))), w.constant(offset, _real(w)))
+    if kind == "POLY":
+        return w.emit("Pow", moved, w.constant(int(degree), _real(w)))
+    if kind == "SIGMOID":
+        return w.emit("Tanh", moved)
+    raise UnknownFormError(f"kernel_type is {kind}")
+
+
+def _svm_regressor(w: Writer) -> None:
+    """A weighted sum of similarities to support vectors, or of the features themselves where there are none."""
+    if w.attribute("post_transform", "NONE") != "NONE" or w.rank(0) != 2:
+        raise UnknownFormError("the result is transformed, or the input is no matrix")
+    supports, weights = w.attribute("n_supports", 0), np.array(w.attribute("coefficients", []), np.float32)
+    if supports > 0:
+        vectors = np.array(w.attribute("support_vectors", []), np.float32).reshape(supports, -1)
+        read = _similarities(w, vectors)
+    else:
+        read = _float(w)
+    total = w.emit("MatMul", read, w.constant(weights.reshape(-1, 1), _real(w)))
+    total = w.emit("Add", total, w.constant(w.attribute("rho", [0.0])[0], _real(w)))
+    if w.attribute("one_class", 0):
+        inside = w.emit("Greater", total, w.constant(0, _real(w)))
+        total = w.emit("Where", inside, w.constant(1, _real(w)), w.constant(-1, _real(w)))
+    w.result(0, total)
+
+
 MACHINE_LEARNING: Mapping[str, Callable[[Writer], None]] = {
     "ArrayFeatureExtractor": _array_feature_extractor,
     "Binarizer": _binarizer,
@@ -150,5 +189,6 @@ MACHINE_LEARNING: Mapping[str, Callable[[Writer], None]] = {
     "LinearRegressor": _linear_regressor,
     "Normalizer": _normalizer,
     "OneHotEncoder": _one_hot_encoder,
+    "SVMRegressor": _svm_regressor,
     "Scaler": _scaler,
 }
