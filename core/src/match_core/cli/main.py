@@ -1,7 +1,7 @@
 """The command ``match``: verbs, and the one place where errors become text and exit codes.
 
 Exit codes: 0 done; 1 the model cannot be deployed or verification failed; 2 usage; 3 a plugin's fault;
-70 internal error; 130 interrupted.
+70 internal error; 130 interrupted; 141 whoever read the output has gone.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from match_core.errors import MatchError, UsageError
 
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
+EXIT_PIPE_CLOSED = 141
 TRACEBACK_VARIABLE = "MATCH_TRACEBACK"
 
 #: What typer raises for a command line that it cannot parse. Its home moved between versions (click, then a
@@ -99,6 +100,8 @@ def run(arguments: Sequence[str]) -> int:
         code = typer.main.get_command(app).main(list(arguments), prog_name="match", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
+    except SystemExit:
+        return EXIT_PIPE_CLOSED  # typer leaves so, and only so, where stdout is a pipe without a reader
     except MatchError as error:
         return _told(terminal, error, error)
     except _CommandLineError as error:

@@ -1,0 +1,152 @@
+"""Verbs behave: piped into what stops reading, interrupted, where nothing can be written, and twice at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.conftest import MATCH, ROOT
+from tests.end_to_end.layer_specs import LayerSpec, layer_model
+
+DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
+#: A file system that nobody writes to, root neither.
+READ_ONLY = Path("/proc/self")
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model, samples for it, and a program for the host."""
+    folder = tmp_path_factory.mktemp("workshop")
+    onnx.save(layer_model(LayerSpec(64, 10)), str(folder / "net.onnx"))
+    onnx.save(layer_model(LayerSpec(64, 10, elements="float32")), str(folder / "floats.onnx"))
+    np.savez(folder / "x.npz", x=np.ones((2, 1, 64), np.int8))
+    np.savez(folder / "floats.npz", x=np.ones((2, 1, 64), np.float32))
+    done = _match(["compile", "net.onnx", "-t", "host", "-o", "program"], folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "NO_COLOR": "1"}
+
+
+def _match(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MATCH, *arguments], cwd=folder, capture_output=True, text=True, check=False, env=_environment()
+    )
+
+
+#: One command of every verb; OUT is a place for results.
+VERBS: dict[str, list[str]] = {
+    "compile": ["compile", "net.onnx", "-t", "host", "-o", "OUT/program"],
+    "run": ["run", "program", "--inputs", "x.npz", "--outputs", "OUT/y.npz"],
+    "verify": ["verify", "net.onnx", "-t", "host", "--timeline", "OUT/trace.json"],
+    "check": ["check", "net.onnx", "-t", "host"],
+    "explain": ["explain", "net.onnx", "layer", "-t", "gap9", "--apply", "OUT/layer.onnx"],
+    "fit": ["fit", "net.onnx", "-t", "host", "--budget", "cycles=1M"],
+    "diff": ["diff", "program", "program"],
+    "report": ["report", "program", "-o", "OUT/report"],
+    "quantize": ["quantize", "floats.onnx", "--data", "floats.npz", "-o", "OUT/int8.onnx"],
+    "targets": ["targets"],
+    "plugins": ["plugins"],
+    "doctor": ["doctor"],
+}
+WRITING = sorted(verb for verb, arguments in VERBS.items() if any("OUT" in argument for argument in arguments))
+
+
+def _arguments(verb: str, out: Path) -> list[str]:
+    return [argument.replace("OUT", str(out)) for argument in VERBS[verb]]
+
+
+def test_every_verb_is_here() -> None:
+    from match_core.cli.main import app
+
+    assert {command.name for command in app.registered_commands} == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_reader_that_goes_away(verb: str, workshop: Path, tmp_path: Path) -> None:
+    """Like ``match VERB | head -0``: no traceback, no words about it."""
+    command = [*MATCH, *_arguments(verb, tmp_path)]
+    with subprocess.Popen(
+        command, cwd=workshop, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        told = process.stderr.read()
+    assert process.returncode == 141, told
+    assert "Traceback" not in told and "BrokenPipe" not in told and "error" not in told
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_output_that_is_no_terminal_is_plain(verb: str, workshop: Path, tmp_path: Path) -> None:
+    done = _match(_arguments(verb, tmp_path), workshop)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr and "\r" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("verb", WRITING)
+def test_where_nothing_can_be_written(verb: str, workshop: Path) -> None:
+    done = _match(_arguments(verb, READ_ONLY / "match-test"), workshop)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
+    assert line.startswith(("error: MATCH-U011", "error: MATCH-U045"))
+
+
+@pytest.mark.parametrize("verb", ["check", "targets", "plugins", "fit"])
+def test_in_a_folder_that_cannot_be_written(verb: str, workshop: Path) -> None:
+    """Nothing is left where the command runs."""
+    arguments = [str(workshop / a) if a.endswith(".onnx") else a for a in _arguments(verb, workshop)]
+    done = _match(arguments, READ_ONLY)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("seconds", [0.3, 0.8, 1.6, 2.4])
+def test_an_interrupt_leaves_nothing(seconds: float, tmp_path: Path) -> None:
+    """Ctrl-C at some moment of a compilation: done, or interrupted and nothing there."""
+    command = [*MATCH, "compile", str(DEMO), "-t", "gap9", "-o", "out", "--no-cache", "--quiet"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=120)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    if process.returncode == 0:
+        assert left == ["out"]
+        return
+    assert process.returncode in (130, -signal.SIGINT), told
+    assert left == []
+    if process.returncode == 130:
+        assert "Traceback" not in told
+
+
+def test_twice_at_once_into_one_directory(tmp_path: Path) -> None:
+    """Both end without a word of trouble or one gives way; what is there is one whole program."""
+    command = [*MATCH, "compile", str(DEMO), "-t", "gap9", "--sequential", "-o", "out", "--quiet"]
+    options: list[Callable[[], list[str]]] = [lambda: command, lambda: [*command, "--name", "other"]]
+    running = [
+        subprocess.Popen(
+            make(), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
+        )
+        for make in options * 2
+    ]
+    results = [(process.communicate(timeout=300), process.returncode) for process in running]
+    assert any(code == 0 for _, code in results)
+    for (_, told), code in results:
+        assert code in (0, 2) and "Traceback" not in told, told
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    lock = json.loads((tmp_path / "out" / "match.lock.json").read_text(encoding="utf-8"))
+    files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.name != "match.lock.json"}
+    assert {name: hashlib.sha256(content).hexdigest() for name, content in files.items()} == lock["files"]
