@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from match_core.io.files import whole_file
+from match_core.report.figures import figures
 from match_core.report.page import html_page
 from match_core.report.spreadsheet import layers_csv, memory_csv
 from match_core.report.trace import trace
@@ -21,6 +22,7 @@ def render(report: Mapping[str, Any]) -> dict[str, str]:
     from match_core.ir.naming import c_identifier
 
     files = {
+        **figures(report),
         "layers.csv": layers_csv(report),
         "report.html": html_page(report),
         "trace.json": json.dumps(trace(report)) + "\n",

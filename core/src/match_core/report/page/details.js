@@ -3,6 +3,7 @@
 function showDetails() {
   const panel = document.getElementById("details");
   panel.hidden = chosen === null;
+  document.body.classList.toggle("with-details", chosen !== null);
   if (chosen === null) return;
   const layer = byIndex.get(chosen), row = rows.get(chosen), cost = layer.schedule.cost;
   const list = (entries) => make("dl", { class: "facts" }, ...entries.filter((entry) => entry[1]).flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]));
@@ -25,9 +26,9 @@ function showDetails() {
 }
 
 function alternatives(layer) {
-  const head = make("tr", {}, ...["considered", "pattern", "nodes", "modelled cycles", ""].map((text) => make("th", {}, text)));
+  const head = make("tr", {}, ...["considered", "pattern", "modelled", ""].map((text) => make("th", {}, text)));
   const found = layer.alternatives.map((entry) => make("tr", {}, make("td", {}, entry.unit), make("td", {}, entry.pattern),
-    make("td", { class: "number" }, number(entry.onnx_names.length)), make("td", { class: "number" }, number(entry.predicted_cycles)), make("td", {}, entry.chosen ? "chosen" : "")));
+    make("td", { class: "number" }, number(entry.predicted_cycles)), make("td", {}, entry.chosen ? "chosen" : "")));
   return make("table", {}, make("thead", {}, head), make("tbody", {}, ...found));
 }
 

@@ -6,6 +6,7 @@ let opened = "overview";
 
 function open(name) {
   opened = name;
+  document.body.dataset.view = name;
   showTip(null, "");
   for (const [key] of VIEWS) {
     document.getElementById(`view-${key}`).hidden = key !== name;
@@ -22,7 +23,7 @@ for (const [key, text, build] of VIEWS) {
   document.getElementById("tabs").append(make("button", { id: `tab-${key}`, role: "tab", "aria-controls": `view-${key}`, onclick: () => open(key) }, text));
   document.getElementById("views").append(make("section", { id: `view-${key}`, role: "tabpanel" }, ...build()));
 }
-watchers.push(showDetails);
+watchers.unshift(showDetails);
 window.addEventListener("keydown", (event) => {
   if (event.key === "Escape") choose(null);
   if (event.ctrlKey || event.altKey || event.metaKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;

@@ -125,7 +125,7 @@ class Plot {
   /* ``mark``: {layer, tip, fill, label}; ``style``: further attributes. */
   box(x1, x2, y, height, mark, style = {}) {
     const look = mark.layer === null ? (chosen === null ? "" : "faded") : standing(mark.layer);
-    this.layer.append(draw("rect", { class: `mark ${mark.look || look}`, x: x1, y, width: x2 - x1, height, fill: mark.fill,
+    this.layer.append(draw("rect", { class: `mark ${mark.look || look}${x2 - x1 < 5 ? " thin" : ""}`, x: x1, y, width: x2 - x1, height, fill: mark.fill,
       "data-mark": this.marks.push(mark) - 1, "data-layer": mark.layer === null ? "" : mark.layer, ...style }));
     if (mark.label && x2 - x1 > 30 && height > 12) this.layer.append(draw("text", { x: x1 + 4, y: y + height / 2 + 4, class: "label" },
       fitted(mark.label, x2 - x1 - 7)));

@@ -1,5 +1,17 @@
 /* Layers by MAC per byte and MAC per cycle, below the roofs of units and links; both axes are logarithmic. */
 
+/* Powers of ten; their double and fivefold too where there are few. */
+function logTicks(low, high) {
+  const found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const factor of high / low < 300 ? [1, 2, 5] : [1]) {
+      const value = Number(`${factor}e${power}`);
+      if (value >= low && value <= high) found.push(value);
+    }
+  }
+  return found;
+}
+
 function roofline() {
   const points = data.rows.filter((row) => row.rate && row.intensity), HEIGHT = 330, LEFT = 64, BOTTOM = 290, TOP = 14;
   const svg = draw("svg", { id: "roofline", height: HEIGHT, class: "plot" });
@@ -17,16 +29,19 @@ function roofline() {
     const x = (value) => LEFT + (Math.log(value / x0) / Math.log(x1 / x0)) * (right - LEFT);
     const y = (value) => BOTTOM - (Math.log(value / y0) / Math.log(y1 / y0)) * (BOTTOM - TOP);
     const parts = [];
-    for (let power = Math.ceil(Math.log10(x0)); 10 ** power <= x1; power++) parts.push(
-      draw("line", { class: "axis", x1: x(10 ** power), x2: x(10 ** power), y1: TOP, y2: BOTTOM }),
-      draw("text", { class: "soft", x: x(10 ** power), y: BOTTOM + 16, "text-anchor": "middle" }, number(10 ** power, Math.max(0, -power))));
-    for (let power = Math.ceil(Math.log10(y0)); 10 ** power <= y1; power++) parts.push(
-      draw("line", { class: "axis", x1: LEFT, x2: right, y1: y(10 ** power), y2: y(10 ** power) }),
-      draw("text", { class: "soft", x: LEFT - 6, y: y(10 ** power) + 4, "text-anchor": "end" }, number(10 ** power, Math.max(0, -power))));
+    for (const value of logTicks(x0, x1)) parts.push(draw("line", { class: "axis", x1: x(value), x2: x(value), y1: TOP, y2: BOTTOM }),
+      draw("text", { class: "soft", x: x(value), y: BOTTOM + 16, "text-anchor": "middle" }, String(value)));
+    for (const value of logTicks(y0, y1)) parts.push(draw("line", { class: "axis", x1: LEFT, x2: right, y1: y(value), y2: y(value) }),
+      draw("text", { class: "soft", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, String(value)));
     parts.push(draw("text", { class: "soft", x: right, y: BOTTOM + 32, "text-anchor": "end" }, "MAC per byte of the layer's operands"),
       draw("text", { class: "soft", x: LEFT + 4, y: TOP }, "MAC per cycle"));
-    for (const [unit, rate] of unitRoofs) parts.push(draw("line", { x1: LEFT, x2: right, y1: y(rate), y2: y(rate), stroke: colour(unit), "stroke-width": 2,
-      "stroke-dasharray": "6 3" }), draw("text", { x: right - 4, y: y(rate) - 5, "text-anchor": "end" }, `${unit}: ${number(rate, 2)} MAC/cycle`));
+    let above = 0;
+    for (const [unit, rate] of unitRoofs.sort((a, b) => b[1] - a[1])) {
+      const words = y(rate) - 5 - above > 12 || !above ? y(rate) - 5 : y(rate) + 13;
+      above = words;
+      parts.push(draw("line", { x1: LEFT, x2: right, y1: y(rate), y2: y(rate), stroke: colour(unit), "stroke-width": 2, "stroke-dasharray": "6 3" }),
+        draw("text", { x: right - 4, y: words, "text-anchor": "end" }, `${unit}: ${number(rate, 2)} MAC/cycle`));
+    }
     for (const [link, bytes] of linkRoofs) {
       const first = Math.max(x0, y0 / bytes), last = Math.min(x1, y1 / bytes);
       if (last <= first) continue;

@@ -12,12 +12,12 @@ from itertools import pairwise
 
 Edge = tuple[int, int]
 #: Passes over all rows, down and up.
-_SWEEPS = 12
+_SWEEPS = 20
 #: A bend needs less room than a node, and gives way to it.
 _BEND_WIDTH, _BEND_WEIGHT = 0.3, 0.25
-#: How much a piece of an edge pulls, by how many of its ends are bends: long edges and chains of nodes are straight,
-#: what joins them need not be.
-_PULL = (2.0, 0.1, 4.0)
+#: How much a piece of an edge pulls, by how many of its ends are bends: chains and long edges are straight, what joins
+#: them need not be. In a chain a node is the only consumer of its only producer.
+_PULL, _CHAIN_PULL = (1.0, 0.1, 4.0), 8.0
 #: Edges that cross more rows than this go straight: bends would cost more than they show.
 _LONGEST = 60
 
@@ -129,7 +129,7 @@ def _columns(grid: _Grid) -> dict[int, float]:
             wanted = {}
             for item in items:
                 both = (*grid.above.get(item, ()), *grid.below.get(item, ()))
-                wanted[item] = _pulled(item, both, column, grid.nodes)
+                wanted[item] = _pulled(item, both, column, grid)
             column.update(_spread(items, wanted, grid.nodes))
     return column
 
@@ -138,11 +138,20 @@ def _mean(items: Sequence[int], place: Mapping[int, float], default: float) -> f
     return sum(place[item] for item in items) / len(items) if items else default
 
 
-def _pulled(item: int, neighbours: Sequence[int], column: Mapping[int, float], nodes: int) -> float:
+def _pulled(item: int, neighbours: Sequence[int], column: Mapping[int, float], grid: _Grid) -> float:
     """The weighted mean of the neighbours' columns, its own where there are none."""
-    pulls = [(_PULL[(item >= nodes) + (other >= nodes)], column[other]) for other in neighbours]
-    weight = sum(pull for pull, _ in pulls)
-    return sum(pull * place for pull, place in pulls) / weight if weight else column[item]
+    total = weight = 0.0
+    for other in neighbours:
+        pull = _CHAIN_PULL if _in_chain(item, other, grid) else _PULL[(item >= grid.nodes) + (other >= grid.nodes)]
+        total += pull * column[other]
+        weight += pull
+    return total / weight if weight else column[item]
+
+
+def _in_chain(item: int, other: int, grid: _Grid) -> bool:
+    down = other in grid.below.get(item, ())
+    upper, lower = (item, other) if down else (other, item)
+    return max(item, other) < grid.nodes and len(grid.below[upper]) == 1 and len(grid.above[lower]) == 1
 
 
 def _spread(items: Sequence[int], wanted: Mapping[int, float], nodes: int) -> dict[int, float]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from match_core.report.view.links import used_links
 from match_core.report.view.timeline import computed
 
 if TYPE_CHECKING:
@@ -48,9 +49,11 @@ def unit_roofs(report: Mapping[str, Any]) -> dict[str, float]:
 
 
 def link_roofs(report: Mapping[str, Any]) -> dict[str, float]:
-    """By link that a layer copies over its bytes per cycle."""
-    used = {placement["memory"] for layer in computed(report) for placement in layer["placements"]}
-    return {link["name"]: link["bytes_per_cycle"] for link in report["links"] if link["near"] in used}
+    """Bytes per cycle of the links that layers copy over; links that are as fast share an entry."""
+    names: dict[float, list[str]] = {}
+    for link in used_links(report):
+        names.setdefault(link["bytes_per_cycle"], []).append(link["name"])
+    return {", ".join(links): rate for rate, links in names.items()}
 
 
 def layer_rows(report: Mapping[str, Any]) -> tuple[Row, ...]:
@@ -58,7 +61,7 @@ def layer_rows(report: Mapping[str, Any]) -> tuple[Row, ...]:
     measured = report["measured"]
     twin = {layer["index"]: layer["cycles"] for layer in measured["layers"]} if measured else {}
     roofs = unit_roofs(report)
-    near = {link["near"]: link for link in report["links"]}
+    near = {link["near"]: link for link in report["links"] if link["far"] == report["target"]["home"]}
     memory = {unit["name"]: unit["memory"] for unit in report["units"]}
     return tuple(
         _row(layer, twin.get(layer["index"]), roofs, near.get(memory[layer["unit"]])) for layer in computed(report)

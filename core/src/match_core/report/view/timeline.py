@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.report.trace import lanes as contexts
+from match_core.report.view.links import copies_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +47,7 @@ def modelled_lanes(report: Mapping[str, Any]) -> tuple[Lane, ...]:
         for unit in report["units"]
     ]
     for link in report["links"]:
-        copies = [_copies(layer) for layer in computed(report) if _copied_over(link, layer)]
+        copies = [_copies(layer) for layer in computed(report) if copies_over(report, link, layer)]
         swaps = [_swap(swap) for swap in report["swaps"] if _is_store_link(report, link)]
         if copies or swaps:
             lanes.append(_lane(link["name"], "link", None, (*copies, *swaps), total))
@@ -105,12 +106,6 @@ def _copies(layer: Mapping[str, Any]) -> Span:
 
 def _swap(swap: Mapping[str, Any]) -> Span:
     return Span(swap["start_cycles"], swap["end_cycles"], None, f"swap {swap['source']} to {swap['target']}")
-
-
-def _copied_over(link: Mapping[str, Any], layer: Mapping[str, Any]) -> bool:
-    """A layer copies over the links of the memories that its operands have buffers in."""
-    memories = {placement["memory"] for placement in layer["placements"]}
-    return link["near"] in memories and layer["schedule"]["cost"]["transfer_cycles"] > 0
 
 
 def _is_store_link(report: Mapping[str, Any], link: Mapping[str, Any]) -> bool:
