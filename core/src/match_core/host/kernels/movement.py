@@ -4,6 +4,7 @@ more strided copies whose contiguous rows are copied at once."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Rows at least this long are copied by memcpy.
 MEMCPY_BYTES = 8
+#: Side of the squares in which a tensor is transposed.
+TILE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,38 @@ def _fill(node: gs.Node, code: Code, uses: Uses) -> Work:
     return Work(memory=count, steps=count)
 
 
+def _crossed(
+    variables: Sequence[tuple[str, int]], source: Sequence[tuple[str, int]], target: Sequence[tuple[str, int]]
+) -> tuple[int, int] | None:
+    """The loops along which source and target are contiguous, where these are two long ones."""
+    along_source, along_target = (
+        [index for index, (_, stride) in enumerate(terms) if stride == 1] for terms in (source, target)
+    )
+    if not along_source or not along_target or along_source == along_target:
+        return None
+    pair = along_source[0], along_target[0]
+    return pair if min(variables[index][1] for index in pair) >= 2 * TILE else None
+
+
+def _write_tiles(variables: Sequence[tuple[str, int]], crossed: tuple[int, int], text: str, code: Code) -> Work:
+    """A transposition in small squares, of which the cache holds the lines of both sides."""
+    outer = [variable for index, variable in enumerate(variables) if index not in crossed]
+    pair = [variables[index] for index in crossed]
+    with ExitStack() as stack:
+        stack.enter_context(code.loops(outer))
+        for name, size in pair:
+            stack.enter_context(code.block(f"for (int32_t {name}0 = 0; {name}0 < {size}; {name}0 += {TILE})"))
+        for name, size in pair:
+            end = f"{name}0 + {TILE}"
+            if size % TILE:
+                code.line(f"const int32_t {name}1 = {end} < {size} ? {end} : {size};")
+                end = f"{name}1"
+            stack.enter_context(code.block(f"for (int32_t {name} = {name}0; {name} < {end}; {name}++)"))
+        code.line(text)
+    count = elements(tuple(size for _, size in variables))
+    return Work(memory=2, steps=1).times(count) + Work(steps=1).times(count // TILE)
+
+
 def write_copy(copy: Copy, dtype: np.dtype[np.generic], code: Code, uses: Uses) -> Work:
     """C of one strided copy; gives its work."""
     nest = merge(copy.shape, [copy.source_strides, copy.target_strides])
@@ -268,6 +303,9 @@ def write_copy(copy: Copy, dtype: np.dtype[np.generic], code: Code, uses: Uses) 
         source.pop()
         target.pop()
     source_index, target_index = affine(source, copy.source_offset), affine(target, copy.target_offset)
+    if run == 1 and (crossed := _crossed(variables, source, target)):
+        text = f"out{copy.target}[{target_index}] = in{copy.source}[{source_index}];"
+        return _write_tiles(variables, crossed, text, code)
     with code.loops(variables):
         if run > 1:
             uses.include("string.h")
