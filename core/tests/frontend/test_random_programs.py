@@ -1,4 +1,4 @@
-"""Random programs of nested branches and loops compute what ONNX Runtime computes."""
+"""Random programs of nested branches and loops compute what ONNX Runtime computes; damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from match_core.errors import ModelError
 from match_core.frontend.load import model_from_proto
 from match_core.ir.reference import ReferenceRunner
 from onnx import TensorProto, helper
@@ -138,6 +139,55 @@ def programs(draw: st.DrawFn) -> onnx.ModelProto:
         writer.constants,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def subgraphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    """The graph and all graphs in it."""
+    inner = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    return [graph, *(found for one in inner for found in subgraphs(one))]
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> onnx.ModelProto:
+    """A program in which something does not fit any more."""
+    program = draw(programs())
+    graph = draw(st.sampled_from(subgraphs(program.graph)))
+    node = draw(st.sampled_from(list(graph.node)))
+    names = [name for one in graph.node for name in (*one.input, *one.output)]
+    kind = draw(st.sampled_from(["input", "fewer", "more", "output", "operator", "attribute", "ends"]))
+    if kind == "input":
+        node.input[draw(st.integers(0, len(node.input) - 1))] = draw(st.sampled_from([*names, ""]))
+    elif kind == "fewer":
+        del node.input[-1]
+    elif kind == "more":
+        node.input.append(draw(st.sampled_from(names)))
+    elif kind == "output":
+        del node.output[-1]
+    elif kind == "operator":
+        node.op_type = draw(st.sampled_from(["If", "Loop", "Scan", "SequenceAt", "SplitToSequence", "Range", "Concat"]))
+    elif kind == "attribute" and node.attribute:
+        attribute = draw(st.sampled_from(list(node.attribute)))
+        attribute.i = draw(st.sampled_from([-(2**63), -1, 7]))
+        if attribute.ints:
+            attribute.ints[0] = attribute.i
+    elif graph.output:
+        del graph.output[-1]
+    return program
+
+
+@settings(
+    max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+@given(damaged())
+def test_damaged_programs_are_taken_or_refused_with_a_code(program: onnx.ModelProto) -> None:
+    try:
+        onnx.checker.check_model(program)
+    except onnx.checker.ValidationError:
+        return  # refused with MATCH-F003 when the file is read
+    try:
+        model_from_proto(program, "program", "program.onnx")
+    except ModelError as error:
+        assert error.code.startswith("MATCH-F")
 
 
 @settings(
