@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from match_core.planning.program import Buffer, Program, Task
 
 
@@ -28,12 +30,17 @@ def memories_json(program: Program) -> list[dict[str, object]]:
 def buffers_json(program: Program) -> list[dict[str, object]]:
     """Buffers of the arenas. A buffer lives from the start of its first task to the end of its last one, in modelled
     cycles; graph inputs and outputs are the caller's and have no place (``offset_bytes`` is null)."""
-    return [_buffer(program, buffer) for buffer in program.buffers]
+    users: dict[str, list[Task]] = {}
+    for task in program.tasks:
+        for name in (*task.buffers_in, *task.buffers_out):
+            users.setdefault(name, []).append(task)
+    by_index = {task.index: task for task in program.tasks}
+    return [_buffer(program, buffer, by_index, users.get(buffer.name, [])) for buffer in program.buffers]
 
 
-def _buffer(program: Program, buffer: Buffer) -> dict[str, object]:
+def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> dict[str, object]:
     placed = buffer.kind in ("activation", "scratch")
-    start, end = lifetime(program, buffer)
+    start, end = _lifetime(program, buffer, by_index, users)
     return {
         "name": buffer.name,
         "tensors": list(buffer.tensors),
@@ -53,12 +60,10 @@ def end_cycles(task: Task) -> int:
     return task.start_cycles + (task.cycles or task.assignment.schedule.cost.total_cycles)
 
 
-def lifetime(program: Program, buffer: Buffer) -> tuple[int, int]:
+def _lifetime(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> tuple[int, int]:
     """[start, end) in modelled cycles. Side by side, tasks do not end in the order of their numbers."""
-    alive = [task for task in program.tasks if buffer.first_task <= task.index <= buffer.last_task]
-    if not alive:
+    ends = [by_index[number] for number in (buffer.first_task, buffer.last_task) if number in by_index]
+    known = [*users, *ends] if program.queues else ends
+    if not known:
         return (0, program.predicted_cycles)
-    if not program.queues:
-        return (alive[0].start_cycles, end_cycles(alive[-1]))
-    users = [task for task in alive if buffer.name in (*task.buffers_in, *task.buffers_out)] or alive
-    return (min(task.start_cycles for task in users), max(end_cycles(task) for task in users))
+    return (min(task.start_cycles for task in known), max(end_cycles(task) for task in known))
