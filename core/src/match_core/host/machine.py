@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 #: What a register counts for sums that are single numbers, whatever they are.
 SCALAR_BYTES = 8
 
@@ -14,9 +13,9 @@ class Machine:
     """``vector_bytes`` of a vector register, 0 where kernels are to be scalar code; ``sum_registers``: how many
     registers (of vectors, or of single numbers) the sums of a tile may take; ``products_per_cycle`` and
     ``loads_per_cycle``: multiply-accumulates and loads of one register each that begin in a cycle; ``latency_cycles``
-    until a sum can take its next product; ``l1_bytes`` and ``l2_bytes`` of the data caches, ``l2_bytes_per_cycle`` that
-    the second one gives, ``ram_bytes_per_cycle`` that the memory behind it gives; ``unsigned_dot``: dot products of bytes take unsigned by signed ones, so signed activations are moved
-    by 128 on the way."""
+    until a sum can take its next product; ``l1_bytes`` and ``l2_bytes`` of the data caches, ``l2_bytes_per_cycle``
+    that the second one gives, ``ram_bytes_per_cycle`` that the memory behind it gives; ``unsigned_dot``: dot products
+    of bytes take unsigned by signed ones, so signed activations are moved by 128 on the way."""
 
     name: str
     description: str
@@ -46,12 +45,12 @@ class Machine:
         return max(1, self.vector_bytes // element_bytes)
 
 
-#: AVX2, and NEON or SSE with two registers for one: sixteen for sums, the rest for operands.
+#: AVX2, and NEON or SSE with two registers for one: twelve for sums, the rest for operands.
 GENERIC = Machine(
     name="generic",
     description="a core with vector instructions and caches",
     vector_bytes=32,
-    sum_registers=16,
+    sum_registers=12,
     products_per_cycle=2,
     loads_per_cycle=2,
     latency_cycles=4,

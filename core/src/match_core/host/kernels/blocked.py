@@ -56,11 +56,11 @@ class TileWriter:
         code, tile = self.code, self.tile
         if tile.rows:
             code.line(f"{self.ctype} sums[{tile.positions}][{tile.outputs}];")
-            with code.loops([("p", tile.positions), ("k", tile.outputs)]) as (p, k):
-                code.line(f"sums[{p or 0}][{k or 0}] = {self.start(k, 0)};")
+            with code.loops([("p", tile.positions), ("k", tile.outputs)]) as (row, column):
+                code.line(f"sums[{row or 0}][{column or 0}] = {self.start(column, 0)};")
             return
         for p in range(tile.positions):
-            self._declare(self.ctype, [(f"s{p}_{k}", self.start("", k)) for k in range(tile.outputs)])
+            self._declare(self.ctype, [(self._sum(p, k), self.start("", k)) for k in range(tile.outputs)])
 
     def add(self, x: Sequence[str], weight: Place, wraps: bool = False) -> None:
         """Multiply one value per position with one weight per output: the texts of the values, and of a weight.
@@ -78,22 +78,20 @@ class TileWriter:
             return
         self._declare(f"const {self.ctype}", [(f"w{k}", weight("", k)) for k in range(tile.outputs)])
         for p in range(tile.positions):
-            self._statements([self._step(f"s{p}_{k}", f"x{p}", f"w{k}", wraps) for k in range(tile.outputs)])
+            self._statements([self._step(self._sum(p, k), f"x{p}", f"w{k}", wraps) for k in range(tile.outputs)])
 
     def close(self) -> None:
         """Leave the sums in the array ``sums``."""
         if self.tile.rows:
             return
-        rows = [
-            "{" + ", ".join(f"s{p}_{k}" for k in range(self.tile.outputs)) + "}" for p in range(self.tile.positions)
-        ]
-        head = f"const {self.ctype} sums[{self.tile.positions}][{self.tile.outputs}] = {{"
-        if len(head) + sum(map(len, rows)) < LINE_LENGTH - 24:
-            self.code.line(f"{head}{', '.join(rows)}}};")
-            return
-        self.code.line(head)
-        self.code.lines([f"    {row}," for row in rows])
+        rows = [", ".join(self._sum(p, k) for k in range(self.tile.outputs)) for p in range(self.tile.positions)]
+        self.code.line(f"const {self.ctype} sums[{self.tile.positions}][{self.tile.outputs}] = {{")
+        self.code.lines([f"    {{{row}}}," for row in rows])
         self.code.line("};")
+
+    def _sum(self, position: int, output: int) -> str:
+        """The variable of one sum."""
+        return f"s{output}" if self.tile.positions == 1 else f"s{position}_{output}"
 
     def _step(self, target: str, x: str, w: str, wraps: bool) -> str:
         if not wraps:

@@ -9,7 +9,7 @@ products in the order of taps, then channels, from the bias on.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ from match_core.host.kernels.elementwise import Body, body, describe, packed_con
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.packing import packed_across, packed_along
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
-from match_core.host.kernels.tiling import Product, tile_for
+from match_core.host.kernels.tiling import DOT_RUN, Product, tile_for
 from match_core.host.kernels.window import Window
 from match_core.host.kernels.work import Work
 from match_core.host.machine import GENERIC, Machine
@@ -34,6 +34,9 @@ from match_core.host.machine import GENERIC, Machine
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
+
+#: Bytes that a position reads, at least and at most, where they are brought together on the stack.
+LEAST_GATHERED, GATHERED_BYTES = 8, 256
 
 __all__ = ["CONV_OPS", "build_conv", "pad_fill"]
 
@@ -78,13 +81,15 @@ class _Writer:
         self.arguments: list[gs.Tensor] = [conv.source, conv.node.inputs[1]]
         self.extra = self._extra()
         self.line = conv.windows[-1]
+        self.gathers = self._gathers(machine)
         product = self._product()
         self.tile = tile_for(product, machine)
         self.along = not self.tile.rows and (product.run > 1 or not is_constant(conv.node.inputs[1]))
         self.flips = self._flips(machine)
         self._pack()
         self.start = self._start()
-        self.outside = self._outside() if self.line.leaves or (self._checked and not self._skips) else ""
+        checked = self.line.leaves or (self._checked and not self._skips)
+        self.outside = self._outside() if checked and not self.gathers else ""
         self.first = len(self.arguments)
         if epilogue:
             self.arguments += [argument.tensor for argument in epilogue.arguments]
@@ -120,20 +125,33 @@ class _Writer:
 
     def _dot_run(self) -> int:
         """Bytes side by side along which sums may be reordered."""
-        bytes_only = not self.conv.floating and is_constant(self.conv.node.inputs[1]) and not self.extra
-        return self.conv.run if bytes_only else 0
+        conv = self.conv
+        bytes_only = not conv.floating and is_constant(conv.node.inputs[1]) and not self.extra
+        return (self.gathered if self.gathers else conv.run) if bytes_only else 0
+
+    @property
+    def gathered(self) -> int:
+        """Bytes of what is brought together, filled up with zeros to whole vectors."""
+        return -(-self.conv.taps * self.conv.inputs // DOT_RUN) * DOT_RUN
+
+    def _gathers(self, machine: Machine) -> bool:
+        """Whether what a position reads is brought together first: where its bytes lie in pieces too short for dot
+        products, which outputs read many times."""
+        conv, length = self.conv, self.conv.taps * self.conv.inputs
+        bytes_only = not conv.floating and is_constant(conv.node.inputs[1]) and not self.extra
+        return bytes_only and machine.vectors and conv.run < DOT_RUN and LEAST_GATHERED <= length <= GATHERED_BYTES
 
     def _product(self) -> Product:
         conv, line = self.conv, self.line
         depth, size = conv.taps * conv.inputs, self.source_type.itemsize
         return Product(
-            line=line.out,
+            line=1 if self.gathers else line.out,
             outputs=conv.outputs,
             depth=depth,
             value_bytes=conv.inputs * line.stride * size,
             weight_bytes=depth * self.weight_type.itemsize,
             sum_bytes=arithmetic(self.dtype).itemsize,
-            checked_taps=conv.taps if line.leaves else 0,
+            checked_taps=conv.taps if line.leaves and not self.gathers else 0,
             run=self._dot_run(),
         )
 
@@ -150,6 +168,10 @@ class _Writer:
         if not is_constant(weight):
             self.output_step, self.input_step, *steps = row_major((outputs, conv.inputs, *kernel))
             self.tap_steps = tuple(steps)
+        elif self.gathers:
+            packed = packed_along(values_of(weight)).reshape(outputs, -1)
+            self.constants[1] = np.pad(packed, ((0, 0), (0, self.gathered - packed.shape[1])))
+            self.output_step, self.input_step, self.tap_steps = self.gathered, 1, ()
         elif self.along:
             self.constants[1] = packed_along(values_of(weight))
             self.output_step, *steps, self.input_step = row_major((outputs, *kernel, conv.inputs))
@@ -205,7 +227,8 @@ class _Writer:
         conv, code, tile = self.conv, self.code, self.tile
         with ExitStack() as stack:
             n, g = stack.enter_context(code.loops([("n", conv.batch), ("g", conv.groups)]))
-            if tile.outputs_outside:
+            outside = tile.outputs_outside and not self.gathers
+            if outside:
                 block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
             self.at = {"n": n, "g": g}
             for window in conv.windows[:-1]:
@@ -213,14 +236,18 @@ class _Writer:
                 self._lines(window)
             _, x = stack.enter_context(tiles(code, self.line.name, self.line.out, tile.positions))
             self.at[self.line.name] = x
-            if not tile.outputs_outside:
+            if self.gathers:
+                self._gather()
+            if not outside:
                 block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
             self.channel = ((g, conv.outputs), (o, 1))
             self.weights = self._weight_terms(g, block, o)
             sums = TileWriter(code, tile, self.dtype, self._first_value)
             sums.open()
-            inside = self._inside(x)
-            if inside:
+            inside = "" if self.gathers else self._inside(x)
+            if self.gathers:
+                self._gathered(sums)
+            elif inside:
                 with code.block(f"if ({mostly(self.uses)}({inside}))"):
                     self._middle(sums)
                 with code.block("else"):
@@ -234,7 +261,7 @@ class _Writer:
 
     def _lines(self, window: Window) -> None:
         """Declare which taps along an outer axis lie inside of the input, where some lie outside."""
-        if not window.leaves or not self._skips:
+        if not window.leaves or not self._skips or self.gathers:
             return
         name, reach = window.name, (window.kernel - 1) * window.dilation
         position = affine([(self.at[name], window.stride)])
@@ -249,9 +276,9 @@ class _Writer:
             end = f"{position} < {first_out} ? {window.kernel} : {taps}" if first_out > 0 else taps
         self.code.line(f"const int32_t first_{name} = {first}, end_{name} = {end};")
 
-    def _inside(self, x: str) -> str | None:
+    def _inside(self, x: str, *, lines: bool = False) -> str | None:
         """The condition that all taps of a tile lie inside of the input: empty where they always do, None where they
-        never do."""
+        never do. ``lines``: whether taps on lines outside are not left out."""
         window, checks = self.line, []
         first, last = _inner(window)
         if last - first + 1 < self.tile.positions:
@@ -260,7 +287,7 @@ class _Writer:
             checks.append(f"{x or 0} >= {first}")
         if last < window.out - 1:
             checks.append(f"{x or 0} <= {last - self.tile.positions + 1}")
-        for outer in () if self._skips else self.conv.windows[:-1]:
+        for outer in self.conv.windows[:-1] if lines or not self._skips else ():
             low, high = _inner(outer)
             if high < low:
                 return None
@@ -331,8 +358,8 @@ class _Writer:
             outside = []
             for window, tap in zip(conv.windows[:-1], taps, strict=True):
                 if window.leaves and not self._skips:
-                    terms = ((self.at[window.name], window.stride), (tap, window.dilation))
-                    code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
+                    place_terms = ((self.at[window.name], window.stride), (tap, window.dilation))
+                    code.line(f"const int32_t i{window.name} = {affine(place_terms, -window.before)};")
                     outside.append(window.outside)
             k = stack.enter_context(code.loop(f"k{line.name}", line.kernel))
             weights = [*self.weights, *zip([*taps, k], self.tap_steps, strict=True)]
@@ -341,17 +368,68 @@ class _Writer:
             if self.stepped:
                 code.line(f"int32_t step[{self.tile.positions}];")
             with code.loop("p", self.tile.positions) as p:
-                terms = [(self.at[line.name], line.stride), (p, line.stride), (k, line.dilation)]
-                code.line(f"const int32_t i{line.name} = {affine(terms, -line.before)};")
+                own = [(self.at[line.name], line.stride), (p, line.stride), (k, line.dilation)]
+                code.line(f"const int32_t i{line.name} = {affine(own, -line.before)};")
                 outside += [line.outside] if line.leaves else []
-                terms, offset = self._outer_place(taps)
-                place = address("in0", [*terms, (f"i{line.name}", space[-1])], offset)
+                outer, offset = self._outer_place(taps)
+                place = address("in0", [*outer, (f"i{line.name}", space[-1])], offset)
                 code.line(f"from[{p or 0}] = {' || '.join(outside)} ? {self.outside} : {place};")
                 if self.stepped:
                     code.line(f"step[{p or 0}] = {' || '.join(outside)} ? 0 : {channel};")
             with code.loop("i", conv.inputs) as i:
-                index = (lambda p: f"{i or 0} * step[{p}]") if self.stepped else (lambda p: i or "0")
-                self._products(sums, i, [f"from[{p}][{index(p)}]" for p in range(self.tile.positions)])
+                numbers = range(self.tile.positions)
+                index = [f"{i or 0} * step[{number}]" if self.stepped else i or "0" for number in numbers]
+                self._products(sums, i, [f"from[{number}][{index[number]}]" for number in numbers])
+
+    def _gather(self) -> None:
+        """Bring what the position reads together, padding included."""
+        conv, code = self.conv, self.code
+        steps = row_major((*(window.kernel for window in conv.windows), conv.inputs))
+        length = conv.taps * conv.inputs
+        zeros = " = {0}" if self.gathered > length else ""
+        code.line(f"{'uint8_t' if self.flips else c_type(self.source_type)} taps[{self.gathered}]{zeros};")
+        inside = self._inside(self.at[self.line.name], lines=True)
+        if inside is None or inside:
+            with code.block(f"if ({mostly(self.uses)}({inside}))") if inside else nullcontext():
+                self._gather_taps(steps, checked=inside is None)
+        if inside:
+            with code.block("else"):
+                self._gather_taps(steps, checked=True)
+        if inside == "":
+            self._gather_taps(steps, checked=False)
+
+    def _gather_taps(self, steps: tuple[int, ...], *, checked: bool) -> None:
+        """The loops over what the position reads; ``checked`` where some of it may be padding."""
+        conv, code = self.conv, self.code
+        _, space, channel = conv.strides
+        with ExitStack() as stack:
+            names, outside, offset = [], [], 0
+            source = [(self.at["n"], conv.strides[0]), (self.at["g"], conv.inputs * channel)]
+            for window, step in zip(conv.windows, space, strict=True):
+                names.append(stack.enter_context(code.loop(f"k{window.name}", window.kernel)))
+                terms = [(self.at[window.name], window.stride), (names[-1], window.dilation)]
+                if checked:
+                    code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
+                    source.append((f"i{window.name}", step))
+                    outside += [window.outside] if window.leaves else []
+                else:
+                    source += [(name, factor * step) for name, factor in terms]
+                    offset -= window.before * step
+            names.append(stack.enter_context(code.loop("i", conv.inputs)))
+            value = f"in0[{affine([*source, (names[-1], channel)], offset)}]"
+            if self.flips:
+                value = f"(uint8_t)({value} ^ 0x80)"
+            target = f"taps[{affine(list(zip(names, steps, strict=True)))}]"
+            if outside:
+                code.line(f"const bool outside = {' || '.join(outside)};")
+                value = f"outside ? {conv.fill + 128 if self.flips else conv.fill} : {value}"
+            code.line(f"{target} = {value};")
+
+    def _gathered(self, sums: TileWriter) -> None:
+        """Add the products of what was brought together."""
+        self.code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', self.weights)};")
+        with self.code.loop("i", self.gathered) as i:
+            sums.add([f"taps[{i}]"], lambda k, n: f"b[{affine([(i, 1), (k, self.output_step)], n * self.output_step)}]")
 
     def _products(self, sums: TileWriter, i: str, places: list[str]) -> None:
         """One step of the reduction: the values at these places by the weights at ``b``."""

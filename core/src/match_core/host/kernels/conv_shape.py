@@ -120,10 +120,12 @@ def flattened(conv: ConvShape, others: Sequence[Sequence[int]]) -> ConvShape:
         own = list(shape[1:-1] if conv.channels_last else shape[2:])
         if len(own) != len(space) or (elements(tuple(own)) != 1 and own != space):
             return conv
-    if len(space) == 1 or any(window != replace(window, size=window.out, **_POINT) for window in conv.windows):
+    if len(space) == 1 or not all(map(_is_point, conv.windows)):
         return conv
     total = elements(tuple(space))
     return replace(conv, windows=(replace(conv.windows[-1], size=total, out=total),))
 
 
-_POINT = {"kernel": 1, "stride": 1, "dilation": 1, "before": 0, "after": 0}
+def _is_point(window: Window) -> bool:
+    """Whether every output position reads the input position of its own."""
+    return window == replace(window, size=window.out, kernel=1, stride=1, dilation=1, before=0, after=0)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Compilers unroll loops of at most so many steps before they look for vectors, if what comes out is small.
 UNROLLED_STEPS = 16
 UNROLLED_SUMS = 64
+#: What a product costs more where the loop over outputs has several vectors: values are read once for each.
+ROW_CYCLES = 0.25
 #: Instructions for the address of one position at one tap at the end of a line, and for the tap itself.
 ADDRESS_CYCLES, TAP_CYCLES = 3.0, 6.0
 #: Cycles to add up the lanes of a dot product, for a result's epilogue, and for a tile's loops.
@@ -55,6 +57,7 @@ class TileCost:
         else:
             rows = -(-outputs // lanes)
             step = self._step(positions * rows, positions + rows)
+            step = step + np.where(rows > 1, ROW_CYCLES * positions * rows, 0.0)
             scalar = (outputs <= UNROLLED_STEPS) & (positions * outputs < UNROLLED_SUMS)
             cycles = given["depth"] * np.where(scalar, 2.0 * positions * outputs, step)
             results = positions * rows * RESULT_CYCLES
