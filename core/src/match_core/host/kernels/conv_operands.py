@@ -1,0 +1,175 @@
+"""What a convolution kernel reads, and in which order: values, packed weights, bias or zero points, padding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.host.graph import dtype_of, elements, input_at, is_constant, shape_of, values_of
+from match_core.host.kernels.code import Code, Uses, literal
+from match_core.host.kernels.conv_shape import ConvShape
+from match_core.host.kernels.elementwise import Body, packed_constants
+from match_core.host.kernels.nest import row_major
+from match_core.host.kernels.packing import packed_across, packed_along
+from match_core.host.kernels.scalar import arithmetic, loaded
+from match_core.host.kernels.tiling import DOT_RUN, Product, tile_for
+from match_core.host.machine import Machine
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+#: Bytes that a position reads, at least and at most, where they are brought together on the stack.
+LEAST_GATHERED, GATHERED_BYTES = 8, 256
+
+
+class ConvOperands:
+    """Collects what one kernel reads. ``along``: the weights of an output lie side by side, else those of a block of
+    outputs; ``gathers``: what a position reads is brought together first; ``flips``: signed values are moved by 128;
+    ``start`` is the text of a sum before its first product, ``outside`` that of a line of padding."""
+
+    def __init__(self, conv: ConvShape, epilogue: Body | None, machine: Machine) -> None:
+        self.conv, self.epilogue, self.code, self.uses = conv, epilogue, Code(), Uses()
+        self.dtype, self.source_type = dtype_of(conv.result), dtype_of(conv.source)
+        self.weight_type = dtype_of(conv.node.inputs[1])
+        self.constants: dict[int, NDArray[np.generic]] = {}
+        self.arguments: list[gs.Tensor] = [conv.source, conv.node.inputs[1]]
+        self.extra = self._extra()
+        self.line = conv.windows[-1]
+        self.gathers = self._gathers(machine)
+        product = self._product()
+        self.tile = tile_for(product, machine)
+        self.along = not self.tile.rows and (product.run > 1 or not is_constant(conv.node.inputs[1]))
+        self.flips = self._flips(machine)
+        self._pack()
+        self.start = self._start()
+        checked = self.line.leaves or (self.checked and not self.skips)
+        self.outside = self._outside() if checked and not self.gathers else ""
+        self.first = len(self.arguments)
+        if epilogue:
+            self.arguments += [argument.tensor for argument in epilogue.arguments]
+            self.constants |= packed_constants(epilogue, self.first)
+
+    def _argument(self, tensor: gs.Tensor) -> str:
+        self.arguments.append(tensor)
+        return f"in{len(self.arguments) - 1}"
+
+    def _constant(self, name: str, values: NDArray[np.generic]) -> str:
+        import onnx_graphsurgeon as gs
+
+        return self._argument(gs.Constant(f"{self.conv.node.name}/{name}", values))
+
+    def _extra(self) -> dict[int, str]:
+        """C text behind the node's inputs 2 and 3, bias or zero points, where they are not 0; ``{o}`` stands for the
+        output channel."""
+        extra: dict[int, str] = {}
+        for index in (2, 3):
+            tensor = input_at(self.conv.node, index)
+            if tensor is None:
+                continue
+            values = values_of(tensor).reshape(-1) if is_constant(tensor) else None
+            if values is not None and not self.conv.floating and bool((values == values[0]).all()):
+                if int(values[0]):
+                    extra[index] = str(int(values[0]))
+                continue
+            scalar = elements(shape_of(tensor)) == 1
+            extra[index] = f"{self._argument(tensor)}[{'0' if scalar else '{o}'}]"
+        return extra
+
+    def _dot_run(self) -> int:
+        """Bytes side by side along which sums may be reordered."""
+        conv = self.conv
+        bytes_only = not conv.floating and is_constant(conv.node.inputs[1]) and not self.extra
+        return (self.gathered if self.gathers else conv.run) if bytes_only else 0
+
+    @property
+    def gathered(self) -> int:
+        """Bytes of what is brought together, filled up with zeros to whole vectors."""
+        return -(-self.conv.taps * self.conv.inputs // DOT_RUN) * DOT_RUN
+
+    def _gathers(self, machine: Machine) -> bool:
+        """Whether what a position reads is brought together first: where its bytes lie in pieces too short for dot
+        products, which outputs read many times."""
+        conv, length = self.conv, self.conv.taps * self.conv.inputs
+        bytes_only = not conv.floating and is_constant(conv.node.inputs[1]) and not self.extra
+        return bytes_only and machine.vectors and conv.run < DOT_RUN and LEAST_GATHERED <= length <= GATHERED_BYTES
+
+    def _product(self) -> Product:
+        conv, line = self.conv, self.line
+        depth, size = conv.taps * conv.inputs, self.source_type.itemsize
+        return Product(
+            line=1 if self.gathers else line.out,
+            outputs=conv.outputs,
+            depth=depth,
+            value_bytes=conv.inputs * line.stride * size,
+            weight_bytes=depth * self.weight_type.itemsize,
+            sum_bytes=arithmetic(self.dtype).itemsize,
+            checked_taps=conv.taps if line.leaves and not self.gathers else 0,
+            run=self._dot_run(),
+        )
+
+    def _flips(self, machine: Machine) -> bool:
+        signed = self.source_type == np.int8 and self.weight_type == np.int8
+        return self.along and signed and machine.unsigned_dot and self._dot_run() > 1
+
+    def _pack(self) -> None:
+        """Choose the order of the weights, and with it their strides: output, spatial axes, input channel."""
+        conv, weight, block = self.conv, self.conv.node.inputs[1], self.tile.outputs
+        kernel = tuple(window.kernel for window in conv.windows)
+        outputs = conv.groups * conv.outputs
+        self.depth = conv.taps * conv.inputs
+        if not is_constant(weight):
+            self.output_step, self.input_step, *steps = row_major((outputs, conv.inputs, *kernel))
+            self.tap_steps = tuple(steps)
+        elif self.gathers:
+            packed = packed_along(values_of(weight)).reshape(outputs, -1)
+            self.constants[1] = np.pad(packed, ((0, 0), (0, self.gathered - packed.shape[1])))
+            self.output_step, self.input_step, self.tap_steps = self.gathered, 1, ()
+        elif self.along:
+            self.constants[1] = packed_along(values_of(weight))
+            self.output_step, *steps, self.input_step = row_major((outputs, *kernel, conv.inputs))
+            self.tap_steps = tuple(steps)
+        else:
+            self.constants[1] = packed_across(values_of(weight), conv.groups, block)
+            *steps, self.input_step, self.output_step = row_major((*kernel, conv.inputs, block))
+            self.tap_steps = tuple(steps)
+
+    def _start(self) -> str:
+        """C text of a sum before the first product; ``{o}`` stands for the output channel."""
+        if self.conv.floating and 2 in self.extra:
+            return loaded(self.extra[2], self.dtype)
+        if self.flips:
+            weight = values_of(self.conv.node.inputs[1]).astype(np.int32)
+            total = weight.sum(axis=tuple(range(1, weight.ndim)), dtype=np.int32)
+            return f"{self._constant('moved', -128 * total)}[{{o}}]"
+        return literal(0, arithmetic(self.dtype))
+
+    @property
+    def checked(self) -> bool:
+        """Whether whole lines can lie outside."""
+        return any(window.leaves for window in self.conv.windows[:-1])
+
+    @property
+    def fill_text(self) -> str:
+        """What stands for an element outside of the input: what a fused Pad writes, or the zero point."""
+        return str(self.conv.fill) if self.conv.floating else self.extra.get(2, str(self.conv.fill))
+
+    @property
+    def skips(self) -> bool:
+        """Whether lines outside of the input may be left out."""
+        return self.conv.floating or 2 in self.extra or self.conv.fill == (-128 if self.flips else 0)
+
+    def _outside(self) -> str:
+        """The text of a line of padding: constant, or the zero point that is known at run time."""
+        text = self.fill_text
+        if self.stepped and text.startswith("in"):
+            return text.partition("[")[0]
+        length = 1 if self.stepped else self.conv.inputs
+        value = np.full(length, int(text)) if not self.conv.floating else np.zeros(length)
+        return self._constant("outside", value.astype(self.source_type))
+
+    @property
+    def stepped(self) -> bool:
+        """Whether padding is one element that all channels read."""
+        return self.conv.strides[2] != 1 or self.fill_text.startswith("in")
