@@ -120,9 +120,11 @@ def attention_product(signed: bool) -> tuple[onnx.ModelProto, dict[str, Array]]:
     return make_model(nodes, inputs, constants), inputs
 
 
-def softmax(signed: bool, axis: int) -> tuple[onnx.ModelProto, dict[str, Array]]:
-    x = i8(2, 5, 10) if signed else u8(2, 5, 10)
-    table = np.round(2**24 * np.exp(-np.arange(256) * 0.05)).astype(I64)
+def softmax(
+    signed: bool, axis: int, shape: tuple[int, ...] = (2, 5, 10), rate: float = 0.05, largest: int = 2**24
+) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    x = i8(*shape) if signed else u8(*shape)
+    table = np.round(largest * np.exp(-np.arange(256) * rate)).astype(I64)
     lo, hi = (-128, 127) if signed else (0, 255)
     scalars = {"N": 255, "z": lo, "lo": lo, "hi": hi}
     constants = {"t": table, **{name: np.array(value, I64) for name, value in scalars.items()}}
@@ -149,6 +151,9 @@ CASES: dict[str, tuple[Callable[[], tuple[onnx.ModelProto, dict[str, Array]]], s
     "table i8": (lambda: one([arith("LutI8", "x", "t")], i8(3, 100), t=i8(256)), "host_lut_i8"),
     "softmax u8": (lambda: softmax(False, -1), "host_softmax_u8"),
     "softmax i8 over the middle axis": (lambda: softmax(True, 1), "host_softmax_i8"),
+    "softmax i8 of long lines": (lambda: softmax(True, -1, (3, 200)), "host_softmax_i8"),
+    "softmax u8 of steep lines over the first axis": (lambda: softmax(False, 0, (40, 7), 0.4), "host_softmax_u8"),
+    "softmax u8 of sums beyond 32 bits": (lambda: softmax(False, -1, (2, 300), 0.01, 2**30), "host_softmax_u8"),
     "pad conv requant NCHW": (lambda: pad_conv("", 131), "host_pad_conv_integer_requant"),
     "pad conv requant NHWC": (lambda: pad_conv(NHWC, 131), "host_pad_conv_integer_requant"),
     "pad conv requant NHWC in groups": (lambda: pad_conv(NHWC, 3, group=3), "host_pad_conv_integer_requant"),

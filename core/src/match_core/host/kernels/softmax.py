@@ -87,22 +87,34 @@ def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,) = nodes
     shape = shape_of(node.inputs[0])
     scale, zero, low, high = (_scalar(node, index) for index in range(2, 6))
+    view = axis_view(shape, axis_of(node, -1, len(shape)))
+    size = shape[axis_of(node, -1, len(shape))]
+    table = values_of(node.inputs[1]).astype(np.int64).reshape(-1)
+    largest = int(table.max())
+    # The sum is not less than the first entry: entries that are too small beside it give 0.
+    distances = int((table * (2 * scale) >= table[0]).sum()) if largest * scale < 2**62 else table.size
+    long_lines = bool((np.diff(table) <= 0).all()) and distances < size
     text = render_body(
         "softmax_integer",
-        **axis_view(shape, axis_of(node, -1, len(shape))),
+        **view,
         type=c_type(dtype_of(node.outputs[0])),
+        sum_type="uint32_t" if size * largest < 2**32 else "int64_t",
         double_n=literal(2 * scale, np.dtype(np.int64)),
         zero=zero,
         low=low,
         high=high,
+        long_lines=long_lines,
     )
-    table = values_of(node.inputs[1]).astype(np.int64)
-    fits = int(table.max()) <= np.iinfo(np.int32).max
     arguments, count = (node.inputs[0], node.inputs[1]), elements(shape)
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
-    constants = {1: table.astype(np.int32)} if fits else {}
+    constants = {1: table.astype(np.int32)} if largest < 2**31 else {}
     code = inline_code(function, comment, arguments, node.outputs, text, Uses(), constants)
-    return Built(arguments, code, Work(memory=6, wide=6, wide_multiply=1, wide_divide=1, steps=3).times(count))
+    divided = Work(memory=1, wide=6, wide_multiply=1, wide_divide=1)
+    each = Work(memory=6, integer=4, wide=int(size * largest >= 2**32), steps=3)
+    if not long_lines:
+        return Built(arguments, code, (each + divided).times(count))
+    line = divided.times(distances) + Work(memory=table.size - distances, steps=table.size)
+    return Built(arguments, code, each.times(count) + line.times(count // size))
 
 
 def _scalar(node: gs.Node, index: int) -> int:
