@@ -18,7 +18,7 @@ static _Alignas(${arena.alignment_bytes}) uint8_t arena_${arena.field}[${arena.s
 % endfor
 % for io in [*inputs, *outputs]:
 % if not io.expression:
-static ${io.ctype} io_${io.field}[${io.elements}];
+static ${io.ctype} io_${io.field}[${max(1, io.elements)}];
 % endif
 % endfor
 static ${name}_state_t state;
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     }
     for (long sample = 0; sample < samples; sample++) {
 % for io in inputs:
-        if (fread(io_${io.field}, ${io.size_bytes}u, 1, in) != 1) {
+        if (fread(io_${io.field}, 1, ${io.size_bytes}u, in) != ${io.size_bytes}u) {
             return 3;
         }
 % endfor
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
             match_twin_write_events(summary);
         }
 % for io in outputs:
-        if (fwrite(io_${io.field}, ${io.size_bytes}u, 1, out) != 1) {
+        if (fwrite(io_${io.field}, 1, ${io.size_bytes}u, out) != ${io.size_bytes}u) {
             return 3;
         }
 % endfor
