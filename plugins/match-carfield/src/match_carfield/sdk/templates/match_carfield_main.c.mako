@@ -17,7 +17,7 @@ static _Alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_$
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
-static _Alignas(64) ${io.ctype} ${io.field}[${io.elements}] ${"FAR" if io.memory == "l3" else "SHARED"};
+static _Alignas(64) ${io.ctype} ${io.field}[${max(1, io.elements)}] ${"FAR" if io.memory == "l3" else "SHARED"};
 % endfor
 static ${name}_state_t state SHARED;
 

@@ -14,7 +14,7 @@ static alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${
 % endfor
 static ${name}_state_t state;
 % for io in (*inputs, *outputs):
-static ${io.ctype} ${io.field}[${io.elements}];
+static ${io.ctype} ${io.field}[${max(1, io.elements)}];
 % endfor
 
 int main(void)

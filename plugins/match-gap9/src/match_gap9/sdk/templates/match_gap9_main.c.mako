@@ -42,7 +42,7 @@ PI_L2 static alignas(${guard}_${arena.macro}_ALIGN) uint8_t arena_${arena.field}
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
-PI_L2 static ${io.ctype} io_${io.field}[${io.elements}];
+PI_L2 static ${io.ctype} io_${io.field}[${max(1, io.elements)}];
 % endfor
 PI_L2 static ${name}_state_t state;
 
