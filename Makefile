@@ -92,7 +92,14 @@ $(EMX)/.stamp: tests/benchmarks/requirements-emx.txt
 bench-host: $(STAMP) $(EMX)/.stamp
 	$(BIN)/python -m tests.benchmarks.host_speed
 
-bench-riscv: $(STAMP)
+ZIG := build/zig
+
+$(ZIG)/.stamp: tests/benchmarks/requirements-zig.txt
+	$(PYTHON) -m venv $(ZIG)
+	$(ZIG)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+bench-riscv: $(STAMP) $(ZIG)/.stamp
 	$(BIN)/python -m tests.benchmarks.host_riscv
 
 wheels: $(STAMP)

@@ -104,7 +104,7 @@ class Built:
                 f"--toggle-collect={self.program.entry}",
                 "--main-stacksize=67108864",
             )
-            _call(*valgrind, f"--callgrind-out-file={profile}", str(program), *map(str, files))
+            _call(*valgrind, f"--callgrind-out-file={profile}", str(program), "1", *map(str, files))
             (total,) = re.findall(r"^(?:totals|summary): (\d+)", profile.read_text(encoding="utf-8"), re.MULTILINE)[:1]
             return int(total)
 

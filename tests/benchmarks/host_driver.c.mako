@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What host_speed.py calls: one inference, many with the time of each, and a program of one inference. */
+/* What host_speed.py calls: one inference, many with the time of each, and a program. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
@@ -86,24 +86,26 @@ static void *place(size_t bytes)
     return aligned_alloc(64, (bytes + 63u) / 64u * 64u);
 }
 
-/* Inputs from files, outputs to files. */
+/* Arguments: how many runs, files with the inputs, files for the outputs. */
 int main(int argc, char **argv)
 {
     static const size_t in_bytes[] = {${", ".join(f"{tensor.size_bytes}u" for tensor in about.inputs)}};
     static const size_t out_bytes[] = {${", ".join(f"{tensor.size_bytes}u" for tensor in about.outputs)}};
     void *in[INPUTS], *out[OUTPUTS];
-    int ok = argc == 1 + INPUTS + OUTPUTS;
+    int ok = argc == 2 + INPUTS + OUTPUTS;
     for (int n = 0; ok && n < INPUTS; n++) {
-        FILE *const file = fopen(argv[1 + n], "rb");
+        FILE *const file = fopen(argv[2 + n], "rb");
         in[n] = place(in_bytes[n]);
         ok = file != NULL && fread(in[n], 1, in_bytes[n], file) == in_bytes[n];
     }
     for (int n = 0; n < OUTPUTS; n++) {
         out[n] = place(out_bytes[n]);
     }
-    ok = ok && bench_run((const void *const *)in, out) == 0;
+    for (long run = ok ? atol(argv[1]) : 0; ok && run > 0; run--) {
+        ok = bench_run((const void *const *)in, out) == 0;
+    }
     for (int n = 0; ok && n < OUTPUTS; n++) {
-        FILE *const file = fopen(argv[1 + INPUTS + n], "wb");
+        FILE *const file = fopen(argv[2 + INPUTS + n], "wb");
         ok = file != NULL && fwrite(out[n], 1, out_bytes[n], file) == out_bytes[n] && fclose(file) == 0;
     }
     return ok ? 0 : 1;

@@ -1,7 +1,8 @@
 """The emitted C for the host on bare RISC-V harts of QEMU, of 64 and of 32 bits: the outputs are those of x86 bit for
 bit, and so many instructions are retired for an inference.
 
-``make bench-riscv``. gcc of Debian and picolibc, contraction off. Exit code 1 where outputs are not equal.
+``make bench-riscv``. gcc of Debian and picolibc, contraction off; host_vectors.py does the same with vectors. Exit code
+1 where outputs are not equal.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from ports.qemu_virt.build import ABIS, PREFIX, Options, Width, build
 from ports.qemu_virt.machine import run
+from tests.benchmarks import host_vectors
 from tests.benchmarks.host_builds import Sizes, sizes_of
 from tests.benchmarks.host_measure import macs_of
 from tests.benchmarks.runs import MODELS, NETWORKS, told
@@ -49,25 +51,39 @@ class Run:
     wrong: tuple[str, ...]
 
 
-def measure(name: str, work: Path, plugins: Plugins, widths: Sequence[Width] = WIDTHS) -> list[Run]:
-    """One network of ../shared/models with all widths and levels."""
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A compiled network with samples and what x86 makes of them."""
+
+    name: str
+    program: Path
+    inputs: Arrays
+    expected: Arrays
+
+
+def network(name: str, work: Path, plugins: Plugins) -> Network:
+    """One of ../shared/models."""
     program = work / name
     compile_model(CompileRequest(MODELS / name / "model.onnx", "host", program, name="net", cache=False), plugins)
     with np.load(MODELS / name / "inputs.npz") as archive:
         inputs = {key: archive[key][-SAMPLES:] for key in archive.files}
-    expected = run_program(program, inputs, plugins).outputs
-    return [run_once(name, program, inputs, expected, width, level) for width in widths for level in LEVELS]
+    return Network(name, program, inputs, run_program(program, inputs, plugins).outputs)
 
 
-def run_once(name: str, program: Path, inputs: Arrays, expected: Arrays, width: Width, level: str) -> Run:
+def measure(network: Network, widths: Sequence[Width] = WIDTHS) -> list[Run]:
+    """A network with all widths and levels."""
+    return [run_once(network, width, level) for width in widths for level in LEVELS]
+
+
+def run_once(network: Network, width: Width, level: str) -> Run:
     """A compiled program on one hart."""
     with tempfile.TemporaryDirectory(prefix="match-riscv-") as work:
-        image = build(program, inputs, Path(work), Options(width=width, flags=(level,)))
+        image = build(network.program, network.inputs, Path(work), Options(width=width, flags=(level,)))
         result = run(image, counted=True)
         sizes = sizes_of(image.objects, f"{PREFIX}size")
-    outputs = result.outputs
+    outputs, expected = result.outputs, network.expected
     wrong = tuple(n for n in expected if n not in outputs or outputs[n].tobytes() != expected[n].tobytes())
-    return Run(name, width, level, result.run_instructions[0], sizes, wrong)
+    return Run(network.name, width, level, result.run_instructions[0], sizes, wrong)
 
 
 def table(runs: Sequence[Run]) -> Table:
@@ -100,18 +116,26 @@ def main(arguments: Sequence[str]) -> int:
     if not MODELS.is_dir():
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     runs: list[Run] = []
+    with_vectors: list[host_vectors.VectorRun] = []
     plugins = Plugins.load()
+    if not host_vectors.available():
+        told("without vectors: qemu-riscv64 or build/zig is not there (make bench-riscv)")
     with tempfile.TemporaryDirectory(prefix="match-host-") as work:
         for name in MODEL_NAMES:
             if not options.models or any(part in name for part in options.models):
-                runs += measure(name, Path(work), plugins)
+                one = network(name, Path(work), plugins)
+                runs += measure(one)
+                if host_vectors.available():
+                    with tempfile.TemporaryDirectory(prefix="match-vectors-") as folder:
+                        with_vectors.append(host_vectors.measure(name, one.inputs, one.expected, Path(folder)))
                 told(f"{name}: {', '.join(f'RV{r.width} {r.level} {r.instructions:,}' for r in runs[-4:])}")
-    made = table(runs)
-    made.write_csv()
-    sys.stdout.write(f"{made.markdown()}\n")
-    if options.update:
-        made.put()
+    for made in (table(runs), *([host_vectors.table(with_vectors, COMMAND)] if with_vectors else [])):
+        made.write_csv()
+        sys.stdout.write(f"{made.markdown()}\n\n")
+        if options.update:
+            made.put()
     faults = [f"FAILURE: {r.name}, RV{r.width}, {r.level}: {', '.join(r.wrong)}" for r in runs if r.wrong]
+    faults += [f"FAILURE: {v.name}, vectors: {', '.join(v.wrong)}" for v in with_vectors if v.wrong]
     sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     return 1 if faults else 0
 

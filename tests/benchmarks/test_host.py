@@ -113,7 +113,7 @@ def test_networks_are_chosen_by_parts_of_names() -> None:
 @stored_models
 @qemu
 def test_a_network_on_risc_v(plugins: Plugins, tmp_path: Path) -> None:
-    runs = host_riscv.measure(NAME, tmp_path, plugins, (32,))
+    runs = host_riscv.measure(host_riscv.network(NAME, tmp_path, plugins), (32,))
     assert [run.level for run in runs] == list(host_riscv.LEVELS) and not any(run.wrong for run in runs)
     assert all(run.instructions > 264_192 for run in runs)
     table = host_riscv.table(runs)
