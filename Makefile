@@ -102,6 +102,9 @@ $(ZIG)/.stamp: tests/benchmarks/requirements-zig.txt
 bench-riscv: $(STAMP) $(ZIG)/.stamp
 	$(BIN)/python -m tests.benchmarks.host_riscv
 
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict --quiet
+
 wheels: $(STAMP)
 	rm -rf dist
 	for package in $(PACKAGES); do $(BIN)/python -m build --wheel --outdir dist $$package || exit 1; done
