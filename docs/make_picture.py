@@ -85,7 +85,8 @@ def picture() -> str:
         f'<text x="{_COLUMNS[3] + 95}" y="500" class="note">schedule, emit and the twin</text>'
         f'<text x="{_COLUMNS[3] + 95}" y="518" class="note">through six hooks</text>'
         '<text x="490" y="135" class="note">after every pass the graph is an ONNX file that ONNX Runtime executes'
-        '</text><text x="490" y="285" class="note">solvers propose; validators that share nothing with them decide</text>'
+        '</text><text x="490" y="285" class="note">solvers propose; validators that share nothing with them '
+        "decide</text>"
     )
     return f"{head}\n{arrows}\n{boxes}\n{notes}\n</svg>\n"
 
