@@ -10,8 +10,9 @@ SCALAR_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``vector_bytes`` of a vector register, 0 where kernels are to be scalar code; ``sum_registers``: how many
-    registers (of vectors, or of single numbers) the sums of a tile may take; ``products_per_cycle`` and
+    """``vector_bytes`` of a vector register, 0 where kernels are to be scalar code; ``registers`` (of vectors, or of
+    single numbers) that code for all machines of the kind can count on; ``sum_registers``: how many of them the sums of
+    a tile may take; ``products_per_cycle`` and
     ``loads_per_cycle``: multiply-accumulates and loads of one register each that begin in a cycle; ``latency_cycles``
     until a sum can take its next product; ``l1_bytes`` and ``l2_bytes`` of the data caches, ``l2_bytes_per_cycle``
     that the second one gives, ``ram_bytes_per_cycle`` that the memory behind it gives; ``unsigned_dot``: dot products
@@ -20,6 +21,7 @@ class Machine:
     name: str
     description: str
     vector_bytes: int
+    registers: int
     sum_registers: int
     products_per_cycle: int
     loads_per_cycle: int
@@ -45,12 +47,13 @@ class Machine:
         return max(1, self.vector_bytes // element_bytes)
 
 
-#: AVX2, and NEON or SSE with two registers for one: twelve for sums, the rest for operands.
+#: AVX2, and NEON or SSE with two registers for one.
 GENERIC = Machine(
     name="generic",
     description="a core with vector instructions and caches",
     vector_bytes=32,
-    sum_registers=12,
+    registers=16,
+    sum_registers=16,
     products_per_cycle=2,
     loads_per_cycle=2,
     latency_cycles=4,
@@ -65,6 +68,7 @@ SCALAR = Machine(
     name="scalar",
     description="an in-order core without vector instructions, in front of one memory",
     vector_bytes=0,
+    registers=31,
     sum_registers=8,
     products_per_cycle=1,
     loads_per_cycle=1,

@@ -105,6 +105,7 @@ class ConvOperands:
             value_bytes=conv.inputs * line.stride * size,
             weight_bytes=depth * self.weight_type.itemsize,
             sum_bytes=arithmetic(self.dtype).itemsize,
+            floating=conv.floating,
             checked_taps=conv.taps if line.leaves and not self.gathers else 0,
             run=self._dot_run(),
         )

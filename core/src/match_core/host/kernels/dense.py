@@ -71,6 +71,7 @@ class _Writer:
             value_bytes=product.depth * self.a_type.itemsize,
             weight_bytes=product.depth * self.b_type.itemsize,
             sum_bytes=arithmetic(self.dtype).itemsize,
+            floating=arithmetic(self.dtype).kind == "f",
             run=self._dot_run(),
         )
         self.tile = tile_for(wanted, machine)

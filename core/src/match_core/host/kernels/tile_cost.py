@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 #: Compilers unroll loops of at most so many steps before they look for vectors, if what comes out is small.
+#: Of integer products what comes out is never made vectors again.
 UNROLLED_STEPS = 16
-UNROLLED_SUMS = 64
+UNROLLED_SUMS, FORCED_SUMS = 64, 1 << 20
 #: What a product costs more where the loop over outputs has several vectors: values are read once for each.
 ROW_CYCLES = 0.25
 #: Instructions for the address of one position at one tap at the end of a line, and for the tap itself.
@@ -33,7 +34,8 @@ REDUCE_CYCLES, RESULT_CYCLES, TILE_CYCLES = 5.0, 2.0, 12.0
 class TileCost:
     """Cycles of one tile. The workload's parameters: ``depth`` products per sum, ``line`` positions side by side,
     ``taps`` that are looked up at the ends of a line (0: none), ``sum_bytes``, bytes of the ``weights`` of an output,
-    ``dot`` (1: bytes are added along the sum)."""
+    ``dot`` (1: bytes are added along the sum), ``floating`` (1: floating-point
+    numbers)."""
 
     machine: Machine
     name: str = "host_tile"
@@ -58,7 +60,9 @@ class TileCost:
             rows = -(-outputs // lanes)
             step = self._step(positions * rows, positions + rows)
             step = step + np.where(rows > 1, ROW_CYCLES * positions * rows, 0.0)
-            scalar = (outputs <= UNROLLED_STEPS) & (positions * outputs < UNROLLED_SUMS)
+            step = step + np.maximum(0, positions * rows + rows + 1 - machine.registers)
+            few = UNROLLED_SUMS if given["floating"] else FORCED_SUMS
+            scalar = (outputs <= UNROLLED_STEPS) & (positions * outputs < few)
             cycles = given["depth"] * np.where(scalar, 2.0 * positions * outputs, step)
             results = positions * rows * RESULT_CYCLES
         cycles = cycles + results + TILE_CYCLES

@@ -21,9 +21,10 @@ RAM_BYTES = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product to be cut into tiles. ``line`` positions lie side by side; ``depth`` products per sum; ``value_bytes``
-    that a position adds to what is read, ``weight_bytes`` of an output; ``checked_taps`` that are looked up at the ends
-    of a line; ``run``: neighbouring bytes along which whole numbers may be added in any order, 0 for other sums."""
+    """A product to be cut into tiles, of ``floating``-point or whole numbers. ``line`` positions lie side by side;
+    ``depth`` products per sum; ``value_bytes`` that a position adds to what is read, ``weight_bytes`` of an output;
+    ``checked_taps`` that are looked up at the ends of a line; ``run``: neighbouring bytes along which whole numbers may
+    be added in any order, 0 for other sums."""
 
     line: int
     outputs: int
@@ -31,6 +32,7 @@ class Product:
     value_bytes: int
     weight_bytes: int
     sum_bytes: int
+    floating: bool
     checked_taps: int = 0
     run: int = 0
 
@@ -84,6 +86,7 @@ def _workload(product: Product, machine: Machine, dot: bool) -> Workload:
         geometry=(
             ("depth", product.depth),
             ("dot", int(dot)),
+            ("floating", int(product.floating)),
             ("line", product.line),
             ("sum_bytes", product.sum_bytes),
             ("taps", product.checked_taps),
