@@ -45,11 +45,14 @@ def test_error_codes_mentioned_anywhere_exist() -> None:
         assert set(CODE.findall(text_of(page))) <= known, page
 
 
-def _verbs() -> dict[str, object]:
+def _root() -> object:
     from match_core.cli.main import app
 
-    group = typer.main.get_command(app)
-    return dict(group.commands)  # type: ignore[attr-defined]
+    return typer.main.get_command(app)
+
+
+def _verbs() -> dict[str, object]:
+    return dict(_root().commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("verb", sorted(_verbs()))
@@ -67,7 +70,7 @@ def test_every_option_of_the_verb_is_documented(verb: str) -> None:
 
 def test_every_option_in_the_page_exists() -> None:
     known = {option for verb in _verbs().values() for p in verb.params for option in p.opts}  # type: ignore[attr-defined]
-    known |= {"--help", "--version"}
+    known |= {"--help", *(option for p in _root().params for option in p.opts)}  # type: ignore[attr-defined]
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text_of(DOCS / "cli.md"))) <= known
 
 
