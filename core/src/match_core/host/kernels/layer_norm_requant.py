@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.emit.ctypes import c_type
-from match_core.host.graph import constant_at, dtype_of, elements, shape_of
+from match_core.host.graph import constant_at, dtype_of, elements, shape_of, values_of
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Uses, inline_code, literal
 from match_core.host.kernels.integer_lines import integer_root, line_parameters, single_value
@@ -18,16 +18,21 @@ from match_core.host.rules import NodeRule
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-_INT64 = np.dtype(np.int64)
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 #: Longest axis, and the largest constant beside the sum of squares: together they stay below 2^52.
 _LONGEST, _EPSILON_MAX = 4096, 1 << 51
 
 
 def build_layer_norm_requant(nodes: tuple[gs.Node, ...], function: str) -> Built:
-    """All in 64 bits, as in the function's body; the sum of squares comes from the sums of x and x^2."""
+    """The products of 64 bits of the function's body, of which upper halves are kept; the sum of squares comes from
+    the sums of x and x^2."""
     (node,), uses = nodes, Uses()
     shape = shape_of(node.inputs[0])
-    arguments, constants, (weight, bias) = line_parameters(node, (1, 2), _INT64)
+    largest = int(np.abs(values_of(node.inputs[2]).astype(np.int64)).max())
+    # The addend joins an upper half, below 2^29.
+    wide = _INT32 if largest < 1 << 30 else _INT64
+    arguments, constants, (weight, _) = line_parameters(node, (1, 2), _INT32)
+    _, _, (_, bias) = line_parameters(node, (1, 2), wide)
     divisor, epsilon, low, high = (single_value(node, index) for index in range(3, 7))
     text = render_body(
         "layer_norm_requant",
@@ -39,6 +44,7 @@ def build_layer_norm_requant(nodes: tuple[gs.Node, ...], function: str) -> Built
         epsilon=literal(epsilon, _INT64),
         weight=weight,
         bias=bias,
+        wide=c_type(wide),
         shift=divisor.bit_length() - 1,
         low=low,
         high=high,
@@ -46,7 +52,7 @@ def build_layer_norm_requant(nodes: tuple[gs.Node, ...], function: str) -> Built
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
     code = inline_code(function, comment, arguments, node.outputs, text, uses, constants)
     lines, total = elements(shape[:-1]), elements(shape)
-    each = Work(memory=5, wide=10, wide_multiply=4, steps=3).times(total)
+    each = Work(memory=5, integer=10, wide_multiply=1, steps=2).times(total)
     line = Work(wide=130, wide_multiply=4, wide_divide=1, steps=50).times(
         lines
     )  # a root of 26 steps, a scale of up to 25
