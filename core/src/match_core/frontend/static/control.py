@@ -74,7 +74,7 @@ def take_if(walk: Walk, call: Call) -> list[Value]:
     for part, body in bodies.items():
         chosen.append(walk.body(body, (), inner_scope(walk, call, body, part)))
     flag = walk.tensor(call.input(0), call)
-    return [selected(walk, call, flag, then, other) for then, other in zip(*chosen, strict=False)]
+    return [selected(walk, call, flag, then, other) for then, other in zip(*chosen, strict=True)]
 
 
 def selected(walk: Walk, call: Call, flag: str, then: Value, other: Value) -> Value:
