@@ -40,6 +40,17 @@ class Considered:
 
 
 @dataclass(frozen=True)
+class Tiling:
+    """The best schedule of the winner that cuts ``dim`` into tiles of ``tile``: its modelled cycles, None where none
+    fits; ``chosen``: the winner's schedule does so."""
+
+    dim: str
+    tile: int
+    cycles: int | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class Margin:
     """What the network costs if the winner's unit may not run the node; ``unit`` then runs it. Modelled cycles."""
 
@@ -52,8 +63,8 @@ class Margin:
 class Explanation:
     """``considered``: what does the most of the work first, then the cheapest; ``refused``: units that cannot run it at
     all, with the rules that are broken; ``without_pattern``: units that have no pattern for it; ``margin`` None where
-    nothing else runs it; ``folded``: the node is computed when compiling, or became part of others, and no step runs
-    it."""
+    nothing else runs it; ``tilings``: what other tile sizes of the winner would cost; ``folded``: the node is computed
+    when compiling, or became part of others, and no step runs it."""
 
     node: str
     operator: str
@@ -64,6 +75,7 @@ class Explanation:
     refused: tuple[Obstacle, ...]
     without_pattern: tuple[str, ...]
     margin: Margin | None
+    tilings: tuple[Tiling, ...]
     flips: FlipSearch | None
 
 
@@ -94,6 +106,7 @@ def explain_node(
         considered=considered,
         refused=places,
         without_pattern=tuple(unit.name for unit in prepared.units if unit.name not in units),
+        tilings=() if winner is None else _tilings_of(winner, planned, plugins),
         margin=None if winner is None else _margin(prepared, planned, node, winner.candidate.unit, plugins),
         flips=search,
     )
@@ -155,6 +168,29 @@ def _tilings(offered: Assignment) -> int:
     for cut in cuts_of(offered.candidate.workload):
         count *= len(cut.tiles)
     return count
+
+
+def _tilings_of(winner: Assignment, planned: Planned, plugins: Plugins) -> tuple[Tiling, ...]:
+    """Every tile size that the search had for every dimension, each with the best choice of all else."""
+    from match_core.schedule.cache import ScheduleCache
+    from match_core.schedule.candidates import Scheduler
+    from match_core.schedule.optimum import best_with_tile
+    from match_core.schedule.space import cuts_of
+
+    memory, soc = winner.schedule.memory, planned.soc
+    if memory is None:
+        return ()
+    scheduler = Scheduler(soc, planned.units, planned.objective, plugins, ScheduleCache())
+    streamed = winner.schedule.streamed(soc.home)
+    request = scheduler.request(winner.candidate, streamed, soc.memory(soc.home).size_bytes if streamed else 0)
+    chosen = dict(winner.schedule.tile)
+    found = []
+    for cut in cuts_of(request.workload):
+        for tile in cut.tiles:
+            best = best_with_tile(request, memory, cut.dim.name, tile)
+            cycles = None if best is None else best.cost.total_cycles
+            found.append(Tiling(cut.dim.name, tile, cycles, chosen.get(cut.dim.name) == tile))
+    return tuple(found)
 
 
 def _margin(prepared: Prepared, planned: Planned, node: str, unit: str, plugins: Plugins) -> Margin | None:

@@ -84,6 +84,8 @@ def explain_command(
         document = _document(found)
         terminal.document(document)
         terminal.table(_considered_table(document))
+        if document["tilings"]:
+            terminal.table(_tilings_table(document))
         if document["refused"]:
             terminal.table(_refused_table(document))
         for line in _lines(document):
@@ -120,6 +122,9 @@ def _document(found: Explanation) -> dict[str, Any]:
         ],
         "refused": told(found.refused),
         "without_pattern": list(found.without_pattern),
+        "tilings": [
+            {"dim": t.dim, "tile": t.tile, "predicted_cycles": t.cycles, "chosen": t.chosen} for t in found.tilings
+        ],
         "margin": None
         if found.margin is None
         else {
@@ -159,6 +164,15 @@ def _considered_table(document: dict[str, Any]) -> Table:
     headings = ("unit", "pattern", "MACs", *_COSTS, "tiles", "tilings", "predicted", "")
     title = modelled(f"{document['node']} ({document['operator']}): cycles of what was considered", document["preset"])
     return Table(title, headings, rows, frozenset(("MACs", *_COSTS, "tiles", "tilings", "predicted")))
+
+
+def _tilings_table(document: dict[str, Any]) -> Table:
+    rows = []
+    for entry in document["tilings"]:
+        cycles = "does not fit" if entry["predicted_cycles"] is None else f"{entry['predicted_cycles']:,}"
+        rows.append((entry["dim"], f"{entry['tile']:,}", cycles, "chosen" if entry["chosen"] else ""))
+    title = "cycles of the chosen unit with other tile sizes, all else at its best"
+    return Table(title, ("dimension", "tile", "predicted", ""), rows, frozenset({"tile", "predicted"}))
 
 
 def _refused_table(document: dict[str, Any]) -> Table:

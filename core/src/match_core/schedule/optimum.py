@@ -24,7 +24,7 @@ from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, 
 from match_core.schedule.needs import budgets_of, fitting, shortage, smallest_needs
 from match_core.schedule.objective import check_objective, score
 from match_core.schedule.order_sums import OrderSums
-from match_core.schedule.space import cuts_of
+from match_core.schedule.space import Cut, cuts_of
 from match_core.schedule.tables import Tables
 from match_core.schedule.tile_kinds import Part
 from match_core.schedule.timeline import Replay
@@ -54,6 +54,20 @@ def best_schedule(request: ScheduleRequest, memory: str) -> LoopSchedule | Sched
     return found or shortage(tables, memory, smallest_needs(tables, memory, budgets), budgets)
 
 
+def best_with_tile(request: ScheduleRequest, memory: str, dim: str, tile: int) -> LoopSchedule | None:
+    """The best schedule that cuts the dimension into tiles of this size, one of those that ``cuts_of`` lists (the first
+    is the whole dimension: then it is not cut). None where nothing fits."""
+    check_objective(request)
+    every = cuts_of(request.workload)
+    own = next(cut for cut in every if cut.dim.name == dim)
+    whole = own.tiles[0]
+    cuts = tuple(cut for cut in every if cut is not own)
+    required: frozenset[int] = frozenset()
+    if tile != whole:
+        cuts, required = (Cut(own.dim, (whole, tile)), *cuts), frozenset((0,))
+    return Search(Tables(request, cuts), memory, budgets_of(request, memory), required).run()
+
+
 @dataclass(frozen=True, slots=True)
 class Nodes:
     """Tilings of one order that may hold the optimum: bounds of their cost, and their positions (an array per cut)."""
@@ -78,9 +92,12 @@ class Best:
 
 
 class Search:
-    """One search."""
+    """One search; ``required``: cuts that every answer has."""
 
-    def __init__(self, tables: Tables, memory: str, budgets: Mapping[str, int]) -> None:
+    def __init__(
+        self, tables: Tables, memory: str, budgets: Mapping[str, int], required: frozenset[int] = frozenset()
+    ) -> None:
+        self.required = required
         self.tables = tables
         self.request = tables.request
         self.memory = memory
@@ -98,7 +115,7 @@ class Search:
         waiting: list[Nodes] = []
         for count in range(len(self.tables.cuts) + 1):
             for chosen in combinations(range(len(self.tables.cuts)), count):
-                if self._may_win(chosen):
+                if self.required.issubset(chosen) and self._may_win(chosen):
                     waiting += [self._nodes(order) for order in permutations(chosen)]
             waiting = self._open_best(waiting)
         while waiting:
