@@ -31,10 +31,9 @@ static void diana_host_00_kernel(const int8_t *restrict in0, int8_t *restrict ou
     }
 }
 
-void diana_host_00(void *argument)
+void diana_host_00(const void *in0, void *out0)
 {
-    const match_task_t *const task = argument;
-    diana_host_00_kernel(task->in[0], task->out[0]);
+    diana_host_00_kernel(in0, out0);
 }
 
 /* Convert of conv21_requant_analog (inserted) on host (host_convert)
@@ -52,14 +51,13 @@ static void diana_host_06_kernel(const int8_t *restrict in0, int8_t *restrict ou
     }
 }
 
-void diana_host_06(void *argument)
+void diana_host_06(const void *in0, void *out0)
 {
-    const match_task_t *const task = argument;
-    diana_host_06_kernel(task->in[0], task->out[0]);
+    diana_host_06_kernel(in0, out0);
 }
 
 /* pool26 on host (host_conv_integer_requant)
- * N=32; 19604 cycles (modelled) */
+ * N=32; 21204 cycles (modelled) */
 /* ConvInteger, RequantI8: 32 to 32 channels, kernel 8x8, stride 8x8, 32 groups */
 DIANA_HOST_CODE_SECTION
 static void diana_host_07_kernel(
@@ -71,23 +69,25 @@ static void diana_host_07_kernel(
     int64_t arg2)
 {
     for (int32_t g = 0; g < 32; g++) {
-        int32_t sums[1][1];
-        sums[0][0] = 0;
+        int32_t s0 = 0;
         for (int32_t ky = 0; ky < 8; ky++) {
             for (int32_t kx = 0; kx < 8; kx++) {
                 const int8_t *const a = &in0[g * 64 + ky * 8 + kx];
                 const int8_t *const b = &in1[g * 64 + ky * 8 + kx];
                 const int32_t x0 = a[0];
-                sums[0][0] += x0 * b[0];
+                const int32_t w0 = b[0];
+                s0 += x0 * w0;
             }
         }
+        const int32_t sums[1][1] = {
+            {s0},
+        };
         const int32_t acc = sums[0][0];
         out0[g] = host_shift_clip_i8((int64_t)acc * arg1 + arg2, 31, arg0, -128, 127);
     }
 }
 
-void diana_host_07(void *argument)
+void diana_host_07(const void *in0, void *out0)
 {
-    const match_task_t *const task = argument;
-    diana_host_07_kernel(task->in[0], diana_07_1, task->out[0], 0, 1593676689, INT64_C(20401094658));
+    diana_host_07_kernel(in0, diana_07_1, out0, 0, 1593676689, INT64_C(20401094658));
 }

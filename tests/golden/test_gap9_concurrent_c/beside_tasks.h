@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside: inner names, not for the application. Each task takes a const match_task_t *. */
+/* beside: inner names, not for the application. An argument is a const match_task_t *. */
 #ifndef BESIDE_TASKS_H
 #define BESIDE_TASKS_H
 

@@ -24,7 +24,8 @@ from match_core.schedule.geometry import far_bytes
 
 @dataclass(frozen=True)
 class Lowered:
-    """One task's code without addresses. ``inputs`` and ``outputs`` are graph variables in argument order;
+    """One task's code without addresses. ``arguments``: of an inline kernel; ``in0``, ``out0``, ... and ``scratch``
+    stand for what the task is run with. ``inputs`` and ``outputs`` are graph variables in argument order;
     ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels; ``stored``:
     operand -> bytes from the start of the store's image, for constants that are streamed. ``kernel``: the inline
     kernel to call; its ``definition`` is empty where an earlier task has the same one."""
@@ -170,11 +171,11 @@ def _lower_inline(
             constants[str(position)] = name
             arguments.append(name)
         else:
-            arguments.append(f"task->in[{len(variables)}]")
+            arguments.append(f"in{len(variables)}")
             variables.append(tensor)
-    arguments += [f"task->out[{i}]" for i in range(len(outputs))]
+    arguments += [f"out{i}" for i in range(len(outputs))]
     if code.scratch_bytes:
-        arguments.append("task->scratch")
+        arguments.append("scratch")
     arguments += code.parameters
     unit = assignment.candidate.unit
     name, definition = shared.add(unit, f"{function}_kernel", code.definition, code_section(prefix, unit))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,6 +55,7 @@ class TaskWriter:
         detail = self._detail(task, layer)
         heading = comment(title, detail)
         private = layer.private_memories if layer is not None else ()
+        names = self._direct(candidate.unit, lowered)
         return TaskView(
             index=task.index,
             unit=candidate.unit,
@@ -65,24 +67,41 @@ class TaskWriter:
             definition=LayerWriter(layer).write(heading) if layer is not None else lowered.definition,
             private_memories=private,
             kernel=lowered.kernel,
-            arguments=", ".join(lowered.arguments),
-            step=None if self.request.program.queues else self._step(task, lowered, private),
+            arguments=", ".join(lowered.arguments if names else map(_of_task, lowered.arguments)),
+            parameters=", ".join(f"{'const ' if n.startswith('in') else ''}void *{n}" for n in names)
+            or "void *argument",
+            step=None if self.request.program.queues else self._step(task, lowered, private, bool(names)),
         )
 
-    def _step(self, task: Task, lowered: Lowered, private: tuple[str, ...]) -> StepView:
+    def _direct(self, unit: str, lowered: Lowered) -> tuple[str, ...]:
+        """The parameters of a task's function that takes its tensors themselves: of an inline kernel where one task
+        runs after another and nobody hands the function to a unit. Else none."""
+        if lowered.inline is None or self.request.program.queues or self.request.apis[unit].platform.call:
+            return ()
+        names = [f"in{i}" for i in range(len(lowered.inputs))] + [f"out{i}" for i in range(len(lowered.outputs))]
+        return (*names, *(["scratch"] if lowered.scratch_bytes else []))
+
+    def _step(self, task: Task, lowered: Lowered, private: tuple[str, ...], direct: bool) -> StepView:
+        places = [self._addresses[t.name] for t in (*lowered.inputs, *lowered.outputs)]
+        scratch = [place] if (place := self._scratch(task)) else []
         return StepView(
             call=self.request.apis[task.assignment.candidate.unit].platform.call,
             inputs=", ".join(self._addresses[t.name] for t in lowered.inputs) or "NULL",
             outputs=", ".join(self._addresses[t.name] for t in lowered.outputs),
             private_near=", ".join(f"ctx->{c_identifier(memory)}" for memory in private),
             fields=", ".join(self._fields(task, lowered, bool(private))),
+            direct=", ".join([*places, *scratch]) if direct else "",
         )
+
+    def _scratch(self, task: Task) -> str:
+        """The address of what a task has for itself in the home memory; empty without any."""
+        own = (b for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index)
+        return next((f"{self.soc.home} + {buffer.offset_bytes}u" for buffer in own), "")
 
     def _fields(self, task: Task, lowered: Lowered, private: bool) -> list[str]:
         """The initialiser of the ``match_task_t`` that the function receives."""
         memory = task.assignment.schedule.memory
-        own = (b for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index)
-        scratch = next((f"{self.soc.home} + {buffer.offset_bytes}u" for buffer in own), "")
+        scratch = self._scratch(task)
         fields = [f".near = ctx->{c_identifier(memory)}"] if memory else []
         fields += [".private_near = private_near"] if private else []
         fields += [".in = in", ".out = out"]
@@ -122,6 +141,13 @@ class TaskWriter:
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
+
+
+def _of_task(argument: str) -> str:
+    """An argument of an inline kernel in a function that receives a ``match_task_t``."""
+    if argument == "scratch":
+        return "task->scratch"
+    return re.sub(r"^(in|out)(\d+)$", r"task->\1[\2]", argument)
 
 
 def _share_words(share: Share | None) -> str:

@@ -72,13 +72,14 @@ class StoreView:
 @dataclass(frozen=True, slots=True)
 class StepView:
     """How a sequential program runs a task: ``call`` of the unit's platform, addresses, and ``fields`` that initialise
-    what the task's function receives."""
+    what the task's function receives. ``direct``: the arguments of a function that takes its tensors themselves."""
 
     call: str
     inputs: str
     outputs: str
     private_near: str
     fields: str
+    direct: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ class TaskView:
     """A task with its C function. ``title``: what it computes; ``heading``: the comment above the function, ``note``
     the one where it is run; ``definition``: all C of a layer, or the kernel that an inline task calls with
     ``arguments``, empty where an earlier task has it; ``section``: the macro that says where both lie;
-    ``private_memories``: of single operands. ``step``: how a sequential program runs it."""
+    ``private_memories``: of single operands. ``step``: how a sequential program runs it;
+    ``parameters``: of the function."""
 
     index: int
     unit: str
@@ -99,6 +101,7 @@ class TaskView:
     private_memories: tuple[str, ...] = ()
     kernel: str = ""
     arguments: str = ""
+    parameters: str = "void *argument"
     step: StepView | None = None
 
 

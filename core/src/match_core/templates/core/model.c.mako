@@ -38,6 +38,13 @@ int ${name}_poll(const ${name}_t *ctx)
 % for number, task in enumerate(tasks):
 
 ${task.note}
+% if task.step.direct:
+    case ${number}u:
+        MATCH_NODE_BEGIN(${task.index}u);
+        ${task.function}(${task.step.direct});
+        MATCH_NODE_END(${task.index}u);
+        break;
+% else:
     case ${number}u: {
         const void *const in[] = {${task.step.inputs}};
         void *const out[] = {${task.step.outputs}};
@@ -56,6 +63,7 @@ ${task.note}
         MATCH_NODE_END(${task.index}u);
         break;
     }
+% endif
 % endfor
 
     default:

@@ -18,9 +18,11 @@ ${task.heading}
 % if task.definition:
 ${task.definition}
 % endif
-void ${task.function}(void *argument)
+void ${task.function}(${task.parameters})
 {
+% if task.parameters == "void *argument":
     const match_task_t *const task = argument;
+% endif
     ${task.kernel}(${task.arguments});
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: inner names, not for the application. Each task takes a const match_task_t *. */
+/* ${name}: inner names, not for the application. An argument is a const match_task_t *. */
 #ifndef ${guard}_TASKS_H
 #define ${guard}_TASKS_H
 
@@ -34,7 +34,7 @@ ${code_sections[queue.name]} void ${name}_${queue.field}_run(const ${name}_state
 % endif
 
 % for task in tasks:
-${task.section} void ${task.function}(void *argument);
+${task.section} void ${task.function}(${task.parameters});
 % endfor
 
 % for constant in constants:
