@@ -98,6 +98,7 @@ class Unit:
     of ``memory`` (weight memories of accelerators).
     ``bundles``: the constants of a kernel may lie one behind the other, aligned to their elements only, so that one
     copy brings them all (match_core/schedule/bundle.py).
+    ``machine``: of a Soc's host, the Soc's ``host_machine``; set by the core, not by packages.
     ``integer_only``: has no floating point; where any unit of a Soc says so, functions of several values become integer
     operators too (layer normalisation), whatever the precision.
     """
@@ -113,6 +114,7 @@ class Unit:
     bundles: bool = False
     spatial_types: tuple[str, ...] = ("int8", "uint8")
     integer_only: bool = False
+    machine: str = ""
 
     def memory_of(self, operand: str, role: str) -> str | None:
         """The memory from which kernels read the operand, or to which they write it."""
@@ -161,6 +163,8 @@ class Soc:
     program that is being compiled: one task after another, or units side by side; packages look at it in their hooks.
     ``overflow``: a memory behind ``home`` in which tensors that do not fit may lie, because the host and the DMA of
     every unit with a link to it reach it by ordinary addresses.
+    ``host_machine``: the description of the host's core that its kernels are written for (match_core/host/machine.py);
+    empty: the preset of that name, else the first one.
     ``parts``: in concurrent programs, the parts of memories that several units share. ``forms``: orders of bytes other
     than dense and row-major in which units of this Soc want tensors at home.
     """
@@ -182,6 +186,7 @@ class Soc:
     parts: tuple[MemoryPart, ...] = ()
     overflow: str | None = None
     forms: tuple[Form, ...] = ()
+    host_machine: str = ""
 
     def __post_init__(self) -> None:
         names = [m.name for m in self.memories]

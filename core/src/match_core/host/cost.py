@@ -38,6 +38,8 @@ OPERATION_CYCLES: tuple[Constant, ...] = (
     _cycles("half", 9, "shifts, masks and two selections on the bits, a move between register files"),
     _cycles("macs", 9, "lbu, lb, mul, add, two pointer increments, taken branch"),
     _cycles("floating_macs", 13, "flw, flw with wait cycles, fmul, fadd, two pointer increments, taken branch"),
+    _cycles("tile_macs", 2, "mul, add"),
+    _cycles("floating_tile_macs", 3, "fmul, fadd, a wait between them"),
     _cycles("steps", 4, "index increment and taken branch"),
 )
 CALL_CYCLES = Constant("call", 20, "cycles", "instruction count: arguments, jump, saved registers", estimate=True)
@@ -49,7 +51,7 @@ class HostCostModel:
 
     cycle_scale: float = 1.0
     name: str = "host"
-    version: str = "1"
+    version: str = "2"
     bound: Bound = "fitted"
     overlap: Overlap = "none"
     energy: EnergyModel | None = None

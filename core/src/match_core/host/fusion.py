@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import constant_at, input_at, integers, is_constant, shape_of
-from match_core.host.kernels.built import Builder
+from match_core.host.kernels.built import Builder, ForMachine
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.movement import pad_amounts
@@ -106,14 +106,14 @@ FUSIONS: tuple[Fusion, ...] = (
         "integer convolution and requantisation",
         Op(REQUANT, "requant", (_weighted(CONV_INTEGER, "conv", Any("x")),)),
         "conv",
-        build_conv,
+        ForMachine(build_conv),
     ),
     _fusion(
         "host_pad_conv_integer_requant",
         "padding, integer convolution and requantisation",
         Op(REQUANT, "requant", (_weighted(CONV_INTEGER, "conv", Op("Pad", "pad", (Any("x"),))),)),
         "conv",
-        build_conv,
+        ForMachine(build_conv),
         *_rules_of("pad"),
         SPATIAL_PAD.on("pad"),
         NO_PADDING.on("conv"),
@@ -123,20 +123,20 @@ FUSIONS: tuple[Fusion, ...] = (
         "integer matrix product and requantisation",
         Op(REQUANT, "requant", (Op("MatMulInteger", "product", (Any("x"), OneOf((Const("weight"), Any("weight"))))),)),
         "product",
-        build_dense,
+        ForMachine(build_dense),
     ),
     _fusion(
         "host_conv_activation",
         "convolution and activation",
         Op(ACTIVATION, "activation", (_weighted("Conv|match.nhwc::Conv", "conv", Any("x")),)),
         "conv",
-        build_conv,
+        ForMachine(build_conv),
     ),
     _fusion(
         "host_gemm_activation",
         "matrix product and activation",
         Op(ACTIVATION, "activation", (_weighted("Gemm", "product", Any("x")),)),
         "product",
-        build_dense,
+        ForMachine(build_dense),
     ),
 )

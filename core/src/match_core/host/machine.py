@@ -82,3 +82,8 @@ SCALAR = Machine(
 
 #: Every machine by name, the default first.
 MACHINES: dict[str, Machine] = {machine.name: machine for machine in (GENERIC, SCALAR)}
+
+
+def machine_named(name: str) -> Machine:
+    """The machine of that name; the default where there is none."""
+    return MACHINES.get(name, GENERIC)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from match_core.host.conversion import conversion_pattern
 from match_core.host.fusion import FUSIONS, Fusion
-from match_core.host.kernels.built import Builder
+from match_core.host.kernels.built import Builder, ForMachine, on_machine
 from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.reduce import build_reduce
+from match_core.host.machine import GENERIC, Machine
 from match_core.host.operator import Operator
 from match_core.host.operators import OPERATORS
 from match_core.host.product_region import build_product_region, find_product_regions
@@ -42,7 +43,7 @@ REGIONS: tuple[tuple[str, str, Callable[[gs.Graph], tuple[Match, ...]], Builder]
         "host_product_region",
         "a convolution or matrix product and elementwise operators on its result as one kernel",
         find_product_regions,
-        build_product_region,
+        ForMachine(build_product_region),
     ),
 )
 
@@ -55,23 +56,23 @@ def _view_workload(match: Match) -> Workload:
     return view_workload(match.node("op").inputs[0], match.output)
 
 
-def _operator_pattern(operator: Operator) -> Pattern:
+def _operator_pattern(operator: Operator, machine: Machine) -> Pattern:
     return Pattern(
         name=operator.pattern,
         description=f"{operator.name} in C, generated for the node ({operator.family})",
         structure=Op(operator.name, "op"),
         constraints=tuple(rule.on("op") for rule in operator.rules),
-        workload=partial(_workload, operator.pattern, operator.build),
+        workload=partial(_workload, operator.pattern, on_machine(operator.build, machine)),
     )
 
 
-def _fusion_pattern(fusion: Fusion) -> Pattern:
+def _fusion_pattern(fusion: Fusion, machine: Machine) -> Pattern:
     return Pattern(
         name=fusion.name,
         description=fusion.description,
         structure=fusion.structure,
         constraints=fusion.constraints,
-        workload=partial(_workload, fusion.name, fusion.build),
+        workload=partial(_workload, fusion.name, on_machine(fusion.build, machine)),
     )
 
 
@@ -87,26 +88,26 @@ def _view() -> Pattern:
     )
 
 
-def _regions() -> tuple[Pattern, ...]:
+def _regions(machine: Machine) -> tuple[Pattern, ...]:
     return tuple(
         Pattern(
             name=name,
             description=description,
             structure=None,
             constraints=(),
-            workload=partial(_workload, name, build),
+            workload=partial(_workload, name, on_machine(build, machine)),
             search=search,
         )
         for name, description, search, build in REGIONS
     )
 
 
-def host_patterns() -> tuple[Pattern, ...]:
+def host_patterns(machine: Machine = GENERIC) -> tuple[Pattern, ...]:
     """All patterns of the host: operators, fusions, views, regions, conversions between stored forms."""
     return (
-        *(_operator_pattern(operator) for operator in OPERATORS),
-        *(_fusion_pattern(fusion) for fusion in FUSIONS),
+        *(_operator_pattern(operator, machine) for operator in OPERATORS),
+        *(_fusion_pattern(fusion, machine) for fusion in FUSIONS),
         _view(),
-        *_regions(),
+        *_regions(machine),
         conversion_pattern(),
     )

@@ -30,9 +30,10 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...] | None:
     """Everything the host can run."""
     if unit.name != "host":
         return None
+    from match_core.host.machine import machine_named
     from match_core.host.patterns import host_patterns
 
-    return host_patterns()
+    return host_patterns(machine_named(unit.machine))
 
 
 @hookimpl
@@ -53,4 +54,4 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     from match_core.emit.api import PlatformApi, UnitApi
     from match_core.host.kernels import host_kernels
 
-    return UnitApi(platform=PlatformApi(), memory=None, kernels=host_kernels())
+    return UnitApi(platform=PlatformApi(), memory=None, kernels=host_kernels(unit.machine))

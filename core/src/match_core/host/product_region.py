@@ -17,6 +17,7 @@ from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.conv_shape import CONV_OPS
 from match_core.host.kernels.dense import DENSE_OPS, build_dense
 from match_core.host.kernels.scalar_table import SCALAR_OPS
+from match_core.host.machine import GENERIC, Machine
 from match_core.host.operators import OPERATOR_TABLE
 from match_core.host.region import eligible, grow
 from match_core.host.rules import first_broken
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
-def build_product_region(nodes: tuple[gs.Node, ...], function: str) -> Built:
+def build_product_region(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
     """The kernel of what ``find_product_regions`` gives."""
     build = build_dense if qualified_op(nodes[0]) in DENSE_OPS else build_conv
-    return build(nodes, function)
+    return build(nodes, function, machine)
 
 
 def find_product_regions(graph: gs.Graph) -> tuple[Match, ...]:

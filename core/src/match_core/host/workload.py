@@ -29,7 +29,7 @@ def host_workload(kind: str, built: Built, outputs: Sequence[gs.Tensor]) -> Work
         kind=kind,
         dims=(Dim("N", total, tileable=False),),
         operands=tuple(operands),
-        macs=built.work.macs + built.work.floating_macs,
+        macs=built.work.products,
         geometry=(("elements", total), *built.work.counts()),
     )
 

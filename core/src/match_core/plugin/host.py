@@ -106,7 +106,9 @@ class Plugins:
     def units_of(self, soc: Soc) -> tuple[Unit, ...]:
         """The units of a Soc in its order. PluginError MATCH-H007 or H009 where one of them is not to be
         had."""
-        return choose.units(soc, self._merged(), self.faults)
+        units = choose.units(soc, self._merged(), self.faults)
+        machine = soc.host_machine or soc.preset
+        return tuple(replace(unit, machine=machine) if unit.name == soc.host else unit for unit in units)
 
     def transforms(self, soc: Soc) -> tuple[Pass, ...]:
         """The passes that plugins add for a target (hook ``match_transforms``), in calling order, not

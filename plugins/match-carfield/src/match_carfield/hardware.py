@@ -58,6 +58,7 @@ def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
             Memory("l3", 3, figures["l3_bytes"], 64, "64 MiB of DRAM less the host's program"),
         ),
         links=_links(figures),
+        host_machine="scalar",
         home="l2",
         store="l3",
         overflow="l3",

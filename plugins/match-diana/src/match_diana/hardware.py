@@ -58,6 +58,7 @@ def _soc() -> Soc:
             _link("analog_weight_fetch", "analog_cells", figures),
             _link("analog_norm_fetch", "analog_norm", figures),
         ),
+        host_machine="scalar",
         home="l2",
         forms=FORMS,
         clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),

@@ -88,6 +88,7 @@ def hardware() -> Hardware:
                 max_dims=1,
             ),
         ),
+        host_machine="scalar",
         home="l2",
         store="l3",
         signalling=Signalling(

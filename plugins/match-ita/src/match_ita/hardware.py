@@ -60,6 +60,7 @@ def _soc() -> Soc:
                 channels=2,
             ),
         ),
+        host_machine="scalar",
         home="l2",
         clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),
         notes=(

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from match_core.emit.api import InlineKernel
 
 
-def host_kernels() -> Mapping[str, InlineKernel]:
-    """The kernel of every host pattern that has code, by pattern name."""
+def host_kernels(machine_name: str = "") -> Mapping[str, InlineKernel]:
+    """The kernel of every host pattern that has code, by pattern name, written for a machine (match_core.host.machine);
+    empty: the default one."""
     from match_core.host.conversion import CONVERT
     from match_core.host.fusion import FUSIONS
-    from match_core.host.kernels.built import inline_kernel
+    from match_core.host.kernels.built import inline_kernel, on_machine
     from match_core.host.kernels.convert import build_convert
+    from match_core.host.machine import machine_named
     from match_core.host.operators import OPERATORS
     from match_core.host.patterns import REGIONS
 
@@ -22,4 +24,5 @@ def host_kernels() -> Mapping[str, InlineKernel]:
     builders |= {fusion.name: fusion.build for fusion in FUSIONS}
     builders |= {name: build for name, _, _, build in REGIONS}
     builders[CONVERT] = build_convert
-    return {name: inline_kernel(build) for name, build in builders.items()}
+    machine = machine_named(machine_name)
+    return {name: inline_kernel(on_machine(build, machine)) for name, build in builders.items()}

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.host.kernels.code import LINE_LENGTH, Code, affine
-from match_core.host.kernels.scalar import arithmetic, is_code, scalar_type, wide_unsigned
+from match_core.host.kernels.scalar import arithmetic, is_code, moved_halves, scalar_type, wide_unsigned
+from match_core.host.kernels.work import Work
 
 if TYPE_CHECKING:
     #: C text of a value, given the loop variable or the number of its position or output.
@@ -41,6 +42,13 @@ class Tile:
     def sums(self) -> int:
         """How many sums are kept side by side."""
         return self.positions * self.outputs
+
+
+def tile_work(tile: Tile, macs: int, dtype: np.dtype[np.generic], *, floating: bool) -> Work:
+    """The work of so many products in tiles: each step loads one value per position and one weight per output."""
+    loads = macs * (tile.positions + tile.outputs) // tile.sums
+    products = Work(floating_tile_macs=macs) if floating else Work(tile_macs=macs)
+    return products + Work(memory=loads, steps=macs // tile.sums) + moved_halves(dtype, loads)
 
 
 class TileWriter:

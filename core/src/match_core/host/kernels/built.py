@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.emit.api import InlineCode, InlineKernel, InlineRequest
 from match_core.host.kernels.work import Work
+from match_core.host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -26,6 +27,25 @@ class Built:
 
 #: Builds the kernel of some nodes (topological, result last) under a C function name.
 Builder = Callable[["tuple[gs.Node, ...]", str], Built]
+#: A builder whose kernels are written for a machine.
+MachineBuilder = Callable[["tuple[gs.Node, ...]", str, Machine], Built]
+
+
+@dataclass(frozen=True, slots=True)
+class ForMachine:
+    """A builder whose kernels are written for a machine, by itself for the default one."""
+
+    build: MachineBuilder
+    machine: Machine = GENERIC
+
+    def __call__(self, nodes: tuple[gs.Node, ...], function: str) -> Built:
+        """The kernel of the nodes."""
+        return self.build(nodes, function, self.machine)
+
+
+def on_machine(build: Builder, machine: Machine) -> Builder:
+    """The builder for a machine; the same one where machines make no difference to it."""
+    return replace(build, machine=machine) if isinstance(build, ForMachine) else build
 
 
 def inline_kernel(build: Builder) -> InlineKernel:

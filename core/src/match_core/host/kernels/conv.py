@@ -12,8 +12,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from match_core.host.graph import dtype_of, elements, shape_of
-from match_core.host.kernels.blocked import TileWriter, tiles
+from match_core.host.graph import elements, shape_of
+from match_core.host.kernels.blocked import TileWriter, tile_work, tiles
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import affine, inline_code, mostly
 from match_core.host.kernels.conv_shape import CONV_OPS, ConvShape, conv_shape, flattened, pad_fill
@@ -47,8 +47,8 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     code = inline_code(
         function, _comment(conv, epilogue), arguments, outputs, writer.code.text, writer.uses, writer.constants
     )
-    work = Work(floating_macs=conv.macs) if conv.floating else Work(macs=conv.macs)
-    work += moved_halves(dtype_of(conv.source), 2 * conv.macs + elements(shape_of(conv.result)))
+    work = tile_work(writer.tile, conv.macs, writer.source_type, floating=conv.floating)
+    work += moved_halves(writer.dtype, elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
     return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))))
 

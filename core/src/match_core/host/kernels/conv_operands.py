@@ -13,7 +13,7 @@ from match_core.host.kernels.elementwise import Body, packed_constants
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.packing import packed_across, packed_along
 from match_core.host.kernels.scalar import arithmetic, loaded
-from match_core.host.kernels.tiling import DOT_RUN, Product, tile_for
+from match_core.host.kernels.tiling import DOT_RUN, Product, adds_along, tile_for
 from match_core.host.machine import Machine
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ConvOperands:
         self.gathers = self._gathers(machine)
         product = self._product()
         self.tile = tile_for(product, machine)
-        self.along = not self.tile.rows and (product.run > 1 or not is_constant(conv.node.inputs[1]))
+        self.along = adds_along(product, machine)
         self.flips = self._flips(machine)
         self._pack()
         self.start = self._start()
@@ -112,7 +112,7 @@ class ConvOperands:
 
     def _flips(self, machine: Machine) -> bool:
         signed = self.source_type == np.int8 and self.weight_type == np.int8
-        return self.along and signed and machine.unsigned_dot and self._dot_run() > 1
+        return self.along and signed and machine.unsigned_dot
 
     def _pack(self) -> None:
         """Choose the order of the weights, and with it their strides: output, spatial axes, input channel."""

@@ -116,9 +116,10 @@ class ConvSums(ConvOperands):
                 outside += [line.outside] if line.leaves else []
                 outer, offset = self._outer_place(taps)
                 place = address("in0", [*outer, (f"i{line.name}", space[-1])], offset)
-                code.line(f"from[{p or 0}] = {' || '.join(outside)} ? {self.outside} : {place};")
+                code.line(f"const bool outside = {' || '.join(outside)};")
+                code.line(f"from[{p or 0}] = outside ? {self.outside} : {place};")
                 if self.stepped:
-                    code.line(f"step[{p or 0}] = {' || '.join(outside)} ? 0 : {channel};")
+                    code.line(f"step[{p or 0}] = outside ? 0 : {channel};")
             with code.loop("i", conv.inputs) as i:
                 numbers = range(self.tile.positions)
                 index = [f"{i or 0} * step[{number}]" if self.stepped else i or "0" for number in numbers]

@@ -13,7 +13,7 @@ import numpy as np
 
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, input_at, is_constant, number, shape_of, values_of
-from match_core.host.kernels.blocked import TileWriter, address, tiles, wraps_around
+from match_core.host.kernels.blocked import TileWriter, address, tile_work, tiles, wraps_around
 from match_core.host.kernels.built import Built
 from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal, minus
 from match_core.host.kernels.dense_shape import DENSE_OPS, DenseShape, dense_shape, rows_of
@@ -21,7 +21,7 @@ from match_core.host.kernels.elementwise import Body, body, describe, packed_con
 from match_core.host.kernels.nest import broadcast_strides, row_major
 from match_core.host.kernels.packing import packed_across
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored, wide_unsigned
-from match_core.host.kernels.tiling import Product, tile_for
+from match_core.host.kernels.tiling import Product, adds_along, tile_for
 from match_core.host.kernels.work import Work
 from match_core.host.machine import GENERIC, Machine
 
@@ -40,8 +40,8 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
     writer.write()
     arguments, outputs = tuple(writer.arguments), nodes[-1].outputs[:1]
     macs = elements(product.shape) * product.depth
-    work = Work(macs=macs) if product.integer else Work(floating_macs=macs)
-    work += moved_halves(dtype_of(product.result), 2 * macs + elements(product.shape))
+    work = tile_work(writer.tile, macs, writer.a_type, floating=not product.integer)
+    work += moved_halves(writer.dtype, elements(product.shape))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=1)
     work += per_output.times(elements(product.shape))
     sizes = "x".join(str(size) for size in (*product.shape[:-1], product.depth, product.shape[-1]))
@@ -75,10 +75,12 @@ class _Writer:
             run=self._dot_run(),
         )
         self.tile = tile_for(wanted, machine)
-        self.along = not self.tile.rows and (wanted.run > 1 or (product.transposed and not product.constant))
+        self.along = not self.tile.rows and (
+            adds_along(wanted, machine) or (product.transposed and not product.constant)
+        )
         self._pack()
         signed = self.a_type == np.int8 and self.b_type == np.int8
-        self.flips = self.along and signed and machine.unsigned_dot and product.constant and wanted.run > 1
+        self.flips = self.along and signed and machine.unsigned_dot and product.constant
         self.start = self._start()
         self.first = len(self.arguments)
         if epilogue:

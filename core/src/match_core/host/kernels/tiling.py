@@ -37,10 +37,15 @@ class Product:
     run: int = 0
 
 
+def adds_along(product: Product, machine: Machine) -> bool:
+    """Whether sums are dot products of neighbouring bytes."""
+    return machine.vectors and product.run >= DOT_RUN
+
+
 @lru_cache(maxsize=4096)
 def tile_for(product: Product, machine: Machine) -> Tile:
     """The tile with the least modelled cycles."""
-    dot = machine.vectors and product.run >= DOT_RUN
+    dot = adds_along(product, machine)
     found = schedule(_request(product, machine, dot, machine.l2_bytes))
     if not isinstance(found, LoopSchedule):  # what a tile reads exceeds the cache
         found = schedule(_request(product, machine, dot, RAM_BYTES))

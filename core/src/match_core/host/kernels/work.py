@@ -11,7 +11,8 @@ class Work:
     64-bit additions, shifts and comparisons, ``wide_multiply``, ``divide`` 32 bit, ``wide_divide`` 64 bit,
     ``floating`` additions, multiplications and conversions, ``floating_divide`` also square roots, ``special``
     calls such as expf, ``half`` conversions between float16 and float32, ``macs`` integer multiply-accumulates of an
-    inner loop (loads and loop overhead included), ``floating_macs`` likewise, ``steps`` iterations of other loops."""
+    inner loop (loads and loop overhead included), ``floating_macs`` likewise, ``tile_macs`` and ``floating_tile_macs``
+    those of values that are in registers already, ``steps`` iterations of other loops."""
 
     memory: int = 0
     integer: int = 0
@@ -25,6 +26,8 @@ class Work:
     half: int = 0
     macs: int = 0
     floating_macs: int = 0
+    tile_macs: int = 0
+    floating_tile_macs: int = 0
     steps: int = 0
 
     def __add__(self, other: Work) -> Work:
@@ -33,6 +36,11 @@ class Work:
     def times(self, count: int) -> Work:
         """The same, so many times."""
         return Work(*(getattr(self, f.name) * count for f in fields(self)))
+
+    @property
+    def products(self) -> int:
+        """Multiply-accumulates of all kinds."""
+        return self.macs + self.floating_macs + self.tile_macs + self.floating_tile_macs
 
     def counts(self) -> tuple[tuple[str, int], ...]:
         """The classes that occur, with their counts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.host.graph import elements, input_at, shape_of
+from match_core.host.kernels.built import ForMachine
 from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.conv_transpose import build_conv_transpose
 from match_core.host.kernels.scalar import ANY_FLOATS
@@ -26,12 +27,15 @@ CONV_ZERO_POINTS = NodeRule("zero_points", "one zero point for the input", _conv
 
 CONVOLUTION: tuple[Operator, ...] = (
     *(
-        Operator(name, "convolution", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0, 1, 2)), build_conv)
+        Operator(name, "convolution", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0, 1, 2)), ForMachine(build_conv))
         for name in ("Conv", "match.nhwc::Conv")
     ),
     *(
         Operator(
-            name, "convolution", (STATIC, rank(3, 4, 5), types(BYTES, 0, 1), PRODUCTS, CONV_ZERO_POINTS), build_conv
+            name,
+            "convolution",
+            (STATIC, rank(3, 4, 5), types(BYTES, 0, 1), PRODUCTS, CONV_ZERO_POINTS),
+            ForMachine(build_conv),
         )
         for name in ("ConvInteger", "match.nhwc::ConvInteger")
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from match_core.host.kernels.built import ForMachine
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.determinant import build_det
 from match_core.host.kernels.einsum import build_einsum
@@ -13,9 +14,9 @@ from match_core.host.rules import STATIC, types
 MULTIPLIED = (*ANY_FLOATS, "int32", "int64", "uint32", "uint64")
 
 DENSE: tuple[Operator, ...] = (
-    Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), build_dense),
-    Operator("MatMul", "dense", (STATIC, types(MULTIPLIED, 0, 1)), build_dense),
-    Operator("Gemm", "dense", (STATIC, types(MULTIPLIED, 0, 1, 2)), build_dense),
+    Operator("MatMulInteger", "dense", (STATIC, types(BYTES, 0, 1), PRODUCTS), ForMachine(build_dense)),
+    Operator("MatMul", "dense", (STATIC, types(MULTIPLIED, 0, 1)), ForMachine(build_dense)),
+    Operator("Gemm", "dense", (STATIC, types(MULTIPLIED, 0, 1, 2)), ForMachine(build_dense)),
     Operator("Det", "dense", (STATIC, types(ANY_FLOATS, 0)), build_det),
     Operator("Einsum", "dense", (STATIC, types((*NUMBERS, *SMALL), 0)), build_einsum),
 )
