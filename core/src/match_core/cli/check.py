@@ -17,6 +17,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
+    compile_choices,
 )
 from match_core.cli.results import memory_table, modelled, shortened
 from match_core.cli.session import plugin_session
@@ -48,20 +49,12 @@ def check_command(
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.advice.check import check_model
-            from match_core.options import memory_size
             from match_core.pipeline import CompileRequest
 
             request = CompileRequest(
                 model=model,
                 target=target,
-                only_units=tuple(only_unit or ()),
-                without_units=tuple(without_unit or ()),
-                without_passes=tuple(without_pass or ()),
-                quantized_io=quantized_io,
-                precision=precision.value,
-                preset=preset,
-                memory=tuple(memory_size(text) for text in memory or ()),
-                execution="sequential",
+                **compile_choices(only_unit, without_unit, without_pass, quantized_io, precision, preset, memory, True),
             )
             found = check_model(request, plugins, terminal)
         document = _document(found)

@@ -28,6 +28,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
+    compile_choices,
 )
 from match_core.cli.results import energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
@@ -68,25 +69,19 @@ def compile_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.options import memory_size
             from match_core.pipeline import CompileRequest, compile_model
 
             request = CompileRequest(
                 model=model,
                 target=target,
                 output=output,
-                only_units=tuple(only_unit or ()),
-                without_units=tuple(without_unit or ()),
-                without_passes=tuple(without_pass or ()),
-                quantized_io=quantized_io,
-                precision=precision.value,
-                preset=preset,
-                memory=tuple(memory_size(text) for text in memory or ()),
+                **compile_choices(
+                    only_unit, without_unit, without_pass, quantized_io, precision, preset, memory, sequential
+                ),
                 objective=objective.value,
                 name=name,
                 cache=not no_cache,
                 jobs=jobs,
-                execution="sequential" if sequential else "auto",
                 parallel=parallel.value,
             )
             compilation = compile_model(request, plugins, terminal).compilation

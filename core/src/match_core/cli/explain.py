@@ -20,6 +20,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
+    compile_choices,
 )
 from match_core.cli.results import modelled
 from match_core.cli.session import plugin_session
@@ -64,19 +65,12 @@ def explain_command(
         with plugin_session(terminal) as plugins:
             from match_core.advice.explain import explain_node
             from match_core.io.models import write_model
-            from match_core.options import memory_size
             from match_core.pipeline import CompileRequest
 
             request = CompileRequest(
                 model=model,
                 target=target,
-                only_units=tuple(only_unit or ()),
-                without_units=tuple(without_unit or ()),
-                without_passes=tuple(without_pass or ()),
-                quantized_io=quantized_io,
-                precision=precision.value,
-                preset=preset,
-                memory=tuple(memory_size(text) for text in memory or ()),
+                **compile_choices(only_unit, without_unit, without_pass, quantized_io, precision, preset, memory, True),
             )
             found = explain_node(request, node, plugins, terminal, flips=not no_flip)
             if apply is not None and found.flips is not None and found.flips.flip is not None:

@@ -19,6 +19,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
+    compile_choices,
 )
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -65,13 +66,9 @@ def fit_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                only_units=tuple(only_unit or ()),
-                without_units=tuple(without_unit or ()),
-                without_passes=tuple(without_pass or ()),
-                quantized_io=quantized_io,
-                precision=precision.value,
-                preset=preset,
-                execution="sequential" if sequential else "auto",
+                **compile_choices(
+                    only_unit, without_unit, without_pass, quantized_io, precision, preset, None, sequential
+                ),
             )
             soc = adapted_soc(plugins.soc(target), preset, ())
             budgets = [parse_budget(text, soc) for text in budget]

@@ -29,6 +29,7 @@ from match_core.cli.options import (
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
+    compile_choices,
 )
 from match_core.cli.results import cycles_table, energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
@@ -90,7 +91,6 @@ def verify_command(
         raise typer.BadParameter("threads have no virtual time", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.options import memory_size
             from match_core.report.measured import measured_report
             from match_core.report.trace import write_trace
             from match_core.verify import VerifyRequest, verify_model
@@ -100,18 +100,13 @@ def verify_command(
                 target=target,
                 inputs=inputs,
                 expected=expected,
-                only_units=tuple(only_unit or ()),
-                without_units=tuple(without_unit or ()),
-                without_passes=tuple(without_pass or ()),
-                quantized_io=quantized_io,
-                precision=precision.value,
-                preset=preset,
-                memory=tuple(memory_size(text) for text in memory or ()),
+                **compile_choices(
+                    only_unit, without_unit, without_pass, quantized_io, precision, preset, memory, sequential
+                ),
                 objective=objective.value,
                 name=name,
                 cache=not no_cache,
                 jobs=jobs,
-                execution="sequential" if sequential else "auto",
                 parallel=parallel.value,
                 sanitize=sanitize,
                 mode=mode,
