@@ -85,10 +85,11 @@ def _tensor(value: onnx.ValueInfoProto) -> Tensor:
     return Tensor(value.name, tuple(dim.dim_value for dim in kind.shape.dim), str(dtype))
 
 
-def match_program(model: Path, folder: Path) -> CProgram:
-    """Our C for the host, as ``match compile`` writes it."""
+def match_program(model: Path, folder: Path, preset: str = "generic") -> CProgram:
+    """Our C for the host, as ``match compile`` writes it for a core that the ``preset`` describes."""
+    options = ("compile", model, "-t", "host", "--preset", preset)
     started = time.perf_counter()
-    _call(sys.executable, "-m", "match_core.cli.main", "compile", model, "-t", "host", "-o", folder, "-q", "--no-cache")
+    _call(sys.executable, "-m", "match_core.cli.main", *options, "-o", folder, "-q", "--no-cache")
     seconds = time.perf_counter() - started
     document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     driver = _write_driver(folder, ends(model), document)

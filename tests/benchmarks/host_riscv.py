@@ -32,6 +32,8 @@ COMMAND = "tests.benchmarks.host_riscv"
 MODEL_NAMES = tuple(f"mlperf_{network}_{form}" for form in ("int8_qdq", "f32") for network in NETWORKS)
 WIDTHS: tuple[Width, ...] = (64, 32)
 LEVELS = ("-O3", "-Os")
+#: The host's description: harts without vectors.
+PRESET = "scalar"
 #: Of the stored ones.
 SAMPLES = 2
 
@@ -64,7 +66,8 @@ class Network:
 def network(name: str, work: Path, plugins: Plugins) -> Network:
     """One of ../shared/models."""
     program = work / name
-    compile_model(CompileRequest(MODELS / name / "model.onnx", "host", program, name="net", cache=False), plugins)
+    request = CompileRequest(MODELS / name / "model.onnx", "host", program, name="net", preset=PRESET, cache=False)
+    compile_model(request, plugins)
     with np.load(MODELS / name / "inputs.npz") as archive:
         inputs = {key: archive[key][-SAMPLES:] for key in archive.files}
     return Network(name, program, inputs, run_program(program, inputs, plugins).outputs)
@@ -102,7 +105,7 @@ def table(runs: Sequence[Run]) -> Table:
         columns += [Column(f"{level}: million instructions", ".3f"), Column("per MAC", ".2f")]
     columns += [Column("-Os: text, bytes", ",d"), Column("constants, bytes", ",d"), Column("outputs as on x86")]
     flags = " and ".join(ABIS[width][0] for width in WIDTHS)
-    return Table("host-riscv", f"*gcc {flags}, `python -m {COMMAND}`*", tuple(columns), tuple(rows))
+    return Table("host-riscv", f"*preset {PRESET}, gcc {flags}, `python -m {COMMAND}`*", tuple(columns), tuple(rows))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -23,7 +23,8 @@ from tests.benchmarks.tables import ROOT, Cell, Column, Table
 #: The environment that `make bench-riscv` makes.
 PYTHON = ROOT / "build" / "zig" / "bin" / "python"
 VECTOR_BITS = 256
-CPUS: Mapping[str, str] = {"vectors": "generic_rv64+m+a+f+d+c+v", "scalar": "generic_rv64+m+a+f+d+c"}
+#: Extensions of the instruction set by the preset that the program is compiled with.
+CPUS: Mapping[str, str] = {"scalar": "generic_rv64+m+a+f+d+c", "generic": "generic_rv64+m+a+f+d+c+v"}
 EMULATOR = ("qemu-riscv64", "-cpu", f"rv64,v=true,vext_spec=v1.0,vlen={VECTOR_BITS}")
 FLAGS = ("-O3", "-std=c11", "-ffp-contract=off", "-static")
 
@@ -32,7 +33,7 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 @dataclass(frozen=True, slots=True)
 class VectorRun:
-    """Instructions of an inference by kind of build; ``wrong``: outputs that are not those of x86."""
+    """Instructions of an inference by preset; ``wrong``: outputs that are not those of x86."""
 
     name: str
     instructions: Mapping[str, int]
@@ -42,7 +43,7 @@ class VectorRun:
 def measure(name: str, inputs: Arrays, expected: Arrays, work: Path) -> VectorRun:
     """One network of ../shared/models on the first of these samples."""
     model = MODELS / name / "model.onnx"
-    about, program = ends(model), match_program(model, work / "program")
+    about = ends(model)
     counter = instruction_counter(work)
     files = [work / f"in{n}" for n in range(len(about.inputs))]
     for path, tensor in zip(files, about.inputs, strict=True):
@@ -50,9 +51,10 @@ def measure(name: str, inputs: Arrays, expected: Arrays, work: Path) -> VectorRu
     outputs = [work / f"out{n}" for n in range(len(about.outputs))]
     arguments = [str(path) for path in (*files, *outputs)]
     instructions, wrong = {}, set()
-    for kind, cpu in CPUS.items():
-        built = compiled(program, cpu, work / f"{kind}.elf")
-        instructions[kind] = counter.of_call(EMULATOR, built, arguments)
+    for preset, cpu in CPUS.items():
+        program = match_program(model, work / preset, preset)
+        built = compiled(program, cpu, work / f"{preset}.elf")
+        instructions[preset] = counter.of_call(EMULATOR, built, arguments)
         wrong |= _wrong(about, outputs, expected)
     return VectorRun(name, instructions, tuple(sorted(wrong)))
 
@@ -82,13 +84,13 @@ def table(runs: Sequence[VectorRun], command: str) -> Table:
     for run in runs:
         macs = macs_of(MODELS / run.name)
         row: list[Cell] = [run.name]
-        for kind in ("scalar", "vectors"):
-            row += [run.instructions[kind] * 1e-6, run.instructions[kind] / macs if macs else None]
-        row += [run.instructions["scalar"] / run.instructions["vectors"], "NO" if run.wrong else "yes"]
+        for preset in CPUS:
+            row += [run.instructions[preset] * 1e-6, run.instructions[preset] / macs if macs else None]
+        row += [run.instructions["scalar"] / run.instructions["generic"], "NO" if run.wrong else "yes"]
         rows.append(tuple(row))
     columns = [Column("network")]
-    for words in ("without vectors", "with vectors"):
+    for words in ("RV64GC, preset scalar", "with V, preset generic"):
         columns += [Column(f"{words}: million instructions", ".3f"), Column("per MAC", ".2f")]
     columns += [Column("fewer by", ".2f"), Column("outputs as on x86")]
-    told = f"*clang -O3, RV64GC and V with {VECTOR_BITS} bits, `python -m {command}`*"
+    told = f"*clang -O3, V with {VECTOR_BITS} bits, `python -m {command}`*"
     return Table("host-vectors", told, tuple(columns), tuple(rows))
