@@ -206,12 +206,11 @@ def _stack(results: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[n
 
 
 def reference_of_file(path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
-    """Outputs of the user's file as it is, before any rewriting."""
-    import onnx
-
+    """Outputs of the user's file as it is, before any rewriting; of a TFLite file as ONNX."""
+    from match_core.frontend.read import source_proto
     from match_core.ir.reference import ReferenceRunner
 
-    runner = ReferenceRunner(onnx.load(str(path)))
+    runner = ReferenceRunner(source_proto(path))
     return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
 
 

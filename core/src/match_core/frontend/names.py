@@ -8,10 +8,15 @@ if TYPE_CHECKING:
     import onnx
 
 
+#: Key of node metadata: what of the user's file the node stands for, where that file was not ONNX.
+SOURCE = "match.source"
+
+
 def name_nodes(proto: onnx.ModelProto, known: dict[str, tuple[str, ...]] | None = None) -> dict[str, tuple[str, ...]]:
     """Make the names of the main graph's nodes unique and non-empty (in place); returns unique name -> source names.
 
-    A node without a name is called ``<Op>_<index>``, its place in the file. Names in ``known`` keep their sources.
+    A node without a name is called ``<Op>_<index>``, its place in the file. Names in ``known`` keep their sources. The
+    metadata ``SOURCE`` of a node tells another source than its name.
     """
     given = {node.name for node in proto.graph.node}
     seen: set[str] = set()
@@ -22,7 +27,8 @@ def name_nodes(proto: onnx.ModelProto, known: dict[str, tuple[str, ...]] | None 
         while name in seen or (name != node.name and name in given):
             number += 1
             name = f"{source}_{number}"
-        provenance[name] = (known or {}).get(node.name, (source,))
+        told = next((entry.value for entry in node.metadata_props if entry.key == SOURCE), source)
+        provenance[name] = (known or {}).get(node.name, (told,))
         seen.add(name)
         node.name = name
     return provenance

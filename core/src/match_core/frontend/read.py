@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
     """The parsed and checked model with external data read in and integer operators in a domain of their own, and the
-    SHA-256 of the file (and of external data).
+    SHA-256 of the file (and of external data). A TFLite file is told by its bytes and becomes ONNX.
 
     Errors: UsageError MATCH-F001 (no file); ModelError MATCH-F002 (not ONNX), MATCH-F003 (invalid ONNX),
-    MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short).
+    MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short),
+    MATCH-F020 to MATCH-F023 (TFLite, see ``match_core.frontend.tflite.convert``).
     """
     import onnx
 
@@ -32,10 +33,7 @@ def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
             ("give the path of an .onnx file",),
         )
     content = path.read_bytes()
-    try:
-        proto = onnx.load_model_from_string(content)
-    except Exception:  # protobuf's DecodeError, whose module has no types
-        proto = onnx.ModelProto()  # judged like any other file that says nothing
+    proto = _parsed(content, path.name)
     if not proto.ir_version or not proto.opset_import or not proto.graph.output:
         raise ModelError(
             "MATCH-F002",
@@ -60,6 +58,30 @@ def read_proto(path: Path) -> tuple[onnx.ModelProto, str]:
             ("export the model again", "run onnx.checker.check_model on it"),
         ) from error
     return proto, digest.hexdigest()
+
+
+def source_proto(path: Path) -> onnx.ModelProto:
+    """The file as it is, with external data; TFLite as ONNX. For files that ``read_proto`` has accepted."""
+    import onnx
+
+    from match_core.frontend.tflite.convert import is_tflite
+
+    with path.open("rb") as file:
+        start = file.read(8)
+    return _parsed(path.read_bytes(), path.name) if is_tflite(start) else onnx.load(str(path))
+
+
+def _parsed(content: bytes, source: str) -> onnx.ModelProto:
+    import onnx
+
+    from match_core.frontend.tflite.convert import is_tflite, tflite_to_onnx
+
+    if is_tflite(content):
+        return tflite_to_onnx(content, source)
+    try:
+        return onnx.load_model_from_string(content)
+    except Exception:  # protobuf's DecodeError, whose module has no types
+        return onnx.ModelProto()  # judged like any other file that says nothing
 
 
 def _first_line(text: str) -> str:

@@ -1,0 +1,193 @@
+"""Operators that move values: reshape, transpose, cut, join, repeat, pick."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from match_core.frontend.tflite.call import Call, axis_of
+from match_core.frontend.tflite.faults import damaged
+from match_core.frontend.tflite.graph import FROM_PLANES, TO_PLANES
+
+
+def reshape(call: Call) -> None:
+    """RESHAPE, SQUEEZE, EXPAND_DIMS: the result's shape is in the file."""
+    if call.input(0).size != call.output().size:
+        raise damaged(call.where, f"{call.input(0).size} elements become {call.output().size}")
+    flat, same = call.graph.read_flat(call.index(0)), call.same_values()
+    name = call.graph.reshape(flat if same else call.dequantised(flat, call.input(0)), list(call.output().shape))
+    call.give_moved(name, same)
+
+
+def transpose(call: Call) -> None:
+    """TRANSPOSE; what was planes is not turned twice."""
+    rank, planes = call.input(0).rank, call.is_planes(0)
+    order = call.integers(1, "order of axes")
+    if sorted(order) != list(range(rank)):
+        raise damaged(call.where, f"order {order[:8]} for {rank} axes")
+    x, same = call.moved(0, planes)
+    perm = [TO_PLANES.index(axis) for axis in order] if planes else order
+    call.give_moved(x if perm == sorted(perm) else call.node("Transpose", [x], perm=perm), same)
+
+
+def concatenation(call: Call) -> None:
+    """CONCATENATION; inputs may have scales of their own."""
+    positions = range(call.input_count)
+    planes = any(call.is_planes(position) for position in positions) and call.output().rank == 4
+    planes = planes and all(call.input(position).rank == 4 for position in positions)
+    axis = axis_of(call, call.option("Axis"), call.output().rank)
+    inputs = [call.real(position, planes) for position in positions]
+    result = call.node("Concat", inputs, axis=TO_PLANES.index(axis) if planes else axis)
+    call.give_real(call.activated(result), planes)
+
+
+def pack(call: Call) -> None:
+    """PACK: tensors of one shape side by side along a new axis."""
+    rank = call.output().rank
+    axis = axis_of(call, call.option("Axis"), rank)
+    inputs = []
+    for position in range(call.input_count):
+        shape = list(call.input(position).shape)
+        one = call.graph.reshape(call.graph.read_flat(call.index(position)), [*shape[:axis], 1, *shape[axis:]])
+        inputs.append(call.dequantised(one, call.input(position)))
+    call.give_real(call.node("Concat", inputs, axis=axis))
+
+
+def unpack(call: Call) -> None:
+    """UNPACK: the slices along an axis, without it."""
+    axis = axis_of(call, call.option("Axis"), call.input(0).rank)
+    if call.input(0).shape[axis] != call.output_count:
+        raise damaged(call.where, f"{call.input(0).shape[axis]} slices become {call.output_count} tensors")
+    for position in range(call.output_count):
+        x, same = call.moved(0)
+        index = call.constant("index", np.array(position, np.int64))
+        call.give_moved(call.node("Gather", [x, index], axis=axis), same, position=position)
+
+
+def split(call: Call) -> None:
+    """SPLIT (axis, tensor) into equal parts."""
+    axis = _single(call, 0, "axis")
+    _split(call, 1, axis, [call.input(1).shape[axis_of(call, axis, call.input(1).rank)] // call.output_count])
+
+
+def split_v(call: Call) -> None:
+    """SPLIT_V (tensor, sizes, axis)."""
+    _split(call, 0, _single(call, 2, "axis"), call.integers(1, "sizes"))
+
+
+def _split(call: Call, position: int, given: int, sizes: list[int]) -> None:
+    tensor = call.input(position)
+    axis = axis_of(call, given, tensor.rank)
+    sizes = sizes * call.output_count if len(sizes) == 1 else sizes
+    rest = tensor.shape[axis] - sum(size for size in sizes if size >= 0)
+    sizes = [rest if size == -1 else size for size in sizes]
+    if len(sizes) != call.output_count or sum(sizes) != tensor.shape[axis] or min(sizes) < 0:
+        raise damaged(call.where, f"{tensor.shape[axis]} elements are cut into {sizes[:8]}")
+    start = 0
+    for part, size in enumerate(sizes):
+        begin, end = [0] * tensor.rank, list(tensor.shape)
+        begin[axis], end[axis] = start, start + size
+        _cut(call, position, (begin, end, [1] * tensor.rank), part)
+        start += size
+
+
+def _cut(call: Call, position: int, bounds: tuple[list[int], list[int], list[int]], part: int = 0) -> None:
+    """Elements from ``bounds``[0] to [1] in steps of [2]; a result with fewer axes is reshaped."""
+    planes = call.is_planes(position)
+    tensor, result = call.input(position), call.output(part)
+    same = call.same_values(range(position, position + 1))
+    x = call.stored(position, planes) if same else call.real(position, planes)
+    order = TO_PLANES if planes else tuple(range(tensor.rank))
+    if not order:
+        raise damaged(call.where, "a scalar is cut")
+    rows = {name: [values[axis] for axis in order] for name, values in zip(("starts", "ends"), bounds, strict=False)}
+    inputs = [x, *(call.constant(name, np.array(row, np.int64)) for name, row in rows.items())]
+    inputs.append(call.constant("axes", np.arange(tensor.rank, dtype=np.int64)))
+    inputs.append(call.constant("steps", np.array([bounds[2][axis] for axis in order], np.int64)))
+    name = call.node("Slice", inputs)
+    if result.rank == tensor.rank:
+        call.give_moved(name, same, planes, part)
+        return
+    if planes:
+        name = call.node("Transpose", [name], perm=list(FROM_PLANES))
+    call.give_moved(call.graph.reshape(name, list(result.shape)), same, position=part)
+
+
+def slice_(call: Call) -> None:
+    """SLICE: begins and sizes; size -1 is all that follows."""
+    shape = call.input(0).shape
+    begin, sizes = call.integers(1, "begins"), call.integers(2, "sizes")
+    if not len(begin) == len(sizes) == len(shape):
+        raise damaged(call.where, f"{len(begin)} begins and {len(sizes)} sizes for {len(shape)} axes")
+    end = [length if size == -1 else b + size for b, size, length in zip(begin, sizes, shape, strict=True)]
+    if any(not 0 <= b <= e <= length for b, e, length in zip(begin, end, shape, strict=True)):
+        raise damaged(call.where, f"elements {begin[:8]} to {end[:8]} of {list(shape)[:8]}")
+    _cut(call, 0, (begin, end, [1] * len(shape)))
+
+
+def strided_slice(call: Call) -> None:
+    """STRIDED_SLICE with its masks, except those that make axes."""
+    shape = call.input(0).shape
+    if call.option("EllipsisMask") or call.option("NewAxisMask") or call.option("Offset"):
+        raise call.refuse("it has a mask for new axes or an ellipsis, or ends that count from begins")
+    begin, end, steps = (call.integers(i, what) for i, what in ((1, "begins"), (2, "ends"), (3, "strides")))
+    if not len(begin) == len(end) == len(steps) <= len(shape) or 0 in steps:
+        raise damaged(call.where, f"begins {begin[:8]}, ends {end[:8]}, strides {steps[:8]} for {len(shape)} axes")
+    masks = [call.option(name) for name in ("BeginMask", "EndMask", "ShrinkAxisMask")]
+    bounds: list[tuple[int, int, int]] = []
+    for axis, length in enumerate(shape):
+        if axis >= len(begin):
+            bounds.append((0, length, 1))
+            continue
+        open_begin, open_end, shrinks = (bool(mask >> axis & 1) for mask in masks)
+        if shrinks:
+            start = begin[axis] % length if -length <= begin[axis] < length else length
+            bounds.append((start, start + 1, 1))
+            continue
+        given = slice(None if open_begin else begin[axis], None if open_end else end[axis], steps[axis])
+        start, stop, step = given.indices(length)
+        # Backwards to the first element: ONNX reads an end of -1 as the last element.
+        bounds.append((start, stop if stop >= 0 else -length - 1, step))
+    _cut(call, 0, ([b for b, _, _ in bounds], [e for _, e, _ in bounds], [s for _, _, s in bounds]))
+
+
+def gather(call: Call) -> None:
+    """GATHER along one axis."""
+    if call.option("BatchDims", 0):
+        raise call.refuse("it gathers in each batch on its own", "gather along one axis of the whole tensor")
+    x, same = call.moved(0)
+    indices = call.stored(1)
+    axis = axis_of(call, call.option("Axis", 0), call.input(0).rank)
+    call.give_moved(call.node("Gather", [x, indices], axis=axis), same)
+
+
+def tile(call: Call) -> None:
+    """TILE."""
+    counts = np.array(call.integers(1, "counts"), np.int64)
+    x, same = call.moved(0)
+    call.give_moved(call.node("Tile", [x, call.constant("counts", counts)]), same)
+
+
+def broadcast_to(call: Call) -> None:
+    """BROADCAST_TO, and FILL (shape, value): the result's shape is in the file."""
+    position = 1 if call.operator.kind == "FILL" else 0
+    same = call.same_values(range(position, position + 1))
+    x = call.stored(position) if same else call.real(position)
+    shape = call.constant("shape", np.array(call.output().shape, np.int64))
+    call.give_moved(call.node("Expand", [x, shape]), same)
+
+
+def shape(call: Call) -> None:
+    """SHAPE: sizes are in the file."""
+    call.graph.folded[call.output().index] = np.array(call.input(0).shape, call.output().dtype)
+
+
+def rank(call: Call) -> None:
+    """RANK."""
+    call.graph.folded[call.output().index] = np.array(call.input(0).rank, call.output().dtype)
+
+
+def _single(call: Call, position: int, what: str) -> int:
+    values = call.integers(position, what)
+    if len(values) != 1:
+        raise damaged(call.where, f"{len(values)} values for its {what}")
+    return values[0]

@@ -1,0 +1,45 @@
+"""Reductions along axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from match_core.frontend.tflite.call import Call, axis_of
+from match_core.frontend.tflite.convolutions import mean_over_image
+from match_core.frontend.tflite.faults import damaged
+
+#: Reductions that ONNX has under another name.
+REDUCTIONS = {
+    "MEAN": "ReduceMean",
+    "SUM": "ReduceSum",
+    "REDUCE_MAX": "ReduceMax",
+    "REDUCE_MIN": "ReduceMin",
+    "REDUCE_PROD": "ReduceProd",
+}
+
+
+def reduce(call: Call) -> None:
+    """A reduction; the mean over an image is a pooling."""
+    tensor, kept = call.input(0), bool(call.option("KeepDims"))
+    axes = sorted({axis_of(call, axis, tensor.rank) for axis in call.integers(1, "axes")})
+    if call.operator.kind == "MEAN" and tensor.rank == 4 and axes == [1, 2]:
+        mean_over_image(call, kept)
+        return
+    inputs = [call.real(0), call.constant("axes", np.array(axes, np.int64))]
+    operator = REDUCTIONS[call.operator.kind]
+    call.give_real(call.node(operator, inputs, keepdims=int(kept), noop_with_empty_axes=1))
+
+
+def arg(call: Call) -> None:
+    """ARG_MAX and ARG_MIN, of the stored integers where the input is quantised."""
+    import onnx
+
+    values = call.integers(1, "axis")
+    if len(values) != 1:
+        raise damaged(call.where, f"{len(values)} axes")
+    operator = "ArgMax" if call.operator.kind == "ARG_MAX" else "ArgMin"
+    axis = axis_of(call, values[0], call.input(0).rank)
+    index = call.node(operator, [call.stored(0)], axis=axis, keepdims=0)
+    if call.output().dtype != np.int64:
+        index = call.node("Cast", [index], to=int(onnx.helper.np_dtype_to_tensor_dtype(call.output().dtype)))
+    call.give(index)
