@@ -17,6 +17,7 @@ import onnx_graphsurgeon as gs
 from match_core.emit.api import InlineRequest
 from match_core.frontend.tensors import import_graph as imported
 from match_core.host.kernels import host_kernels
+from match_core.host.machine import machine_named
 from match_core.host.patterns import host_patterns
 from match_core.host.unit import HOST_UNIT
 from match_core.mapping.result import Candidate
@@ -46,11 +47,12 @@ static inline void *load(FILE *file, size_t bytes)
 @dataclass
 class Case:
     """A model and samples of its inputs. ``patterns``: the patterns that must run it, in order (None: any cover with
-    the largest candidates)."""
+    the largest candidates); ``machine``: the host core that kernels are written for."""
 
     model: onnx.ModelProto
     samples: Sequence[Mapping[str, Array]]
     patterns: tuple[str, ...] | None = None
+    machine: str = ""
     used: list[str] = field(default_factory=list)
 
 
@@ -62,10 +64,10 @@ def import_graph(model: onnx.ModelProto) -> gs.Graph:
     return graph
 
 
-def cover(graph: gs.Graph, wanted: tuple[str, ...] | None) -> tuple[Candidate, ...]:
+def cover(graph: gs.Graph, wanted: tuple[str, ...] | None, machine: str = "") -> tuple[Candidate, ...]:
     """Candidates that cover the graph, in topological order of their results: the wanted patterns, or from the
     results upwards the one with the most nodes."""
-    patterns = [p for p in host_patterns() if wanted is None or p.name in wanted]
+    patterns = [p for p in host_patterns(machine_named(machine)) if wanted is None or p.name in wanted]
     found = find_candidates(graph, [(HOST_UNIT, patterns)])
     chosen: list[Candidate] = []
     taken: set[str] = set()
@@ -119,10 +121,10 @@ class Program:
         return self.names[tensor.name]
 
     def _write(self) -> None:
-        kernels = host_kernels()
+        kernels = host_kernels(self.case.machine)
         for tensor in (*self.graph.inputs, *self.graph.outputs):
             self._variable(tensor)
-        for index, candidate in enumerate(cover(self.graph, self.case.patterns)):
+        for index, candidate in enumerate(cover(self.graph, self.case.patterns, self.case.machine)):
             match, pattern = candidate.match, candidate.pattern
             self.case.used.append(pattern.name)
             if pattern.view:

@@ -32,17 +32,17 @@ NAMES = (
     "transformer_enc128_f16",
     "transformer_enc128_gelu_f16",
 )
-IDLE = Unit("idle", "runs nothing, but wants float16 in NHWC", layout="NHWC", spatial_types=("float16",))
+IDLE = Unit("idle", "runs nothing, but keeps float16 in NCHW", layout="NCHW", spatial_types=("float16",))
 
 
 class Chips:
-    """Two Socs with enough memory for every network: NCHW as the models have it, and NHWC."""
+    """Two Socs with enough memory for every network: NCHW as the models have it, and the host's NHWC."""
 
     match_contract = 1
 
     @hookimpl
     def match_hardware(self) -> Hardware:
-        return Hardware(units=(IDLE,), socs=(self._soc("nchw"), self._soc("nhwc", "idle")))
+        return Hardware(units=(IDLE,), socs=(self._soc("nchw", "idle"), self._soc("nhwc")))
 
     def _soc(self, name: str, *units: str) -> Soc:
         return Soc(name, "for tests", "host", ("host", *units), (Memory("ram", 2, 16 << 20),), (), "ram")

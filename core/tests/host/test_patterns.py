@@ -152,13 +152,13 @@ def test_workload_names_what_is_stored() -> None:
     operands = [(o.name, o.role, tuple(a.size for a in o.axes), o.element_bits) for o in fused.workload.operands]
     assert operands == [
         ("in0", "input", (1, 4, 6, 6), 8),
-        ("in1", "constant", (5, 3, 3, 4), 8),
+        ("in1", "constant", (1, 3, 3, 4, 5), 8),
         ("in2", "constant", (1, 5, 1, 1), 32),
         ("out0", "output", (1, 5, 4, 4), 8),
     ]
     assert fused.workload.macs == 5 * 4 * 4 * 4 * 9
     assert fused.workload.kind == "host_conv_integer_requant"
-    assert dict(fused.workload.geometry)["macs"] == fused.workload.macs
+    assert dict(fused.workload.geometry)["tile_macs"] == fused.workload.macs
 
 
 def cycles(found: Candidates, pattern: str, model: HostCostModel | None = None) -> int:

@@ -87,7 +87,8 @@ def run(model: Model, context: PassContext) -> Model:
     """Convert where it starts to pay: at convolutions and pooling of types that a unit takes in NHWC."""
     editor = Editor(model)
     sort_nodes(editor.graph)
-    layout = _Layout(editor, _moving_types(context.units))
+    others = tuple(unit for unit in context.units if unit.name != context.soc.host)
+    layout = _Layout(editor, _moving_types(context.units), _moving_types(others))
     for node in list(editor.graph.nodes):
         layout.convert(node)
     return editor.finish()
@@ -102,11 +103,13 @@ def _moving_types(units: tuple[Unit, ...]) -> frozenset[str]:
 
 
 class _Layout:
-    """``types`` of activations that move; ``_nhwc`` maps the id of an NCHW tensor to the same values in NHWC."""
+    """``types`` of activations that move; ``pooled`` those of which a lone pooling does. ``_nhwc`` maps the id of an
+    NCHW tensor to the same values in NHWC."""
 
-    def __init__(self, editor: Editor, types: frozenset[str]) -> None:
+    def __init__(self, editor: Editor, types: frozenset[str], pooled: frozenset[str]) -> None:
         self._editor = editor
         self._types = types
+        self._pooled = pooled
         self._nhwc: dict[int, gs.Variable] = {}
 
     def convert(self, node: gs.Node) -> None:
@@ -128,8 +131,12 @@ class _Layout:
         return op == "Pad" and self._moves(node) and _feeds_convolutions(node)
 
     def _moves(self, node: gs.Node) -> bool:
-        """Whether some unit takes the element type of a spatial operator, or of what it reads, in NHWC."""
-        return np.dtype(node.inputs[0].dtype).name in self._types
+        """Whether some unit takes the element type of a spatial operator, or of what it reads, in NHWC. On the host a
+        pooling is not worth two transposes: there it moves with its neighbours only."""
+        name = np.dtype(node.inputs[0].dtype).name
+        if "Pool" not in node.op or name in self._pooled or id(node.inputs[0]) in self._nhwc:
+            return name in self._types
+        return name in self._types and any("Conv" in reader.op for reader in node.outputs[0].outputs)
 
     def _follow(self, node: gs.Node, op: str) -> None:
         attrs = dict(node.attrs)
