@@ -1,0 +1,49 @@
+"""How the array is called in C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from match_core import Kernel, KernelInterface, Match, MemoryApi, PlatformApi, RuntimeFile, TwinApi, UnitApi, Workload
+from match_core.emit.interfaces import context_header
+from numpy.typing import NDArray
+
+from ${module}.hardware import ARRAY, VALUES
+
+_ENDS = (("input", "input"), ("output", "output"))
+_CONSTANTS = (("weight", "constant"), ("multiplier", "constant"), ("addend", "constant"))
+_DENSE = KernelInterface("${name}_dense", (*_ENDS, *_CONSTANTS), ("N", "K", "C"), (), ("shift", "low", "high"))
+_COPIES = [f"copy_{way}_{rank}d" for way in ("in", "out") for rank in (1, 2, 3)]
+
+
+def _pack(match: Match, workload: Workload) -> Mapping[str, NDArray[np.generic]]:
+    """Constants in the order of the workload's axes: one row of weights for each output."""
+    def each(name: str, dtype: str) -> NDArray[np.generic]:
+        return np.broadcast_to(match.const(name).reshape(-1), match.shape("weight")[1]).astype(dtype)
+
+    return {
+        "weight": match.const("weight").T,
+        "multiplier": each("multiplier", "int32"),
+        "addend": each("addend", "int64"),
+    }
+
+
+def unit_api() -> UnitApi:
+    """The SDK's functions; on the twin they take the cycles of ``hardware.py``."""
+    folder = Path(__file__).parent / "c"
+    files = {path.suffix: RuntimeFile(path.name, path.read_text("utf-8")) for path in sorted(folder.iterdir())}
+    return UnitApi(
+        platform=PlatformApi(),
+        memory=MemoryApi(**{name: f"${name}_{name}" for name in _COPIES}, wait="${name}_copy_wait"),
+        kernels={"${name}_dense": Kernel(_DENSE, launch="${name}_dense", wait="${name}_wait", pack=_pack)},
+        headers=("${name}_sdk.h",),
+        runtime=(files[".h"], context_header(_DENSE)),
+        twin=TwinApi(
+            sources=(files[".c"],),
+            clocks=("host", "dma", ARRAY.name),
+            defines=tuple(f"{name.upper()}={value}u" for name, value in VALUES.items()),
+        ),
+        clock=ARRAY.name,
+    )

@@ -1,0 +1,35 @@
+"""The levels in their order, and the cases of each: a level counts only where those before it do."""
+
+from __future__ import annotations
+
+from match_core.testing.cases import costs, describes, errors, loads, patterns, programs, repeats, schedules
+from match_core.testing.findings import Case, Outcome
+
+#: Asked once for a package; the others once for each target.
+PACKAGE_CASES = loads.CASES
+TARGET_CASES = (
+    *describes.CASES,
+    *patterns.CASES,
+    *costs.CASES,
+    *schedules.CASES,
+    *programs.CASES,
+    *repeats.CASES,
+    *errors.CASES,
+)
+LEVELS = tuple(dict.fromkeys(case.level for case in (*PACKAGE_CASES, *TARGET_CASES)))
+
+
+def all_cases() -> tuple[Case, ...]:
+    """Every case, in the order in which they are asked."""
+    return (*PACKAGE_CASES, *TARGET_CASES)
+
+
+def levels_passed(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
+    """The levels, from the first on, none of whose cases failed; each had one that passed."""
+    passed: list[str] = []
+    for level in LEVELS:
+        of_level = [outcome.status for outcome in outcomes if outcome.level == level]
+        if "failed" in of_level or "passed" not in of_level:
+            break
+        passed.append(level)
+    return tuple(passed)

@@ -1,0 +1,95 @@
+"""Installed packages: metadata, folders, and the capabilities that their hook modules name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from match_core.testing.capabilities import Capabilities
+
+ATTRIBUTE = "match_conformance"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Of an installed package: what it requires, its long text, its licence."""
+
+    requires: tuple[str, ...]
+    text: str
+    licence: str
+
+
+def _installed(name: str) -> Distribution | None:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        return None
+
+
+def description_of(name: str) -> Description | None:
+    """The metadata of an installed package."""
+    found = _installed(name)
+    if found is None or found.metadata is None:
+        return None
+    fields = {
+        key: found.metadata[key] for key in ("License-Expression", "License", "Description") if key in found.metadata
+    }
+    licence = fields.get("License-Expression") or fields.get("License") or ""
+    text = fields.get("Description") or str(found.metadata.json.get("description", ""))
+    return Description(tuple(found.requires or ()), text, licence)
+
+
+def project_of(name: str) -> Path | None:
+    """The folder that the package was installed from, where it was a folder of this machine (PEP 610)."""
+    found = _installed(name)
+    text = found.read_text("direct_url.json") if found is not None else None
+    url = json.loads(text).get("url", "") if text else ""
+    folder = Path(unquote(urlparse(url).path)) if url.startswith("file:") else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def module_of(name: str, plugin: str) -> str:
+    """The module of a plugin's entry point."""
+    found = _installed(name)
+    points = found.entry_points if found is not None else ()
+    return next((p.module for p in points if p.group == "match.plugins" and p.name == plugin), "match_core")
+
+
+def import_folder(name: str, plugin: str) -> Path | None:
+    """The folder of the package that holds the plugin's module; None where it cannot be found."""
+    package = module_of(name, plugin).partition(".")[0]
+    spec = find_spec(package)
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(places[0]) if places else None
+
+
+def capabilities_module(name: str, plugin: str) -> tuple[str, str]:
+    """(module, what is wrong with it) of the capabilities that a hook module names; no module where it names none."""
+    try:
+        module = getattr(import_module(module_of(name, plugin)), ATTRIBUTE, "")
+    except Exception as error:  # whatever a package raises when it is imported
+        return "", f"{type(error).__name__}: {error}"
+    if not module:
+        return "", ""
+    try:
+        found = getattr(import_module(module), "CAPABILITIES", None)
+    except Exception as error:  # the same
+        return module, f"cannot be imported: {type(error).__name__}: {error}"
+    return module, "" if isinstance(found, Capabilities) else "has no CAPABILITIES"
+
+
+def capabilities_of(name: str) -> Capabilities:
+    """What the package says of itself; what is known without, where it says nothing or what it says is broken."""
+    found = _installed(name)
+    for point in found.entry_points if found is not None else ():
+        if point.group == "match.plugins":
+            module, why = capabilities_module(name, point.name)
+            if module and not why:
+                stated: Capabilities = import_module(module).CAPABILITIES
+                return stated
+    return Capabilities(package=name)
