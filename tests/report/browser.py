@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
@@ -48,19 +49,24 @@ class Page:
         self.logged(), self.requests()
         self.driver.get(f"{path.as_uri()}{fragment}")
 
+    def resize(self, width: int, height: int) -> None:
+        """Make what is seen of a page so large, in pixels."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
     def logged(self) -> list[str]:
         """What the console got since the last call."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
+        return [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call] # selenium has no type here
 
     def requests(self) -> list[str]:
         """Addresses asked for since the last call."""
-        entries = self.driver.get_log("performance")  # type: ignore[no-untyped-call]
+        entries = self.driver.get_log("performance")  # type: ignore[no-untyped-call] # as above
         messages = [json.loads(entry["message"])["message"] for entry in entries]
         return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value of a script that returns one."""
-        return self.driver.execute_script(script, *arguments)  # type: ignore[no-untyped-call]
+        return self.driver.execute_script(script, *arguments)
 
     def all(self, css: str) -> list[WebElement]:
         """Elements in document order."""
@@ -105,12 +111,7 @@ class Page:
 
     def wheel(self, css: str, pixels: int) -> None:
         """Turn the wheel over the middle of an element."""
-        actions = ActionChains(self.driver, duration=0).move_to_element(self.one(css))
-        actions.scroll_by_amount(0, 0).perform()
-        element = self.one(css)
-        from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
-
-        origin = ScrollOrigin.from_element(element)
+        origin = ScrollOrigin.from_element(self.one(css))
         ActionChains(self.driver, duration=0).scroll_from_origin(origin, 0, pixels).perform()
 
     def drag(self, css: str, right: int, down: int = 0) -> None:

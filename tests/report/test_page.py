@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from tests.errors.models import HOSTILE
 from tests.report.browser import MISSING, Page, chromium, has_chromium
 from tests.report.documents import MARKUP, large_report, renamed, small_report, write_page
 
@@ -159,8 +161,7 @@ def test_waits_have_no_words_and_are_thin(page: Page) -> None:
 def test_a_line_tells_the_cycle_below_the_pointer(page: Page) -> None:
     page.click("tab-timeline")
     assert page.one("#timeline-plot .cursor").get_attribute("visibility") == "hidden"
-    (mark,) = [m for m in page.all("#timeline-plot .mark[data-layer='2']") if m.get_attribute("fill") != "#c3c9d4"][:1]
-    page.hover(mark)
+    page.hover(page.all("#timeline-plot .mark[data-layer='2']")[0])
     assert page.one("#timeline-plot .cursor").get_attribute("visibility") == "visible"
     words = page.texts("#timeline-plot .cursor text")[0]
     cycle = int(words.removeprefix("cycle ").split(" ")[0].replace(",", ""))
@@ -273,7 +274,7 @@ def test_the_network_zooms_pans_and_hides_what_only_converts(page: Page) -> None
     page.keys("-+0")
     assert state()[2] == 1.0
     page.one("#network-plot .node[data-node='5']").click()
-    page.drag("#network-plot", 0, -500)
+    page.drag("#network-plot", 0, -300)
     away = state()
     page.click("network-find")
     assert state() != away and page.data("#network-plot .chosen", "layer") == ["4"]
@@ -347,6 +348,20 @@ def test_names_are_text_in_every_view(browser: Page, tmp_path: Path) -> None:
     assert MARKUP in browser.texts("#details h2")[0]
     assert browser.run("return document.injected === undefined")
     assert len(browser.all("script")) == 2 and not browser.all("img")
+    assert browser.logged() == []
+
+
+def test_names_of_a_hostile_model_are_text(browser: Page, tmp_path: Path) -> None:
+    """Ends of comments and quotes, control characters, names of thousands of characters: the page stays usable."""
+    names = cycle(HOSTILE)
+    browser.open(write_page(renamed(small_report(), lambda _: next(names)), tmp_path / "report.html"))
+    for view in VIEWS:
+        browser.click(f"tab-{view}")
+    browser.click("tab-layers")
+    browser.one("#layers-table tr[data-layer='1']").click()
+    assert browser.texts("#details h2")[0] in HOSTILE
+    wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0, "no name makes the page wider than the window"
     assert browser.logged() == []
 
 

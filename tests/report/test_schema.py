@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,61 +17,76 @@ from match_core.plugin.host import Plugins
 from match_core.report.measured import with_measured
 from match_core.report.read import read_report
 from match_core.report.render import render, write_report
+from match_core.report.view.rectangles import memory_maps
 
 from tests.docs.pages import DOCS, text_of
 from tests.end_to_end.models import QdqBuilder
-from tests.end_to_end.residual import resnet18
 from tests.end_to_end.side_by_side import two_branches
-from tests.errors import models
 from tests.report.documents import MARKUP, large_report, renamed, schema, small_report
 
-#: Names of programs: target, memory, whether the twin is run.
-PROGRAMS = {
-    "gap9": ("gap9", (), True),
-    "streamed": ("gap9", (("l2", 80_000),), False),
-    "beside": ("carfield", (), True),
-    "swapped": ("carfield", (("l2", 12_000),), False),
-    "ita": ("ita", (), False),
-    "diana": ("diana", (), False),
-    "host": ("host", (), True),
-    "hostile": ("gap9", (), False),
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program: its model, and whether the twin is run."""
+
+    model: Callable[[Path], object]
+    target: str
+    memory: tuple[tuple[str, int], ...] = ()
+    twin: bool = False
+
+
+def _convolutions(path: Path) -> None:
+    QdqBuilder(3, 8, 12, 12).conv(16, 3).conv(16, 1).save(path)
+
+
+def _heavy(path: Path) -> None:
+    QdqBuilder(3, 16, 8, 8).conv(64, 3).conv(64, 3).save(path)
+
+
+CASES = {
+    "gap9": Case(_convolutions, "gap9", twin=True),
+    "streamed": Case(_heavy, "gap9", (("l2", 40_000),)),
+    "beside": Case(two_branches, "carfield", twin=True),
+    "ita": Case(_convolutions, "ita"),
+    "diana": Case(_convolutions, "diana"),
+    "host": Case(_convolutions, "host", twin=True),
 }
 
 
-def _model(name: str, folder: Path) -> Path:
-    path = folder / "model.onnx"
-    if name == "streamed":
-        return resnet18(path, width=16, stages=3, size=16)
-    if name in ("beside", "swapped"):
-        two_branches(path)
-        return path
-    if name == "hostile":
-        return models.hostile(path)
-    return QdqBuilder(3, 8, 12, 12).conv(16, 3).conv(16, 1).save(path)
-
-
-@pytest.fixture(params=PROGRAMS)
-def report(request: pytest.FixtureRequest, tmp_path: Path, plugins: Plugins) -> dict[str, Any]:
-    target, memory, twin = PROGRAMS[request.param]
-    model, output = _model(request.param, tmp_path), tmp_path / "program"
-    compile_model(CompileRequest(model, target, output, memory=memory), plugins)
+def _report(case: Case, folder: Path, plugins: Plugins) -> dict[str, Any]:
+    model, output = folder / "model.onnx", folder / "program"
+    case.model(model)
+    compile_model(CompileRequest(model, case.target, output, memory=case.memory), plugins)
     found = read_report(output)
     assert found["measured"] is None
-    if request.param == "streamed":
-        assert any(layer["schedule"]["streamed"] for layer in found["layers"])
-    if request.param == "beside":
-        assert found["queues"]
-    if request.param == "swapped":
-        assert found["swaps"]
-    return with_measured(found, output, None, plugins) if twin else found
+    return with_measured(found, output, None, plugins) if case.twin else found
 
 
-def test_reports_follow_the_schema_and_can_be_rendered(report: dict[str, Any], tmp_path: Path) -> None:
+def _assert_rendered(report: dict[str, Any], folder: Path) -> None:
     jsonschema.Draft202012Validator(schema()).validate(report)
-    files = write_report(report, tmp_path / "report")
+    files = write_report(report, folder)
     assert {"report.html", "trace.json", "layers.csv", "memory.csv"} <= set(files)
     assert {"timeline.svg", "memory.svg", "roofline.svg"} <= set(files)
     assert render(report) == render(json.loads(json.dumps(report)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reports_follow_the_schema_and_can_be_rendered(name: str, tmp_path: Path, plugins: Plugins) -> None:
+    report = _report(CASES[name], tmp_path, plugins)
+    _assert_rendered(report, tmp_path / "report")
+    assert any(layer["schedule"]["streamed"] for layer in report["layers"]) is (name == "streamed")
+    assert bool(report["queues"]) is (name == "beside")
+
+
+@pytest.mark.slow
+def test_a_program_with_swaps(tmp_path: Path, plugins: Plugins, shared_model: Callable[[str], Path]) -> None:
+    model = shared_model("matcha_transformer_block_f16") / "model.onnx"
+    case = Case(lambda path: shutil.copy(model, path), "carfield", (("l2", 430_080),), twin=True)
+    report = _report(case, tmp_path, plugins)
+    assert report["swaps"]
+    _assert_rendered(report, tmp_path / "report")
+    stored = next(map for map in memory_maps(report) if map.memory == report["target"]["store"])
+    assert {swap["target"] for swap in report["swaps"]} & {r.buffer for r in stored.rectangles}
 
 
 def test_the_schema_is_one_and_hand_written_reports_follow_it() -> None:

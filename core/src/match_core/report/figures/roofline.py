@@ -18,7 +18,7 @@ _APART = 11
 
 
 def roofline_figure(report: Mapping[str, Any]) -> str:
-    """Both axes logarithmic; points have the numbers of their layers where there is room, every unit a shape of its own."""
+    """Both axes logarithmic; points have the numbers of their layers where there is room, units shapes of their own."""
     points = [(row, row.rate, row.intensity) for row in layer_rows(report) if row.rate and row.intensity]
     svg = Svg(BOTTOM + 40, f"{report['name']} on {report['target']['name']}: roofline")
     if not points:

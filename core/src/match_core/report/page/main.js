@@ -13,6 +13,7 @@ function open(name) {
     document.getElementById(`tab-${key}`).setAttribute("aria-selected", key === name);
   }
   for (const watcher of watchers) watcher();
+  window.scrollTo(0, 0);
   const row = name === "layers" && document.querySelector("#layers-table tr.chosen");
   if (row) row.scrollIntoView({ block: "center" });
 }

@@ -1,10 +1,12 @@
 /* The ONNX network, coloured by the unit that does most of a node's work. Places were found by the compiler. */
 
-const COLUMN = 210, ROW = 54, BOX = { width: 190, height: 30 }, NETWORK_HEIGHT = 640;
-const network = { drawing: data.network.brief, x: 0, y: 0, scale: 1, svg: null, marks: [], grab: null, dragged: false };
+const COLUMN = 210, ROW = 54, BOX = { width: 190, height: 30 };
+const network = { drawing: data.network.brief, x: 0, y: 0, scale: 1, svg: null, marks: [], grab: null, dragged: false, height: 0 };
 
 function networkView() {
-  network.svg = draw("svg", { id: "network-plot", height: NETWORK_HEIGHT, tabindex: 0, class: "plot" });
+  network.svg = draw("svg", { id: "network-plot", tabindex: 0, class: "plot" });
+  fillWindow();
+  window.addEventListener("resize", fillWindow);
   listenToNetwork();
   const count = make("span", { class: "note", id: "network-count" });
   const swap = (brief) => {
@@ -23,6 +25,12 @@ function networkView() {
     button("network-find", "find chosen", "centre the chosen layer (key f)", findInNetwork),
     make("label", { title: "casts, quantisation, reshapes and transpositions" }, brief, " hide what only converts or moves values"), count),
     legend(["folded away or no code", "#eef0f3"]), network.svg];
+}
+
+/* The drawing is as high as the window has room. */
+function fillWindow() {
+  network.height = Math.max(320, window.innerHeight - 170);
+  network.svg.setAttribute("height", network.height);
 }
 
 function networkKey(name) {
@@ -69,7 +77,7 @@ function moveNetwork(x, y) {
 }
 
 /* ``x``, ``y``: what stays where it is, in pixels of the drawing. */
-function zoomNetwork(factor, x = network.svg.clientWidth / 2, y = NETWORK_HEIGHT / 2) {
+function zoomNetwork(factor, x = network.svg.clientWidth / 2, y = network.height / 2) {
   const scale = Math.min(3, Math.max(0.02, network.scale * factor));
   network.x += x / network.scale - x / scale;
   network.y += y / network.scale - y / scale;
@@ -84,9 +92,9 @@ function extent() {
 
 function allOfNetwork() {
   const size = extent();
-  network.scale = Math.min(1, network.svg.clientWidth / (size.width + 40), NETWORK_HEIGHT / (size.height + 40));
+  network.scale = Math.min(1, network.svg.clientWidth / (size.width + 40), network.height / (size.height + 40));
   network.x = size.width / 2 - network.svg.clientWidth / network.scale / 2 - COLUMN / 2;
-  network.y = size.height / 2 - NETWORK_HEIGHT / network.scale / 2 - ROW / 2;
+  network.y = size.height / 2 - network.height / network.scale / 2 - ROW / 2;
   paintNetwork();
 }
 
@@ -109,12 +117,12 @@ function findInNetwork() {
   const mean = (axis) => found.reduce((sum, place) => sum + place[axis], 0) / found.length;
   network.scale = Math.max(0.8, network.scale);
   network.x = mean(0) * COLUMN - network.svg.clientWidth / network.scale / 2;
-  network.y = mean(1) * ROW - NETWORK_HEIGHT / network.scale / 2;
+  network.y = mean(1) * ROW - network.height / network.scale / 2;
   paintNetwork();
 }
 
 function paintNetwork() {
-  const svg = network.svg, wide = svg.clientWidth / network.scale, high = NETWORK_HEIGHT / network.scale;
+  const svg = network.svg, wide = svg.clientWidth / network.scale, high = network.height / network.scale;
   if (!svg.clientWidth) return;
   svg.setAttribute("viewBox", `${network.x} ${network.y} ${wide} ${high}`);
   Object.assign(svg.dataset, { x: Math.round(network.x), y: Math.round(network.y), scale: network.scale.toFixed(3) });

@@ -2,7 +2,7 @@
 
 class Plot {
   constructor(id, height, total, left, paint) {
-    Object.assign(this, { total: Math.max(1, total), left, height, paint, from: 0, to: Math.max(1, total), grab: null, marks: [] });
+    Object.assign(this, { total: Math.max(1, total), left, height, paint, from: 0, to: Math.max(1, total), grab: null, marks: [], wide: 100 });
     this.svg = draw("svg", { id, height: height + 26, tabindex: 0, class: "plot" });
     this.layer = draw("g");
     this.cursor = draw("g", { class: "cursor", visibility: "hidden" });
@@ -69,7 +69,9 @@ class Plot {
     this.paper.setAttribute("width", wide + 4);
   }
 
-  width() { return Math.max(100, this.svg.clientWidth - this.left - 12); }
+  /* Asked for once a redraw: it lays the page out. */
+  measure() { this.wide = Math.max(100, this.svg.clientWidth - this.left - 12); }
+  width() { return this.wide; }
   x(value) { return this.left + ((value - this.from) / (this.to - this.from)) * this.width(); }
   value(x) { return this.from + ((x - this.left) / this.width()) * (this.to - this.from); }
   at(event) {
@@ -96,6 +98,7 @@ class Plot {
 
   redraw() {
     if (!this.svg.clientWidth) return;
+    this.measure();
     this.marks = [];
     const old = this.layer;
     this.layer = draw("g");
@@ -107,7 +110,7 @@ class Plot {
   }
 
   axis() {
-    const rough = (this.to - this.from) / Math.max(2, this.width() / 120), power = 10 ** Math.floor(Math.log10(rough));
+    const rough = (this.to - this.from) / Math.max(2, this.width() / 100), power = 10 ** Math.floor(Math.log10(rough));
     const step = Math.max(1, [1, 2, 5, 10].find((factor) => factor * power >= rough) * power);
     for (let value = Math.ceil(this.from / step) * step; value <= this.to; value += step) {
       this.layer.append(draw("line", { class: "axis", x1: this.x(value), x2: this.x(value), y1: 0, y2: this.height + 4 }),
