@@ -166,7 +166,7 @@ class GraphBuilder:
         if quantisation is None:
             raise unsupported_tensor(f"{self.source}, tensor {tensor.name!r}", f"{tensor.dtype.name} without a scale")
         shape = () if quantisation.per_tensor else (-1,)
-        names = [f"{tensor.name}_scale", f"{tensor.name}_zero_point"]
+        names = [f"{tensor.name}/scale", f"{tensor.name}/zero_point"]
         arrays = [quantisation.scales.reshape(shape), quantisation.zero_points.astype(tensor.dtype).reshape(shape)]
         key = self._parameters.get(tensor.index)
         if key is None:

@@ -1,0 +1,1 @@
+"""TFLite files that tests make, and what operators of TFLite compute."""
