@@ -95,8 +95,13 @@ class Code:
         self._indent = indent
 
     def line(self, text: str) -> None:
-        """One line."""
-        self._lines.append("    " * self._indent + text)
+        """One line; an assignment that is too long for it goes on in the next one."""
+        target, equals, value = text.partition(" = ")
+        if self.width(text) > LINE_LENGTH and equals and text.endswith(";"):
+            self._lines.append("    " * self._indent + f"{target} =")
+            self._lines.append("    " * (self._indent + 1) + value)
+        else:
+            self._lines.append("    " * self._indent + text)
 
     def lines(self, texts: Sequence[str]) -> None:
         """Several lines."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: Bytes that a position reads, at least and at most, where they are brought together on the stack.
-LEAST_GATHERED, GATHERED_BYTES = 8, 256
+LEAST_GATHERED, GATHERED_BYTES = 16, 256
 
 
 class ConvOperands:
