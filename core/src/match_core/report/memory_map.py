@@ -61,9 +61,13 @@ def end_cycles(task: Task) -> int:
 
 
 def _lifetime(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> tuple[int, int]:
-    """[start, end) in modelled cycles. Side by side, tasks do not end in the order of their numbers."""
+    """[start, end) in modelled cycles. Side by side, tasks do not end in the order of their numbers, and buffers that
+    are swapped live from the copy that fills them, or to the one that empties them."""
     ends = [by_index[number] for number in (buffer.first_task, buffer.last_task) if number in by_index]
-    known = [*users, *ends] if program.queues else ends
-    if not known:
+    swaps = [swap for swap in program.swaps if buffer.name in (swap.source, swap.target)]
+    known = (users if users or swaps else ends) if program.queues else ends
+    spans = [(task.start_cycles, end_cycles(task)) for task in known]
+    spans += [(swap.start_cycles, swap.start_cycles + swap.cycles) for swap in swaps]
+    if not spans:
         return (0, program.predicted_cycles)
-    return (min(task.start_cycles for task in known), max(end_cycles(task) for task in known))
+    return (min(start for start, _ in spans), max(end for _, end in spans))
