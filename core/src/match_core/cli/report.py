@@ -28,7 +28,7 @@ def report_command(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Write the report of a compiled program: tables, a trace for Perfetto.
+    """Write the report of a compiled program: a page, figures, tables, a trace for Perfetto.
 
     Example: match report build --twin
     """
