@@ -44,10 +44,10 @@ class TfliteBuilder:
         zero: int | list[int] = 0,
         axis: int = 0,
         data: bytes = b"",
-        kind: int | None = None,
+        element: int | None = None,
         variable: bool = False,
     ) -> int:
-        """A tensor; ``data`` makes it a constant, ``kind`` another TensorType than that of ``dtype``."""
+        """A tensor; ``data`` makes it a constant, ``element`` another TensorType than that of ``dtype``."""
         if data:
             self.buffers.append(data)
         buffer = len(self.buffers) - 1 if data else 0
@@ -66,7 +66,7 @@ class TfliteBuilder:
                 quantisation = tflite.QuantizationParametersEnd(b)
             tflite.TensorStart(b)
             tflite.TensorAddShape(b, sizes)
-            tflite.TensorAddType(b, _TYPES[dtype] if kind is None else kind)
+            tflite.TensorAddType(b, _TYPES[dtype] if element is None else element)
             tflite.TensorAddBuffer(b, buffer)
             tflite.TensorAddName(b, label)
             tflite.TensorAddIsVariable(b, variable)

@@ -33,7 +33,7 @@ def _convolution(call: Call, order: tuple[int, ...], kernel: tuple[int, ...], gr
     dilations = (call.option("DilationHFactor"), call.option("DilationWFactor"))
     # A Pad in front writes the same real zero as the convolution's own padding.
     x = call.graph.padded.get(call.index(0)) or call.real(0, planes=True)
-    inputs = [x, call.weights(1, order), *_bias(call, 2)]
+    inputs = [x, call.weights(1, order), *bias_of(call, 2)]
     result = call.node("Conv", inputs, dilations=list(dilations), group=group, **_windows(call, kernel, dilations))
     call.give_real(call.activated(result), planes=True)
 
@@ -52,7 +52,7 @@ def transposed(call: Call) -> None:
         "pads": [*(size // 2 for size in cut), *(size - size // 2 for size in cut)],
         "output_padding": [max(-size, 0) for size in beyond],
     }
-    inputs = [call.real(2, planes=True), call.weights(1, _IOHW_FROM_OHWI), *_bias(call, 3)]
+    inputs = [call.real(2, planes=True), call.weights(1, _IOHW_FROM_OHWI), *bias_of(call, 3, image=2)]
     call.give_real(call.activated(call.node("ConvTranspose", inputs, **attributes)), planes=True)
 
 
@@ -105,19 +105,19 @@ def _windows(call: Call, kernel: tuple[int, ...], dilations: tuple[int, int]) ->
     return {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
 
 
-def _bias(call: Call, position: int) -> list[str]:
-    """The bias, if there is one, as real numbers."""
-    return [bias_of(call, position)] if call.has(position) else []
-
-
-def bias_of(call: Call, position: int, inputs: tuple[int, int] = (0, 1)) -> str:
-    """A bias as real numbers. int32 without a scale counts in steps of the product of ``inputs`` (image, weights)."""
-    tensor, image, weights = call.input(position), *(call.input(i).quantisation for i in inputs)
-    if tensor.dtype != np.int32 or tensor.quantisation is not None or image is None or weights is None:
-        return call.weights(position)
-    scales = (image.scales * weights.scales).astype(np.float32)
-    values = call.constant_of(position, "bias").astype(np.float32) * scales
-    return call.constant("bias", values.astype(np.float32))
+def bias_of(call: Call, position: int, image: int = 0) -> list[str]:
+    """A bias as real numbers, if there is one. int64 (of int16 networks), and int32 without a scale, count in steps of
+    the product of the scales of the inputs ``image`` and 1, the weights."""
+    if not call.has(position):
+        return []
+    tensor, x, weights = call.input(position), call.input(image).quantisation, call.input(1).quantisation
+    scaled = tensor.dtype == np.int32 and tensor.quantisation is not None
+    if scaled or tensor.dtype.kind != "i" or x is None or weights is None:
+        return [call.weights(position)]
+    steps = x.scales.astype(np.float64) * weights.scales
+    if steps.size not in (1, tensor.size):
+        raise damaged(call.where, f"{tensor.size} biases for {steps.size} filters")
+    return [call.constant("bias", (call.constant_of(position, "biases").astype(np.float64) * steps).astype(np.float32))]
 
 
 def mean_over_image(call: Call, kept: bool) -> None:
