@@ -68,7 +68,8 @@ class RequantSpec:
 
     ``product_bits`` is the width that ``acc * M`` and the sum with ``B`` must fit in (signed); ``multiplier_bits``
     counts the bits of M including a sign bit when ``multiplier_signed``. ``activation_type`` is the element type of
-    activations the unit reads and writes.
+    activations the unit reads and writes; ``takes_both_types``: that is its wish, and its kernels
+    take the other 8-bit type too, where another unit of the Soc takes that one only.
     """
 
     multiplier_bits: int
@@ -80,6 +81,7 @@ class RequantSpec:
     per_channel_shift: bool = False
     rounding: Literal["floor"] = "floor"
     activation_type: Literal["uint8", "int8"] = "uint8"
+    takes_both_types: bool = False
 
     @property
     def multiplier_max(self) -> int:

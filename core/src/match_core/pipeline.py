@@ -201,7 +201,9 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
     report = report_text(report_document(planned, options)).encode("utf-8")
     files = (*emitter.emit(), SourceFile(f"{emitter.name}.onnx", mapped), SourceFile(NAME, report))
     files = tuple(sorted(files, key=lambda file: file.name))
-    return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options)))
+    board = plugins.board_of(program.soc)
+    text = board.text if board is not None else ""
+    return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options, text)))
 
 
 def chosen_options(request: CompileRequest, preset: str) -> dict[str, object]:

@@ -57,16 +57,25 @@ def requantised(sums: NDArray[np.int64], multiplier: object, addend: object, geo
 class Layer:
     """Random parameters of one layer."""
 
-    def __init__(self, seed: int, channels: int) -> None:
+    def __init__(self, seed: int, channels: int, signed: bool = False) -> None:
+        self.kind = np.int8 if signed else np.uint8
         self.random = np.random.default_rng(seed)
         self.multiplier = self.random.integers(-(2**31), 2**31, channels).astype(np.int32)
         self.addend = self.random.integers(-(2**46), 2**46, channels)
-        low = int(self.random.integers(0, 100))
+        limits = np.iinfo(self.kind)
+        low = int(self.random.integers(limits.min, limits.min + 100))
         self.bounds = {
             "shift": int(self.random.integers(30, 45)),
             "low": low,
-            "high": int(self.random.integers(low, 256)),
+            "high": int(self.random.integers(low, limits.max + 1)),
         }
+
+    @property
+    def sign(self) -> dict[str, int]:
+        return {"input_signed": int(self.kind is np.int8)}
+
+    def values(self, stored: Bytes) -> NDArray[np.int64]:
+        return stored.view(self.kind).astype(np.int64)
 
     def bytes(self, *shape: int) -> Bytes:
         return self.random.integers(0, 256, shape).astype(np.uint8)
@@ -95,18 +104,19 @@ def windows(
     channels=st.tuples(st.integers(1, 9), st.integers(1, 9)),
     steps=st.tuples(st.tuples(*[st.integers(1, 2)] * 2), st.tuples(*[st.integers(1, 2)] * 2)),
     pads=st.tuples(st.integers(0, 2), st.integers(0, 2)),
-    depthwise=st.booleans(),
+    kind=st.sampled_from(["depthwise", "uint8", "int8"]),
 )
 def test_convolutions(
-    library: ctypes.CDLL, seed: int, sizes: Any, channels: Any, steps: Any, pads: Any, depthwise: bool
+    library: ctypes.CDLL, seed: int, sizes: Any, channels: Any, steps: Any, pads: Any, kind: str
 ) -> None:
+    depthwise = kind == "depthwise"
     (oy, ox, fy, fx), (k, c) = sizes, channels
     c = k if depthwise else c
-    layer = Layer(seed, k)
+    layer = Layer(seed, k, kind == "int8")
     reach = [(o - 1) * s + (f - 1) * d + 1 for o, f, s, d in zip((oy, ox), (fy, fx), *steps, strict=True)]
     image = layer.bytes(max(1, reach[0] - pads[0]), max(1, reach[1] - pads[1]), c)
     pad_value = int(layer.random.integers(0, 256))
-    seen = windows(image, pads, (oy, ox), (fy, fx), steps, pad_value).astype(np.int64)
+    seen = layer.values(windows(image, pads, (oy, ox), (fy, fx), steps, pad_value))
     if depthwise:
         weight = layer.weights(k, fy, fx)
         sums, packed = np.einsum("yxabk,kab->yxk", seen, weight.astype(np.int64)), weight
@@ -126,28 +136,32 @@ def test_convolutions(
     if depthwise:
         run(library, interfaces.INT8_DEPTHWISE2D, fields)
     else:
-        run(library, interfaces.INT8_CONV2D, {**fields, "c": c, "scratch": scratch})
+        run(library, interfaces.INT8_CONV2D, {**fields, "c": c, "scratch": scratch, **layer.sign})
     np.testing.assert_array_equal(output, requantised(sums, layer.multiplier, layer.addend, layer.bounds))
 
 
 @CASES
-@given(seed=st.integers(0, 2**32), n=st.integers(1, 9), k=st.integers(1, 13), c=st.integers(1, 40))
-def test_dense_layers_read_inputs_where_they_are(library: ctypes.CDLL, seed: int, n: int, k: int, c: int) -> None:
-    layer = Layer(seed, k)
+@given(
+    seed=st.integers(0, 2**32), n=st.integers(1, 9), k=st.integers(1, 13), c=st.integers(1, 40), signed=st.booleans()
+)
+def test_dense_layers_read_inputs_where_they_are(
+    library: ctypes.CDLL, seed: int, n: int, k: int, c: int, signed: bool
+) -> None:
+    layer = Layer(seed, k, signed)
     source, weight = layer.bytes(n, c), layer.weights(k, c)
     output, scratch = np.zeros((n, k), np.uint8), np.full(16 * row_bytes(c), 0xAA, np.uint8)
     packed = np.pad(weight, ((0, 0), (0, row_bytes(c) - c)))
     fields = {"input": source, "weight": packed, "multiplier": layer.multiplier, "addend": layer.addend}
     fields |= {"output": output, **({"scratch": scratch} if c % 4 else {})}
-    run(library, interfaces.INT8_LINEAR, {**fields, "n": n, "k": k, "c": c, **layer.bounds})
-    sums = source.astype(np.int64) @ weight.T.astype(np.int64)
+    run(library, interfaces.INT8_LINEAR, {**fields, "n": n, "k": k, "c": c, **layer.bounds, **layer.sign})
+    sums = layer.values(source) @ weight.T.astype(np.int64)
     np.testing.assert_array_equal(output, requantised(sums, layer.multiplier, layer.addend, layer.bounds))
 
 
 @CASES
-@given(seed=st.integers(0, 2**32), shape=st.tuples(*[st.integers(1, 7)] * 3))
-def test_sums(library: ctypes.CDLL, seed: int, shape: tuple[int, int, int]) -> None:
-    layer = Layer(seed, 2)
+@given(seed=st.integers(0, 2**32), shape=st.tuples(*[st.integers(1, 7)] * 3), signed=st.booleans())
+def test_sums(library: ctypes.CDLL, seed: int, shape: tuple[int, int, int], signed: bool) -> None:
+    layer = Layer(seed, 2, signed)
     a, b, output = layer.bytes(*shape), layer.bytes(*shape), np.zeros(shape, np.uint8)
     first, second = (int(m) for m in layer.multiplier)
     addend = int(layer.addend[0])
@@ -161,9 +175,9 @@ def test_sums(library: ctypes.CDLL, seed: int, shape: tuple[int, int, int]) -> N
     run(
         library,
         interfaces.INT8_ADD,
-        {"input_a": a, "input_b": b, "output": output, **sizes, **geometry, **layer.bounds},
+        {"input_a": a, "input_b": b, "output": output, **sizes, **geometry, **layer.bounds, **layer.sign},
     )
-    expected = requantised(b.astype(np.int64), second, addend + a.astype(np.int64) * first, layer.bounds)
+    expected = requantised(layer.values(b), second, addend + layer.values(a) * first, layer.bounds)
     np.testing.assert_array_equal(output, expected)
 
 

@@ -26,8 +26,10 @@ def manifest(
     files: tuple[SourceFile, ...],
     versions: Mapping[str, str],
     options: Mapping[str, object],
+    board: str = "",
 ) -> SourceFile:
-    """The manifest of a program, stable text: sorted keys, no time, no path."""
+    """The manifest of a program, stable text: sorted keys, no time, no path. ``board``: the board file, where the
+    target is one; the twin needs it to know the target."""
     request = emitter.request
     program = request.program
     document = {
@@ -35,6 +37,7 @@ def manifest(
         "schema_version": SCHEMA_VERSION,
         "name": emitter.name,
         "target": program.soc.name,
+        **({"board": board} if board else {}),
         "source": {"file": request.model.source, "sha256": request.model.source_sha256},
         "versions": dict(versions),
         "options": dict(options),

@@ -48,7 +48,7 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         )
     if name in targets.socs:
         return targets.socs[name].item
-    _raise_clash(targets.clashes, "Soc", name, f"target {name} cannot be used")
+    raise_clash(targets.clashes, "Soc", name, f"target {name} cannot be used")
     for fault in faults:
         if _would_define(fault, name):
             raise fault.as_error(f"target {name} cannot be used")
@@ -68,7 +68,7 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
     for name in soc.units:
         if name in targets.units:
             continue
-        _raise_clash(targets.clashes, "unit", name, f"target {soc.name} cannot be used")
+        raise_clash(targets.clashes, "unit", name, f"target {soc.name} cannot be used")
         owner = targets.socs[soc.name].owner if soc.name in targets.socs else None
         raise PluginError(
             code="MATCH-H009",
@@ -83,7 +83,8 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
     return tuple(targets.units[name].item for name in soc.units)
 
 
-def _raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> None:
+def raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> None:
+    """PluginError MATCH-H007 where several packages define the name and nobody keeps it."""
     for clash in clashes:
         if (clash.kind, clash.name) == (kind, name) and not clash.kept:
             raise PluginError(

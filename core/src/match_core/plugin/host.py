@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from match_core.board.document import is_board_file, read_board
+from match_core.board.renamed import renamed_api, renamed_cost
 from match_core.errors import PluginError
 from match_core.plugin import answers as check
 from match_core.plugin import choose
@@ -19,6 +21,8 @@ from match_core.plugin.registry import Registry
 from match_core.plugin.targets import Targets, merge
 
 if TYPE_CHECKING:
+    from match_core.board.compose import Board
+    from match_core.board.document import BoardDocument
     from match_core.cost import CostModel
     from match_core.emit.api import UnitApi
     from match_core.hardware import Hardware, Soc, Unit
@@ -36,6 +40,7 @@ class Plugins:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._targets: Targets | None = None
+        self._boards: dict[str, Board] = {}
 
     @classmethod
     def load(
@@ -97,16 +102,34 @@ class Plugins:
         )
 
     def soc(self, name: str | None = None) -> Soc:
-        """The target of that name; None: the only one installed. UsageError MATCH-U022 to U024 where there is
-        no such target, PluginError where a broken plugin is the reason."""
+        """The target of that name, or of a board file; None: the only one installed. UsageError MATCH-U022 to U024
+        where there is no such target, MATCH-U060 to U064 where a board cannot be composed, PluginError where a broken
+        plugin is the reason."""
+        if name is not None and is_board_file(name):
+            return self.compose(read_board(Path(name))).soc
+        if name in self._boards:
+            return self._boards[name].soc
         soc = choose.soc(name, self._merged(), self.faults)
         self.units_of(soc)
         return soc
 
+    def compose(self, document: BoardDocument) -> Board:
+        """The board that a file describes, from now on known by its name. Errors as :meth:`soc`."""
+        from match_core.board.compose import compose
+
+        board = compose(document, self._merged())
+        self._boards[board.soc.name] = board
+        return board
+
+    def board_of(self, soc: Soc) -> Board | None:
+        """The board that a Soc is of, None for the Soc of a package."""
+        return self._boards.get(soc.name)
+
     def units_of(self, soc: Soc) -> tuple[Unit, ...]:
         """The units of a Soc in its order. PluginError MATCH-H007 or H009 where one of them is not to be
         had."""
-        units = choose.units(soc, self._merged(), self.faults)
+        board = self.board_of(soc)
+        units = board.units if board is not None else choose.units(soc, self._merged(), self.faults)
         machine = soc.host_machine or soc.preset
         return tuple(replace(unit, machine=machine) if unit.name == soc.host else unit for unit in units)
 
@@ -132,7 +155,7 @@ class Plugins:
         for found, model in self._registry.ask(
             "match_cost", argument, check.cost_model, needed, soc=soc, unit=unit, pattern=pattern
         ):
-            return self._guard(found, "match_cost").cost_model(model)
+            return self._guard(found, "match_cost").cost_model(renamed_cost(model, self._memory_names(soc, unit)))
         raise self._nobody("match_cost", f"pattern {pattern.name} of unit {unit.name} has no cost model", unit)
 
     def schedule(self, request: ScheduleRequest) -> LoopSchedule | ScheduleInfeasible:
@@ -173,8 +196,13 @@ class Plugins:
         argument = f"{soc.name}/{unit.name}"
         needed = self._owners(soc, unit)
         for found, api in self._registry.ask("match_emit_api", argument, check.unit_api, needed, soc=soc, unit=unit):
-            return self._guard(found, "match_emit_api").unit_api(api)
+            return self._guard(found, "match_emit_api").unit_api(renamed_api(api, self._memory_names(soc, unit)))
         raise self._nobody("match_emit_api", f"unit {unit.name} has no C interface", unit)
+
+    def _memory_names(self, soc: Soc, unit: Unit) -> Mapping[str, str]:
+        """What the unit's package calls memories of a board, where it calls them otherwise."""
+        board = self.board_of(soc)
+        return board.packages[unit.name] if board is not None else {}
 
     def _guard(self, found: Found, hook: str) -> Guard:
         return Guard(self._registry, found, hook)

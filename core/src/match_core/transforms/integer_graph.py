@@ -28,8 +28,11 @@ TOLERATED_MISMATCH = {"fast": 0.02, "exact": 2e-5}
 
 
 def activation_type(units: Sequence[Unit]) -> DType | None:
-    """The 8-bit type that the units want: uint8 where any says so, else int8 where any says so, else None (keep)."""
-    wanted = {unit.requant.activation_type for unit in units if unit.requant is not None}
+    """The 8-bit type that the units want: uint8 where any says so, else int8 where any says so, else None (keep). Units
+    that take both types have no say where others take one only."""
+    specs = [unit.requant for unit in units if unit.requant is not None]
+    firm = [spec for spec in specs if not spec.takes_both_types]
+    wanted = {spec.activation_type for spec in firm or specs}
     if not wanted:
         return None
     return _UINT8 if "uint8" in wanted else _INT8

@@ -45,9 +45,12 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 
 def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str, dict[str, UnitApi]]:
     """The host unit's name, and the APIs of it and of the units that the program uses. ``document``: the manifest."""
+    from match_core.board.document import parse_board
     from match_core.options import adapted_soc
 
     options = document["options"]
+    if "board" in document:
+        plugins.compose(parse_board(document["board"], f"board of {document['name']}"))
     soc = adapted_soc(plugins.soc(document["target"]), options["preset"] or None, tuple(options["memory"].items()))
     used = {node["unit"] for node in document["nodes"] if node["emitted"]} | {soc.host}
     return soc.host, {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}

@@ -14,7 +14,9 @@ from match_carfield.presets import DEFAULT_PRESET, PRESETS
 _SPATZ_PREFIX = "spatz_"
 
 #: 8-bit kernels requantise with 64-bit products (match_carfield_int8_core.h).
-_INT8_REQUANT = RequantSpec(multiplier_bits=32, multiplier_signed=True, product_bits=63, shift_max=62)
+_INT8_REQUANT = RequantSpec(
+    multiplier_bits=32, multiplier_signed=True, product_bits=63, shift_max=62, takes_both_types=True
+)
 
 #: Figures of the platform stand with the first unit, so that reports name each estimate once.
 PULP = Unit(

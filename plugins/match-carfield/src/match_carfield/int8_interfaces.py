@@ -1,7 +1,8 @@
-"""Kernel contexts of the 8-bit kernels: uint8 activations, int8 weights, requantisation with 64-bit products.
+"""Kernel contexts of the 8-bit kernels: 8-bit activations, int8 weights, requantisation with 64-bit products.
 
 Results are clip((sum * multiplier[k] + addend[k]) >> shift) between ``low`` and ``high``, with a 32-bit multiplier and
-a 64-bit addend per output channel; padding pixels hold ``pad_value``.
+a 64-bit addend per output channel; padding pixels hold ``pad_value``. Inputs are uint8, or int8 where ``input_signed``
+is 1.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ _WEIGHTED: _Operands = (
 _UNARY: _Operands = (("input", "input"), ("output", "output"))
 _WINDOW = (("input", "y"), ("input", "x"))
 _BOUNDS = ("shift", "low", "high")
+_SIGNED = "input_signed"
 _CONV = ("stride_y", "stride_x", "dilation_y", "dilation_x", "pad_value", *_BOUNDS)
 
 #: Convolution: weights [k][fy][fx][c], each row of a channel in whole words of 4 bytes. Scratch, if any, holds columns
 #: of inputs: two for each core, as long as a row of weights; without it inputs are read where they are.
-INT8_CONV2D = KernelInterface("int8_conv2d", _WEIGHTED, ("OY", "OX", "K", "C", "FY", "FX"), _WINDOW, _CONV)
+INT8_CONV2D = KernelInterface("int8_conv2d", _WEIGHTED, ("OY", "OX", "K", "C", "FY", "FX"), _WINDOW, (*_CONV, _SIGNED))
 #: Dense layer: the same with N rows of C inputs.
-INT8_LINEAR = KernelInterface("int8_linear", _WEIGHTED, ("N", "K", "C"), (), _BOUNDS)
+INT8_LINEAR = KernelInterface("int8_linear", _WEIGHTED, ("N", "K", "C"), (), (*_BOUNDS, _SIGNED))
 #: Channel by channel: weights [k][fy][fx].
 INT8_DEPTHWISE2D = KernelInterface("int8_depthwise2d", _WEIGHTED, ("OY", "OX", "K", "FY", "FX"), _WINDOW, _CONV)
 #: clip((a * multiplier_a + b * multiplier_b + addend) >> shift); the addend's halves are 32 bits each.
@@ -38,7 +40,7 @@ INT8_ADD = KernelInterface(
     (("input_a", "input"), ("input_b", "input"), ("output", "output")),
     ("Y", "X", "C"),
     (),
-    ("multiplier_a", "multiplier_b", "addend_low", "addend_high", *_BOUNDS),
+    ("multiplier_a", "multiplier_b", "addend_low", "addend_high", *_BOUNDS, _SIGNED),
 )
 #: ``average`` 1: the sum of the window / 2**shift, rounded to nearest, ties to even; 0: its largest pixel.
 INT8_POOL2D = KernelInterface(

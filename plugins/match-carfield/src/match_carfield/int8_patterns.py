@@ -9,7 +9,8 @@ from match_carfield import int8_structures as s
 from match_carfield import int8_workloads as w
 from match_carfield.rules import POOL_WINDOW
 
-_WEIGHTED = (rules.ACTIVATIONS, rules.WEIGHTS, rules.SIZES, rules.SHIFT, rules.PRODUCT)
+_LIMITS = (rules.WEIGHTS, rules.SIZES, rules.SHIFT, rules.PRODUCT)
+_WEIGHTED = (rules.SAME_ACTIVATIONS, *_LIMITS)
 
 INT8_PATTERNS = (
     Pattern(
@@ -23,7 +24,7 @@ INT8_PATTERNS = (
         "int8_depthwise2d",
         "8-bit depthwise convolution, average pooling included, with requantisation",
         s.CONV,
-        (*_WEIGHTED, rules.DEPTHWISE, rules.PLAIN_PAD),
+        (rules.ACTIVATIONS, *_LIMITS, rules.DEPTHWISE, rules.PLAIN_PAD),
         w.depthwise,
     ),
     Pattern("int8_linear", "8-bit dense layer with requantisation", s.DENSE, _WEIGHTED, w.linear),
@@ -31,7 +32,7 @@ INT8_PATTERNS = (
         "int8_add",
         "8-bit element-wise sum with requantisation",
         s.ADD,
-        (rules.ACTIVATIONS, rules.SAME_SHAPES, rules.PER_TENSOR, rules.SHIFT, rules.ADD_PRODUCT),
+        (rules.SAME_ACTIVATIONS, rules.SAME_SHAPES, rules.PER_TENSOR, rules.SHIFT, rules.ADD_PRODUCT),
         w.add,
     ),
     Pattern(

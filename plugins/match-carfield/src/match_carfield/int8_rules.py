@@ -19,12 +19,24 @@ _Objects = NDArray[np.object_]
 
 
 def _activations(match: Match) -> str | None:
-    names = [name for name in ("input", "input_a", "input_b") if match.has(name)]
-    found = sorted({np.dtype(match.tensor(name).dtype).name for name in names})
+    found = _input_types(match)
     return None if found == ["uint8"] else f"input is {', '.join(found)}"
 
 
+def _same_activations(match: Match) -> str | None:
+    found, result = _input_types(match), np.dtype(match.output.dtype).name
+    if found not in (["uint8"], ["int8"]):
+        return f"input is {', '.join(found)}"
+    return None if found == [result] else f"input is {found[0]}, the result {result}"
+
+
+def _input_types(match: Match) -> list[str]:
+    names = [name for name in ("input", "input_a", "input_b") if match.has(name)]
+    return sorted({np.dtype(match.tensor(name).dtype).name for name in names})
+
+
 ACTIVATIONS = Constraint("activations", "activations are uint8", _activations)
+SAME_ACTIVATIONS = Constraint("activations", "activations are uint8, or all int8", _same_activations)
 WEIGHTS = Constraint(
     "weights",
     "weights are int8",
@@ -41,10 +53,13 @@ SHIFT = Constraint("shift", f"the requantisation divides by 2**S with S of 0 to 
 
 
 def _sums(match: Match) -> tuple[_Objects, _Objects]:
-    """Smallest and largest sum per output channel for uint8 inputs, as Python integers."""
+    """Smallest and largest sum per output channel for any inputs of their type, as Python integers."""
     weight = match.const("weight").astype(np.int64)
     rows = (weight.T if match.has("dense") else weight).reshape(match.output.shape[-1], -1)
-    low, high = 255 * np.minimum(rows, 0).sum(1), 255 * np.maximum(rows, 0).sum(1)
+    negative, positive = np.minimum(rows, 0).sum(1), np.maximum(rows, 0).sum(1)
+    limits = np.iinfo(np.dtype(match.tensor("input").dtype))
+    least, most = int(limits.min), int(limits.max)
+    low, high = least * positive + most * negative, most * positive + least * negative
     return low.astype(object), high.astype(object)
 
 

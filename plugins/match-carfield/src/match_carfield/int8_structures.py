@@ -8,14 +8,14 @@ _REQUANT = ("multiplier", "addend", "divisor", "low", "high")
 
 
 def _requantised(op: Op) -> Op:
-    return Op("match.arith::RequantU8", "requant", (op, *(Const(name) for name in _REQUANT)))
+    return Op("match.arith::RequantU8|match.arith::RequantI8", "requant", (op, *(Const(name) for name in _REQUANT)))
 
 
 #: Convolution, its zero-point padding (if any) taken in.
 CONV = _requantised(Op("match.nhwc::ConvInteger", "conv", (Maybe(Op("Pad", "pad", (Any("input"),))), Const("weight"))))
 DENSE = _requantised(Op("MatMulInteger", "dense", (Any("input"), Const("weight"))))
 ADD = Op(
-    "match.arith::AddRequantU8",
+    "match.arith::AddRequantU8|match.arith::AddRequantI8",
     "add",
     (
         Any("input_a"),

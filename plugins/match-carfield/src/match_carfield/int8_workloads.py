@@ -32,6 +32,10 @@ def _bounds(match: Match) -> Geometry:
     return (("shift", s.shift(match)), ("low", s.number(match, "low")), ("high", s.number(match, "high")))
 
 
+def _sign(match: Match, capture: str = "input") -> Geometry:
+    return (("input_signed", int(np.dtype(match.tensor(capture).dtype) == np.int8)),)
+
+
 def _conv_geometry(match: Match) -> Geometry:
     (stride_y, stride_x), (dilation_y, dilation_x) = strides(match), dilations(match)
     return (
@@ -91,7 +95,9 @@ def conv(match: Match) -> Workload:
     )
     direct = fy * fx == 1 and not any(s.pads(match)) and strides(match) == (1, 1) and taps % _WORD_BYTES == 0
     scratch = () if direct else _columns(taps)
-    return Workload("int8_conv2d", dims, operands, prod(d.size for d in dims), _conv_geometry(match), scratch)
+    return Workload(
+        "int8_conv2d", dims, operands, prod(d.size for d in dims), (*_conv_geometry(match), *_sign(match)), scratch
+    )
 
 
 def depthwise(match: Match) -> Workload:
@@ -116,7 +122,9 @@ def linear(match: Match) -> Workload:
     dims = (Dim("N", n.size), Dim("K", out_features), Dim("C", in_features, tileable=False))
     operands = _weighted((n, _axis("c", in_features)), (k, Axis("tap", row_bytes(in_features))), (n, k))
     scratch = _columns(in_features) if in_features % _WORD_BYTES else ()
-    return Workload("int8_linear", dims, operands, prod(d.size for d in dims), _bounds(match), scratch)
+    return Workload(
+        "int8_linear", dims, operands, prod(d.size for d in dims), (*_bounds(match), *_sign(match)), scratch
+    )
 
 
 def add(match: Match) -> Workload:
@@ -130,6 +138,7 @@ def add(match: Match) -> Workload:
         ("addend_low", int(np.uint32(addend & 0xFFFFFFFF).astype(np.int32))),
         ("addend_high", addend >> 32),
         *_bounds(match),
+        *_sign(match, "input_a"),
     )
     names = (("input_a", "input"), ("input_b", "input"), ("output", "output"))
     operands = tuple(Operand(name, role, axes) for name, role in names)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from match_core import CostModel, Hardware, Pass, Pattern, Soc, Unit, UnitApi
 
 match_contract = 1
+match_conformance = "match_gap9.conformance"
 _UNITS = ("cluster", "ne16")
 
 
@@ -24,7 +25,7 @@ def match_hardware() -> Hardware:
 @hookimpl
 def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     """The rewriting of bounds that the kernels do not have."""
-    if soc.name != "gap9":
+    if not set(_UNITS) & set(soc.units):
         return ()
     from match_gap9.split_saturation import SPLIT_SATURATION
 

@@ -25,6 +25,7 @@ typedef struct {
     int32_t stride_y, stride_x, dilation_y, dilation_x, pad_value, low, high;
     uint32_t shift;
     int direct; /* inputs are read where they are */
+    int input_signed;
 } layer_t;
 
 static void gather(const layer_t *l, uint32_t pixel, uint8_t *column)
@@ -59,8 +60,8 @@ static const uint8_t *column_of(const layer_t *l, uint32_t pixel, uint32_t which
 }
 
 /* Channels first to first + 3 of `count` pixels (1 or 2) with columns xa, xb and outputs a, b. */
-static inline void block(const layer_t *l, uint32_t first, uint32_t count, const uint8_t *xa, const uint8_t *xb,
-                         uint8_t *a, uint8_t *b)
+static inline void block(const layer_t *l, uint32_t first, uint32_t count, int input_signed, const uint8_t *xa,
+                         const uint8_t *xb, uint8_t *a, uint8_t *b)
 {
     int32_t sums[BLOCK_CHANNELS][BLOCK_PIXELS] = {{0}};
     uint32_t channels[BLOCK_CHANNELS];
@@ -71,9 +72,9 @@ static inline void block(const layer_t *l, uint32_t first, uint32_t count, const
     }
     for (uint32_t at = 0u; at < l->words * MATCH_CARFIELD_WORD_BYTES; at += MATCH_CARFIELD_WORD_BYTES) {
         for (uint32_t i = 0u; i < BLOCK_CHANNELS; i++) {
-            sums[i][0] = match_carfield_dot(xa + at, weights[i] + at, sums[i][0]);
+            sums[i][0] = match_carfield_dot(xa + at, weights[i] + at, sums[i][0], input_signed);
             if (count == BLOCK_PIXELS) {
-                sums[i][1] = match_carfield_dot(xb + at, weights[i] + at, sums[i][1]);
+                sums[i][1] = match_carfield_dot(xb + at, weights[i] + at, sums[i][1], input_signed);
             }
         }
     }
@@ -88,7 +89,7 @@ static inline void block(const layer_t *l, uint32_t first, uint32_t count, const
     }
 }
 
-static void blocks(const layer_t *l)
+static inline void blocks(const layer_t *l, int input_signed)
 {
     const uint32_t side = (l->pixels > 1u) ? BLOCK_PIXELS : 1u;
     const uint32_t quads = (l->channels + BLOCK_CHANNELS - 1u) / BLOCK_CHANNELS;
@@ -106,9 +107,9 @@ static void blocks(const layer_t *l)
             b = l->output + second * l->channels;
         }
         if (side == BLOCK_PIXELS) {
-            block(l, quad * BLOCK_CHANNELS, BLOCK_PIXELS, xa, xb, a, b);
+            block(l, quad * BLOCK_CHANNELS, BLOCK_PIXELS, input_signed, xa, xb, a, b);
         } else {
-            block(l, quad * BLOCK_CHANNELS, 1u, xa, xb, a, b);
+            block(l, quad * BLOCK_CHANNELS, 1u, input_signed, xa, xb, a, b);
         }
         quad++;
         fresh = (quad == quads);
@@ -116,6 +117,16 @@ static void blocks(const layer_t *l)
             quad = 0u;
             group++;
         }
+    }
+}
+
+/* The sign is a constant inside of each. */
+static void compute(const layer_t *l)
+{
+    if (l->input_signed) {
+        blocks(l, 1);
+    } else {
+        blocks(l, 0);
     }
 }
 
@@ -134,8 +145,9 @@ static void conv2d_core(void *tile)
         .pad_x = t->input_x_pad_before, .words = words_of(t->fy * t->fx * t->c), .stride_y = t->stride_y,
         .stride_x = t->stride_x, .dilation_y = t->dilation_y, .dilation_x = t->dilation_x, .pad_value = t->pad_value,
         .low = t->low, .high = t->high, .shift = (uint32_t)t->shift, .direct = t->scratch == NULL,
+        .input_signed = t->input_signed != 0,
     };
-    blocks(&l);
+    compute(&l);
 }
 
 static void linear_core(void *tile)
@@ -146,8 +158,9 @@ static void linear_core(void *tile)
         .scratch = t->scratch, .pixels = t->n, .width = t->n, .channels = t->k, .inputs = t->c, .fy = 1u, .fx = 1u,
         .input_y = 1u, .input_x = t->n, .words = words_of(t->c), .stride_y = 1, .stride_x = 1, .dilation_y = 1,
         .dilation_x = 1, .low = t->low, .high = t->high, .shift = (uint32_t)t->shift, .direct = t->scratch == NULL,
+        .input_signed = t->input_signed != 0,
     };
-    blocks(&l);
+    compute(&l);
 }
 
 void match_carfield_pulp_int8_conv2d(const match_int8_conv2d_t *tile)

@@ -29,7 +29,7 @@ static inline uint32_t match_carfield_least(uint32_t a, uint32_t b)
     return (a < b) ? a : b;
 }
 
-/* clip((sum * multiplier + addend) >> shift). */
+/* clip((sum * multiplier + addend) >> shift), as a byte: the bounds say whether it has a sign. */
 static inline uint8_t match_carfield_requant(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift,
                                              int32_t low, int32_t high)
 {
@@ -37,16 +37,23 @@ static inline uint8_t match_carfield_requant(int32_t sum, int32_t multiplier, in
     return (uint8_t)((value < low) ? low : ((value > high) ? high : value));
 }
 
-/* sum + products of four values: unsigned inputs, signed weights, both at multiples of four. */
-static inline int32_t match_carfield_dot(const uint8_t *x, const int8_t *weight, int32_t sum)
+/* sum + products of four values, with and without a sign, and signed weights, both at multiples of four. */
+static inline int32_t match_carfield_dot(const uint8_t *x, const int8_t *weight, int32_t sum, int input_signed)
 {
 #ifdef MATCH_CARFIELD_XPULP
     typedef uint8_t unsigned_bytes __attribute__((vector_size(4)));
     typedef int8_t signed_bytes __attribute__((vector_size(4)));
     const unsigned_bytes *const inputs = (const void *)x;
     const signed_bytes *const weights = (const void *)weight;
+    if (input_signed) {
+        return __builtin_pulp_sdotsp4((signed_bytes)*inputs, *weights, sum);
+    }
     return __builtin_pulp_sdotusp4(*inputs, *weights, sum);
 #else
+    if (input_signed) {
+        const int8_t *const s = (const int8_t *)x;
+        return sum + s[0] * weight[0] + s[1] * weight[1] + s[2] * weight[2] + s[3] * weight[3];
+    }
     return sum + x[0] * weight[0] + x[1] * weight[1] + x[2] * weight[2] + x[3] * weight[3];
 #endif
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 
-from match_ita.constants import values
+from match_ita.constants import preset_of, values
 from match_ita.passes.attention_build import attention
 from match_ita.passes.attention_exact import exact
 from match_ita.passes.attention_match import NotAttentionError, heads_of, softmaxes
@@ -58,7 +58,7 @@ def run_attention(model: Model, context: PassContext) -> Model:
 
 def _softmax_of(context: PassContext) -> ItaMax:
     """The softmax of the chosen preset."""
-    figures = values(context.soc.preset)
+    figures = values(preset_of(context.soc))
     return ItaMax(figures["softmax_shift"], figures["softmax_numerator"])
 
 

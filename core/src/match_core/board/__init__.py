@@ -1,0 +1,1 @@
+"""Board files: one Soc composed of units of several packages (docs/boards.md)."""

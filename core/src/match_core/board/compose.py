@@ -1,0 +1,140 @@
+"""From a board file to a Soc: units looked up by name, memories and links taken over or new, all of it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from match_core.board.errors import names_error, unit_error
+from match_core.board.memories import MemoryNames, composed_links, composed_memories
+from match_core.board.reach import check_reach
+from match_core.hardware import Constant, Soc, Unit
+
+if TYPE_CHECKING:
+    from match_core.board.document import BoardDocument, UnitEntry
+    from match_core.forms import Form
+    from match_core.plugin.targets import Owned, Targets
+
+
+@dataclass(frozen=True)
+class Board:
+    """A composed Soc and its units. ``packages``: for each unit, the names that its package has for memories of the
+    board, where they differ. ``text``: the board file, which programs keep."""
+
+    soc: Soc
+    units: tuple[Unit, ...]
+    packages: Mapping[str, Mapping[str, str]]
+    text: str
+
+
+def compose(document: BoardDocument, targets: Targets) -> Board:
+    """The board that a file describes, with what the installed packages define. UsageError MATCH-U061 (units),
+    MATCH-U062 (memories, links), MATCH-U063 (a unit that does not reach its memories), MATCH-U064 (names)."""
+    if document.name in targets.socs:
+        owner = targets.socs[document.name].owner
+        raise names_error(document, f"{document.name} is a target of {owner.distribution}", "choose another name")
+    owned = [_unit(document, entry, targets) for entry in document.units]
+    _check_names(document)
+    socs = {name: targets.socs[name].item for name in dict.fromkeys(e.soc for e in document.units if e.soc)}
+    names = MemoryNames(document, targets)
+    memories = composed_memories(document, targets)
+    units = tuple(names.moved(found.item, entry.name) for found, entry in zip(owned, document.units, strict=True))
+    presets = tuple(dict.fromkeys(preset for soc in socs.values() for preset in soc.presets))
+    soc = Soc(
+        name=document.name,
+        description=document.description,
+        host=document.host,
+        units=tuple(unit.name for unit in units),
+        memories=memories,
+        links=composed_links(document, targets, names),
+        home=document.home,
+        clock_hz=_clock(document, targets),
+        notes=(*document.notes, *_notes(document, socs)),
+        presets=presets,
+        preset="",
+        store=document.store or None,
+        overflow=document.overflow or None,
+        forms=_forms(document, socs.values()),
+        host_machine=document.host_machine or _machine(socs.values()),
+    )
+    packages = {unit.name: names.package_names(unit.name) for unit in units}
+    check_reach(document, soc, units, {entry.name: socs[entry.soc] for entry in document.units if entry.soc}, packages)
+    return Board(soc, units, packages, document.text)
+
+
+def _unit(document: BoardDocument, entry: UnitEntry, targets: Targets) -> Owned[Unit]:
+    from match_core.plugin.choose import raise_clash
+
+    found = targets.units.get(entry.name)
+    if found is None:
+        raise_clash(targets.clashes, "unit", entry.name, f"board {document.name} cannot be used")
+        close = get_close_matches(entry.name, targets.units, n=1)
+        help_ = (*(f"did you mean {name}?" for name in close), *_install(entry))
+        known = ", ".join(targets.units) or "none"
+        raise unit_error(document, entry.name, f"no package in use defines it; known units: {known}", *help_)
+    owner = found.owner
+    if entry.package and entry.package != owner.distribution:
+        raise unit_error(
+            document,
+            entry.name,
+            f"it is of {owner.distribution} {owner.version}, the board wants {entry.package}",
+            *_install(entry),
+            f'write package = "{owner.distribution}"',
+        )
+    if entry.soc and (entry.soc not in targets.socs or entry.name not in targets.socs[entry.soc].item.units):
+        having = [name for name, soc in targets.socs.items() if entry.name in soc.item.units]
+        why = f"the Soc {entry.soc!r} has no such unit; Socs that have it: {', '.join(having) or 'none'}"
+        raise unit_error(document, entry.name, why, *(f'write soc = "{name}"' for name in having))
+    return found
+
+
+def _install(entry: UnitEntry) -> tuple[str, ...]:
+    return (f"install it: pip install {entry.package}",) if entry.package else ("install the package that defines it",)
+
+
+def _check_names(document: BoardDocument) -> None:
+    units = [entry.name for entry in document.units]
+    for name in units:
+        if units.count(name) > 1:
+            raise unit_error(document, name, f"it is listed {units.count(name)} times", "list each unit once")
+    if document.host not in units:
+        why = f"it is the host, but the board's units are {', '.join(units)}"
+        raise unit_error(document, document.host, why, f'add [[units]] with name = "{document.host}"')
+
+
+def _clock(document: BoardDocument, targets: Targets) -> Constant | None:
+    entry = document.clock
+    if entry is None:
+        return None
+    if not entry.origin:
+        return Constant("clock_hz", entry.hz, "Hz", entry.source, entry.estimate)
+    if entry.origin not in targets.socs:
+        known = ", ".join(targets.socs)
+        raise names_error(document, f"the clock is from {entry.origin!r}; Socs are {known}", "name an installed Soc")
+    return targets.socs[entry.origin].item.clock_hz
+
+
+def _notes(document: BoardDocument, socs: Mapping[str, Soc]) -> tuple[str, ...]:
+    """What the packages say of their chips holds for their units here too."""
+    told = [f"{name}: {note}" for name, soc in socs.items() for note in soc.notes]
+    links = [f"Link {link.name}: {link.source}" for link in document.links if link.source]
+    clocks = {name: soc.clock_hz.value for name, soc in socs.items() if soc.clock_hz is not None}
+    if len(set(clocks.values())) > 1:
+        figures = ", ".join(f"{name} {hz / 1e6:g} MHz" for name, hz in clocks.items())
+        told.append(f"Cycles of all units count alike, though their Socs have clocks of their own: {figures}.")
+    return ("Units run one after another; nothing says what signals between them cost.", *links, *told)
+
+
+def _forms(document: BoardDocument, socs: Iterable[Soc]) -> tuple[Form, ...]:
+    forms: dict[str, Form] = {}
+    for soc in socs:
+        for form in soc.forms:
+            if forms.setdefault(form.name, form) != form:
+                raise names_error(document, f"two Socs have a form {form.name}", "leave the units of one of them out")
+    return tuple(forms.values())
+
+
+def _machine(socs: Iterable[Soc]) -> str:
+    return next((soc.host_machine for soc in socs if soc.host_machine), "")

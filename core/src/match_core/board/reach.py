@@ -1,0 +1,50 @@
+"""Whether every unit of a board reaches what its programs need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from match_core.board.errors import memory_error, reach_error
+
+if TYPE_CHECKING:
+    from match_core.board.document import BoardDocument
+    from match_core.hardware import Soc, Unit
+
+
+def check_reach(
+    board: BoardDocument,
+    soc: Soc,
+    units: Sequence[Unit],
+    origins: Mapping[str, Soc],
+    packages: Mapping[str, Mapping[str, str]],
+) -> None:
+    """UsageError MATCH-U063 for a unit without its memory, without a link from there to the home memory, or without a
+    way to the store; MATCH-U062 for a local memory that is larger than its package knows it. ``origins``: the Soc that
+    each unit is taken from; ``packages``: what its package calls memories of the board, where the names differ."""
+    known = [memory.name for memory in soc.memories]
+    for unit in units:
+        for name in dict.fromkeys(m for m in (unit.memory, *(memory for _, memory in unit.private)) if m):
+            if name not in known:
+                help_ = (
+                    'add it, for example: [[memories]] from = "SOC.MEMORY"',
+                    'or name it: memories = {THERE = "HERE"}',
+                )
+                raise reach_error(board, unit.name, f"it works in {name!r}; the board has {', '.join(known)}", *help_)
+            if soc.link_between(name, soc.home) is None:
+                why = f"no link joins its memory {name} and the home memory {soc.home}"
+                raise reach_error(board, unit.name, why, 'add [[links]], for example from = "SOC.LINK"')
+        origin = origins.get(unit.name)
+        if unit.memory and soc.store is not None and (origin is None or origin.store is None):
+            why = f"the board streams constants from {soc.store}, which the package of {unit.name} does not know"
+            raise reach_error(board, unit.name, why, "leave out store", f"leave out unit {unit.name}")
+        if unit.memory and origin is not None:
+            _check_size(board, soc, unit, unit.memory, origin, packages[unit.name].get(unit.memory, unit.memory))
+
+
+def _check_size(board: BoardDocument, soc: Soc, unit: Unit, memory: str, origin: Soc, there: str) -> None:
+    most = next((m.size_bytes for m in origin.memories if m.name == there), None)
+    size = soc.memory(memory).size_bytes
+    if most is not None and size > most:
+        why = f"it has {size} bytes; the package of {unit.name} knows {most}"
+        raise memory_error(board, f"memory {memory}", why, f"give {most} bytes or fewer")
