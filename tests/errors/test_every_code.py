@@ -24,6 +24,7 @@ from onnx import TensorProto, helper
 from tests.conftest import ROOT
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
+from tests.tflite_files.builder import one_operator, saved
 
 if TYPE_CHECKING:
     import subprocess
@@ -105,6 +106,16 @@ def _unimportable(folder: Path) -> list[str | Path]:
     return _model()(folder)
 
 
+def _tflite(content: bytes) -> Callable[[Path], list[str | Path]]:
+    return lambda folder: ["check", saved(folder / "model.tflite", content), "-t", "host", "--quiet"]
+
+
+def _without_tflite(folder: Path) -> list[str | Path]:
+    (folder / "site").mkdir()
+    (folder / "site" / "tflite.py").write_text("raise ImportError('no such library')\n", encoding="utf-8")
+    return _tflite(one_operator("RELU"))(folder)
+
+
 def _unwritable(folder: Path) -> list[str | Path]:
     arrays = _arrays(folder, x=np.zeros((1, 8), np.float32))
     return ["run", folder / "out", "--inputs", arrays, "--outputs", folder / "no" / "y.npz"]
@@ -117,6 +128,10 @@ CASES = {
     "functions_too_deep": Case("MATCH-F016", 1, _compiled(models.deep_functions, "-t", "host")),
     "loop_too_long": Case("MATCH-F018", 1, _compiled(models.long_loop, "-t", "host")),
     "random_numbers": Case("MATCH-F019", 1, _compiled(models.random_numbers, "-t", "host")),
+    "tflite_not_installed": Case("MATCH-F020", 1, _without_tflite, variables=(("PYTHONPATH", "FOLDER/site"),)),
+    "tflite_damaged": Case("MATCH-F021", 1, _tflite(one_operator("RELU")[:150])),
+    "tflite_operator": Case("MATCH-F022", 1, _tflite(one_operator("UNIDIRECTIONAL_SEQUENCE_LSTM"))),
+    "tflite_tensor": Case("MATCH-F023", 1, _tflite(one_operator("RELU", variable=True))),
     "no_runtime": Case("MATCH-R001", 1, _unimportable, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "not_quantisable": Case("MATCH-R004", 1, _quantise(models.wide_convolution)),
     "no_compiler": Case("MATCH-T001", 1, _run(x=ZEROS), program=True, variables=(("CC", "no-such-compiler"),)),

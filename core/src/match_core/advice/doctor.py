@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +33,8 @@ _NEEDED = (
     "rich",
     "typer",
 )
+#: Distributions of optional extras: what they are needed for, and the extra.
+_OPTIONAL = (("tflite", "read TFLite files", "match-core[tflite]"),)
 #: Programs that tests and ports use; none is needed to compile a model.
 _TOOLS = (
     ("riscv64-unknown-elf-gcc", "build programs for bare RISC-V harts"),
@@ -56,6 +58,7 @@ def examine(plugins: Plugins) -> tuple[Finding, ...]:
     return (
         Finding("python", "ok", f"{platform.python_version()} at {sys.executable}"),
         *(_distribution(name) for name in _NEEDED),
+        *(_extra(*extra) for extra in _OPTIONAL),
         *_compiler(),
         _cache(),
         *_targets(plugins),
@@ -68,6 +71,13 @@ def _distribution(name: str) -> Finding:
         return Finding(name, "ok", version(name))
     except PackageNotFoundError:
         return Finding(name, "missing", "not installed", help=f"pip install {name}")
+
+
+def _extra(name: str, use: str, extra: str) -> Finding:
+    found = _distribution(name)
+    if found.status == "ok":
+        return replace(found, needed=False)
+    return Finding(name, "missing", f"not installed; needed to {use}", False, f"pip install '{extra}'")
 
 
 def _compiler() -> Iterator[Finding]:

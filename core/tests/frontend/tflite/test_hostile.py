@@ -19,7 +19,7 @@ from match_core.frontend.load import model_from_proto
 from match_core.frontend.tflite.convert import is_tflite, tflite_to_onnx
 
 from tests.examples import examples
-from tests.tflite_files.builder import TfliteBuilder, one_operator, quantised_network
+from tests.tflite_files.builder import POOL, VALID, TfliteBuilder, one_operator, quantised_network
 
 WHOLE = quantised_network()
 
@@ -159,6 +159,26 @@ def no_image(b: TfliteBuilder) -> tuple[list[int], list[int]]:
     return [x], [y]
 
 
+def flat_image(b: TfliteBuilder) -> tuple[list[int], list[int]]:
+    x, y = b.tensor("x", (1, 4, 4, 1)), b.tensor("y", (1, 4))
+    b.operator("MAX_POOL_2D", [x], [y], ("Pool2DOptions", {**POOL, "Padding": VALID}))
+    return [x], [y]
+
+
+def wrong_fold(b: TfliteBuilder) -> tuple[list[int], list[int]]:
+    x, y, z = b.tensor("x", (1, 4)), b.tensor("y", (3, 4)), b.tensor("z", (1, 3))
+    b.operator("DEQUANTIZE", [b.constant("w", np.ones((2, 4), np.float16))], [y])
+    b.operator("FULLY_CONNECTED", [x, y], [z], ("FullyConnectedOptions", {}))
+    return [x], [z]
+
+
+def result_out_of_reach(b: TfliteBuilder) -> tuple[list[int], list[int]]:
+    x, y = b.tensor("x", (1, 2, 2, 1)), b.tensor("y", (1, 9, 9, 1))
+    shape, w = b.constant("shape", np.array([1, 9, 9, 1], np.int32)), b.constant("w", np.ones((1, 2, 2, 1), np.float32))
+    b.operator("TRANSPOSE_CONV", [shape, w, x], [y], ("TransposeConvOptions", {"StrideH": 2, "StrideW": 2}))
+    return [x], [y]
+
+
 Make = Callable[[TfliteBuilder], tuple[list[int], list[int]]]
 
 
@@ -177,6 +197,9 @@ Make = Callable[[TfliteBuilder], tuple[list[int], list[int]]]
         wrong_scale,
         three_scales,
         no_image,
+        flat_image,
+        wrong_fold,
+        result_out_of_reach,
     ],
 )
 def test_contradictions(make: Make) -> None:

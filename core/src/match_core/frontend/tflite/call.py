@@ -129,8 +129,23 @@ class Call:
         name = self.graph.constant(f"{tensor.name}_weights" if moved else tensor.name, values.transpose(order))
         if tensor.index in self.graph.folded or tensor.quantisation is None:
             return name
-        parameters, attributes = self.graph.parameters(tensor, order.index(tensor.quantisation.axis % tensor.rank))
+        axis = None if tensor.quantisation.per_tensor else order.index(tensor.quantisation.axis)
+        parameters, attributes = self.graph.parameters(tensor, axis)
         return self.graph.fresh("DequantizeLinear", [name, *parameters], **attributes)
+
+    def fold(self, values: NDArray[np.generic]) -> None:
+        """The result is known without running anything. Errors: MATCH-F021 (it has another shape)."""
+        tensor = self.output()
+        if values.shape != tensor.shape:
+            raise damaged(self.where, f"values of shape {list(values.shape)[:8]} for {list(tensor.shape)[:8]}")
+        self.graph.folded[tensor.index] = values
+
+    def reshaped(self, name: str, size: int, position: int = 0) -> str:
+        """``size`` values in the shape of a result. Errors: MATCH-F021 (it has another number)."""
+        tensor = self.output(position)
+        if size != tensor.size:
+            raise damaged(self.where, f"{size} values become a tensor of {tensor.size}")
+        return self.graph.reshape(name, list(tensor.shape))
 
     def node(self, op_type: str, inputs: list[str], **attributes: Any) -> str:
         """Append a node; the name of its result."""
@@ -147,6 +162,8 @@ class Call:
     def give(self, name: str, planes: bool = False, position: int = 0) -> None:
         """``name``, the last node's result, holds the values of a result as they are stored."""
         tensor = self.output(position)
+        if planes and tensor.rank != 4:
+            raise damaged(self.where, f"{self.operator.kind} gives an image, its result has {tensor.rank} axes")
         result = self.graph.value_name(tensor.index, planes)
         last = self.graph.last_node()
         if last is not None and list(last.output) == [name]:

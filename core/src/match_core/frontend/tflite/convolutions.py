@@ -42,9 +42,13 @@ def transposed(call: Call) -> None:
     """TRANSPOSE_CONV: inputs are the result's shape, filters, image, bias. The shape is taken from the result."""
     kernel = _image(call, 1)[1:3]
     strides = _strides(call)
+    if call.output().rank != 4:
+        raise damaged(call.where, f"its result has {call.output().rank} axes instead of 4")
     sizes = zip(_image(call, 2)[1:3], call.output().shape[1:3], kernel, strides, strict=True)
     # What the filters reach beyond the result is cut off, what they do not reach stays empty.
     beyond = [(length - 1) * stride + taps - result for length, result, taps, stride in sizes]
+    if any(-size >= stride for size, stride in zip(beyond, strides, strict=True)):
+        raise damaged(call.where, f"its result is {-min(beyond)} pixels larger than filters and strides reach")
     cut = [max(size, 0) for size in beyond]
     attributes: dict[str, Any] = {
         "kernel_shape": list(kernel),
@@ -126,7 +130,8 @@ def mean_over_image(call: Call, kept: bool) -> None:
     if kept:
         call.give_real(result, planes=True)
         return
-    call.give(call.graph.reshape(call.quantised(result, tensor), list(tensor.shape)))
+    image = call.input(0).shape
+    call.give(call.reshaped(call.quantised(result, tensor), image[0] * image[3]))
 
 
 def pad(call: Call) -> None:

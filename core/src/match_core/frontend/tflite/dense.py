@@ -21,9 +21,7 @@ def fully_connected(call: Call) -> None:
         x = call.graph.reshape(x, [rows, depth])
     inputs = [call.dequantised(x, call.input(0)), call.weights(1), *bias_of(call, 2)]
     product = call.quantised(call.activated(call.node("Gemm", inputs, transB=1)), result)
-    if result.shape != (rows, columns):
-        product = call.graph.reshape(product, list(result.shape))
-    call.give(product)
+    call.give(product if result.shape == (rows, columns) else call.reshaped(product, rows * columns))
 
 
 def batch_matmul(call: Call) -> None:

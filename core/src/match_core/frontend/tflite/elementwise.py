@@ -88,10 +88,10 @@ def dequantize(call: Call) -> None:
             planes = call.is_planes(0)
             call.give(call.node("Cast", [call.stored(0, planes)], to=_onnx_type(np.dtype(np.float32))), planes)
         else:
-            call.graph.folded[call.output().index] = values.astype(np.float32)
+            call.fold(values.astype(np.float32))
     elif values is not None and quantisation is not None and quantisation.per_tensor:
         steps = (values.astype(np.int64) - quantisation.zero_points).astype(np.float32)
-        call.graph.folded[call.output().index] = steps * quantisation.scales
+        call.fold(steps * quantisation.scales)
     else:
         planes = call.is_planes(0)
         call.give(call.real(0, planes), planes)

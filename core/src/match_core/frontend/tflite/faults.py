@@ -24,7 +24,7 @@ def unsupported(kind: str, where: str, why: str, *help_lines: str) -> ModelError
         f"the TFLite operator {comment_text(kind)} is not supported",
         where,
         why,
-        (*help_lines, "or export the network to ONNX"),
+        (*help_lines, "or export the network to ONNX" if help_lines else "export the network to ONNX"),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from match_core.frontend.tflite.call import Call, axis_of
@@ -11,11 +13,9 @@ from match_core.frontend.tflite.graph import FROM_PLANES, TO_PLANES
 
 def reshape(call: Call) -> None:
     """RESHAPE, SQUEEZE, EXPAND_DIMS: the result's shape is in the file."""
-    if call.input(0).size != call.output().size:
-        raise damaged(call.where, f"{call.input(0).size} elements become {call.output().size}")
     flat, same = call.graph.read_flat(call.index(0)), call.same_values()
-    name = call.graph.reshape(flat if same else call.dequantised(flat, call.input(0)), list(call.output().shape))
-    call.give_moved(name, same)
+    values = flat if same else call.dequantised(flat, call.input(0))
+    call.give_moved(call.reshaped(values, call.input(0).size), same)
 
 
 def transpose(call: Call) -> None:
@@ -109,7 +109,8 @@ def _cut(call: Call, position: int, bounds: tuple[list[int], list[int], list[int
         return
     if planes:
         name = call.node("Transpose", [name], perm=list(FROM_PLANES))
-    call.give_moved(call.graph.reshape(name, list(result.shape)), same, position=part)
+    taken = prod(len(range(b, e if e >= 0 else -1, s)) for b, e, s in zip(*bounds, strict=True))
+    call.give_moved(call.reshaped(name, taken, part), same, position=part)
 
 
 def slice_(call: Call) -> None:
@@ -178,12 +179,12 @@ def broadcast_to(call: Call) -> None:
 
 def shape(call: Call) -> None:
     """SHAPE: sizes are in the file."""
-    call.graph.folded[call.output().index] = np.array(call.input(0).shape, call.output().dtype)
+    call.fold(np.array(call.input(0).shape, call.output().dtype))
 
 
 def rank(call: Call) -> None:
     """RANK."""
-    call.graph.folded[call.output().index] = np.array(call.input(0).rank, call.output().dtype)
+    call.fold(np.array(call.input(0).rank, call.output().dtype))
 
 
 def _single(call: Call, position: int, what: str) -> int:

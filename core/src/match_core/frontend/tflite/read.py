@@ -45,17 +45,17 @@ def read_file(content: bytes, source: str) -> File:
     Errors: ModelError MATCH-F021 (the bytes contradict themselves), MATCH-F023 (a tensor of a type that has no
     counterpart, sparse, or kept between runs).
     """
-    with _guarded(source):
+    with _guarded(content, source):
         return _Reader(content, source).file()
 
 
 @contextmanager
-def _guarded(source: str) -> Iterator[None]:
+def _guarded(content: bytes, source: str) -> Iterator[None]:
     """The package that reads the format raises these where an offset leads out of the bytes."""
     try:
         yield
     except (struct.error, IndexError, TypeError, ValueError, OverflowError, AssertionError) as error:
-        raise damaged(source, f"an offset or a count leads out of the file: {str(error)[:200]}") from error
+        raise damaged(source, f"an offset or a count leads out of its {len(content)} bytes") from error
 
 
 class _Reader:
