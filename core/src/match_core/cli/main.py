@@ -19,12 +19,14 @@ from match_core.cli.diff import diff_command
 from match_core.cli.doctor import doctor_command
 from match_core.cli.explain import explain_command
 from match_core.cli.fit import fit_command
+from match_core.cli.new_target import new_target_command
 from match_core.cli.plugins import plugins_command
 from match_core.cli.quantize import quantize_command
 from match_core.cli.report import report_command
 from match_core.cli.run import run_command
 from match_core.cli.targets import targets_command
 from match_core.cli.terminal import Terminal, prepare_streams
+from match_core.cli.test_target import test_target_command
 from match_core.cli.verify import verify_command
 from match_core.errors import MatchError, UsageError
 
@@ -64,6 +66,8 @@ app.command("quantize")(quantize_command)
 app.command("targets")(targets_command)
 app.command("plugins")(plugins_command)
 app.command("doctor")(doctor_command)
+app.command("new-target")(new_target_command)
+app.command("test-target")(test_target_command)
 
 
 def _show_version(value: bool) -> None:

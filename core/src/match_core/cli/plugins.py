@@ -15,18 +15,23 @@ def plugins_command(json: JsonOption = False) -> int:
 
     Example: MATCH_DISABLE_PLUGINS=match-chip match plugins
     """
+    from match_core.plugin.badge import shipped_badge
     from match_core.plugin.markers import CONTRACT_VERSION
 
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
             rows = plugins.plugins()
             faults = plugins.faults
+        badges = [shipped_badge(row.distribution, row.name) for row in rows]
         terminal.document(
             {
                 "schema": "match.plugins",
                 "schema_version": 1,
                 "contract": CONTRACT_VERSION,
-                "plugins": [row.as_json() for row in rows],
+                "plugins": [
+                    {**row.as_json(), "conformance": badge.as_json() if badge is not None else None}
+                    for row, badge in zip(rows, badges, strict=True)
+                ],
                 "faults": [fault.as_json() for fault in faults],
             }
         )
@@ -37,8 +42,10 @@ def plugins_command(json: JsonOption = False) -> int:
                 row.status,
                 ", ".join(row.targets) or "-",
                 ", ".join(hook.removeprefix("match_") for hook in row.hooks) or "-",
+                badge.state(row.version, CONTRACT_VERSION) if badge is not None else "-",
             )
-            for row in rows
+            for row, badge in zip(rows, badges, strict=True)
         ]
-        terminal.table(Table("plugins", ("name", "package", "status", "targets", "hooks"), shown))
+        columns = ("name", "package", "status", "targets", "hooks", "conformance")
+        terminal.table(Table("plugins", columns, shown))
     return 0

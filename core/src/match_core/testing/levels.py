@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from match_core.plugin.badge import Badge
 from match_core.testing.cases import costs, describes, errors, loads, patterns, programs, repeats, schedules
 from match_core.testing.findings import Case, Outcome
 
@@ -33,3 +36,15 @@ def levels_passed(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
             break
         passed.append(level)
     return tuple(passed)
+
+
+def badge_from(package: str, version: str, outcomes: Sequence[Outcome]) -> Badge:
+    """What the outcomes of all cases come to."""
+    from match_core import CONTRACT_VERSION, __version__
+
+    counts = {
+        status: sum(outcome.status == status for outcome in outcomes) for status in ("passed", "failed", "skipped")
+    }
+    targets = tuple(dict.fromkeys(outcome.target for outcome in outcomes if outcome.target))
+    levels = levels_passed(tuple(outcomes))
+    return Badge(package, version, CONTRACT_VERSION, __version__, targets, levels, len(LEVELS), **counts)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from match_core.plugin.places import installed, module_of
 from match_core.testing.capabilities import Capabilities
 
 ATTRIBUTE = "match_conformance"
@@ -24,16 +23,9 @@ class Description:
     licence: str
 
 
-def _installed(name: str) -> Distribution | None:
-    try:
-        return distribution(name)
-    except PackageNotFoundError:
-        return None
-
-
 def description_of(name: str) -> Description | None:
     """The metadata of an installed package."""
-    found = _installed(name)
+    found = installed(name)
     if found is None or found.metadata is None:
         return None
     fields = {
@@ -46,26 +38,11 @@ def description_of(name: str) -> Description | None:
 
 def project_of(name: str) -> Path | None:
     """The folder that the package was installed from, where it was a folder of this machine (PEP 610)."""
-    found = _installed(name)
+    found = installed(name)
     text = found.read_text("direct_url.json") if found is not None else None
     url = json.loads(text).get("url", "") if text else ""
     folder = Path(unquote(urlparse(url).path)) if url.startswith("file:") else None
     return folder if folder is not None and folder.is_dir() else None
-
-
-def module_of(name: str, plugin: str) -> str:
-    """The module of a plugin's entry point."""
-    found = _installed(name)
-    points = found.entry_points if found is not None else ()
-    return next((p.module for p in points if p.group == "match.plugins" and p.name == plugin), "match_core")
-
-
-def import_folder(name: str, plugin: str) -> Path | None:
-    """The folder of the package that holds the plugin's module; None where it cannot be found."""
-    package = module_of(name, plugin).partition(".")[0]
-    spec = find_spec(package)
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    return Path(places[0]) if places else None
 
 
 def capabilities_module(name: str, plugin: str) -> tuple[str, str]:
@@ -85,7 +62,7 @@ def capabilities_module(name: str, plugin: str) -> tuple[str, str]:
 
 def capabilities_of(name: str) -> Capabilities:
     """What the package says of itself; what is known without, where it says nothing or what it says is broken."""
-    found = _installed(name)
+    found = installed(name)
     for point in found.entry_points if found is not None else ():
         if point.group == "match.plugins":
             module, why = capabilities_module(name, point.name)

@@ -103,7 +103,11 @@ def compile_sample(subject: Subject, model: SampleModel, without_units: tuple[st
     work = subject.folder / "-".join((subject.target, model.name, *without_units))
     work.mkdir(parents=True, exist_ok=True)
     request = CompileRequest(
-        model=subject.path(model), target=subject.target, output=work / "program", without_units=without_units
+        model=subject.path(model),
+        target=subject.target,
+        output=work / "program",
+        without_units=without_units,
+        precision=model.precision,
     )
     compilation = compile_model(request, subject.plugins).compilation
     return SampleProgram(compilation, work / "program", work, subject.plugins)

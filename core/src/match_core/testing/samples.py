@@ -13,20 +13,22 @@ if TYPE_CHECKING:
     import onnx
     from numpy.typing import NDArray
 
+    from match_core.transforms.base import Precision
+
 #: The scale of each stage's output, so that its values use their range.
 _INPUT_SCALE, _WEIGHT_SCALE = 0.05, 0.01
 
 
 class Network:
     """Builds a network stage by stage; every tensor between stages is int8 with a zero point of -128 (as uint8 with 0)
-    or of 0."""
+    or of 0. ``ternary``: weights of convolutions are -1, 0 or 1 times their scale."""
 
-    def __init__(self, shape: Sequence[int], zero: int = -128) -> None:
+    def __init__(self, shape: Sequence[int], zero: int = -128, ternary: bool = False) -> None:
         self._random = np.random.default_rng(11)
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._input = tuple(shape)
-        self._zero = zero
+        self._zero, self._ternary = zero, ternary
         self.tensor, self.scale, self.shape = "input", _INPUT_SCALE, tuple(shape)
 
     def dense(self, outputs: int) -> Network:
@@ -120,7 +122,9 @@ class Network:
     def _weighted(self, op: str, shape: tuple[int, ...], terms: int, attributes: dict[str, Any]) -> str:
         outputs = shape[0]
         scales = self._random.uniform(0.5, 1.5, outputs).astype(np.float32) * np.float32(_WEIGHT_SCALE)
-        weight = self._random.integers(-127, 128, shape).astype(np.int8)
+        most = 1 if self._ternary and op == "Conv" else 127
+        weight = self._random.integers(-most, most + 1, shape).astype(np.int8)
+        scales = (scales * np.float32(127 / most)).astype(np.float32)
         bias = self._random.integers(-3000, 3000, outputs).astype(np.int32)
         real = [
             self._scaled("DequantizeLinear", self._constant(weight), scales, np.zeros(outputs, np.int8)),
@@ -134,7 +138,15 @@ class Network:
         return self._node(op, [self._dequantised(), *real], **attributes)
 
 
-def dense(name: str, sizes: Sequence[int], rows: int = 1, *, zero: int = -128, runs: bool = True) -> SampleModel:
+def dense(
+    name: str,
+    sizes: Sequence[int],
+    rows: int = 1,
+    *,
+    zero: int = -128,
+    runs: bool = True,
+    precision: Precision = "exact",
+) -> SampleModel:
     """Dense layers one behind the other: ``sizes`` of the input and of each layer's output."""
 
     def make() -> onnx.ModelProto:
@@ -143,21 +155,62 @@ def dense(name: str, sizes: Sequence[int], rows: int = 1, *, zero: int = -128, r
             network.dense(size)
         return network.model(name)
 
-    return SampleModel(name, make, runs)
+    return SampleModel(name, make, runs, precision)
 
 
 def image(
-    name: str, channels: int = 8, size: int = 8, *, classes: int = 10, zero: int = -128, runs: bool = True
+    name: str,
+    channels: int = 8,
+    size: int = 8,
+    *,
+    classes: int = 10,
+    zero: int = -128,
+    ternary: bool = False,
+    runs: bool = True,
+    precision: Precision = "exact",
 ) -> SampleModel:
-    """Convolutions of an image (3x3, depthwise, 1x1 with a sum around it), both poolings, a dense layer."""
+    """Convolutions of an image (3x3, depthwise, 1x1 with a sum around it), both poolings, a dense layer. ``ternary``:
+    of three weights, and without the depthwise one."""
 
     def make() -> onnx.ModelProto:
-        network = Network((1, 3, size, size), zero).conv(channels)
+        network = Network((1, 3, size, size), zero, ternary).conv(channels)
         around = network.branch()
-        network.conv(channels, depthwise=True).conv(channels, kernel=1).add(around)
+        network.conv(channels, depthwise=not ternary).conv(channels, kernel=1).add(around)
         return network.pool("MaxPool").pool("AveragePool").flat().dense(classes).model(name)
 
-    return SampleModel(name, make, runs)
+    return SampleModel(name, make, runs, precision)
+
+
+def half_image(name: str, channels: int = 8, size: int = 8, *, classes: int = 10) -> SampleModel:
+    """A convolution, a mean and a dense layer in float16."""
+
+    def make() -> onnx.ModelProto:
+        import onnx
+        from onnx import TensorProto, helper, numpy_helper
+
+        random = np.random.default_rng(11)
+        shapes = {"w": (channels, 3, 3, 3), "v": (classes, channels), "b": (classes,)}
+        constants = [
+            numpy_helper.from_array((random.standard_normal(shape) * 0.2).astype(np.float16), key)
+            for key, shape in shapes.items()
+        ]
+        nodes = [
+            helper.make_node("Conv", ["x", "w"], ["c"], name="conv", kernel_shape=[3, 3], pads=[1] * 4),
+            helper.make_node("Relu", ["c"], ["r"], name="relu"),
+            helper.make_node("GlobalAveragePool", ["r"], ["m"], name="mean"),
+            helper.make_node("Flatten", ["m"], ["f"], name="flat"),
+            helper.make_node("Gemm", ["f", "v", "b"], ["y"], name="dense", transB=1),
+        ]
+        ends = [
+            helper.make_tensor_value_info(key, TensorProto.FLOAT16, shape)
+            for key, shape in (("x", (1, 3, size, size)), ("y", (1, classes)))
+        ]
+        graph = helper.make_graph(nodes, name, ends[:1], ends[1:], constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        onnx.checker.check_model(model, full_check=True)
+        return model
+
+    return SampleModel(name, make)
 
 
 def default() -> tuple[SampleModel, ...]:

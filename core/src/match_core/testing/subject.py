@@ -101,7 +101,7 @@ class Subject:
         from match_core.pipeline import CompileRequest, prepare
 
         if model.name not in self._prepared:
-            request = CompileRequest(model=self.path(model), target=self.target)
+            request = CompileRequest(model=self.path(model), target=self.target, precision=model.precision)
             self._prepared[model.name] = prepare(request, self.plugins, NullObserver())
         return self._prepared[model.name]
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from match_core import CostModel, Hardware, Pass, Pattern, Soc, Unit, UnitApi
 
 match_contract = 1
+match_conformance = "match_ita.conformance"
 _UNITS = ("snitch", "ita")
 
 

@@ -39,7 +39,7 @@ def _found(subject: Subject) -> Iterator[Finding]:
 
 
 def _light(subject: Subject) -> Iterator[Finding]:
-    from match_core.testing.packages import module_of
+    from match_core.plugin.places import module_of
 
     modules = [module_of(info.distribution, info.name) for info in subject.infos]
     code = f"import sys\n{''.join(f'import {name}{chr(10)}' for name in modules)}print(*sys.modules)"
@@ -65,7 +65,7 @@ def _described(subject: Subject) -> Iterator[Finding]:
 
 
 def _whole(subject: Subject) -> Iterator[Finding]:
-    from match_core.testing.packages import import_folder
+    from match_core.plugin.places import import_folder
 
     for info in subject.infos:
         folder = import_folder(info.distribution, info.name)

@@ -22,8 +22,9 @@ from pathlib import Path
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
 
-model, target, output = sys.argv[1:]
-compile_model(CompileRequest(model=Path(model), target=target, output=Path(output)), Plugins.load())
+model, target, output, precision = sys.argv[1:]
+request = CompileRequest(model=Path(model), target=target, output=Path(output), precision=precision)
+compile_model(request, Plugins.load())
 """
 
 
@@ -31,7 +32,7 @@ def _bytes(subject: Subject) -> Iterator[Finding]:
     model = subject.programs[0]
     here = subject.program(model).digests
     output = subject.folder / f"{subject.target}-again"
-    command = [sys.executable, "-c", _CODE, str(subject.path(model)), subject.target, str(output)]
+    command = [sys.executable, "-c", _CODE, str(subject.path(model)), subject.target, str(output), model.precision]
     seed = _SEED if os.environ.get("PYTHONHASHSEED") != _SEED else "1"
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}

@@ -1,0 +1,86 @@
+"""The result of the conformance cases as a small file that a package ships: no date, no path, no machine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from match_core.io.files import whole_file
+
+FILE_NAME = "match-badge.json"
+_SCHEMA = "match.badge"
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """``levels``: those passed, in their order; ``of``: how many there are; ``core``: the version of match-core that
+    asked."""
+
+    package: str
+    version: str
+    contract: int
+    core: str
+    targets: tuple[str, ...]
+    levels: tuple[str, ...]
+    of: int
+    passed: int
+    failed: int
+    skipped: int
+
+    def as_json(self) -> dict[str, object]:
+        """The fields as a JSON object."""
+        return {
+            "schema": _SCHEMA,
+            "schema_version": 1,
+            "package": self.package,
+            "version": self.version,
+            "contract": self.contract,
+            "core": self.core,
+            "targets": list(self.targets),
+            "levels": list(self.levels),
+            "of": self.of,
+            "cases": {"passed": self.passed, "failed": self.failed, "skipped": self.skipped},
+        }
+
+    def state(self, version: str, contract: int) -> str:
+        """What ``match plugins`` shows beside an installed package of this version."""
+        if (self.version, self.contract) != (version, contract):
+            return f"of {self.version}, contract {self.contract}"
+        return f"{len(self.levels)} of {self.of} levels"
+
+    def write(self, path: Path) -> None:
+        """Replace the file. UsageError MATCH-U045 where it cannot be written."""
+        with whole_file(path, "the badge") as file:
+            file.write((json.dumps(self.as_json(), indent=1) + "\n").encode("utf-8"))
+
+
+def read_badge(path: Path) -> Badge | None:
+    """The badge in a file; None where there is none that can be read."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["schema"] != _SCHEMA:
+            return None
+        cases = document["cases"]
+        return Badge(
+            package=str(document["package"]),
+            version=str(document["version"]),
+            contract=int(document["contract"]),
+            core=str(document["core"]),
+            targets=tuple(map(str, document["targets"])),
+            levels=tuple(map(str, document["levels"])),
+            of=int(document["of"]),
+            passed=int(cases["passed"]),
+            failed=int(cases["failed"]),
+            skipped=int(cases["skipped"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def shipped_badge(distribution: str, plugin: str) -> Badge | None:
+    """The badge that an installed package has beside its modules."""
+    from match_core.plugin.places import import_folder
+
+    folder = import_folder(distribution, plugin)
+    return read_badge(folder / FILE_NAME) if folder is not None else None

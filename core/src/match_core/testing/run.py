@@ -1,0 +1,84 @@
+"""All cases of an installed package in a process of its own, so that nothing of this one reaches the package."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from match_core.errors import ToolError, UsageError
+from match_core.plugin.discovery import normalised
+from match_core.testing.findings import Outcome
+
+
+def package_named(text: str) -> tuple[str, str, str]:
+    """(distribution, version, plugin) of what a user calls a package: its distribution, its plugin, or the folder of
+    its project. UsageError MATCH-U052 where nothing like it is installed."""
+    name = text
+    if Path(text).is_dir():
+        build = Path(text) / "pyproject.toml"
+        found = re.search(r'^name = "([^"]+)"', build.read_text("utf-8"), re.MULTILINE) if build.is_file() else None
+        if found is None:
+            raise _unknown(text, "the folder has no pyproject.toml that names a package", "name an installed package")
+        name = found[1]
+    for point in sorted(entry_points(group="match.plugins"), key=lambda point: point.name):
+        if point.dist is not None and normalised(name) in (normalised(point.dist.name), normalised(point.name)):
+            return point.dist.name, point.dist.version, point.name
+    raise _unknown(
+        text,
+        f"no installed package of that name has an entry point in the group match.plugins ({name!r} was looked for)",
+        f"install it: pip install -e {text if Path(text).is_dir() else name}",
+    )
+
+
+def _unknown(text: str, why: str, help_line: str) -> UsageError:
+    return UsageError(
+        code="MATCH-U052",
+        what="there is no such target package",
+        where=f"argument PACKAGE, {text!r}",
+        why=why,
+        help=(help_line, "see what is installed: match plugins"),
+    )
+
+
+def outcomes_of(package: str, project: Path | None, told: Callable[[Outcome], None]) -> tuple[Outcome, ...]:
+    """Ask every case; ``told`` hears each outcome as it comes. ToolError MATCH-T004 where the process dies."""
+    command = [sys.executable, "-m", "match_core.testing", package, *([str(project.resolve())] if project else [])]
+    outcomes = []
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
+        for outcome in _read(process.stdout or ()):
+            outcomes.append(outcome)
+            told(outcome)
+        status = process.wait()
+        errors.seek(0)
+        lines = [line for line in errors.read().splitlines() if line.strip()]
+    if status != 0:
+        last = outcomes[-1].case if outcomes else "the first one"
+        raise ToolError(
+            code="MATCH-T004",
+            what="the conformance cases ended before all were asked",
+            where=f"package {package}, behind case {last}",
+            why=lines[-1] if lines else f"exit status {status}",
+            help=(f"run them by hand: {Path(sys.executable).name} -m match_core.testing {package}",),
+        )
+    return tuple(outcomes)
+
+
+def _read(lines: object) -> Iterator[Outcome]:
+    for line in lines:  # type: ignore[attr-defined]  # a text stream
+        document = json.loads(line)
+        yield Outcome(
+            document["case"],
+            document["level"],
+            document["target"],
+            document["status"],
+            tuple(document["findings"]),
+        )

@@ -1,0 +1,15 @@
+"""What the conformance cases run on (docs/conformance-levels.md)."""
+
+from match_core.testing import Capabilities, samples
+
+CAPABILITIES = Capabilities(
+    package="match-carfield",
+    slow_below={
+        "pulp": 4,
+        "spatz": 4,
+    },  # counted kernels: what is left of a vector or of a block of outputs goes singly
+    models=(
+        samples.half_image("half", channels=32, size=16),
+        samples.image("image"),
+    ),
+)

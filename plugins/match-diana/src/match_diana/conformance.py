@@ -1,0 +1,12 @@
+"""What the conformance cases run on (docs/conformance-levels.md)."""
+
+from match_core.testing import Capabilities, samples
+
+CAPABILITIES = Capabilities(
+    package="match-diana",
+    peak_macs_per_cycle={"digital": 16 * 16, "analog": 1152 * 512},  # all cells of the two arrays at once
+    models=(
+        samples.image("image", channels=16),
+        samples.image("ternary", channels=64, zero=0, ternary=True),
+    ),
+)

@@ -1,0 +1,12 @@
+"""What the conformance cases run on (docs/conformance-levels.md)."""
+
+from match_core.testing import Capabilities, samples
+
+CAPABILITIES = Capabilities(
+    package="match-ita",
+    peak_macs_per_cycle={"ita": 16 * 64},  # 16 dot products of 64 elements
+    models=(
+        samples.dense("dense", (64, 64), rows=64, zero=0),
+        samples.image("image"),
+    ),
+)
