@@ -89,6 +89,22 @@ class _Graph:
         product = self.node("MatMul", [x.name, w.name], x.value @ w.value)
         return self.quantised(self.node("Add", [product.name, self.constant(bias)], product.value + bias))
 
+    def conv(self, x: _Value, channels: int) -> _Value:
+        """Convolution 3x3 with stride 2 and one ring of padding, and a ReLU."""
+        inputs, side = x.value.shape[1], x.value.shape[2]
+        weight = self.random.normal(0, sqrt(2 / (9 * inputs)), (channels, inputs, 3, 3))
+        scale = np.float32(np.abs(weight).max() / 127)
+        stored = np.rint(weight / scale)
+        given = [self.constant(stored, np.int8), self.constant(scale), self.constant(0, np.int8)]
+        w = self.node("DequantizeLinear", given, stored * scale)
+        bias = self.random.normal(0, 0.1, channels).astype(np.float32)
+        padded = np.pad(x.value, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        taps = [(fy, fx) for fy in range(3) for fx in range(3)]
+        seen = np.stack([padded[:, :, fy : fy + side : 2, fx : fx + side : 2] for fy, fx in taps], axis=2)
+        value = np.einsum("nctyx,kct->nkyx", seen, w.value.reshape(channels, inputs, 9)) + bias[:, None, None]
+        attrs = {"pads": [1, 1, 1, 1], "strides": [2, 2]}
+        return self.relu(self.node("Conv", [x.name, w.name, self.constant(bias)], value, **attrs))
+
     def norm(self, x: _Value) -> _Value:
         """Layer normalisation of rows."""
         columns = x.value.shape[-1]
@@ -139,16 +155,41 @@ class _Graph:
 def save(encoder: Encoder, path: Path) -> Path:
     """Write the layer: float input [1, S, E] ``x``, output ``y``. Returns the path."""
     graph = _Graph(encoder.seed, encoder.per_column)
-    shape = (1, encoder.rows, encoder.width)
     x = graph.quantised(_Value("x", inputs(encoder)[0].astype(np.float64)))
+    return _saved(graph, _layer(graph, x, encoder), (1, encoder.rows, encoder.width), path)
+
+
+def save_vision(encoder: Encoder, path: Path) -> Path:
+    """The same behind two convolutions that make its tokens: float image [1, 3, 4 side, 4 side] ``x``, S = side * side,
+    output ``y`` [1, S, E]. Returns the path."""
+    graph = _Graph(encoder.seed, encoder.per_column)
+    picture = image(encoder)
+    x = graph.quantised(_Value("x", picture[0].astype(np.float64)))
+    planes = graph.conv(graph.conv(x, encoder.width // 4), encoder.width)
+    tokens = graph.transpose(graph.reshape(planes, (1, encoder.width, encoder.rows)), [0, 2, 1])
+    return _saved(graph, _layer(graph, tokens, encoder), picture.shape[1:], path)
+
+
+def image(encoder: Encoder) -> NDArray[np.float32]:
+    """One sample, [1, 1, 3, H, H], for ``save_vision``."""
+    side = 4 * round(sqrt(encoder.rows))
+    return np.random.default_rng([encoder.seed, 2]).normal(size=(1, 1, 3, side, side)).astype(np.float32)
+
+
+def _layer(graph: _Graph, x: _Value, encoder: Encoder) -> _Value:
     if encoder.heads:
         x = graph.add(x, _attention(graph, graph.norm(x), encoder))
     if encoder.inner:
         hidden = graph.linear(graph.norm(x), encoder.inner)
         hidden = graph.gelu(hidden) if encoder.activation == "gelu" else graph.relu(hidden)
         x = graph.add(x, graph.linear(hidden, encoder.width))
+    return x
+
+
+def _saved(graph: _Graph, x: _Value, shape: tuple[int, ...], path: Path) -> Path:
     graph.nodes.append(helper.make_node("Identity", [x.name], ["y"], name="end"))
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("x", "y")]
+    shapes = (("x", shape), ("y", x.value.shape))
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes) for name, sizes in shapes]
     made = helper.make_graph(graph.nodes, "encoder", ends[:1], ends[1:], graph.constants)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model, full_check=True)

@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from match_core.errors import ToolError
 from match_core.io.cache_dir import write_whole
@@ -59,18 +60,24 @@ def host_compiler() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file. ToolError MATCH-T002
-    where the compiler refuses something."""
+    """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file, ``folders`` where
+    sources of these names look for headers first. ToolError MATCH-T002 where the compiler refuses something."""
 
     command: tuple[str, ...]
     includes: tuple[Path, ...]
     objects: Mapping[Path, Path]
+    folders: Mapping[str, Path] = field(default_factory=dict)
 
     def compile(self, source: Path, target: Path) -> Path:
         """One more object, with the same flags but no warnings."""
-        quiet = Objects((*self.command, "-w"), self.includes, {})
+        quiet = replace(self, command=(*self.command, "-w"), objects={})
         _Running(quiet, _Job(source, target, None)).finish()
         return target
+
+    def places(self, source: Path) -> tuple[Path, ...]:
+        """Where a source looks for headers."""
+        own = self.folders.get(source.name)
+        return self.includes if own is None else (own, *self.includes)
 
     def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
         """The executable; ``replaced``: other objects for some of the sources."""
@@ -95,7 +102,7 @@ class _Running:
 
     def __init__(self, objects: Objects, job: _Job) -> None:
         self.job = job
-        command = [*objects.command, *(f"-I{path}" for path in objects.includes), "-c", str(job.source)]
+        command = [*objects.command, *(f"-I{path}" for path in objects.places(job.source)), "-c", str(job.source)]
         self.process = subprocess.Popen(
             [*command, "-o", str(job.target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -114,19 +121,22 @@ def compile_sources(
     includes: list[Path],
     defines: tuple[str, ...],
     options: BuildOptions,
+    folders: Mapping[str, Path] = MappingProxyType({}),
 ) -> Objects:
     """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that depend on no
-    model are kept in a cache directory: the twin's, and those of the program's sources that ``shipped`` names."""
+    model are kept in a cache directory: the twin's, and those of the program's sources that ``shipped`` names.
+    ``folders``: where sources of these names look for headers before they look in ``includes``."""
     command = (*host_compiler().split(), *options.flags, *(f"-D{define}" for define in defines))
-    cache, folder = ObjectCache(command, includes), own[0].parent
-    kind = "_threads" if options.threads else ""
+    folder, kind = own[0].parent, "_threads" if options.threads else ""
+    caches = {first: ObjectCache(command, _found(first, includes)) for first in (None, *folders.values())}
 
     def job_of(path: Path, target: str, kept: bool) -> _Job:
+        cache = caches[folders.get(path.name)]
         return _Job(path, folder / target, cache.path(path) if kept else None)
 
     jobs = [job_of(path, f"program_{path.stem}{kind}.o", path.name in shipped) for path in program]
     jobs += [job_of(path, f"{path.stem}{kind}.o", path.name != "harness.c") for path in own]
-    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs})
+    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs}, folders)
     running: list[_Running] = []
     try:
         for job in jobs:
@@ -142,6 +152,10 @@ def compile_sources(
         for compiler in running:
             compiler.process.communicate()
     return objects
+
+
+def _found(first: Path | None, includes: list[Path]) -> list[Path]:
+    return includes if first is None else [first, *includes]
 
 
 def _check(status: int, what: str, output: str) -> None:

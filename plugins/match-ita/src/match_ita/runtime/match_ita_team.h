@@ -1,10 +1,9 @@
-/* match_ita_team.h - the compute cores as a team that runs one kernel. SPDX-License-Identifier: Apache-2.0 */
+/* match_ita_team.h - the compute cores as a team that runs one kernel. Programs include it, so it needs no header of
+ * the Snitch runtime: another cluster may have one of the same name. SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_ITA_TEAM_H
 #define MATCH_ITA_TEAM_H
 
 #include <stdint.h>
-
-#include "snrt.h"
 
 /* ---- by the DM core, or by core 0 where it has a loop of its own ------------------------------------------------ */
 
@@ -20,10 +19,5 @@ uint32_t match_ita_core(void);
 uint32_t match_ita_cores(void);
 /* Goes on when all cores of the team are here. */
 void match_ita_barrier(void);
-
-/* Cycles of the calling core's work on the twin; nothing on silicon. */
-#ifndef match_ita_charge
-#define match_ita_charge(cycles) ((void)(cycles))
-#endif
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef MATCH_SNITCH_PRODUCTS_CYCLES_H
 #define MATCH_SNITCH_PRODUCTS_CYCLES_H
 
+#include "match_ita_hooks.h"
 #include "match_ita_team.h"
 
 /* The twin's header of charges, which the cluster's includes there. */

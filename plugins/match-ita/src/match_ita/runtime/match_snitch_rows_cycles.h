@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "match_ita_hooks.h"
 #include "match_ita_team.h"
 #include "match_snitch_rows_kernels.h"
 

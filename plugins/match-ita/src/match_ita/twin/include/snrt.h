@@ -7,6 +7,15 @@
 
 #include "match_ita_charge.h"
 
+/* Another package's twin may have a runtime of this name in the same program: these are this one's. */
+#define snrt_cluster_core_idx match_ita_twin_core_idx
+#define snrt_cluster_compute_core_num match_ita_twin_compute_core_num
+#define snrt_is_dm_core match_ita_twin_is_dm_core
+#define snrt_partial_barrier match_ita_twin_partial_barrier
+#define snrt_dma_start_1d match_ita_twin_dma_start_1d
+#define snrt_dma_start_2d match_ita_twin_dma_start_2d
+#define snrt_dma_wait_all match_ita_twin_dma_wait_all
+
 typedef uint32_t snrt_dma_txid_t;
 
 typedef struct {
