@@ -63,6 +63,22 @@ GENERIC = Machine(
     ram_bytes_per_cycle=8,
     unsigned_dot=True,
 )
+#: 512-bit vectors; GCC takes them with -mprefer-vector-width=512.
+AVX512 = Machine(
+    name="avx512",
+    description="x86 with AVX-512",
+    vector_bytes=64,
+    registers=32,
+    sum_registers=16,
+    products_per_cycle=2,
+    loads_per_cycle=2,
+    latency_cycles=4,
+    l1_bytes=48 << 10,
+    l2_bytes=2 << 20,
+    l2_bytes_per_cycle=48,
+    ram_bytes_per_cycle=8,
+    unsigned_dot=True,
+)
 #: RV32 and its like: 31 registers, of which addresses, counters and operands take most.
 SCALAR = Machine(
     name="scalar",
@@ -81,7 +97,7 @@ SCALAR = Machine(
 )
 
 #: Every machine by name, the default first.
-MACHINES: dict[str, Machine] = {machine.name: machine for machine in (GENERIC, SCALAR)}
+MACHINES: dict[str, Machine] = {machine.name: machine for machine in (GENERIC, AVX512, SCALAR)}
 
 
 def machine_named(name: str) -> Machine:

@@ -15,7 +15,7 @@ HOST_SOC = Soc(
     ),
     links=(),
     home="ram",
-    presets=("generic", "scalar"),
+    presets=("generic", "avx512", "scalar"),
     preset="generic",
     notes=("cycles are modelled for a small in-order core, not for this computer",),
 )

@@ -24,8 +24,10 @@ UNROLLED_STEPS = 16
 UNROLLED_SUMS, FORCED_SUMS = 64, 1 << 20
 #: What a product costs more where the loop over outputs has several vectors: values are read once for each.
 ROW_CYCLES = 0.25
+#: Rows of more vectors than these stay in memory: a load and a store for each product.
+LONG_ROW, MEMORY_CYCLES = 4, 0.5
 #: Instructions for the address of one position at one tap at the end of a line, and for the tap itself.
-ADDRESS_CYCLES, TAP_CYCLES = 3.0, 6.0
+ADDRESS_CYCLES, TAP_CYCLES = 0.5, 2.0
 #: Cycles to add up the lanes of a dot product, for a result's epilogue, and for a tile's loops.
 REDUCE_CYCLES, RESULT_CYCLES, TILE_CYCLES = 5.0, 2.0, 12.0
 
@@ -60,6 +62,7 @@ class TileCost:
             rows = -(-outputs // lanes)
             step = self._step(positions * rows, positions + rows)
             step = step + np.where(rows > 1, ROW_CYCLES * positions * rows, 0.0)
+            step = step + np.where(rows > LONG_ROW, MEMORY_CYCLES * positions * rows, 0.0)
             step = step + np.maximum(0, positions * rows + rows + 1 - machine.registers)
             few = UNROLLED_SUMS if given["floating"] else FORCED_SUMS
             scalar = (outputs <= UNROLLED_STEPS) & (positions * outputs < few)
