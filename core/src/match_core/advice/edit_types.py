@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_graphsurgeon as gs
 
-from match_core.advice.weights import Linear, linear_of
+from match_core.advice.weights import Linear, behind, constant, linear_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def _swap_sign(graph: gs.Graph, name: str) -> None:
         point = _zero_point(node)
         if point is not None and str(point.values.dtype) == name:
             moved = np.asarray(point.values.astype(np.int32) + step).astype(other)
-            node.inputs[2] = gs.Constant(f"{node.name}_zero_point", moved)
+            node.inputs[2] = constant(graph, f"{node.name}_zero_point", moved)
     for tensor in (*graph.inputs, *graph.outputs):
         if tensor.dtype is not None and str(np.dtype(tensor.dtype)) == name:
             tensor.dtype = np.dtype(other)
@@ -68,7 +68,7 @@ def _to_half(graph: gs.Graph) -> None:
     for node in graph.nodes:
         for index, tensor in enumerate(node.inputs):
             if isinstance(tensor, gs.Constant) and tensor.values.dtype == np.float32:
-                node.inputs[index] = gs.Constant(f"{tensor.name}_half", tensor.values.astype(np.float16))
+                node.inputs[index] = constant(graph, f"{tensor.name}_half", tensor.values.astype(np.float16))
     for tensor in graph.tensors().values():
         if isinstance(tensor, gs.Variable) and tensor.dtype == np.float32:
             tensor.dtype = np.dtype(np.float16)
@@ -85,17 +85,15 @@ def _one_scale(graph: gs.Graph) -> None:
     shape[linear.out_axis] = -1
     ratio = (scales / largest).reshape(shape)
     linear.weights.values = np.rint(linear.values * ratio).astype(linear.values.dtype)
-    quantiser.inputs[1] = gs.Constant(f"{quantiser.name}_scale", np.asarray(largest))
+    quantiser.inputs[1] = constant(graph, f"{quantiser.name}_scale", np.asarray(largest))
     if len(quantiser.inputs) > 2:
         point = quantiser.inputs[2].values
-        quantiser.inputs[2] = gs.Constant(f"{quantiser.name}_zero_point", np.zeros((), point.dtype))
-    _bias_scale(linear, scales, largest)
+        quantiser.inputs[2] = constant(graph, f"{quantiser.name}_zero_point", np.zeros((), point.dtype))
+    _bias_scale(graph, linear, scales, largest)
 
 
-def _bias_scale(linear: Linear, scales: NDArray[np.generic], largest: np.generic) -> None:
+def _bias_scale(graph: gs.Graph, linear: Linear, scales: NDArray[np.generic], largest: np.generic) -> None:
     """The bias keeps its values: its scale is that of input times weights."""
-    from match_core.advice.weights import behind
-
     if len(linear.node.inputs) < 3:
         return
     quantiser, bias = behind(linear.node.inputs[2])
@@ -104,9 +102,9 @@ def _bias_scale(linear: Linear, scales: NDArray[np.generic], largest: np.generic
     old = quantiser.inputs[1].values.astype(np.float64)
     new = (old / scales * largest)[0]
     bias.values = np.rint(bias.values * old / new).astype(bias.values.dtype)
-    quantiser.inputs[1] = gs.Constant(f"{quantiser.name}_scale", np.asarray(new, scales.dtype))
+    quantiser.inputs[1] = constant(graph, f"{quantiser.name}_scale", np.asarray(new, scales.dtype))
     if len(quantiser.inputs) > 2:
-        quantiser.inputs[2] = gs.Constant(f"{quantiser.name}_zero_point", np.zeros((), bias.values.dtype))
+        quantiser.inputs[2] = constant(graph, f"{quantiser.name}_zero_point", np.zeros((), bias.values.dtype))
 
 
 def _ternary(graph: gs.Graph) -> None:
@@ -121,7 +119,7 @@ def _ternary(graph: gs.Graph) -> None:
     factor = size[large].mean()
     linear.weights.values = (np.sign(values) * large).astype(linear.values.dtype)
     scale = quantiser.inputs[1].values
-    quantiser.inputs[1] = gs.Constant(f"{quantiser.name}_scale", (scale * factor).astype(scale.dtype))
+    quantiser.inputs[1] = constant(graph, f"{quantiser.name}_scale", (scale * factor).astype(scale.dtype))
 
 
 def _quantised(graph: gs.Graph) -> Linear:

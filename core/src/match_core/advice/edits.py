@@ -84,7 +84,7 @@ def _channel_edits(graph: gs.Graph, linear: Linear) -> Iterator[Edit]:
 
 def _set_out(graph: gs.Graph, size: int) -> None:
     linear = _linear(graph)
-    set_out_channels(linear, size)
+    set_out_channels(graph, linear, size)
     _match_other_inputs(graph, linear, size)
 
 
@@ -96,7 +96,7 @@ def _set_in(graph: gs.Graph, size: int) -> None:
 
 def _set_depthwise(graph: gs.Graph, size: int) -> None:
     linear = _linear(graph)
-    set_out_channels(linear, size)
+    set_out_channels(graph, linear, size)
     linear.node.attrs["group"] = size
     _set_channels(_input_of(linear.node), linear, size)
     _match_other_inputs(graph, linear, size)

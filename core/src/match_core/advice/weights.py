@@ -73,6 +73,14 @@ def behind(tensor: gs.Tensor) -> tuple[gs.Node | None, gs.Constant | None]:
     return None, None
 
 
+def constant(graph: gs.Graph, name: str, values: NDArray[np.generic]) -> gs.Constant:
+    """A new constant; the name is changed where a tensor of the graph has it."""
+    taken = graph.tensors()
+    while name in taken:
+        name += "_changed"
+    return gs.Constant(name, values)
+
+
 def resized(values: NDArray[np.generic], axis: int, size: int, fill: float = 0) -> NDArray[np.generic]:
     """The values with an axis cut off, or filled up at its end."""
     have = values.shape[axis]
@@ -82,22 +90,22 @@ def resized(values: NDArray[np.generic], axis: int, size: int, fill: float = 0) 
     return np.concatenate([values, np.full(shape, fill, dtype=values.dtype)], axis=axis)
 
 
-def set_out_channels(linear: Linear, size: int) -> None:
+def set_out_channels(graph: gs.Graph, linear: Linear, size: int) -> None:
     """Weights, their scales and the bias of so many output channels; new ones are zero."""
     before = linear.out_channels
     linear.weights.values = resized(linear.values, linear.out_axis, size)
     if linear.quantiser is not None:
-        _resize_scales(linear.quantiser, before, size)
+        _resize_scales(graph, linear.quantiser, before, size)
     if len(linear.node.inputs) > 2:
         quantiser, bias = behind(linear.node.inputs[2])
         if bias is not None and bias.values.shape[-1:] == (before,):
             bias.values = resized(bias.values, bias.values.ndim - 1, size)
         if quantiser is not None:
-            _resize_scales(quantiser, before, size)
+            _resize_scales(graph, quantiser, before, size)
 
 
-def _resize_scales(quantiser: gs.Node, before: int, size: int) -> None:
+def _resize_scales(graph: gs.Graph, quantiser: gs.Node, before: int, size: int) -> None:
     for index, tensor in enumerate(quantiser.inputs[1:3], start=1):
         if isinstance(tensor, gs.Constant) and tensor.values.shape == (before,):
             last = tensor.values[-1] if index == 1 else 0
-            quantiser.inputs[index] = gs.Constant(f"{tensor.name}_{size}", resized(tensor.values, 0, size, last))
+            quantiser.inputs[index] = constant(graph, f"{tensor.name}_{size}", resized(tensor.values, 0, size, last))
