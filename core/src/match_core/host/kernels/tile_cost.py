@@ -28,8 +28,9 @@ ROW_CYCLES = 0.25
 LONG_ROW, MEMORY_CYCLES = 4, 0.5
 #: Instructions for the address of one position at one tap at the end of a line, and for the tap itself.
 ADDRESS_CYCLES, TAP_CYCLES = 0.5, 2.0
-#: Cycles to add up the lanes of a dot product, for a result's epilogue, and for a tile's loops.
-REDUCE_CYCLES, RESULT_CYCLES, TILE_CYCLES = 5.0, 2.0, 12.0
+#: Cycles to add up the lanes of a dot product, for the epilogue of a vector of such sums, for that of another result,
+#: and for a tile's loops.
+REDUCE_CYCLES, EPILOGUE_CYCLES, RESULT_CYCLES, TILE_CYCLES = 5.0, 24.0, 2.0, 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,9 @@ class TileCost:
         elif given["dot"]:
             chunks = -(-given["depth"] // machine.vector_bytes)
             cycles = chunks * self._step(positions * outputs, positions + outputs)
-            results = positions * outputs * (REDUCE_CYCLES + RESULT_CYCLES / lanes)
+            # What follows the sums is made vectors of as many outputs as there are.
+            epilogues = positions * -(-outputs // (2 * lanes))
+            results = positions * outputs * REDUCE_CYCLES + epilogues * EPILOGUE_CYCLES
         else:
             rows = -(-outputs // lanes)
             step = self._step(positions * rows, positions + rows)
