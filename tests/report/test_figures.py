@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
@@ -13,6 +16,7 @@ from match_core.report.figures.svg import Svg, fitted, log_ticks, ticks
 from match_core.report.figures.timeline import joined
 from match_core.report.view.timeline import Span
 
+from tests.conftest import ROOT
 from tests.examples import examples
 from tests.report.documents import MARKUP, large_report, renamed, small_report
 
@@ -22,6 +26,25 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_figures_as_golden_files(golden: Callable[[str, str], None]) -> None:
     for name, text in figures(small_report()).items():
         golden(name, text)
+
+
+def test_files_are_the_same_in_two_processes() -> None:
+    script = (
+        "import hashlib; from match_core.report.render import render; from tests.report.documents import small_report\n"
+        "for name, text in render(small_report()).items(): print(name, hashlib.sha256(text.encode()).hexdigest())"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1 and "report.html" in printed.pop()
 
 
 def test_without_a_twin_only_what_was_modelled_is_shown() -> None:

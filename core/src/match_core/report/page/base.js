@@ -44,10 +44,15 @@ function milliseconds(cycles) {
 
 function layerText(layer) {
   const row = rows.get(layer.index);
-  const share = layer.share ? `\nshare: ${layer.share.dim} ${layer.share.first} to ${layer.share.first + layer.share.size - 1}` : "";
-  const twin = row && row.twin_cycles !== null ? `, ${number(row.twin_cycles)} on the twin (${percent(row.error)})` : "";
-  return `${layer.title}${share}\n${layer.unit}: ${layer.pattern}\n${number(layer.predicted_cycles)} cycles modelled${twin}\n` +
-    `${plural(layer.macs, "MAC")}, ${plural(layer.schedule.steps, "tile")}`;
+  const share = layer.share
+    ? `\nshare: ${layer.share.dim} ${layer.share.first} to ${layer.share.first + layer.share.size - 1}`
+    : "";
+  const twin =
+    row && row.twin_cycles !== null ? `, ${number(row.twin_cycles)} on the twin (${percent(row.error)})` : "";
+  return (
+    `${layer.title}${share}\n${layer.unit}: ${layer.pattern}\n${number(layer.predicted_cycles)} cycles modelled${twin}\n` +
+    `${plural(layer.macs, "MAC")}, ${plural(layer.schedule.steps, "tile")}`
+  );
 }
 
 /* As much of a text of a drawing as fits a width in pixels. */
@@ -55,7 +60,8 @@ const ruler = document.createElement("canvas").getContext("2d");
 ruler.font = "12px system-ui, sans-serif";
 function fitted(text, width) {
   if (ruler.measureText(text.slice(0, 400)).width <= width && text.length <= 400) return text;
-  let low = 0, high = Math.min(400, text.length);
+  let low = 0,
+    high = Math.min(400, text.length);
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     if (ruler.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
@@ -89,7 +95,8 @@ function choose(index) {
 function standing(index) {
   if (chosen === null) return "";
   if (index === chosen) return "chosen";
-  const own = byIndex.get(chosen), other = byIndex.get(index);
+  const own = byIndex.get(chosen),
+    other = byIndex.get(index);
   return other && own.share && other.share && other.title === own.title ? "related" : "faded";
 }
 
@@ -98,12 +105,27 @@ function standing(index) {
 function legend(...more) {
   const used = new Set(report.layers.filter((layer) => !layer.view).map((layer) => layer.unit));
   const items = units.filter((unit) => used.has(unit)).map((unit) => [unit, colour(unit)]);
-  return make("div", { class: "legend" }, ...[...items, ...more].map(([text, fill]) =>
-    make("span", {}, make("span", { class: "dot", style: `background:${fill}` }), text)));
+  return make(
+    "div",
+    { class: "legend" },
+    ...[...items, ...more].map(([text, fill]) =>
+      make("span", {}, make("span", { class: "dot", style: `background:${fill}` }), text),
+    ),
+  );
 }
 
 function button(id, text, title, action) {
   return make("button", { id, title, onclick: action }, text);
+}
+
+/* Paint again when a drawing gets another width; its first painting is not repeated. */
+function whenResized(svg, paint) {
+  let width = 0;
+  const resized = () => {
+    if (svg.clientWidth !== width && width) paint();
+    width = svg.clientWidth || width;
+  };
+  new ResizeObserver(resized).observe(svg);
 }
 
 /* The view that is open handles the keys: name -> function of a key, true where it took it. */

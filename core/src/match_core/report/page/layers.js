@@ -22,40 +22,109 @@ const COLUMNS = [
 function layersView() {
   const state = { key: "index", up: true, words: "", unit: "" };
   const columns = COLUMNS.filter(([key]) => measured || (key !== "twin_cycles" && key !== "error"));
-  const body = make("tbody", {}), count = make("span", { class: "note", id: "layers-count" });
-  const heads = columns.map(([key, text, , right, title]) => make("th", { class: right ? "number" : "", id: `sort-${key}`, title, tabindex: 0,
-    onclick: () => sortBy(key, right), onkeydown: (event) => { if (event.key === "Enter") sortBy(key, right); } }, text));
+  const body = make("tbody", {}),
+    count = make("span", { class: "note", id: "layers-count" });
+  const heads = columns.map(([key, text, , right, title]) =>
+    make(
+      "th",
+      {
+        class: right ? "number" : "",
+        id: `sort-${key}`,
+        title,
+        tabindex: 0,
+        onclick: () => sortBy(key, right),
+        onkeydown: (event) => {
+          if (event.key === "Enter") sortBy(key, right);
+        },
+      },
+      text,
+    ),
+  );
   function sortBy(key, right) {
     state.up = state.key === key ? !state.up : !right;
     state.key = key;
     fill();
   }
   function fill() {
-    columns.forEach(([key], place) => heads[place].setAttribute("aria-sort", key === state.key ? (state.up ? "ascending" : "descending") : "none"));
-    const kept = data.rows.filter((row) => (!state.unit || row.unit === state.unit) && `${row.title} ${row.pattern}`.toLowerCase().includes(state.words));
+    columns.forEach(([key], place) =>
+      heads[place].setAttribute("aria-sort", key === state.key ? (state.up ? "ascending" : "descending") : "none"),
+    );
+    const kept = data.rows.filter(
+      (row) =>
+        (!state.unit || row.unit === state.unit) && `${row.title} ${row.pattern}`.toLowerCase().includes(state.words),
+    );
     kept.sort((a, b) => ordered(a[state.key], b[state.key], state.up) || a.index - b.index);
-    body.replaceChildren(...kept.map((row) => make("tr", { class: standing(row.index).replace("faded", ""), "data-layer": row.index, tabindex: 0,
-      onclick: () => choose(row.index), onkeydown: (event) => { if (event.key === "Enter") choose(row.index); } },
-      ...columns.map(([key, , text, right]) => make("td", { class: right ? "number" : key }, ...(key === "unit" ? [make("span", { class: "dot",
-        style: `background:${colour(row.unit)}` })] : []), text(row))))));
+    body.replaceChildren(
+      ...kept.map((row) =>
+        make(
+          "tr",
+          {
+            class: standing(row.index).replace("faded", ""),
+            "data-layer": row.index,
+            tabindex: 0,
+            onclick: () => choose(row.index),
+            onkeydown: (event) => {
+              if (event.key === "Enter") choose(row.index);
+            },
+          },
+          ...columns.map(([key, , text, right]) =>
+            make(
+              "td",
+              { class: right ? "number" : key },
+              ...(key === "unit" ? [make("span", { class: "dot", style: `background:${colour(row.unit)}` })] : []),
+              text(row),
+            ),
+          ),
+        ),
+      ),
+    );
     count.textContent = `${number(kept.length)} of ${plural(data.rows.length, "layer")}`;
   }
   watchers.push(fill);
   fill();
-  return [make("div", { class: "bar" }, make("input", { id: "layers-filter", placeholder: "filter", "aria-label": "filter", oninput: (event) => {
-    state.words = event.target.value.toLowerCase();
-    fill();
-  } }), make("select", { id: "layers-unit", "aria-label": "unit", onchange: (event) => {
-    state.unit = event.target.value;
-    fill();
-  } }, make("option", { value: "" }, "all units"), ...units.map((name) => make("option", { value: name }, name))), count), roofline(),
-    make("p", { class: "note", id: "layers-note" }, layersNote()), make("table", { id: "layers-table" }, make("thead", {}, make("tr", {}, ...heads)), body)];
+  return [
+    make(
+      "div",
+      { class: "bar" },
+      make("input", {
+        id: "layers-filter",
+        placeholder: "filter",
+        "aria-label": "filter",
+        oninput: (event) => {
+          state.words = event.target.value.toLowerCase();
+          fill();
+        },
+      }),
+      make(
+        "select",
+        {
+          id: "layers-unit",
+          "aria-label": "unit",
+          onchange: (event) => {
+            state.unit = event.target.value;
+            fill();
+          },
+        },
+        make("option", { value: "" }, "all units"),
+        ...units.map((name) => make("option", { value: name }, name)),
+      ),
+      count,
+    ),
+    roofline(),
+    make("p", { class: "note", id: "layers-note" }, layersNote()),
+    make("table", { id: "layers-table" }, make("thead", {}, make("tr", {}, ...heads)), body),
+  ];
 }
 
 function layersNote() {
-  const cycles = measured ? "the cycles that the twin counted" : "modelled cycles; run match report with --twin for counted ones";
-  return `MAC/cycle is of ${cycles}. A unit's roof (dashed) is the best rate that a kernel of this program is modelled to reach on it, without copies; ` +
-    "utilisation is the part of it that the whole layer reaches. A link's roof is its bytes per cycle times the layer's MAC per byte.";
+  const cycles = measured
+    ? "the cycles that the twin counted"
+    : "modelled cycles; run match report with --twin for counted ones";
+  return (
+    `MAC/cycle is of ${cycles}. A unit's roof (dashed) is the best rate that a kernel of this program is modelled to ` +
+    "reach on it, without copies; utilisation is the part of it that the whole layer reaches. A link's roof is its " +
+    "bytes per cycle times the layer's MAC per byte."
+  );
 }
 
 /* Rows without a value come last. */
@@ -66,15 +135,33 @@ function ordered(one, two, up) {
 }
 
 function refusalsView() {
-  const body = make("tbody", {}), count = make("span", { class: "note", id: "refusals-count" });
+  const body = make("tbody", {}),
+    count = make("span", { class: "note", id: "refusals-count" });
   const fill = (words) => {
     const kept = report.refusals.filter((entry) => Object.values(entry).flat().join(" ").toLowerCase().includes(words));
-    body.replaceChildren(...kept.map((entry) => make("tr", {}, ...[entry.unit, entry.pattern, entry.onnx_names.join(", "), entry.rule, entry.value]
-      .map((text) => make("td", {}, text)))));
+    body.replaceChildren(
+      ...kept.map((entry) =>
+        make(
+          "tr",
+          {},
+          ...[entry.unit, entry.pattern, entry.onnx_names.join(", "), entry.rule, entry.value].map((text) =>
+            make("td", {}, text),
+          ),
+        ),
+      ),
+    );
     count.textContent = `${number(kept.length)} of ${plural(report.refusals.length, "place")} that a pattern did not take`;
   };
   const head = make("tr", {}, ...["unit", "pattern", "ONNX nodes", "rule", "but"].map((text) => make("th", {}, text)));
-  const input = make("input", { id: "refusals-filter", placeholder: "filter", "aria-label": "filter", oninput: (event) => fill(event.target.value.toLowerCase()) });
+  const input = make("input", {
+    id: "refusals-filter",
+    placeholder: "filter",
+    "aria-label": "filter",
+    oninput: (event) => fill(event.target.value.toLowerCase()),
+  });
   fill("");
-  return [make("div", { class: "bar" }, input, count), make("table", { id: "refusals-table" }, make("thead", {}, head), body)];
+  return [
+    make("div", { class: "bar" }, input, count),
+    make("table", { id: "refusals-table" }, make("thead", {}, head), body),
+  ];
 }

@@ -1,7 +1,13 @@
 /* The page: tabs, keys, and the view that the address names. */
 
-const VIEWS = [["overview", "Overview", overviewView], ["timeline", "Timeline", timelineView], ["memory", "Memory", memoryView],
-  ["network", "Network", networkView], ["layers", "Layers", layersView], ["refusals", "Refusals", refusalsView]];
+const VIEWS = [
+  ["overview", "Overview", overviewView],
+  ["timeline", "Timeline", timelineView],
+  ["memory", "Memory", memoryView],
+  ["network", "Network", networkView],
+  ["layers", "Layers", layersView],
+  ["refusals", "Refusals", refusalsView],
+];
 let opened = "overview";
 
 function open(name) {
@@ -21,7 +27,11 @@ function open(name) {
 document.title = `${report.name} on ${report.target.name}`;
 document.getElementById("title").textContent = document.title;
 for (const [key, text, build] of VIEWS) {
-  document.getElementById("tabs").append(make("button", { id: `tab-${key}`, role: "tab", "aria-controls": `view-${key}`, onclick: () => open(key) }, text));
+  document
+    .getElementById("tabs")
+    .append(
+      make("button", { id: `tab-${key}`, role: "tab", "aria-controls": `view-${key}`, onclick: () => open(key) }, text),
+    );
   document.getElementById("views").append(make("section", { id: `view-${key}`, role: "tabpanel" }, ...build()));
 }
 watchers.unshift(showDetails);

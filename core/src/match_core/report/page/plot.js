@@ -2,7 +2,17 @@
 
 class Plot {
   constructor(id, height, total, left, paint) {
-    Object.assign(this, { total: Math.max(1, total), left, height, paint, from: 0, to: Math.max(1, total), grab: null, marks: [], wide: 100 });
+    Object.assign(this, {
+      total: Math.max(1, total),
+      left,
+      height,
+      paint,
+      from: 0,
+      to: Math.max(1, total),
+      grab: null,
+      marks: [],
+      wide: 100,
+    });
     this.svg = draw("svg", { id, height: height + 26, tabindex: 0, class: "plot" });
     this.layer = draw("g");
     this.cursor = draw("g", { class: "cursor", visibility: "hidden" });
@@ -14,20 +24,29 @@ class Plot {
     this.listen();
     this.watcher = () => this.redraw();
     watchers.push(this.watcher);
-    new ResizeObserver(this.watcher).observe(this.svg);
+    whenResized(this.svg, this.watcher);
   }
 
   /* Another plot takes its place. */
-  close() { watchers.splice(watchers.indexOf(this.watcher), 1); }
+  close() {
+    watchers.splice(watchers.indexOf(this.watcher), 1);
+  }
 
   listen() {
     const svg = this.svg;
-    svg.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.shift((event.deltaX || event.deltaY) / 800);
-      else this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.at(event));
-    }, { passive: false });
-    svg.addEventListener("pointerdown", (event) => { this.grab = { x: event.clientX, from: this.from, to: this.to, moved: false }; });
+    svg.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+          this.shift((event.deltaX || event.deltaY) / 800);
+        else this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.at(event));
+      },
+      { passive: false },
+    );
+    svg.addEventListener("pointerdown", (event) => {
+      this.grab = { x: event.clientX, from: this.from, to: this.to, moved: false };
+    });
     svg.addEventListener("pointermove", (event) => this.moved(event));
     svg.addEventListener("pointerleave", () => {
       showTip(null, "");
@@ -60,20 +79,34 @@ class Plot {
     const inside = x >= this.left && x <= this.left + this.width();
     this.cursor.setAttribute("visibility", inside ? "visible" : "hidden");
     if (!inside) return;
-    const cycle = Math.round(this.value(x)), time = milliseconds(cycle);
+    const cycle = Math.round(this.value(x)),
+      time = milliseconds(cycle);
     this.words.textContent = `cycle ${number(cycle)}${time ? ` (${time})` : ""}`;
-    const wide = ruler.measureText(this.words.textContent).width, place = Math.min(x + 3, this.left + this.width() - wide);
-    for (const [key, value] of [["x1", x], ["x2", x]]) this.line.setAttribute(key, value);
+    const wide = ruler.measureText(this.words.textContent).width,
+      place = Math.min(x + 3, this.left + this.width() - wide);
+    for (const [key, value] of [
+      ["x1", x],
+      ["x2", x],
+    ])
+      this.line.setAttribute(key, value);
     this.words.setAttribute("x", place);
     this.paper.setAttribute("x", place - 2);
     this.paper.setAttribute("width", wide + 4);
   }
 
   /* Asked for once a redraw: it lays the page out. */
-  measure() { this.wide = Math.max(100, this.svg.clientWidth - this.left - 12); }
-  width() { return this.wide; }
-  x(value) { return this.left + ((value - this.from) / (this.to - this.from)) * this.width(); }
-  value(x) { return this.from + ((x - this.left) / this.width()) * (this.to - this.from); }
+  measure() {
+    this.wide = Math.max(100, this.svg.clientWidth - this.left - 12);
+  }
+  width() {
+    return this.wide;
+  }
+  x(value) {
+    return this.left + ((value - this.from) / (this.to - this.from)) * this.width();
+  }
+  value(x) {
+    return this.from + ((x - this.left) / this.width()) * (this.to - this.from);
+  }
   at(event) {
     const x = event.clientX - this.svg.getBoundingClientRect().left;
     return Math.min(this.to, Math.max(this.from, this.value(x)));
@@ -94,7 +127,9 @@ class Plot {
     this.to = this.from + span;
     this.redraw();
   }
-  all() { this.show(0, this.total); }
+  all() {
+    this.show(0, this.total);
+  }
 
   redraw() {
     if (!this.svg.clientWidth) return;
@@ -110,38 +145,75 @@ class Plot {
   }
 
   axis() {
-    const rough = (this.to - this.from) / Math.max(2, this.width() / 100), power = 10 ** Math.floor(Math.log10(rough));
+    const rough = (this.to - this.from) / Math.max(2, this.width() / 100),
+      power = 10 ** Math.floor(Math.log10(rough));
     const step = Math.max(1, [1, 2, 5, 10].find((factor) => factor * power >= rough) * power);
     for (let value = Math.ceil(this.from / step) * step; value <= this.to; value += step) {
-      this.layer.append(draw("line", { class: "axis", x1: this.x(value), x2: this.x(value), y1: 0, y2: this.height + 4 }),
-        draw("text", { class: "soft", x: this.x(value) + 3, y: this.height + 16 }, number(value)));
+      this.layer.append(
+        draw("line", { class: "axis", x1: this.x(value), x2: this.x(value), y1: 0, y2: this.height + 4 }),
+        draw(
+          "text",
+          { class: "soft", y: this.height + 16, ...this.beside(this.x(value), number(value)) },
+          number(value),
+        ),
+      );
     }
+  }
+
+  /* To the right of a place, or to its left where there is no room. */
+  beside(x, words) {
+    const left = x + 6 + ruler.measureText(words).width > this.left + this.wide + 12;
+    return { x: left ? x - 3 : x + 3, "text-anchor": left ? "end" : "start" };
   }
 
   /* Whether cycles [start, end) are in view, and where. */
   part(start, end) {
     if (end < this.from || start > this.to) return null;
-    const x1 = Math.max(this.left, this.x(start)), x2 = Math.min(this.left + this.width(), this.x(end));
+    const x1 = Math.max(this.left, this.x(start)),
+      x2 = Math.min(this.left + this.width(), this.x(end));
     return { x1, x2: Math.max(x2, x1 + 0.8) };
   }
 
   /* ``mark``: {layer, tip, fill, label}; ``style``: further attributes. */
   box(x1, x2, y, height, mark, style = {}) {
     const look = mark.layer === null ? (chosen === null ? "" : "faded") : standing(mark.layer);
-    this.layer.append(draw("rect", { class: `mark ${mark.look || look}${x2 - x1 < 5 ? " thin" : ""}`, x: x1, y, width: x2 - x1, height, fill: mark.fill,
-      "data-mark": this.marks.push(mark) - 1, "data-layer": mark.layer === null ? "" : mark.layer, ...style }));
-    if (mark.label && x2 - x1 > 30 && height > 12) this.layer.append(draw("text", { x: x1 + 4, y: y + height / 2 + 4, class: "label" },
-      fitted(mark.label, x2 - x1 - 7)));
+    this.layer.append(
+      draw("rect", {
+        class: `mark ${mark.look || look}${x2 - x1 < 5 ? " thin" : ""}`,
+        x: x1,
+        y,
+        width: x2 - x1,
+        height,
+        fill: mark.fill,
+        "data-mark": this.marks.push(mark) - 1,
+        "data-layer": mark.layer === null ? "" : mark.layer,
+        ...style,
+      }),
+    );
+    if (mark.label && x2 - x1 > 30 && height > 12)
+      this.layer.append(
+        draw("text", { x: x1 + 4, y: y + height / 2 + 4, class: "label" }, fitted(mark.label, x2 - x1 - 7)),
+      );
   }
 
   buttons(prefix) {
-    return [button(`${prefix}-in`, "+", "zoom in (key +)", () => this.zoom(0.5)), button(`${prefix}-out`, "−", "zoom out (key -)", () => this.zoom(2)),
-      button(`${prefix}-left`, "◀", "earlier (arrow key)", () => this.shift(-0.25)), button(`${prefix}-right`, "▶", "later (arrow key)", () => this.shift(0.25)),
-      button(`${prefix}-all`, "all", "all of it (key 0)", () => this.all())];
+    return [
+      button(`${prefix}-in`, "+", "zoom in (key +)", () => this.zoom(0.5)),
+      button(`${prefix}-out`, "−", "zoom out (key -)", () => this.zoom(2)),
+      button(`${prefix}-left`, "◀", "earlier (arrow key)", () => this.shift(-0.25)),
+      button(`${prefix}-right`, "▶", "later (arrow key)", () => this.shift(0.25)),
+      button(`${prefix}-all`, "all", "all of it (key 0)", () => this.all()),
+    ];
   }
   key(name) {
-    const actions = { "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), "0": () => this.all(),
-      ArrowLeft: () => this.shift(-0.25), ArrowRight: () => this.shift(0.25) };
+    const actions = {
+      "+": () => this.zoom(0.5),
+      "=": () => this.zoom(0.5),
+      "-": () => this.zoom(2),
+      0: () => this.all(),
+      ArrowLeft: () => this.shift(-0.25),
+      ArrowRight: () => this.shift(0.25),
+    };
     if (actions[name]) actions[name]();
     return name in actions;
   }
