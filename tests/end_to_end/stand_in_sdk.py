@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from match_core.twin.build import RUNTIME, merge_twins
+from match_core.twin.build import RUNTIME
+from match_core.twin.merge import merge_twins
 from match_gap9.emit import unit_api
 
 #: Flags of the SDK's compiler that a host's compiler has too (public listing of gcc_flags.cmake, SDK 5.21).

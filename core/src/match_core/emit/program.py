@@ -12,6 +12,7 @@ from match_core.emit.memory_views import arena_views, store_views, swap_area_vie
 from match_core.emit.places import Places
 from match_core.emit.queues import QueueWriter
 from match_core.emit.sections import code_section, constant_section
+from match_core.emit.shipped import by_name
 from match_core.emit.sources import SourceFile
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.emit.templates import Templates
@@ -99,8 +100,8 @@ class ProgramEmitter:
         }
         for unit in self._units():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
-        for unit in self._shipped_units():
-            files.update((file.name, file.text) for file in self._runtime(unit))
+        shipped = by_name("runtime file", (file for unit in self._shipped_units() for file in self._runtime(unit)))
+        files.update((file.name, file.text) for file in shipped.values())
         c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
         files["Makefile"] = self._render("Makefile.mako", name=self.name, c_files=c_files)
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", name=self.name, c_files=c_files)

@@ -4,62 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from match_core.emit.api import RuntimeFile, TwinApi, UnitApi
+from match_core.emit.api import TwinApi, UnitApi
 from match_core.emit.ctypes import c_type
 from match_core.emit.templates import Templates
 from match_core.twin.compiler import BuildOptions, Objects, compile_sources
+from match_core.twin.merge import Merged, merge
 
 RUNTIME = Path(__file__).resolve().parent / "runtime"
 TWIN_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "twin"
-
-
-def merge_twins(apis: Mapping[str, UnitApi]) -> TwinApi:
-    """One twin from those of all units: files by name, clocks in order of first mention after the host's."""
-    headers = {file.name: file for unit in sorted(apis) for file in apis[unit].twin.headers}
-    sources = {file.name: file for unit in sorted(apis) for file in apis[unit].twin.sources}
-    clocks = dict.fromkeys(clock for unit in sorted(apis) for clock in apis[unit].twin.clocks)
-    arenas = {memory: text for unit in sorted(apis) for memory, text in apis[unit].twin.arenas.items()}
-    defines = dict.fromkeys(define for unit in sorted(apis) for define in apis[unit].twin.defines)
-    return TwinApi(
-        headers=tuple(headers[name] for name in sorted(headers)),
-        sources=tuple(sources[name] for name in sorted(sources)),
-        clocks=tuple(clocks) or ("host",),
-        arenas=arenas,
-        defines=tuple(defines),
-        load_store=next((apis[unit].twin.load_store for unit in sorted(apis) if apis[unit].twin.load_store), ""),
-    )
-
-
-def own_headers(apis: Mapping[str, UnitApi]) -> dict[str, tuple[RuntimeFile, ...]]:
-    """By unit, the headers of its twin that another unit's twin has by the same name with another text: stand-ins of
-    different SDKs that have a header of one name."""
-    texts: dict[str, set[str]] = {}
-    for api in apis.values():
-        for file in api.twin.headers:
-            texts.setdefault(file.name, set()).add(file.text)
-    found = {unit: tuple(file for file in api.twin.headers if len(texts[file.name]) > 1) for unit, api in apis.items()}
-    return {unit: files for unit, files in found.items() if files}
-
-
-def _own_folders(name: str, work: Path, apis: Mapping[str, UnitApi]) -> dict[str, Path]:
-    """Writes those headers into a folder for each unit; by file name the folder in which a unit's sources look first:
-    its twin's, its runtime's, and that of its tasks in the program called ``name``."""
-    folders: dict[str, Path] = {}
-    for unit, headers in own_headers(apis).items():
-        folder = work / f"own_{unit}"
-        folder.mkdir(exist_ok=True)
-        for file in headers:
-            (folder / file.name).write_text(file.text, encoding="utf-8")
-        api = apis[unit]
-        sources = (file.name for file in (*api.twin.sources, *api.runtime) if file.name.endswith(".c"))
-        folders.update(dict.fromkeys((*sources, f"{name}_{unit}.c"), folder))
-    return folders
 
 
 def build(program: Path, work: Path, apis: Mapping[str, UnitApi], host: str, options: BuildOptions) -> Path:
@@ -77,15 +35,15 @@ def compile_program(
     from match_core.emit.manifest import NAME
 
     document = json.loads((program / NAME).read_text(encoding="utf-8"))
-    twin = merge_twins(apis)
+    merged = merge(apis, document["name"])
+    twin = merged.twin
     work.mkdir(parents=True, exist_ok=True)
-    shared = _shared_headers(twin, apis)
-    for file in (*shared, *twin.sources):
+    for file in (*twin.headers, *twin.sources):
         (work / file.name).write_text(file.text, encoding="utf-8")
     runtime = sorted(path for path in RUNTIME.iterdir() if path.suffix in (".h", ".c"))
     for path in runtime:
         shutil.copyfile(path, work / path.name)
-    (work / "harness.c").write_text(_harness(document, twin, host, shared), encoding="utf-8")
+    (work / "harness.c").write_text(_harness(document, twin, host), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
     builds = [api.build for api in apis.values() if api.build is not None]
@@ -94,17 +52,20 @@ def compile_program(
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {file.name for api in apis.values() for file in api.runtime}
-    folders = _own_folders(document["name"], work, apis)
+    folders = _own_folders(work, merged)
     return compile_sources(sources, own, shipped, [work, program], twin.defines, options, folders)
 
 
-def _shared_headers(twin: TwinApi, apis: Mapping[str, UnitApi]) -> tuple[RuntimeFile, ...]:
-    """The headers that all sources see."""
-    own = {file.name for files in own_headers(apis).values() for file in files}
-    return tuple(file for file in twin.headers if file.name not in own)
+def _own_folders(work: Path, merged: Merged) -> dict[str, Path]:
+    """Writes the headers that a package's sources look for first; their folder by the sources' names."""
+    for unit, headers in merged.own.items():
+        (work / f"own_{unit}").mkdir(exist_ok=True)
+        for file in headers:
+            (work / f"own_{unit}" / file.name).write_text(file.text, encoding="utf-8")
+    return {name: work / f"own_{unit}" for name, unit in merged.readers.items()}
 
 
-def _harness(document: dict[str, Any], twin: TwinApi, host: str, headers: Sequence[RuntimeFile]) -> str:
+def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
     arenas = [
         {**arena, "expression": twin.arenas.get(arena["memory"], "").replace("{bytes}", f"{arena['size_bytes']}u")}
         for arena in document["arenas"]
@@ -128,7 +89,7 @@ def _harness(document: dict[str, Any], twin: TwinApi, host: str, headers: Sequen
     costs = ("post_cycles", "wake_cycles", "notify_cycles", "task_cycles")
     view: dict[str, object] = {
         "name": document["name"],
-        "headers": [file.name for file in headers if twin.arenas or stores or swaps],
+        "headers": [file.name for file in twin.headers if twin.arenas or stores or swaps],
         "arenas": [_Record(arena) for arena in arenas],
         "stores": [_Record(store) for store in stores],
         "unit_queues": [n for n, queue in enumerate(queues) if queue["kind"] == "unit"],

@@ -1,0 +1,102 @@
+"""The twins of all units of a program as one: units of one package share theirs, those of several stand side by side.
+
+Each package's sources see the headers of their own SDK's stand-ins, and numbers of the clocks that nobody else has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from match_core.emit.api import RuntimeFile, TwinApi, UnitApi
+from match_core.emit.shipped import by_name
+
+#: The header that gives clocks their numbers in this program; without it each twin has numbers of its own.
+CLOCKS_HEADER = "match_twin_clocks.h"
+#: The clock that all twins share.
+HOST = "host"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """``twin``: what all sources see, clocks in the order of their numbers. ``own``: by unit, headers that sources of
+    its package look for first; ``readers``: the unit in whose folder a C file looks, by file name."""
+
+    twin: TwinApi
+    own: Mapping[str, tuple[RuntimeFile, ...]]
+    readers: Mapping[str, str]
+
+
+def merge(apis: Mapping[str, UnitApi], program: str = "") -> Merged:
+    """One twin from those of all units; ``program`` is the prefix of its files. PluginError MATCH-H007 where two
+    packages have different C files of one name."""
+    packages = _packages(apis)
+    twins = [api.twin for _, api in sorted(apis.items())]
+    clocks = _clocks(apis, packages)
+    order = tuple(dict.fromkeys(name for names in clocks.values() for name in names.values())) or (HOST,)
+    shared = len(packages) > 1
+    own = {units[0]: (*_own_headers(apis, units), _numbers(clocks[units[0]], order)) for units in packages if shared}
+    private = {file.name for files in own.values() for file in files}
+    headers = by_name("header", (file for twin in twins for file in twin.headers if file.name not in private))
+    sources = by_name("C file", (file for twin in twins for file in twin.sources))
+    defines = dict.fromkeys(define for twin in twins for define in twin.defines)
+    merged = TwinApi(
+        headers=tuple(headers[name] for name in sorted(headers)),
+        sources=tuple(sources[name] for name in sorted(sources)),
+        clocks=order,
+        arenas={memory: text for twin in twins for memory, text in twin.arenas.items()},
+        defines=tuple(defines),
+        load_store=next((twin.load_store for twin in twins if twin.load_store), ""),
+    )
+    readers = {name: units[0] for units in packages for name in _sources(apis, units, program)} if shared else {}
+    return Merged(merged, own, readers)
+
+
+def merge_twins(apis: Mapping[str, UnitApi]) -> TwinApi:
+    """One twin from those of all units of one package: files by name, clocks in order of first mention."""
+    return merge(apis).twin
+
+
+def _packages(apis: Mapping[str, UnitApi]) -> list[list[str]]:
+    """Units by twin: those that share a C file have the same one. Units without a twin are in none."""
+    found: list[list[str]] = []
+    for unit, api in sorted(apis.items()):
+        same = [units for units in found if set(api.twin.sources) & set(apis[units[0]].twin.sources)]
+        if same:
+            same[0].append(unit)
+        elif api.twin.sources:
+            found.append([unit])
+    return found
+
+
+def _clocks(apis: Mapping[str, UnitApi], packages: list[list[str]]) -> dict[str, dict[str, str]]:
+    """By the first unit of each package, its clocks' names: its own and, where another package has the same, that of
+    the program."""
+    own = {units[0]: dict.fromkeys(clock for unit in units for clock in apis[unit].twin.clocks) for units in packages}
+    count: dict[str, int] = {}
+    for names in own.values():
+        for name in names:
+            count[name] = count.get(name, 0) + 1
+    return {
+        unit: {name: name if name == HOST or count[name] == 1 else f"{unit}_{name}" for name in names}
+        for unit, names in own.items()
+    }
+
+
+def _numbers(clocks: Mapping[str, str], order: tuple[str, ...]) -> RuntimeFile:
+    lines = [f"#define MATCH_TWIN_CLOCK_{own.upper()} {order.index(name)}u" for own, name in clocks.items()]
+    return RuntimeFile(CLOCKS_HEADER, "\n".join(["/* Numbers of this twin's clocks in this program. */", *lines, ""]))
+
+
+def _own_headers(apis: Mapping[str, UnitApi], units: list[str]) -> tuple[RuntimeFile, ...]:
+    """Stand-ins of an SDK's headers of which another package has other ones."""
+    others = {file.name: file.text for unit, api in apis.items() if unit not in units for file in api.twin.headers}
+    headers = {file.name: file for unit in units for file in apis[unit].twin.headers}
+    return tuple(file for file in headers.values() if others.get(file.name, file.text) != file.text)
+
+
+def _sources(apis: Mapping[str, UnitApi], units: list[str], program: str) -> Iterable[str]:
+    for unit in units:
+        files = (*apis[unit].twin.sources, *apis[unit].runtime)
+        yield from (file.name for file in files if file.name.endswith(".c"))
+        yield f"{program}_{unit}.c"
