@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx
@@ -42,7 +43,8 @@ def model(name: str, dtype: str, last: bool, fill: int | None = None) -> tuple[o
     requantisation follows."""
     batch, groups, inputs, outputs, sizes, kernel, strides, dilations, before, after = SHAPES[name]
     space = (*sizes, groups * inputs) if last else (groups * inputs, *sizes)
-    x, attributes = values(dtype, batch, *space), {"strides": strides, "dilations": dilations, "group": groups}
+    x = values(dtype, batch, *space)
+    attributes: dict[str, Any] = {"strides": strides, "dilations": dilations, "group": groups}
     weight = values(dtype if dtype.startswith("float") else "int8", groups * outputs, inputs, *kernel)
     constants: dict[str, Array] = {"w": weight}
     domain, nodes, source = "match.nhwc" if last else "", [], "x"

@@ -37,7 +37,8 @@ def values(dtype: str, *shape: int) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    return np.matmul(a, b)
+    result: Array = np.matmul(a, b)
+    return result
 
 
 Made = tuple[Case, Array]
