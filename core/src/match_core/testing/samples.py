@@ -21,24 +21,27 @@ _INPUT_SCALE, _WEIGHT_SCALE = 0.05, 0.01
 
 class Network:
     """Builds a network stage by stage; every tensor between stages is int8 with a zero point of -128 (as uint8 with 0)
-    or of 0. ``ternary``: weights of convolutions are -1, 0 or 1 times their scale."""
+    or of 0."""
 
-    def __init__(self, shape: Sequence[int], zero: int = -128, ternary: bool = False) -> None:
+    def __init__(self, shape: Sequence[int], zero: int = -128) -> None:
         self._random = np.random.default_rng(11)
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._input = tuple(shape)
-        self._zero, self._ternary = zero, ternary
+        self._zero = zero
         self.tensor, self.scale, self.shape = "input", _INPUT_SCALE, tuple(shape)
 
     def dense(self, outputs: int) -> Network:
         """A dense layer with bias and ReLU."""
         inputs = self.shape[-1]
-        product = self._weighted("Gemm", (outputs, inputs), inputs, {"transB": 1})
+        product = self._weighted("Gemm", (outputs, inputs), {"transB": 1})
         return self._quantised(self._node("Relu", [product]), self._after(inputs), (*self.shape[:-1], outputs))
 
-    def conv(self, outputs: int, kernel: int = 3, stride: int = 1, depthwise: bool = False) -> Network:
-        """A convolution with bias and ReLU, padded to keep the size."""
+    def conv(
+        self, outputs: int, kernel: int = 3, stride: int = 1, *, depthwise: bool = False, ternary: bool = False
+    ) -> Network:
+        """A convolution with bias and ReLU, padded to keep the size. ``ternary``: weights are -1, 0 or 1 times their
+        scale."""
         _, channels, height, width = self.shape
         inner, pad = (1 if depthwise else channels), kernel // 2
         attributes = {
@@ -48,7 +51,7 @@ class Network:
             "group": channels if depthwise else 1,
         }
         taps = inner * kernel * kernel
-        product = self._weighted("Conv", (outputs, inner, kernel, kernel), taps, attributes)
+        product = self._weighted("Conv", (outputs, inner, kernel, kernel), attributes, 1 if ternary else 127)
         sizes = ((size + 2 * pad - kernel) // stride + 1 for size in (height, width))
         return self._quantised(self._node("Relu", [product]), self._after(taps), (1, outputs, *sizes))
 
@@ -119,10 +122,9 @@ class Network:
         self.scale, self.shape = float(np.float32(scale)), tuple(shape)
         return self
 
-    def _weighted(self, op: str, shape: tuple[int, ...], terms: int, attributes: dict[str, Any]) -> str:
+    def _weighted(self, op: str, shape: tuple[int, ...], attributes: dict[str, Any], most: int = 127) -> str:
         outputs = shape[0]
         scales = self._random.uniform(0.5, 1.5, outputs).astype(np.float32) * np.float32(_WEIGHT_SCALE)
-        most = 1 if self._ternary and op == "Conv" else 127
         weight = self._random.integers(-most, most + 1, shape).astype(np.int8)
         scales = (scales * np.float32(127 / most)).astype(np.float32)
         bias = self._random.integers(-3000, 3000, outputs).astype(np.int32)
@@ -165,20 +167,31 @@ def image(
     *,
     classes: int = 10,
     zero: int = -128,
-    ternary: bool = False,
     runs: bool = True,
     precision: Precision = "exact",
 ) -> SampleModel:
-    """Convolutions of an image (3x3, depthwise, 1x1 with a sum around it), both poolings, a dense layer. ``ternary``:
-    of three weights, and without the depthwise one."""
+    """Convolutions of an image (3x3, depthwise, 1x1 with a sum around it), both poolings, a dense layer."""
 
     def make() -> onnx.ModelProto:
-        network = Network((1, 3, size, size), zero, ternary).conv(channels)
+        network = Network((1, 3, size, size), zero).conv(channels)
         around = network.branch()
-        network.conv(channels, depthwise=not ternary).conv(channels, kernel=1).add(around)
+        network.conv(channels, depthwise=True).conv(channels, kernel=1).add(around)
         return network.pool("MaxPool").pool("AveragePool").flat().dense(classes).model(name)
 
     return SampleModel(name, make, runs, precision)
+
+
+def ternary(name: str, channels: int = 64, size: int = 8, *, layers: int = 3, classes: int = 10) -> SampleModel:
+    """An 8-bit convolution of an image, convolutions whose weights are -1, 0 or 1 times a scale, a dense layer; zero
+    points are 0."""
+
+    def make() -> onnx.ModelProto:
+        network = Network((1, 3, size, size), 0).conv(channels)
+        for _ in range(layers):
+            network.conv(channels, ternary=True)
+        return network.pool("AveragePool", size).flat().dense(classes).model(name)
+
+    return SampleModel(name, make)
 
 
 def half_image(name: str, channels: int = 8, size: int = 8, *, classes: int = 10) -> SampleModel:

@@ -7,6 +7,6 @@ CAPABILITIES = Capabilities(
     peak_macs_per_cycle={"digital": 16 * 16, "analog": 1152 * 512},  # all cells of the two arrays at once
     models=(
         samples.image("image", channels=16),
-        samples.image("ternary", channels=64, zero=0, ternary=True),
+        samples.ternary("ternary", layers=6),
     ),
 )

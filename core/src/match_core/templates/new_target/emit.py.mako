@@ -20,6 +20,7 @@ _COPIES = [f"copy_{way}_{rank}d" for way in ("in", "out") for rank in (1, 2, 3)]
 
 def _pack(match: Match, workload: Workload) -> Mapping[str, NDArray[np.generic]]:
     """Constants in the order of the workload's axes: one row of weights for each output."""
+
     def each(name: str, dtype: str) -> NDArray[np.generic]:
         return np.broadcast_to(match.const(name).reshape(-1), match.shape("weight")[1]).astype(dtype)
 
@@ -30,18 +31,20 @@ def _pack(match: Match, workload: Workload) -> Mapping[str, NDArray[np.generic]]
     }
 
 
+def _file(name: str) -> RuntimeFile:
+    return RuntimeFile(name, (Path(__file__).parent / "c" / name).read_text("utf-8"))
+
+
 def unit_api() -> UnitApi:
     """The SDK's functions; on the twin they take the cycles of ``hardware.py``."""
-    folder = Path(__file__).parent / "c"
-    files = {path.suffix: RuntimeFile(path.name, path.read_text("utf-8")) for path in sorted(folder.iterdir())}
     return UnitApi(
         platform=PlatformApi(),
         memory=MemoryApi(**{name: f"${name}_{name}" for name in _COPIES}, wait="${name}_copy_wait"),
         kernels={"${name}_dense": Kernel(_DENSE, launch="${name}_dense", wait="${name}_wait", pack=_pack)},
         headers=("${name}_sdk.h",),
-        runtime=(files[".h"], context_header(_DENSE)),
+        runtime=(_file("${name}_sdk.h"), context_header(_DENSE)),
         twin=TwinApi(
-            sources=(files[".c"],),
+            sources=(_file("${name}_twin.c"),),
             clocks=("host", "dma", ARRAY.name),
             defines=tuple(f"{name.upper()}={value}u" for name, value in VALUES.items()),
         ),

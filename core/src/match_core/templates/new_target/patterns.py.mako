@@ -13,9 +13,9 @@ _PARAMETERS = ("multiplier", "addend", "divisor", "low", "high")
 _DENSE = Op("MatMulInteger", "dense", (Any("input"), Const("weight")))
 
 
-def _int8(match: Match) -> str | None:
-    name = match.const("weight").dtype.name
-    return None if name == "int8" else f"weights are {name}"
+def _types(match: Match) -> str | None:
+    names = match.tensor("input").dtype.name, match.const("weight").dtype.name
+    return None if names == ("uint8", "int8") else f"they are {names[0]} and {names[1]}"
 
 
 def _features(match: Match) -> str | None:
@@ -56,7 +56,7 @@ PATTERNS = (
         description="dense layer with requantisation to uint8",
         structure=Op("match.arith::RequantU8", "requant", (_DENSE, *map(Const, _PARAMETERS))),
         constraints=(
-            Constraint("weights", "weights are int8", _int8),
+            Constraint("types", "activations are uint8 and weights are int8", _types),
             Constraint("features", f"a row has at most {FEATURES_MAX} features", _features),
         ),
         workload=_workload,

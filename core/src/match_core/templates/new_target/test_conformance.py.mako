@@ -1,6 +1,7 @@
 """The package meets the contract: docs/conformance-levels.md of match."""
 
 from match_core.testing import ConformanceSuite
+
 from ${module}.conformance import CAPABILITIES
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.testing.findings import Case, Finding
@@ -83,12 +84,16 @@ def _project(subject: Subject) -> Iterator[Finding]:
         if not (project / name).is_file():
             yield Finding(name, f"is missing: {use}")
     roots = (project, project.parent, project.parent.parent)
-    if not any((root / name).exists() for root in roots for name in CI_FOLDERS):
+    if not any(_holds_files(root / name) for root in roots for name in CI_FOLDERS):
         yield Finding(CI_FOLDERS[0], "is missing: nothing runs the tests when the package changes")
     pages = [*project.glob("docs/*.md"), *(page for root in roots[1:] for page in root.glob("docs/*.md"))]
     for target in subject.targets:
         if not any(target.split("_")[0] in page.stem for page in pages):
             yield Finding(f"docs/{target}.md", "is missing: no page tells users of the target")
+
+
+def _holds_files(path: Path) -> bool:
+    return path.is_file() or (path.is_dir() and any(inner.is_file() for inner in path.iterdir()))
 
 
 def _capabilities(subject: Subject) -> Iterator[Finding]:
