@@ -44,6 +44,9 @@ def memory_csv(report: Mapping[str, Any], memory: str) -> str:
                 name = f"{index}:{placement['operand']}"
                 size = placement["size_bytes"] * placement["buffers"]
                 rows.append((name, index, index + 1, size, placement["offset_bytes"]))
+        scratch = layer["scratch"]
+        if scratch is not None and scratch["memory"] == memory:
+            rows.append((f"{index}:scratch", index, index + 1, scratch["size_bytes"], scratch["offset_bytes"]))
     return _text(("id", "lower", "upper", "size", "offset"), rows)
 
 
@@ -56,5 +59,7 @@ def _text(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Names come from the model: none of them may become a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    """Names come from the model: none of them may become a formula, or end a row (the writer quotes line feeds only)."""
+    if not isinstance(value, str):
+        return value
+    return ("'" if value.startswith(_FORMULA) else "") + value.replace("\r", "\n")
