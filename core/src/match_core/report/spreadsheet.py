@@ -59,7 +59,7 @@ def _text(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Names come from the model: none of them may become a formula, or end a row (the writer quotes line feeds only)."""
+    """Names come from the model: none may become a formula, or end a row (the writer quotes line feeds only)."""
     if not isinstance(value, str):
         return value
     return ("'" if value.startswith(_FORMULA) else "") + value.replace("\r", "\n")
