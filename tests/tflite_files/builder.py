@@ -220,3 +220,47 @@ def saved(path: Path, content: bytes) -> Path:
     """The file at ``path``."""
     path.write_bytes(content)
     return path
+
+
+def quantised_operators() -> bytes:
+    """An int8 image that many operators read, each with a result of its own."""
+    b = TfliteBuilder()
+    x = b.tensor("x", (1, 6, 6, 8), "int8", scale=0.05, zero=4)
+    results: list[int] = []
+
+    def add(
+        kind: str,
+        inputs: list[int],
+        shape: tuple[int, ...] = (1, 6, 6, 8),
+        options: Options | None = None,
+        scale: float = 0.05,
+        zero: int = 4,
+    ) -> int:
+        results.append(b.tensor(kind.lower(), shape, "int8", scale=scale, zero=zero))
+        b.operator(kind, inputs, [results[-1]], options)
+        return results[-1]
+
+    def numbers(name: str, values: list[int] | list[list[int]]) -> int:
+        return b.constant(name, np.array(values, np.int32))
+
+    share = add("LOGISTIC", [x], scale=1 / 256, zero=-128)
+    bent = add("TANH", [x], scale=1 / 128, zero=0)
+    add("HARD_SWISH", [x])
+    add("RELU6", [x], scale=6 / 255, zero=-128)
+    add("LEAKY_RELU", [x], options=("LeakyReluOptions", {"Alpha": 0.1}))
+    add("ELU", [x])
+    add("MUL", [x, share], options=("MulOptions", {}))
+    add("SUB", [x, bent], options=("SubOptions", {}))
+    add("MAXIMUM", [x, bent])
+    add("SQUARED_DIFFERENCE", [x, bent], scale=0.2)
+    add("SOFTMAX", [x], scale=1 / 256, zero=-128, options=("SoftmaxOptions", {"Beta": 1.0}))
+    add("CONCATENATION", [x, bent], (1, 6, 6, 16), ("ConcatenationOptions", {"Axis": 3}))
+    add("BATCH_MATMUL", [x, bent], (1, 6, 6, 6), ("BatchMatMulOptions", {"AdjX": False, "AdjY": True}))
+    add("MEAN", [x, numbers("axes", [1, 2])], (1, 8), ("ReducerOptions", {"KeepDims": False}))
+    add("AVERAGE_POOL_2D", [x], (1, 3, 3, 8), ("Pool2DOptions", {**POOL, "Padding": VALID}))
+    size = numbers("size", [12, 12])
+    add("RESIZE_NEAREST_NEIGHBOR", [x, size], (1, 12, 12, 8), ("ResizeNearestNeighborOptions", {}))
+    add("PAD", [x, numbers("amounts", [[0, 0], [1, 1], [2, 0], [0, 0]])], (1, 8, 8, 8))
+    add("SLICE", [x, numbers("begin", [0, 1, 1, 0]), numbers("sizes", [1, 3, 3, 8])], (1, 3, 3, 8))
+    add("GATHER", [x, numbers("rows", [2, 0])], (1, 2, 6, 8), ("GatherOptions", {"Axis": 1}))
+    return b.content([x], results)
