@@ -1,0 +1,92 @@
+"""Programs for boards: units of two packages in one program, bit for bit on both packages' twins together."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.host import Plugins
+from match_core.twin.program import run_program
+from match_core.verify import VerifyRequest, VerifyResult, verify_model
+
+from tests.conftest import ROOT, load_inputs
+from tests.end_to_end.qdq_encoders import Encoder, image, inputs, save, save_vision
+
+BOARD = ROOT / "examples" / "boards" / "carfield_ita.toml"
+BLOCK = Encoder(rows=64, width=128, heads=2, inner=256, seed=3)
+
+
+def units(result: VerifyResult) -> Counter[str]:
+    """Tasks by unit, views left out."""
+    tasks = result.compilation.program.tasks
+    found = [task.assignment.candidate for task in tasks]
+    return Counter(candidate.unit for candidate in found if candidate.pattern.name != "host_view")
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy"])
+def test_a_vision_transformer_runs_on_clusters_of_two_packages(plugins: Plugins, tmp_path: Path, mode: str) -> None:
+    """Convolutions on Carfield's cluster, the encoder's products on ITA, normalisation and sums on its cores."""
+    model = save_vision(BLOCK, tmp_path / "vision.onnx")
+    request = VerifyRequest(model, str(BOARD), arrays={"x": image(BLOCK)}, mode=mode, sanitize=mode == "lazy")
+    result = verify_model(request, plugins)
+    assert result.bit_exact
+    found = units(result)
+    assert found["pulp"] >= 2
+    assert found["ita"] == 7
+    assert found["snitch"] >= 4
+    assert result.compilation.soc.mode == "sequential"
+
+
+def test_a_transformer_block_shared_by_two_packages(plugins: Plugins, tmp_path: Path) -> None:
+    """Without ITA's cores Carfield's cluster adds what ITA multiplies, in ITA's type of activations."""
+    model = save(BLOCK, tmp_path / "block.onnx")
+    request = VerifyRequest(model, str(BOARD), arrays={"x": inputs(BLOCK)}, without_units=("snitch",))
+    result = verify_model(request, plugins)
+    assert result.bit_exact
+    found = units(result)
+    assert (found["pulp"], found["ita"], found["snitch"]) == (2, 7, 0)
+
+
+def test_a_program_keeps_its_board(tmp_path: Path, plugins: Plugins) -> None:
+    """Whoever runs it needs the packages, not the board file."""
+    board = tmp_path / "board.toml"
+    board.write_text(BOARD.read_text(encoding="utf-8"), encoding="utf-8")
+    model, out = save(BLOCK, tmp_path / "block.onnx"), tmp_path / "out"
+    compile_model(CompileRequest(model, str(board), out, without_units=("snitch",)), plugins)
+    board.unlink()
+    sample = {"x": inputs(BLOCK)}
+    request = VerifyRequest(model, str(BOARD), arrays=sample, without_units=("snitch",))
+    expected = verify_model(request, plugins).run
+    again = run_program(out, sample, Plugins.load())
+    np.testing.assert_array_equal(again.outputs["y"], expected.outputs["y"])
+    assert again.cycles_total == expected.cycles_total
+    assert json.loads((out / "match.lock.json").read_text(encoding="utf-8"))["target"] == "carfield_ita"
+
+
+def test_clocks_of_two_packages_are_told_apart(plugins: Plugins, tmp_path: Path) -> None:
+    from match_core.twin.merge import merge
+
+    soc = plugins.soc(str(BOARD))
+    apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc)}
+    merged = merge(apis, "net")
+    assert {"host", "pulp", "snitch", "ita", "control", "dma_in", "pulp_dma_in"} <= set(merged.twin.clocks)
+    assert set(merged.twin.arenas) == {"l1_pulp", "l1_spatz", "l3", "l1_ita"}
+    assert set(merged.own) == {"ita", "pulp"}
+
+
+@pytest.mark.slow
+def test_an_encoder_of_the_reference_data(
+    plugins: Plugins, tmp_path: Path, shared_model: Callable[[str], Path]
+) -> None:
+    folder = shared_model("ita_mobilebert_l1_int8_qdq")
+    request = VerifyRequest(
+        folder / "model.onnx", str(BOARD), arrays=load_inputs(folder, 1), without_units=("snitch",), quantized_io=True
+    )
+    result = verify_model(request, plugins)
+    assert result.bit_exact
+    assert {"pulp", "ita"} <= set(units(result))
