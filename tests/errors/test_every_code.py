@@ -121,6 +121,12 @@ def _unwritable(folder: Path) -> list[str | Path]:
     return ["run", folder / "out", "--inputs", arrays, "--outputs", folder / "no" / "y.npz"]
 
 
+def _dying(folder: Path) -> list[str | Path]:
+    """A package that ends the process in which it is asked."""
+    site_in(folder / "site").plugin("dying", "import os\n@hookimpl\ndef match_hardware():\n    os._exit(3)\n")
+    return ["test-target", "pkg-dying", "-o", folder / "badge.json"]
+
+
 ZEROS = np.zeros((2, 1, 8), np.float32)
 CASES = {
     "not_convertible": Case("MATCH-F005", 1, _compiled(models.broadcast_gemm, "-t", "host")),
@@ -137,6 +143,7 @@ CASES = {
     "no_compiler": Case("MATCH-T001", 1, _run(x=ZEROS), program=True, variables=(("CC", "no-such-compiler"),)),
     "compiler_refuses": Case("MATCH-T002", 1, _run(x=ZEROS), program=True, variables=(("CC", "false"),)),
     "program_fails": Case("MATCH-T003", 1, _trapped, program=True),
+    "package_dies": Case("MATCH-T004", 1, _dying, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "several_targets": Case("MATCH-U023", 2, _compiled(models.relu)),
     "no_target": Case("MATCH-U024", 2, _compiled(models.relu), variables=(("MATCH_ALLOW_PLUGINS", "none"),)),
     "unknown_mode": Case("MATCH-U029", 2, _model("--mode", "slow")),
@@ -157,6 +164,11 @@ CASES = {
     ),
     "wrong_type": Case("MATCH-U043", 2, _run(x=np.zeros((2, 1, 8), np.complex64)), program=True),
     "outputs_unwritable": Case("MATCH-U045", 2, _unwritable, program=True),
+    "no_target_name": Case("MATCH-U050", 2, lambda folder: ["new-target", "7up", "-o", folder / "package"]),
+    "folder_taken": Case(
+        "MATCH-U051", 2, lambda folder: ["new-target", "sprout", "-o", models.relu(folder / "model.onnx").parent]
+    ),
+    "no_package": Case("MATCH-U052", 2, lambda folder: ["test-target", "match-nobody"]),
 }
 
 

@@ -32,7 +32,7 @@ def package_named(text: str) -> tuple[str, str, str]:
     raise _unknown(
         text,
         f"no installed package of that name has an entry point in the group match.plugins ({name!r} was looked for)",
-        f"install it: pip install -e {text if Path(text).is_dir() else name}",
+        f"install it: pip install {f'-e {text}' if Path(text).is_dir() else name}",
     )
 
 
@@ -67,7 +67,7 @@ def outcomes_of(package: str, project: Path | None, told: Callable[[Outcome], No
             what="the conformance cases ended before all were asked",
             where=f"package {package}, behind case {last}",
             why=lines[-1] if lines else f"exit status {status}",
-            help=(f"run them by hand: {Path(sys.executable).name} -m match_core.testing {package}",),
+            help=(f"run them by hand: python -m match_core.testing {package}",),
         )
     return tuple(outcomes)
 

@@ -1,0 +1,78 @@
+"""The pages on packages: the tutorial's commands are run in order in one folder, the table of cases is current."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from match_core.testing import all_cases
+
+from tests.docs.pages import DOCS, Step, text_of
+
+_PIECE = re.compile(
+    r"<!-- step(?:: (?P<instead>[^\n]*?))? -->\n```console\n(?P<console>.*?)```"
+    r"|<!-- change: (?P<file>\S+) -->\n```diff\n(?P<diff>.*?)```",
+    re.DOTALL,
+)
+
+
+def _change(path: Path, diff: str) -> None:
+    """Replace the lines of a diff that begin with - by those that begin with +."""
+    lines = diff.splitlines(keepends=True)
+    before, after = ("".join(line[1:] for line in lines if line[0] == sign) for sign in "-+")
+    text = path.read_text(encoding="utf-8")
+    assert text.count(before) == 1, f"{path}: {before}"
+    path.write_text(text.replace(before, after), encoding="utf-8")
+
+
+def test_the_tutorial(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MATCH_", "PYTHONPATH"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    environment = {**kept, "PATH": path, "NO_COLOR": "1", "PYTHONPATH": str(site), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    wrong = []
+    pieces = list(_PIECE.finditer(text_of(DOCS / "tutorial.md")))
+    assert len(pieces) > 10
+    for piece in pieces:
+        if piece["file"]:
+            _change(tmp_path / "match-sprout" / piece["file"], piece["diff"])
+            continue
+        shown, *output = piece["console"].splitlines()
+        step = Step(shown, piece["instead"] or shown.removeprefix("$ "), tuple(output))
+        done = subprocess.run(
+            ["bash", "-c", step.command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if not step.matches(done.stdout):
+            wrong.append(f"{shown}\n{done.stdout}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_case_is_listed_with_what_it_asks(request: pytest.FixtureRequest) -> None:
+    """``--update-golden`` rewrites the table."""
+    lines = ["| level | case | what it asks |", "|---|---|---|"]
+    lines += [f"| `{case.level}` | `{case.name}` | {case.asks} |" for case in all_cases()]
+    wanted = "\n".join(lines)
+    page = DOCS / "conformance-levels.md"
+    before, rest = text_of(page).split("<!-- cases -->\n")
+    shown, after = rest.split("\n\n", 1)
+    if request.config.getoption("--update-golden"):
+        page.write_text(f"{before}<!-- cases -->\n{wanted}\n\n{after.lstrip()}", encoding="utf-8")
+        return
+    assert shown == wanted
+
+
+def test_every_capability_is_documented() -> None:
+    from match_core.testing import Capabilities
+
+    text = text_of(DOCS / "conformance-levels.md")
+    assert [name for name in Capabilities.__dataclass_fields__ if f"`{name}`" not in text] == []
