@@ -19,7 +19,7 @@ def unit_error(board: BoardDocument, unit: str, why: str, *help_: str) -> UsageE
 def memory_error(board: BoardDocument, what: str, why: str, *help_: str) -> UsageError:
     """MATCH-U062: a memory or link without what makes it one. ``what`` is "memory NAME" or "link NAME"."""
     where = f"{board.file}, {what}"
-    return UsageError("MATCH-U062", f"board {board.name} has a memory or link that is not known", where, why, help_)
+    return UsageError("MATCH-U062", f"board {board.name} has a memory or link that cannot be used", where, why, help_)
 
 
 def reach_error(board: BoardDocument, unit: str, why: str, *help_: str) -> UsageError:

@@ -94,9 +94,11 @@ def _memory(board: BoardDocument, entry: MemoryEntry, targets: Targets) -> Memor
     }
     if entry.origin:
         soc, name = _origin(entry.origin, entry.name)
-        found = next((m for m in _soc(board, what, soc, targets).memories if m.name == name), None)
+        known = {memory.name: memory for memory in _soc(board, what, soc, targets).memories}
+        found = known.get(name)
         if found is None:
-            raise memory_error(board, what, f"the Soc {soc} has no memory {name!r}", 'write from = "SOC.MEMORY"')
+            why = f"the Soc {soc} has no memory {name!r}; it has {', '.join(known)}"
+            raise memory_error(board, what, why, 'write from = "SOC.MEMORY"')
         _sourced(board, what, bool(given), entry.source)
         return _checked(board, what, found, {**given, "name": entry.name, "source": entry.source or found.source})
     if "size_bytes" not in given or "level" not in given:
@@ -116,9 +118,11 @@ def _link(board: BoardDocument, entry: LinkEntry, targets: Targets, names: Memor
     what = f"link {entry.name}"
     if entry.origin:
         soc, name = _origin(entry.origin, entry.name)
-        found = next((link for link in _soc(board, what, soc, targets).links if link.name == name), None)
+        known = {link.name: link for link in _soc(board, what, soc, targets).links}
+        found = known.get(name)
         if found is None:
-            raise memory_error(board, what, f"the Soc {soc} has no link {name!r}", 'write from = "SOC.LINK"')
+            why = f"the Soc {soc} has no link {name!r}; it has {', '.join(known)}"
+            raise memory_error(board, what, why, 'write from = "SOC.LINK"')
         _sourced(board, what, bool(entry.figures), entry.source)
         ends: dict[str, Any] = {
             "near": entry.near or names.here(soc, found.near),

@@ -16,14 +16,14 @@ def complete_target(incomplete: str) -> list[str]:
     return [soc.name for soc in Plugins.load().hardware().socs if soc.name.startswith(incomplete)]
 
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX file.", show_default=False)]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX file; TFLite with the extra match-core[tflite].", show_default=False)]
 TargetOption = Annotated[
     str | None,
     typer.Option(
         "--target",
         "-t",
         metavar="TARGET",
-        help="Target name; needed where several are installed.",
+        help="Target name, or a board file; needed where several targets are installed.",
         autocompletion=complete_target,
         show_default=False,
     ),
