@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from match_core.cli import main as cli
 from match_core.plugin.host import Plugins
 from match_core.verify import VerifyRequest, verify_model
 
@@ -51,7 +52,7 @@ def test_layers_are_called_as_the_files_operators(network: Path, tmp_path: Path,
     assert operators <= names <= {*operators, "flat"}
 
 
-def test_every_verb_takes_it(network: Path, tmp_path: Path, match_command: Run) -> None:
+def test_every_verb_takes_it(network: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inputs, outputs = tmp_path / "x.npz", tmp_path / "y.npz"
     np.savez(inputs, image=np.zeros((2, 1, 8, 6, 3), np.int8))
     for arguments in (
@@ -63,8 +64,7 @@ def test_every_verb_takes_it(network: Path, tmp_path: Path, match_command: Run) 
         ("run", tmp_path / "out", "--inputs", inputs, "--outputs", outputs),
         ("verify", network, "-t", "host", "--inputs", inputs, "--expected", outputs),
     ):
-        done = match_command(*arguments)
-        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        assert cli.run([str(argument) for argument in arguments]) == 0, (arguments, capsys.readouterr())
     with np.load(outputs) as archive:
         assert archive["probabilities"].shape == (2, 1, 10)
 
