@@ -96,7 +96,16 @@ def test_plugins_json(match: Match, site: Site) -> None:
     document = done.json
     assert (document["schema"], document["schema_version"], document["contract"]) == ("match.plugins", 1, 1)
     rows = {row["name"]: row for row in document["plugins"]}
-    assert sorted(rows["example"]) == ["distribution", "hooks", "name", "status", "targets", "units", "version"]
+    assert sorted(rows["example"]) == [
+        "conformance",
+        "distribution",
+        "hooks",
+        "name",
+        "status",
+        "targets",
+        "units",
+        "version",
+    ]
     assert rows["example"]["targets"] == ["example"]
     assert rows["example"]["hooks"] == ["match_hardware", "match_patterns", "match_cost", "match_emit_api"]
     assert {name: row["status"] for name, row in rows.items() if name in ("example", "bad", "off", "core-host")} == {
