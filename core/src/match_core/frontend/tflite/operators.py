@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from match_core.frontend.tflite import convolutions, dense, elementwise, images, moves, reductions
+from match_core.frontend.tflite import convolutions, dense, elementwise, images, moves, padding, reductions
 from match_core.frontend.tflite.call import Call
 
 Translation = Callable[[Call], None]
@@ -19,9 +19,9 @@ OPERATORS: dict[str, Translation] = {
     "TRANSPOSE_CONV": convolutions.transposed,
     "AVERAGE_POOL_2D": convolutions.average_pool,
     "MAX_POOL_2D": convolutions.max_pool,
-    "PAD": convolutions.pad,
-    "PADV2": convolutions.pad,
-    "MIRROR_PAD": convolutions.mirror_pad,
+    "PAD": padding.pad,
+    "PADV2": padding.pad,
+    "MIRROR_PAD": padding.mirror_pad,
     "FULLY_CONNECTED": dense.fully_connected,
     "BATCH_MATMUL": dense.batch_matmul,
     "DEQUANTIZE": elementwise.dequantize,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from match_core.frontend.tflite.call import Call, axis_of
-from match_core.frontend.tflite.convolutions import mean_over_image
 from match_core.frontend.tflite.faults import damaged
 
 #: Reductions that ONNX has under another name.
@@ -23,11 +22,21 @@ def reduce(call: Call) -> None:
     tensor, kept = call.input(0), bool(call.option("KeepDims"))
     axes = sorted({axis_of(call, axis, tensor.rank) for axis in call.integers(1, "axes")})
     if call.operator.kind == "MEAN" and tensor.rank == 4 and axes == [1, 2]:
-        mean_over_image(call, kept)
+        _mean_over_image(call, kept)
         return
     inputs = [call.real(0), call.constant("axes", np.array(axes, np.int64))]
     operator = REDUCTIONS[call.operator.kind]
     call.give_real(call.node(operator, inputs, keepdims=int(kept), noop_with_empty_axes=1))
+
+
+def _mean_over_image(call: Call, kept: bool) -> None:
+    """The mean over height and width, with or without these axes in the result."""
+    result, tensor = call.node("GlobalAveragePool", [call.real(0, planes=True)]), call.output()
+    if kept:
+        call.give_real(result, planes=True)
+        return
+    image = call.input(0).shape
+    call.give(call.reshaped(call.quantised(result, tensor), image[0] * image[3]))
 
 
 def arg(call: Call) -> None:
