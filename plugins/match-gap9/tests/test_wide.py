@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from match_core.verify import VerifyRequest, VerifyResult, verify_model
 from match_gap9 import formulas
 from match_gap9.constants import values
 from match_gap9.wide import WIDE_CLUSTER_PATTERNS, WIDE_NE16_PATTERNS
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 PUBLISHED = values("as-published")
@@ -25,13 +26,17 @@ WIDE_NAMES = NE16_NAMES | CLUSTER_NAMES
 
 
 class DearHost:
-    """A cost model that drives work away from the host, however small it is."""
+    """A cost model that drives work away from the host, however small it is: also products that the host would compute
+    together with a sum that is its own anyway."""
 
     def __init__(self, model: CostModel) -> None:
         self._model = model
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
+
+    def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+        return self._model.kernel_cycles(workload, tile) + 10**5 * workload.macs
 
     def layer_cycles(self, workload: Workload) -> int:
         return self._model.layer_cycles(workload) + 10**7
