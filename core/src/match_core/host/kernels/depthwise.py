@@ -52,7 +52,7 @@ def _comment(conv: Depthwise, epilogue: Body | None) -> str:
 def _work(conv: Depthwise, epilogue: Body | None) -> Work:
     positions = elements(shape_of(conv.result)[:-1])
     results = positions * conv.channels
-    arithmetic_work = Work(floating=2) if conv.floating else Work(integer=2)
+    arithmetic_work = Work(floating_tile_macs=1) if conv.floating else Work(tile_macs=1)
     each = Work(memory=2 if conv.factor is None else 1) + arithmetic_work + moved_halves(dtype_of(conv.source), 2)
     if not conv.written:
         each += Work(memory=2, steps=1)  # the sums are in memory
