@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from match_core.testing import all_cases
+from match_core import CONTRACT_VERSION
+from match_core.plugin.badge import shipped_badge
+from match_core.plugin.host import Plugins
+from match_core.testing import LEVELS, all_cases
 
+from tests.conftest import ROOT
 from tests.docs.pages import DOCS, Step, text_of
 
 _PIECE = re.compile(
     r"<!-- step(?:: (?P<instead>[^\n]*?))? -->\n```console\n(?P<console>.*?)```"
-    r"|<!-- change: (?P<file>\S+) -->\n```diff\n(?P<diff>.*?)```",
+    r"|<!-- change: (?P<file>\S+) -->\n```diff\n(?P<diff>.*?)```"
+    r"|<!-- same: (?P<same>\S+) -->",
     re.DOTALL,
 )
 
@@ -29,7 +35,25 @@ def _change(path: Path, diff: str) -> None:
     path.write_text(text.replace(before, after), encoding="utf-8")
 
 
-def test_the_tutorial(tmp_path: Path) -> None:
+def _files(folder: Path) -> dict[str, str]:
+    """Text by place, of what a package's author writes."""
+    made = ("build", "__pycache__", ".egg-info")
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not any(part.endswith(made) for part in path.relative_to(folder).parts)
+    }
+
+
+def _rewrite(folder: Path, files: dict[str, str]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for place, text in files.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, encoding="utf-8")
+
+
+def test_the_tutorial(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """``--update-golden`` rewrites the package that it ends in."""
     site = tmp_path / "site"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MATCH_", "PYTHONPATH"))}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
@@ -40,6 +64,11 @@ def test_the_tutorial(tmp_path: Path) -> None:
     for piece in pieces:
         if piece["file"]:
             _change(tmp_path / "match-sprout" / piece["file"], piece["diff"])
+            continue
+        if piece["same"]:
+            if request.config.getoption("--update-golden"):
+                _rewrite(DOCS / piece["same"], _files(tmp_path / "match-sprout"))
+            assert _files(DOCS / piece["same"]) == _files(tmp_path / "match-sprout")
             continue
         shown, *output = piece["console"].splitlines()
         step = Step(shown, piece["instead"] or shown.removeprefix("$ "), tuple(output))
@@ -76,3 +105,13 @@ def test_every_capability_is_documented() -> None:
 
     text = text_of(DOCS / "conformance-levels.md")
     assert [name for name in Capabilities.__dataclass_fields__ if f"`{name}`" not in text] == []
+
+
+def test_the_packages_ship_a_current_badge(plugins: Plugins) -> None:
+    """Of their version and contract, with every level."""
+    for info in plugins.plugins():
+        if info.distribution != "match-core" and (ROOT / "plugins" / info.distribution).is_dir():
+            badge = shipped_badge(info.distribution, info.name)
+            assert badge is not None, f"run: match test-target {info.distribution}"
+            assert badge.state(info.version, CONTRACT_VERSION) == f"{len(LEVELS)} of {len(LEVELS)} levels"
+            assert badge.targets == tuple(sorted(info.targets))

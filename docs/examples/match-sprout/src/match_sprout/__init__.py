@@ -1,0 +1,1 @@
+"""Target sprout for match."""

@@ -1,0 +1,22 @@
+/* sprout_sdk.h - what the chip's SDK offers. Copies and kernels run beside the host until they are waited for. */
+#ifndef SPROUT_SDK_H
+#define SPROUT_SDK_H
+
+#include "match_sprout_dense.h"
+
+/* Between l2 (far: rows and planes so many bytes apart) and l1 (near: dense). */
+void sprout_copy_in_3d(void *near, const void *far, uint32_t planes, uint32_t rows, uint32_t bytes,
+                        uint32_t row_stride, uint32_t plane_stride);
+void sprout_copy_out_3d(void *far, const void *near, uint32_t planes, uint32_t rows, uint32_t bytes,
+                         uint32_t row_stride, uint32_t plane_stride);
+#define sprout_copy_in_1d(near, far, bytes) sprout_copy_in_3d(near, far, 1u, 1u, bytes, 0u, 0u)
+#define sprout_copy_in_2d(near, far, rows, bytes, stride) sprout_copy_in_3d(near, far, 1u, rows, bytes, stride, 0u)
+#define sprout_copy_out_1d(far, near, bytes) sprout_copy_out_3d(far, near, 1u, 1u, bytes, 0u, 0u)
+#define sprout_copy_out_2d(far, near, rows, bytes, stride) sprout_copy_out_3d(far, near, 1u, rows, bytes, stride, 0u)
+void sprout_copy_wait(void);
+
+/* output[n][k] = clip((sum over c of input[n][c] * weight[k][c]) * multiplier[k] + addend[k]) >> shift, low, high). */
+void sprout_dense(const match_sprout_dense_t *ctx);
+void sprout_wait(void);
+
+#endif

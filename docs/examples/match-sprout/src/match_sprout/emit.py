@@ -1,0 +1,52 @@
+"""How the array is called in C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from match_core import Kernel, KernelInterface, Match, MemoryApi, PlatformApi, RuntimeFile, TwinApi, UnitApi, Workload
+from match_core.emit.interfaces import context_header
+from numpy.typing import NDArray
+
+from match_sprout.hardware import ARRAY, VALUES
+
+_ENDS = (("input", "input"), ("output", "output"))
+_CONSTANTS = (("weight", "constant"), ("multiplier", "constant"), ("addend", "constant"))
+_DENSE = KernelInterface("sprout_dense", (*_ENDS, *_CONSTANTS), ("N", "K", "C"), (), ("shift", "low", "high"))
+_COPIES = [f"copy_{way}_{rank}d" for way in ("in", "out") for rank in (1, 2, 3)]
+
+
+def _pack(match: Match, workload: Workload) -> Mapping[str, NDArray[np.generic]]:
+    """Constants in the order of the workload's axes: one row of weights for each output."""
+
+    def each(name: str, dtype: str) -> NDArray[np.generic]:
+        return np.broadcast_to(match.const(name).reshape(-1), match.shape("weight")[1]).astype(dtype)
+
+    return {
+        "weight": match.const("weight").T,
+        "multiplier": each("multiplier", "int32"),
+        "addend": each("addend", "int64"),
+    }
+
+
+def _file(name: str) -> RuntimeFile:
+    return RuntimeFile(name, (Path(__file__).parent / "c" / name).read_text("utf-8"))
+
+
+def unit_api() -> UnitApi:
+    """The SDK's functions; on the twin they take the cycles of ``hardware.py``."""
+    return UnitApi(
+        platform=PlatformApi(),
+        memory=MemoryApi(**{name: f"sprout_{name}" for name in _COPIES}, wait="sprout_copy_wait"),
+        kernels={"sprout_dense": Kernel(_DENSE, launch="sprout_dense", wait="sprout_wait", pack=_pack)},
+        headers=("sprout_sdk.h",),
+        runtime=(_file("sprout_sdk.h"), context_header(_DENSE)),
+        twin=TwinApi(
+            sources=(_file("sprout_twin.c"),),
+            clocks=("host", "dma", ARRAY.name),
+            defines=tuple(f"{name.upper()}={value}u" for name, value in VALUES.items()),
+        ),
+        clock=ARRAY.name,
+    )
