@@ -15,7 +15,7 @@ from match_core.verify import VerifyRequest, verify_model
 
 from tests.benchmarks.tflite_outputs import NETWORKS, distance
 from tests.conftest import ROOT
-from tests.tflite_files.builder import quantised_network, quantised_operators, saved
+from tests.tflite_files.builder import POOL, VALID, TfliteBuilder, quantised_network, quantised_operators, saved
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -81,3 +81,14 @@ def test_the_distance_to_tflite_is_what_the_page_says(
         assert found.worst < 1e-5 and found.top1 == found.samples
     else:
         assert found.row() in (ROOT / "docs" / "tflite.md").read_text("utf-8").splitlines()
+
+
+def test_names_do_not_reach_the_program_as_they_are(tmp_path: Path, plugins: Plugins) -> None:
+    """Names of the file that would end a comment, begin a directive or a format, or are no Unicode at all."""
+    b = TfliteBuilder()
+    x = b.tensor('*/\n#error "x"\n/*', (1, 4, 4, 3))
+    y, z = b.tensor('%s\\"; ??/ \x1b[31m', (1, 2, 2, 3)), b.tensor("../../\ufffe\u202e", (1, 12))
+    b.operator("MAX_POOL_2D", [x], [y], ("Pool2DOptions", {**POOL, "Padding": VALID}))
+    b.operator("RESHAPE", [y], [z])
+    path = saved(tmp_path / "names.tflite", b.content([x], [z]))
+    assert verify_model(VerifyRequest(path, "host"), plugins).bit_exact
