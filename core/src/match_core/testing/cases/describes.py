@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from match_core.errors import PluginError
 from match_core.testing.findings import Case, Finding
 
 if TYPE_CHECKING:
@@ -86,8 +87,25 @@ def _unit_hooks(subject: Subject, unit: Unit, preset: str) -> Iterator[Finding]:
             yield Finding(f"match_cost, {where}", "the cost model states no name or no version")
 
 
+def _elsewhere(subject: Subject) -> Iterator[Finding]:
+    """On a board of several packages a unit is part of a Soc of another name, whose preset is another package's."""
+    for preset in ("", "of_another_package"):
+        soc = replace(
+            subject.soc, name=f"{subject.target}_elsewhere", presets=(preset,) if preset else (), preset=preset
+        )
+        for unit in subject.units:
+            part = f"hooks, unit {unit.name} on a Soc of another name, preset {preset!r}"
+            try:
+                subject.plugins.emit_api(soc, unit)
+                for pattern in subject.patterns(unit):
+                    subject.plugins.cost(soc, unit, pattern)
+            except PluginError as error:
+                yield Finding(part, f"{error.code}: {error.why}")
+
+
 CASES = (
     Case(LEVEL, "figures", "every figure has a unit and a source, or is an estimate with its reason", _figures),
     Case(LEVEL, "memories", "every unit's memory exists and a link joins it to the home memory", _memories),
     Case(LEVEL, "hooks", "every hook answers for every unit, pattern and preset", _hooks),
+    Case(LEVEL, "elsewhere", "hooks answer for its units on a Soc of another name with another preset", _elsewhere),
 )
