@@ -94,7 +94,7 @@ PARTS = {
     "twin": (EMIT, 'sources=(_file("sprout_twin.c"),)', "sources=()", "describes", "it has no twin"),
     "clock": (EMIT, "clock=ARRAY.name", 'clock="none"', "describes", "clock 'none'"),
     "structure": (PATTERNS, '"match.arith::RequantU8", "requant"', '"Gelu", "requant"', "patterns", "takes anything"),
-    "own name only": (PLUGIN, "return unit_api() if", "assert soc.preset or len(soc.name) < 7\n    return unit_api() if",
+    "own name only": (PLUGIN, "return unit_api() if", "assert len(soc.name) < 7\n    return unit_api() if",
                       "describes", "unit sprout_array on a Soc of another name"),
     "rule in words": (PATTERNS, '"activations are uint8 and weights are int8"', '""', "patterns", "constraint 'types'"),
     "reason": (PATTERNS, 'f"there are {count}"', '""', "patterns", "refuses with ''"),
