@@ -16,6 +16,7 @@ from match_core.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.conftest import ROOT, load_inputs
 from tests.end_to_end.qdq_encoders import Encoder, image, inputs, save, save_vision
+from tests.end_to_end.side_by_side import compiled, differences
 
 BOARD = ROOT / "examples" / "boards" / "carfield_ita.toml"
 BLOCK = Encoder(rows=64, width=128, heads=2, inner=256, seed=3)
@@ -28,11 +29,11 @@ def units(result: VerifyResult) -> Counter[str]:
     return Counter(candidate.unit for candidate in found if candidate.pattern.name != "host_view")
 
 
-@pytest.mark.parametrize("mode", ["eager", "lazy"])
-def test_a_vision_transformer_runs_on_clusters_of_two_packages(plugins: Plugins, tmp_path: Path, mode: str) -> None:
+def test_a_vision_transformer_runs_on_clusters_of_two_packages(plugins: Plugins, tmp_path: Path) -> None:
     """Convolutions on Carfield's cluster, the encoder's products on ITA, normalisation and sums on its cores."""
     model = save_vision(BLOCK, tmp_path / "vision.onnx")
-    request = VerifyRequest(model, str(BOARD), arrays={"x": image(BLOCK)}, mode=mode, sanitize=mode == "lazy")
+    arrays = {"x": image(BLOCK)}
+    request = VerifyRequest(model, str(BOARD), arrays=arrays, mode="lazy", sanitize=True, execution="sequential")
     result = verify_model(request, plugins)
     assert result.bit_exact
     found = units(result)
@@ -42,10 +43,38 @@ def test_a_vision_transformer_runs_on_clusters_of_two_packages(plugins: Plugins,
     assert result.compilation.soc.mode == "sequential"
 
 
+def test_clusters_of_two_packages_run_side_by_side(plugins: Plugins, tmp_path: Path) -> None:
+    """All modes of the twin give the same bytes: no queue misses a need, nothing races."""
+    model = save_vision(BLOCK, tmp_path / "vision.onnx")
+    made = compiled(model, tmp_path, plugins, str(BOARD))
+    assert [queue["name"] for queue in made.document["queues"]] == ["host", "pulp", "snitch", "ita"]
+    assert {mode: fault for mode, _, fault in differences(made.runs(tmp_path, sanitize=False)) if fault} == {}
+
+
+def test_side_by_side_is_bit_exact_and_no_slower(plugins: Plugins, tmp_path: Path) -> None:
+    model = save_vision(BLOCK, tmp_path / "vision.onnx")
+    request = VerifyRequest(model, str(BOARD), arrays={"x": image(BLOCK)}, execution="concurrent")
+    result = verify_model(request, plugins)
+    program = result.compilation.program
+    assert result.bit_exact
+    assert result.compilation.sequential_cycles is not None
+    assert program.predicted_cycles < result.compilation.sequential_cycles
+    assert abs(result.run.cycles_total - program.predicted_cycles) < program.predicted_cycles // 50
+    shared = Counter(task.assignment.candidate.node_names for task in program.tasks)
+    assert any(
+        {t.assignment.candidate.unit for t in program.tasks if t.assignment.candidate.node_names == nodes}
+        >= {"pulp", "snitch"}
+        for nodes, count in shared.items()
+        if count > 1
+    ), "no operator is divided among units of two packages"
+
+
 def test_a_transformer_block_shared_by_two_packages(plugins: Plugins, tmp_path: Path) -> None:
     """Without ITA's cores Carfield's cluster adds what ITA multiplies, in ITA's type of activations."""
     model = save(BLOCK, tmp_path / "block.onnx")
-    request = VerifyRequest(model, str(BOARD), arrays={"x": inputs(BLOCK)}, without_units=("snitch",))
+    request = VerifyRequest(
+        model, str(BOARD), arrays={"x": inputs(BLOCK)}, execution="sequential", without_units=("snitch",)
+    )
     result = verify_model(request, plugins)
     assert result.bit_exact
     found = units(result)
@@ -57,10 +86,10 @@ def test_a_program_keeps_its_board(tmp_path: Path, plugins: Plugins) -> None:
     board = tmp_path / "board.toml"
     board.write_text(BOARD.read_text(encoding="utf-8"), encoding="utf-8")
     model, out = save(BLOCK, tmp_path / "block.onnx"), tmp_path / "out"
-    compile_model(CompileRequest(model, str(board), out, without_units=("snitch",)), plugins)
+    compile_model(CompileRequest(model, str(board), out, execution="sequential", without_units=("snitch",)), plugins)
     board.unlink()
     sample = {"x": inputs(BLOCK)}
-    request = VerifyRequest(model, str(BOARD), arrays=sample, without_units=("snitch",))
+    request = VerifyRequest(model, str(BOARD), arrays=sample, execution="sequential", without_units=("snitch",))
     expected = verify_model(request, plugins).run
     again = run_program(out, sample, Plugins.load())
     np.testing.assert_array_equal(again.outputs["y"], expected.outputs["y"])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core import TransferCycles, TransferShape
+from match_core import Form, MemoryPart, TransferCycles, TransferShape
 from match_core.board.renamed import renamed_api, renamed_cost
 from match_core.emit.api import PlatformApi, TwinApi, UnitApi
 from match_core.errors import MatchError, PluginError, UsageError
 from match_core.host.cost import HostCostModel
+from match_core.plugin.discovery import Found
 
 from core.tests.board.boards import BOARD, chip, composed, package, plugins
 
@@ -134,6 +136,71 @@ def test_a_board_is_a_target_by_its_file_and_then_by_its_name(tmp_path: Path) ->
     assert known.soc(str(path)) == known.soc("pair") == composed().soc
     assert known.units_of(known.soc("pair"))[2].memory == "l1_blue"
     assert known.board_of(known.soc("red")) is None
+
+
+SIGNALS = """
+[soc.signalling]
+post_cycles = 5
+wake_cycles = 4
+notify_cycles = 3
+task_cycles = 2
+source = "guessed"
+estimate = true
+"""
+
+
+def _beside(text: str = BOARD) -> str:
+    return text.replace("[[units]]", SIGNALS + "\n[[units]]", 1)
+
+
+def test_units_of_a_board_may_run_side_by_side() -> None:
+    signalling = composed(_beside()).soc.signalling
+    assert signalling is not None
+    assert (signalling.kind, signalling.post_cycles, signalling.session_cycles) == ("poll", 5, 0)
+    assert "Signals between units (an estimate): guessed" in composed(_beside()).soc.notes
+
+
+def _two(parts: tuple[MemoryPart, ...]) -> Found:
+    """A package of two units that share a memory."""
+    soc = replace(chip("blue", parts=parts), units=("host", "blue_core", "other"))
+    return package("blue", soc, units=("blue_core", "other"))
+
+
+RED = package("red", chip("red"), units=("red_core",))
+OTHER = BOARD + '[[units]]\nname = "other"\nsoc = "blue"\n'
+
+
+def test_parts_of_a_shared_memory_are_taken_over() -> None:
+    parts = (MemoryPart("blue_core", "l1", 0, 1024), MemoryPart("other", "l1", 1024, 3072))
+    board = composed(_beside(OTHER), RED, _two(parts))
+    assert [(part.unit, part.memory, part.offset_bytes) for part in board.soc.parts] == [
+        ("blue_core", "l1_blue", 0),
+        ("other", "l1_blue", 1024),
+    ]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (),
+        (MemoryPart("blue_core", "l1", 0, 1024),),
+        (MemoryPart("blue_core", "l1", 0, 1024), MemoryPart("other", "l1", 512, 1024)),
+        (MemoryPart("blue_core", "l1", 0, 1024), MemoryPart("other", "l1", 1024, 9999)),
+    ],
+)
+def test_units_side_by_side_need_parts_that_lie_apart(parts: tuple[MemoryPart, ...]) -> None:
+    composed(OTHER, RED, _two(parts))  # one after another they may share it
+    with pytest.raises(UsageError) as caught:
+        composed(_beside(OTHER), RED, _two(parts))
+    assert caught.value.code == "MATCH-U063"
+
+
+def test_stored_forms_and_units_side_by_side_exclude_each_other() -> None:
+    blue = package("blue", chip("blue", forms=(Form("bricks", 2),)), units=("blue_core",))
+    assert [form.name for form in composed(BOARD, RED, blue).soc.forms] == ["bricks"]
+    with pytest.raises(UsageError) as caught:
+        composed(_beside(), RED, blue)
+    assert caught.value.code == "MATCH-U064"
 
 
 class _Named(HostCostModel):

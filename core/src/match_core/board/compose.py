@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from match_core.board.errors import names_error, unit_error
 from match_core.board.memories import MemoryNames, composed_links, composed_memories
-from match_core.board.reach import check_reach
-from match_core.hardware import Constant, Soc, Unit
+from match_core.board.reach import check_parts, check_reach
+from match_core.hardware import Constant, MemoryPart, Signalling, Soc, Unit
 
 if TYPE_CHECKING:
     from match_core.board.document import BoardDocument, UnitEntry
@@ -41,6 +41,7 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
     names = MemoryNames(document, targets)
     memories = composed_memories(document, targets)
     units = tuple(names.moved(found.item, entry.name) for found, entry in zip(owned, document.units, strict=True))
+    forms = _forms(document, socs.values())
     presets = tuple(dict.fromkeys(preset for soc in socs.values() for preset in soc.presets))
     soc = Soc(
         name=document.name,
@@ -56,9 +57,13 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
         preset="",
         store=document.store or None,
         overflow=document.overflow or None,
-        forms=_forms(document, socs.values()),
+        forms=forms,
+        signalling=_signalling(document),
+        parts=_parts(document, socs, names),
         host_machine=document.host_machine or _machine(socs.values()),
     )
+    if soc.signalling is not None:
+        check_parts(document, soc, units)
     packages = {unit.name: names.package_names(unit.name) for unit in units}
     check_reach(document, soc, units, {entry.name: socs[entry.soc] for entry in document.units if entry.soc}, packages)
     return Board(soc, units, packages, document.text)
@@ -116,6 +121,18 @@ def _clock(document: BoardDocument, targets: Targets) -> Constant | None:
     return targets.socs[entry.origin].item.clock_hz
 
 
+def _signalling(document: BoardDocument) -> Signalling | None:
+    """All units of a board look at counters: not all packages have doorbells, and nobody knows both sides of one."""
+    return Signalling("poll", **document.signalling.cycles) if document.signalling is not None else None
+
+
+def _parts(document: BoardDocument, socs: Mapping[str, Soc], names: MemoryNames) -> tuple[MemoryPart, ...]:
+    """As in the Socs that the units are taken from."""
+    taken = [(entry.name, socs[entry.soc]) for entry in document.units if entry.soc]
+    found = ((soc, part) for unit, soc in taken for part in soc.parts if part.unit == unit)
+    return tuple(replace(part, memory=names.here(soc.name, part.memory)) for soc, part in found)
+
+
 def _notes(document: BoardDocument, socs: Mapping[str, Soc]) -> tuple[str, ...]:
     """What the packages say of their chips holds for their units here too."""
     told = [f"{name}: {note}" for name, soc in socs.items() for note in soc.notes]
@@ -124,12 +141,20 @@ def _notes(document: BoardDocument, socs: Mapping[str, Soc]) -> tuple[str, ...]:
     if len(set(clocks.values())) > 1:
         figures = ", ".join(f"{name} {hz / 1e6:g} MHz" for name, hz in clocks.items())
         told.append(f"Cycles of all units count alike, though their Socs have clocks of their own: {figures}.")
-    return ("Units run one after another; nothing says what signals between them cost.", *links, *told)
+    signals = "Units run one after another: nothing says what signals between them cost."
+    if document.signalling is not None:
+        estimate = " (an estimate)" if document.signalling.estimate else ""
+        signals = f"Signals between units{estimate}: {document.signalling.source}"
+    return (signals, *links, *told)
 
 
 def _forms(document: BoardDocument, socs: Iterable[Soc]) -> tuple[Form, ...]:
     forms: dict[str, Form] = {}
     for soc in socs:
+        if soc.forms and document.signalling is not None:
+            raise names_error(
+                document, f"{soc.name} has stored forms, which units side by side cannot", "leave signalling out"
+            )
         for form in soc.forms:
             if forms.setdefault(form.name, form) != form:
                 raise names_error(document, f"two Socs have a form {form.name}", "leave the units of one of them out")

@@ -64,6 +64,15 @@ class ClockEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SignallingEntry:
+    """What it costs that the host and units that run side by side look at counters, and who says so."""
+
+    cycles: Mapping[str, int]
+    source: str
+    estimate: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BoardDocument:
     """A whole board file. ``file`` stands in errors; ``text`` is the file."""
 
@@ -78,6 +87,7 @@ class BoardDocument:
     host_machine: str
     notes: tuple[str, ...]
     clock: ClockEntry | None
+    signalling: SignallingEntry | None
     units: tuple[UnitEntry, ...]
     memories: tuple[MemoryEntry, ...]
     links: tuple[LinkEntry, ...]
@@ -114,6 +124,7 @@ def parse_board(text: str, file: str) -> BoardDocument:
         host_machine=soc.text("host_machine", ""),
         notes=soc.texts("notes"),
         clock=_clock(soc),
+        signalling=_signalling(soc),
         units=tuple(_unit(table) for table in root.tables("units")),
         memories=tuple(_memory(table) for table in root.tables("memories")),
         links=tuple(_link(table) for table in root.tables("links")),
@@ -146,6 +157,21 @@ def _clock(soc: Table) -> ClockEntry | None:
         entry = ClockEntry(table.text("from"), 0.0, "", False)
     else:
         entry = ClockEntry("", table.number("hz"), table.text("source"), table.truth("estimate", False))
+    table.end()
+    return entry
+
+
+#: Fields of Signalling; the last may be left out.
+_SIGNALS = ("post_cycles", "wake_cycles", "notify_cycles", "task_cycles", "session_cycles")
+
+
+def _signalling(soc: Table) -> SignallingEntry | None:
+    table = soc.optional_table("signalling")
+    if table is None:
+        return None
+    cycles = {key: table.whole(key) for key in _SIGNALS[:-1]}
+    cycles[_SIGNALS[-1]] = table.optional_whole(_SIGNALS[-1]) or 0
+    entry = SignallingEntry(cycles, table.text("source"), table.truth("estimate", False))
     table.end()
     return entry
 

@@ -48,3 +48,21 @@ def _check_size(board: BoardDocument, soc: Soc, unit: Unit, memory: str, origin:
     if most is not None and size > most:
         why = f"it has {size} bytes; the package of {unit.name} knows {most}"
         raise memory_error(board, f"memory {memory}", why, f"give {most} bytes or fewer")
+
+
+def check_parts(board: BoardDocument, soc: Soc, units: Sequence[Unit]) -> None:
+    """UsageError MATCH-U063 where units that run side by side work in one memory without a part of it each, or in parts
+    that overlap or do not fit it."""
+    parts = {part.unit: part for part in soc.parts}
+    for memory in dict.fromkeys(unit.memory for unit in units if unit.memory):
+        sharing = [unit.name for unit in units if unit.memory == memory]
+        if len(sharing) == 1:
+            continue
+        without = [name for name in sharing if name not in parts or parts[name].memory != memory]
+        own = sorted((parts[name] for name in sharing if name not in without), key=lambda part: part.offset_bytes)
+        ends = [0, *(part.offset_bytes + part.size_bytes for part in own)]
+        apart = all(part.offset_bytes >= end for part, end in zip(own, ends, strict=False))
+        if without or not apart or ends[-1] > soc.memory(memory).size_bytes:
+            why = f"{', '.join(sharing)} share {memory}, and their Socs give them no parts that lie apart in its "
+            help_ = ("leave signalling out", "give each unit a memory of its own")
+            raise reach_error(board, sharing[0], f"{why}{soc.memory(memory).size_bytes} bytes", *help_)

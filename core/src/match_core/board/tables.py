@@ -66,6 +66,13 @@ class Table:
             raise self._mistyped(key, "a whole number of 0 or more")
         return value if key in self._values else None
 
+    def whole(self, key: str) -> int:
+        """A whole number of 0 or more that must be there."""
+        value = self.optional_whole(key)
+        if value is None:
+            raise self.error(f"the key {key!r} is missing", f"add {key}; see docs/boards.md")
+        return value
+
     def truth(self, key: str, default: bool) -> bool:
         """True or false."""
         value = self._get(key, default)

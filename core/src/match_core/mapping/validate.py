@@ -72,7 +72,7 @@ def _share_faults(names: tuple[str, ...], parts: Sequence[Candidate]) -> Iterato
         if share.first != reached or share.size <= 0:
             yield f"shares of {names}: one has {share.size} from {share.first}, the one before ends at {reached}"
         reached = share.first + share.size
-        along.add((_stride(share), share.whole.dim(share.dim).size))
+        along.add(divided_axis(share))
     if len(along) != 1 or {size for _, size in along} != {reached}:
         yield f"shares of {names} are along (stride, size) {sorted(along)} and end at {reached}"
 
@@ -81,8 +81,13 @@ def _first(part: Candidate) -> int:
     return -1 if part.share is None else part.share.first
 
 
+def divided_axis(share: Share) -> tuple[int, int]:
+    """Elements from one index to the next of the output's axis that the share's dimension runs over (0 if none does),
+    and its size. Units of different packages may have names of their own for the same dimension."""
+    return _stride(share), share.whole.dim(share.dim).size
+
+
 def _stride(share: Share) -> int:
-    """Elements from one index to the next of the output's axis that the share's dimension runs over; 0 if none does."""
     outputs = [operand for operand in share.whole.operands if operand.role == "output"]
     found = [(o, n) for o in outputs for n, axis in enumerate(o.axes) if axis.terms == ((share.dim, 1),)]
     if len(outputs) != 1 or len(found) != 1:

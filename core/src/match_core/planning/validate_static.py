@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from match_core.mapping.validate import divided_axis
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
@@ -26,7 +28,7 @@ def cover_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         known = [share for share in shares if share is not None]
         if not known and len(tasks) == 1:
             continue
-        if len(known) < len(tasks) or len({share.dim for share in known}) > 1:
+        if len(known) < len(tasks) or len({divided_axis(share) for share in known}) > 1:
             yield f"{names}: several tasks that are no shares of one dimension"
             continue
         end = 0

@@ -52,6 +52,8 @@ def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str
     if "board" in document:
         plugins.compose(parse_board(document["board"], f"board of {document['name']}"))
     soc = adapted_soc(plugins.soc(document["target"]), options["preset"] or None, tuple(options["memory"].items()))
+    if document["queues"]:
+        soc = replace(soc, mode="concurrent")
     used = {node["unit"] for node in document["nodes"] if node["emitted"]} | {soc.host}
     return soc.host, {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}
 

@@ -9,6 +9,7 @@
 #include "ita_twin.h"
 #include "match_ita_api.h"
 #include "match_ita_beside.h"
+#include "match_ita_hooks.h"
 #include "match_ita_team.h"
 
 #define TASKS 6u

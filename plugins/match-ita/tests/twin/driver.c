@@ -20,6 +20,7 @@
 #include "match_ita_api.h"
 #include "match_ita_job.h"
 #include "match_ita_cluster.h"
+#include "match_ita_hooks.h"
 #include "match_ita_team.h"
 
 #define MAX_NUMBERS 32

@@ -47,7 +47,7 @@ def render(request: BuildRequest) -> tuple[RuntimeFile, ...]:
         return ()
     templates = Templates((_TEMPLATES,))
     view = _view(request)
-    units = [image.name for image in request.images[1:]]
+    units = [image.name for image in request.images[1:] if image.name in UNITS]
     files = {name: templates.render(f"{name}.mako", view) for name in (MAKEFILE, HOST_MAIN, "match_carfield_host.ld")}
     for unit in units:
         own = {**view, "unit": unit, "entry": _entry(unit), "image_bytes": _image_bytes(unit)}
@@ -65,7 +65,8 @@ def _image_bytes(unit: str) -> int:
 
 
 def _view(request: BuildRequest) -> Mapping[str, object]:
-    host, *units = request.images
+    host, *others = request.images
+    units = [image for image in others if image.name in UNITS]  # a board may have units of other packages
     return {
         "name": request.name,
         "guard": request.guard,

@@ -60,7 +60,10 @@ int match_ita_snitch_wait(const match_queue_t *queue, uint32_t count)
     return match_spin(queue, count);
 }
 
-/* Nobody rings: the host looks again at once, and every so often its time is over. */
+/* Nobody rings: the host looks again at once, and every so often its time is over. Where another package's units run
+ * beside these, the host may have a wait of its own, which comes first. */
+__attribute__((weak)) int match_port_wait(void);
+
 #ifdef MATCH_ITA_LOOK_AGAIN
 int match_port_wait(void)
 {
