@@ -16,7 +16,7 @@ def complete_target(incomplete: str) -> list[str]:
     return [soc.name for soc in Plugins.load().hardware().socs if soc.name.startswith(incomplete)]
 
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX file; TFLite with the extra match-core[tflite].", show_default=False)]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX or TFLite file.", show_default=False)]
 TargetOption = Annotated[
     str | None,
     typer.Option(
