@@ -19,6 +19,39 @@ from tests.end_to_end.qdq_encoders import Encoder, image, inputs, save, save_vis
 from tests.end_to_end.side_by_side import compiled, differences
 
 BOARD = ROOT / "examples" / "boards" / "carfield_ita.toml"
+#: Both packages call a memory l1 and clocks control and dma_in.
+GAP9_ITA = """
+[soc]
+name = "gap9_ita"
+description = "GAP9's cluster and the Snitch cluster with ITA"
+home = "l2"
+[[units]]
+name = "host"
+[[units]]
+name = "cluster"
+soc = "gap9"
+[[units]]
+name = "snitch"
+soc = "ita"
+[[units]]
+name = "ita"
+soc = "ita"
+[[memories]]
+name = "l2"
+from = "gap9"
+[[memories]]
+name = "l1"
+from = "gap9"
+[[memories]]
+name = "l1_ita"
+from = "ita.l1"
+[[links]]
+name = "mchan"
+from = "gap9"
+[[links]]
+name = "ita_dma"
+from = "ita.dma"
+"""
 BLOCK = Encoder(rows=64, width=128, heads=2, inner=256, seed=3)
 
 
@@ -95,6 +128,21 @@ def test_a_program_keeps_its_board(tmp_path: Path, plugins: Plugins) -> None:
     np.testing.assert_array_equal(again.outputs["y"], expected.outputs["y"])
     assert again.cycles_total == expected.cycles_total
     assert json.loads((out / "match.lock.json").read_text(encoding="utf-8"))["target"] == "carfield_ita"
+
+
+def test_packages_that_have_memories_and_clocks_of_one_name(plugins: Plugins, tmp_path: Path) -> None:
+    """GAP9's cluster multiplies and adds uint8, the Snitch cores take the rest of the attention; ITA needs int8."""
+    board = tmp_path / "board.toml"
+    board.write_text(GAP9_ITA, encoding="utf-8")
+    small = Encoder(rows=64, width=64, heads=1, seed=3)
+    request = VerifyRequest(save(small, tmp_path / "block.onnx"), str(board), arrays={"x": inputs(small)}, mode="lazy")
+    result = verify_model(request, plugins)
+    assert result.bit_exact
+    found = units(result)
+    assert found["cluster"] >= 4
+    assert found["snitch"] >= 2
+    assert found["ita"] == 0
+    assert abs(result.run.cycles_total - result.compilation.program.predicted_cycles) < result.run.cycles_total // 50
 
 
 def test_clocks_of_two_packages_are_told_apart(plugins: Plugins, tmp_path: Path) -> None:
