@@ -57,6 +57,8 @@ VERBS: dict[str, list[str]] = {
     "diff": ["diff", "program", "program"],
     "report": ["report", "program", "-o", "OUT/report"],
     "quantize": ["quantize", "floats.onnx", "--data", "floats.npz", "-o", "OUT/int8.onnx"],
+    "new-target": ["new-target", "sprout", "-o", "OUT/match-sprout"],
+    "test-target": ["test-target", "match-diana", "--output", "OUT/badge.json"],
     "targets": ["targets"],
     "plugins": ["plugins"],
     "doctor": ["doctor"],
@@ -101,7 +103,7 @@ def test_where_nothing_can_be_written(verb: str, workshop: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
-    assert line.startswith(("error: MATCH-U011", "error: MATCH-U045"))
+    assert line.startswith(("error: MATCH-U011", "error: MATCH-U045", "error: MATCH-U051"))
 
 
 @pytest.mark.parametrize("verb", ["check", "targets", "plugins", "fit"])

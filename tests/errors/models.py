@@ -59,13 +59,17 @@ def many_samples(path: Path) -> Path:
     return save(path, [node], (65, 3, 8, 8), (65, 4, 8, 8), [weight])
 
 
-def determinant(path: Path) -> Path:
-    """A standard operator that no unit runs."""
+def training_dropout(path: Path) -> Path:
+    """A standard operator in a mode that no unit runs: what is dropped is random."""
     nodes = [
-        helper.make_node("Det", ["x"], ["values"], name="matrix/det"),
+        helper.make_node("Dropout", ["x", "ratio", "training"], ["values"], name="matrix/drop"),
         helper.make_node("Relu", ["values"], ["y"], name="activation"),
     ]
-    return save(path, nodes, (1, 3, 3), (1,))
+    constants = [
+        numpy_helper.from_array(np.array(0.5, np.float32), "ratio"),
+        numpy_helper.from_array(np.array(True), "training"),
+    ]
+    return save(path, nodes, (1, 8), (1, 8), constants)
 
 
 def foreign(path: Path) -> Path:
@@ -82,16 +86,22 @@ def wide_requantisation(path: Path) -> Path:
     return save(path, [node], (1, 8), (1, 8), constants)
 
 
-def conditional(path: Path) -> Path:
-    """An If, whose branches are graphs."""
-    branches = []
-    for operator in ("Relu", "Abs"):
-        result = helper.make_tensor_value_info(f"{operator}_y", TensorProto.FLOAT, (1, 8))
-        nodes = [helper.make_node(operator, ["x"], [f"{operator}_y"])]
-        branches.append(helper.make_graph(nodes, operator, [], [result]))
-    condition = numpy_helper.from_array(np.array(True), "condition")
-    node = helper.make_node("If", ["condition"], ["y"], name="choice", then_branch=branches[0], else_branch=branches[1])
-    return save(path, [node], (1, 8), (1, 8), [condition])
+def endless_loop(path: Path) -> Path:
+    """A loop that data end, without a trip count, whose rows nobody states."""
+    row, truth = (TensorProto.FLOAT, (1, 8)), (TensorProto.BOOL, ())
+    kinds = {"step": (TensorProto.INT64, ()), "go": truth, "state": row, "going": truth, "next": row}
+    infos = {name: helper.make_tensor_value_info(name, *kind) for name, kind in kinds.items()}
+    nodes = [
+        helper.make_node("Sin", ["state"], ["next"]),
+        helper.make_node("ReduceSum", ["next"], ["sum"], keepdims=0),
+        helper.make_node("Greater", ["sum", "limit"], ["going"]),
+    ]
+    inputs, outputs = ([infos[n] for n in names] for names in (("step", "go", "state"), ("going", "next")))
+    limit = numpy_helper.from_array(np.array(0.1, np.float32), "limit")
+    body = helper.make_graph(nodes, "body", inputs, outputs, [limit])
+    start = numpy_helper.from_array(np.array(True), "start")
+    loop = helper.make_node("Loop", ["", "start", "x"], ["y"], name="choice", body=body)
+    return save(path, [loop], (1, 8), (1, 8), [start])
 
 
 def data_dependent(path: Path) -> Path:
@@ -124,10 +134,10 @@ def constant_output(path: Path) -> Path:
     return path
 
 
-def opset_five(path: Path) -> Path:
-    """An opset that is too old."""
+def unknown_opset(path: Path) -> Path:
+    """An opset that nobody has written yet."""
     model = onnx.load(str(relu(path)))
-    model.opset_import[0].version = 5
+    model.opset_import[0].version = 29
     onnx.save(model, str(path))
     return path
 

@@ -88,15 +88,15 @@ def run(model: Model, context: PassContext) -> Model:
     editor = Editor(model)
     sort_nodes(editor.graph)
     others = tuple(unit for unit in context.units if unit.name != context.soc.host)
-    layout = _Layout(editor, _moving_types(context.units), _moving_types(others))
+    layout = _Layout(editor, _moving_types(others or context.units), _moving_types(others))
     for node in list(editor.graph.nodes):
         layout.convert(node)
     return editor.finish()
 
 
 def _moving_types(units: tuple[Unit, ...]) -> frozenset[str]:
-    """Element types that some unit takes in NHWC. The host, which takes any layout, gives way to units with a memory
-    of their own that take a type in NCHW."""
+    """Element types that some unit takes in NHWC and none in NCHW. The host, which takes any layout, is asked only
+    where it is alone: passes of other packages know the layout that their units state."""
     moving = {name for unit in units if unit.layout == "NHWC" for name in unit.spatial_types}
     kept = {name for unit in units if unit.layout == "NCHW" for name in unit.spatial_types}
     return frozenset(moving - kept)
