@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from match_core.advice.edits import edits_of
 from match_core.advice.isolate import layer_graph, to_proto
 from match_core.advice.runner import runner
-from match_core.errors import MatchError
+from match_core.errors import InfeasibleError, ModelError, UnsupportedError
 from match_core.observe import NullObserver
 from match_core.pipeline import decide, prepare
 
@@ -95,7 +95,7 @@ def _run(graph: gs.Graph, name: str, request: CompileRequest, plugins: Plugins) 
         alone = replace(request, model=path, name=None, execution="sequential")
         try:
             planned, _ = decide(prepare(alone, plugins, NullObserver()), plugins, NullObserver())
-        except MatchError:
+        except (ModelError, UnsupportedError, InfeasibleError):
             return None
     step = runner(planned, name)
     return None if step is None else (step.candidate.unit, planned.program.predicted_cycles)

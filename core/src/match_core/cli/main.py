@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
         return _told(terminal, error, error)
     except _CommandLineError as error:
         return _told(terminal, _usage(error, arguments), error)
-    except Exception as error:
+    except Exception as error:  # a bug: told as one, with its exit code, not as a traceback
         return _told(terminal, _internal(error), error)
     return code if isinstance(code, int) else 0
 

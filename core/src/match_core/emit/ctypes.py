@@ -40,7 +40,7 @@ _PER_LINE = {1: 16, 2: 12, 4: 6, 8: 4}
 
 def c_type(dtype: object) -> str:
     """The C type that carries a tensor's elements. KeyError for a type that C cannot carry."""
-    return _C_TYPES[np.dtype(dtype).name]  # type: ignore[call-overload]
+    return _C_TYPES[np.dtype(dtype).name]  # type: ignore[call-overload]  # numpy takes any object
 
 
 def _carried(values: NDArray[np.generic]) -> NDArray[np.generic]:

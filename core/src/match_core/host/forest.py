@@ -149,4 +149,4 @@ def _older(node: gs.Node) -> Forest:
 
 def _texts(node: gs.Node, name: str) -> list[object]:
     values = attribute(node, name, ())
-    return list(values)  # type: ignore[call-overload, no-any-return]
+    return list(values)  # type: ignore[call-overload, no-any-return]  # attributes are objects

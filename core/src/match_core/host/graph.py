@@ -79,13 +79,13 @@ def attribute(node: gs.Node, name: str, default: object) -> object:
 def integer(node: gs.Node, name: str, default: int) -> int:
     """An integer attribute."""
     value = attribute(node, name, default)
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return int(value)  # type: ignore[call-overload, no-any-return]  # attributes are objects
 
 
 def number(node: gs.Node, name: str, default: float) -> float:
     """A floating-point attribute."""
     value = attribute(node, name, default)
-    return float(value)  # type: ignore[arg-type]
+    return float(value)  # type: ignore[arg-type]  # attributes are objects
 
 
 def text(node: gs.Node, name: str, default: str) -> str:
@@ -97,7 +97,7 @@ def text(node: gs.Node, name: str, default: str) -> str:
 def integers(node: gs.Node, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
     """An attribute that is a list of integers."""
     value = attribute(node, name, default)
-    return tuple(int(item) for item in value)  # type: ignore[attr-defined]
+    return tuple(int(item) for item in value)  # type: ignore[attr-defined]  # attributes are objects
 
 
 def numbers(node: gs.Node, name: str) -> list[float]:

@@ -1,4 +1,8 @@
-"""Host cores as data: what decides how large the tiles of a kernel are and how they are written."""
+"""Host cores as data: what decides how large the tiles of a kernel are and how they are written.
+
+All figures are estimates: typical of the kind of core that a description names, taken from no data sheet and from no
+particular chip. They choose tiles: results do not depend on them, modelled host cycles only through the tiles.
+"""
 
 from __future__ import annotations
 

@@ -46,4 +46,4 @@ def view_workload(source: gs.Tensor, result: gs.Tensor) -> Workload:
 
 def _operand(name: str, role: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Operand:
     axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape))
-    return Operand(name, role, axes, 8 * dtype.itemsize)  # type: ignore[arg-type]
+    return Operand(name, role, axes, 8 * dtype.itemsize)  # type: ignore[arg-type]  # callers give a role

@@ -4,7 +4,7 @@ from match_core.testing import Capabilities, samples
 
 CAPABILITIES = Capabilities(
     package="match-ita",
-    peak_macs_per_cycle={"ita": 16 * 64},  # 16 dot products of 64 elements
+    peak_macs_per_cycle={"ita": 16 * 64},  # N dot products of M elements, see hardware.py
     models=(
         samples.dense("dense", (64, 64), rows=64, zero=0),
         samples.image("image"),

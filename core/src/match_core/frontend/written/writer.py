@@ -107,7 +107,7 @@ class Writer:
         """A constant tensor."""
         import onnx
 
-        array = np.asarray(values).astype(np.dtype(dtype))  # type: ignore[call-overload]
+        array = np.asarray(values).astype(np.dtype(dtype))  # type: ignore[call-overload]  # any dtype
         return self.emit("Constant", value=onnx.numpy_helper.from_array(array))
 
     def like(self, values: object, position: int = 0) -> str:

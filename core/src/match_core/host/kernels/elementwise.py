@@ -210,7 +210,7 @@ def _narrowed(tensor: gs.Tensor, seen: tuple[int, ...] | None) -> NDArray[np.gen
         return None
     values = values_of(tensor)
     limit = np.iinfo(np.int32)
-    fits = bool(((values >= limit.min) & (values <= limit.max)).all())  # type: ignore[operator]
+    fits = bool(((values >= limit.min) & (values <= limit.max)).all())  # type: ignore[operator]  # int64, see above
     return values.astype(np.int32) if fits else None
 
 

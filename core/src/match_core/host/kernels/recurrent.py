@@ -48,7 +48,8 @@ DEFAULTS = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "T
 def activation_names(node: gs.Node) -> tuple[str, ...]:
     """The activations of all directions, in order."""
     given = attribute(node, "activations", ())
-    names = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in given)  # type: ignore[attr-defined]
+    words = list(given)  # type: ignore[call-overload]  # attributes are objects
+    names = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in words)
     return names or DEFAULTS[node.op] * shape_of(node.inputs[1])[0]
 
 
@@ -120,7 +121,7 @@ class _Layer:
         """Name, alpha and beta of the activations of a direction. The lists hold a value for each function that takes
         one."""
         alphas, betas = (
-            [float(value) for value in attribute(self.node, name, ())]  # type: ignore[attr-defined]
+            [float(value) for value in attribute(self.node, name, ())]  # type: ignore[attr-defined]  # a list
             for name in ("activation_alpha", "activation_beta")
         )
         found = []
