@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -104,3 +105,13 @@ def test_read_only_mappings_can_be_sent() -> None:
     copy = parallel._pickled(replace(request(8), cost_model=Figures()))  # type: ignore[arg-type]
     assert copy is not None
     assert pickle.loads(copy).cost_model == Figures()
+
+
+def test_an_interrupt_while_processes_start_counts_afterwards() -> None:
+    """Else a process that the pool does not know yet outlives what it needs, and says so in a traceback."""
+    before, started = signal.getsignal(signal.SIGINT), []
+    with pytest.raises(KeyboardInterrupt), parallel._interrupts_afterwards():
+        signal.raise_signal(signal.SIGINT)
+        started.append("still here")
+    assert started == ["still here"]
+    assert signal.getsignal(signal.SIGINT) is before

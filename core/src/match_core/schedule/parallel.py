@@ -11,12 +11,14 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
+    from types import FrameType
 
     from match_core.schedule.engine import Answer
     from match_core.schedule.loops import ScheduleRequest
@@ -40,10 +42,35 @@ def search_in_processes(requests: Sequence[ScheduleRequest], processes: int) -> 
     sent = [copy for copy in copies if copy is not None]
     try:
         with ProcessPoolExecutor(processes, _context(), _leave_interrupts_to_the_caller) as pool:
-            found = iter(pool.map(_search, sent, chunksize=1))
+            with _interrupts_afterwards():
+                found = iter(pool.map(_search, sent, chunksize=1))
             return tuple(next(found) if copy is not None else None for copy in copies)
     except (OSError, BrokenExecutor):  # no processes to be had here, or one was killed
         return (None,) * len(copies)
+
+
+@contextmanager
+def _interrupts_afterwards() -> Iterator[None]:
+    """A Ctrl-C while the processes are started counts once they are.
+
+    A process that was asked for but is not yet known to the pool is not waited for: it would look for what this
+    process has cleared away meanwhile, and say so in a traceback.
+    """
+    import signal
+    import threading
+
+    ours = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(ours):
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, ours)
+    if came:
+        ours(*came[0])
 
 
 def _leave_interrupts_to_the_caller() -> None:
