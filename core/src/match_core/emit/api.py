@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from match_core.emit.view import ArenaView, StoreView, TensorView
     from match_core.patterns.language import Match
+    from match_core.regions.region import Region
     from match_core.schedule.workload import Workload
 
 
@@ -101,6 +102,45 @@ class InlineKernel:
 
     inputs: Callable[[Match], tuple[gs.Tensor, ...]]
     render: Callable[[InlineRequest], InlineCode]
+
+
+@dataclass(frozen=True, slots=True)
+class RegionRequest:
+    """Asks for the code of a region. ``name``: a C identifier of the program's, to be the prefix of every symbol that C
+    source defines; ``region``: what is to be computed, after the unit's own passes."""
+
+    name: str
+    region: Region
+
+
+@dataclass(frozen=True, slots=True)
+class RegionCode:
+    """The code of a region in one of three formats: ``json``: text that the unit's runtime reads (``json_graph`` of
+    ``match_core.regions.graph`` writes the core's schema); ``c``: a C source file; ``binary``: bytes of the vendor's
+    own serialiser.
+
+    ``load``, ``run`` and ``unload`` are C functions of the unit's runtime or, of format ``c``, of ``content``:
+    ``int load(const match_region_t *region, void **handle)`` prepares the region once, 0 on success;
+    ``int run(void *handle, const void *const *in, void *const *out, void *scratch)`` computes it, 0 on success, with
+    tensors in the region's order; ``void unload(void *handle)`` frees what load made. See ``match_region.h``.
+    ``constants``: arrays for the program's table of constants, in the order in which the code counts them;
+    ``scratch_bytes`` of home memory that run receives.
+    """
+
+    format: Literal["json", "c", "binary"]
+    content: bytes
+    load: str
+    run: str
+    unload: str
+    constants: tuple[NDArray[np.generic], ...] = ()
+    scratch_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RegionKernel:
+    """How a unit that takes whole regions gives their code; the same region gives the same bytes."""
+
+    compile: Callable[[RegionRequest], RegionCode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,11 +286,12 @@ class UnitApi:
     """How a unit is called in C. ``kernels`` by pattern name; ``headers`` to include (``"pmsis.h"`` style names);
     ``runtime``: files that ship with every program using the unit; ``clock``: the twin clock of the unit's kernels;
     ``store``: copies from the Soc's store, where it has one; ``build``: files for the SDK's build, where programs need
-    any; ``queue``: where the unit can run beside others; ``swap``: where its package copies buffers to the store."""
+    any; ``queue``: where the unit can run beside others; ``swap``: where its package copies buffers to the store;
+    ``libraries``: what programs that use the unit are linked with (``-l`` names)."""
 
     platform: PlatformApi
     memory: MemoryApi | None
-    kernels: Mapping[str, Kernel | InlineKernel]
+    kernels: Mapping[str, Kernel | InlineKernel | RegionKernel]
     headers: tuple[str, ...] = ()
     runtime: tuple[RuntimeFile, ...] = ()
     twin: TwinApi = TwinApi()
@@ -259,3 +300,4 @@ class UnitApi:
     build: BuildFiles | None = None
     queue: QueueApi | None = None
     swap: SwapApi | None = None
+    libraries: tuple[str, ...] = ()

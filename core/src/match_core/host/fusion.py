@@ -12,9 +12,9 @@ from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.dense import build_dense
 from match_core.host.kernels.movement import pad_amounts
 from match_core.host.operators import OPERATOR_TABLE
-from match_core.host.rules import NodeRule
 from match_core.ir.model import qualified_op
 from match_core.patterns.language import Any, Const, Constraint, Match, OneOf, Op, Structure
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from match_core.host.graph import elements, shape_of
 from match_core.host.kernels.built import Builder
-from match_core.host.rules import NodeRule
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from match_core.emit.small import SCALE_FLOAT, SMALL_FLOATS
 from match_core.host.graph import elements, input_at, is_constant, shape_of, values_of
-from match_core.patterns.language import Constraint, Match
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -30,23 +28,6 @@ TYPE_SETS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("an integer of 2 or 4 bits", _NARROW_WHOLE),
     ("float8, float6 or float4", _CODES),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NodeRule:
-    """``check`` gives None where the rule holds, else the value that broke it."""
-
-    name: str
-    description: str
-    check: Callable[[gs.Node], str | None]
-
-    def on(self, capture: str) -> Constraint:
-        """The rule as a constraint on a captured node."""
-
-        def check(match: Match) -> str | None:
-            return self.check(match.node(capture)) if match.has(capture) else None
-
-        return Constraint(self.name, self.description, check)
 
 
 def type_name(tensor: gs.Tensor) -> str:

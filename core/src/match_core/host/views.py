@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from match_core.host.graph import integers, is_constant, shape_of
 from match_core.host.kernels.movement import SAME_BYTES
 from match_core.host.kernels.scalar import STORED_TYPES
-from match_core.host.rules import INFERENCE, ONE_OUTPUT, STATIC, NodeRule, first_broken, types
+from match_core.host.rules import INFERENCE, ONE_OUTPUT, STATIC, first_broken, types
 from match_core.ir.model import qualified_op
 from match_core.patterns.language import Match
+from match_core.patterns.rules import NodeRule
 from match_core.patterns.topology import Topology
 
 if TYPE_CHECKING:

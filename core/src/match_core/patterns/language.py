@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
+    from match_core.ir.model import Model
+    from match_core.regions.claims import RegionClaims
     from match_core.schedule.workload import Workload
 
 
@@ -74,10 +76,12 @@ Structure = Union[Any, Const, Op, Maybe, OneOf]
 
 @dataclass(frozen=True)
 class Match:
-    """A place in the graph where a structure fits. ``nodes`` in topological order; captures by name."""
+    """A place in the graph where a structure fits. ``nodes`` in topological order; captures by name. ``results``: what
+    leaves a region of several nodes with several ways out; empty: all that the last node makes."""
 
     nodes: tuple[gs.Node, ...]
     captures: Mapping[str, gs.Node | gs.Tensor]
+    results: tuple[gs.Variable, ...] = ()
 
     def has(self, capture: str) -> bool:
         """Whether the (optional) capture is there."""
@@ -102,8 +106,13 @@ class Match:
 
     @property
     def output(self) -> gs.Variable:
-        """The tensor that the match produces."""
+        """The tensor that a match with one result produces."""
         return self.nodes[-1].outputs[0]
+
+    @property
+    def outputs(self) -> tuple[gs.Variable, ...]:
+        """The tensors that the match produces, in the order of its kernel's arguments."""
+        return self.results or tuple(self.nodes[-1].outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,8 @@ class Pattern:
 
     ``view`` True: the result is the input's bytes under another shape; no code is emitted.
     ``search`` replaces the structure where a pattern is not a tree (regions): it returns all matches of a graph.
+    ``body``: of a region whose unit rewrites it: the model of what is computed in place of the nodes, with the same
+    inputs and outputs; ``claims``: of a region that a graph-level plug-in asks for.
     """
 
     name: str
@@ -131,3 +142,5 @@ class Pattern:
     workload: Callable[[Match], Workload]
     view: bool = False
     search: Callable[[gs.Graph], tuple[Match, ...]] | None = None
+    body: Callable[[Match], Model | None] | None = None
+    claims: RegionClaims | None = None

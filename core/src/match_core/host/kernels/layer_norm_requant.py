@@ -13,7 +13,7 @@ from match_core.host.kernels.code import Uses, inline_code, literal
 from match_core.host.kernels.integer_lines import integer_root, line_parameters, single_value
 from match_core.host.kernels.templates import render_body
 from match_core.host.kernels.work import Work
-from match_core.host.rules import NodeRule
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -15,7 +15,8 @@ from match_core.host.graph import dtype_of, elements, integer, number, shape_of
 from match_core.host.kernels.logic_ops import saturated
 from match_core.host.kernels.scalar import FLOATS, NIBBLES, SMALL, ScalarOp, Site, is_code, suffix
 from match_core.host.kernels.work import Work
-from match_core.host.rules import NodeRule, attribute_is, result_types
+from match_core.host.rules import attribute_is, result_types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -16,7 +16,8 @@ from match_core.emit.ctypes import c_type
 from match_core.host.graph import constant_at
 from match_core.host.kernels.scalar import ScalarOp, Site, Value, suffix
 from match_core.host.kernels.work import Work
-from match_core.host.rules import NodeRule, constants
+from match_core.host.rules import constants
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -17,7 +17,7 @@ from match_core.host.kernels.work import Work
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.host.rules import NodeRule
+    from match_core.patterns.rules import NodeRule
 
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")

@@ -10,7 +10,8 @@ from match_core.host.kernels.conv import build_conv
 from match_core.host.kernels.conv_transpose import build_conv_transpose
 from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.operator import BYTES, PRODUCTS, Operator
-from match_core.host.rules import STATIC, NodeRule, rank, types
+from match_core.host.rules import STATIC, rank, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -6,7 +6,8 @@ from match_core.host.kernels.loop import build_elementwise
 from match_core.host.kernels.scalar import SMALL, STORED_TYPES, ScalarOp
 from match_core.host.kernels.scalar_table import SCALAR_OPS
 from match_core.host.operator import Operator
-from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, all_types, types
+from match_core.host.rules import ONE_OUTPUT, STATIC, all_types, types
+from match_core.patterns.rules import NodeRule
 
 
 def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:

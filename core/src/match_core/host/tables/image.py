@@ -16,7 +16,8 @@ from match_core.host.kernels.resize_axis import COORDINATES, REACH, ROUNDINGS, S
 from match_core.host.kernels.roi import build_max_roi_pool, build_roi_align
 from match_core.host.kernels.scalar import ALL_TYPES, ANY_FLOATS, NUMBERS, SMALL, STORED_TYPES
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, NodeRule, attribute_is, rank, type_name, types
+from match_core.host.rules import STATIC, attribute_is, rank, type_name, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -16,7 +16,8 @@ from match_core.host.kernels.integer_lines import (
 from match_core.host.kernels.layer_norm_requant import REQUANT_NUMBERS, build_layer_norm_requant
 from match_core.host.kernels.softmax import build_integer_softmax
 from match_core.host.operator import BYTES, Operator
-from match_core.host.rules import STATIC, NodeRule, constants, types
+from match_core.host.rules import STATIC, constants, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

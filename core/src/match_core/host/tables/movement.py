@@ -22,7 +22,8 @@ from match_core.host.kernels.movement import SAME_BYTES, build_movement
 from match_core.host.kernels.scalar import NUMBERS, STORED_TYPES
 from match_core.host.kernels.select import build_gather
 from match_core.host.operator import Operator
-from match_core.host.rules import INFERENCE, ONE_OUTPUT, STATIC, NodeRule, attribute_is, rank, types
+from match_core.host.rules import INFERENCE, ONE_OUTPUT, STATIC, attribute_is, rank, types
+from match_core.patterns.rules import NodeRule
 
 PAD_MODE = attribute_is("mode", "constant", "constant", "edge", "reflect", "wrap")
 JOINING = attribute_is("reduction", "none", "none", *JOINS)

@@ -10,7 +10,8 @@ from match_core.host.kernels.normalization import build_normalization
 from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.kernels.softmax import build_softmax
 from match_core.host.operator import Operator
-from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, rank, types
+from match_core.host.rules import ONE_OUTPUT, STATIC, rank, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -9,7 +9,8 @@ from match_core.host.kernels.pool import build_pool
 from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.kernels.unpool import build_max_unpool
 from match_core.host.operator import BYTES, Operator
-from match_core.host.rules import ONE_OUTPUT, STATIC, NodeRule, rank, types
+from match_core.host.rules import ONE_OUTPUT, STATIC, rank, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from match_core.host.kernels.recurrent import ACTIVATIONS, GATES, activation_names, build_recurrent
 from match_core.host.kernels.scalar import ANY_FLOATS
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, NodeRule, types
+from match_core.host.rules import STATIC, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -11,7 +11,8 @@ from match_core.host.kernels.scalar import ANY_FLOATS, NUMBERS, SMALL
 from match_core.host.kernels.spectral import build_dft, build_stft
 from match_core.host.kernels.windows import WINDOWS, build_mel_weights, build_window
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, NodeRule, rank, result_types, types
+from match_core.host.rules import STATIC, rank, result_types, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -8,7 +8,8 @@ from match_core.host.forest import Forest, forest_of
 from match_core.host.graph import numbers, shape_of
 from match_core.host.kernels.trees import build_trees
 from match_core.host.operator import Operator
-from match_core.host.rules import STATIC, NodeRule, rank, types
+from match_core.host.rules import STATIC, rank, types
+from match_core.patterns.rules import NodeRule
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
