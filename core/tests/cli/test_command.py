@@ -166,3 +166,21 @@ def test_a_reader_that_goes_away(match: Match) -> None:
     assert "Traceback" not in err
     assert "internal error" not in err
     assert process.returncode not in (0, 70)
+
+
+def test_an_interrupt_that_became_another_exception() -> None:
+    """A compiled module that is interrupted while it is imported may raise whatever it likes."""
+    code = (
+        "import os, signal\n"
+        "from match_core.plugin.host import Plugins\n"
+        "def load():\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        signal.sigtimedwait([], 5)\n"
+        "    except KeyboardInterrupt:\n"
+        "        raise ImportError('a module of C failed') from None\n"
+        "Plugins.load = staticmethod(load)\n"
+        "from match_core.cli.main import main; main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "targets"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -7,8 +7,10 @@ Exit codes: 0 done; 1 the model cannot be deployed or verification failed; 2 usa
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
@@ -94,11 +96,26 @@ def _root(
 def main() -> NoReturn:
     """Entry point of the installed command."""
     prepare_streams()
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], _noted_interrupts()))
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code. Nothing but a SystemExit of the interpreter escapes."""
+def _noted_interrupts() -> Callable[[], bool]:
+    """Whether Ctrl-C came. One that comes while a compiled module is imported may leave it as another exception, which
+    would be told as a bug."""
+    came: list[int] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else ignored, as for jobs in the background
+        signal.signal(signal.SIGINT, handle)
+    return lambda: bool(came)
+
+
+def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: False) -> int:
+    """Run one command line and return its exit code. Nothing but a SystemExit of the interpreter escapes.
+    ``interrupted``: whether Ctrl-C came, after which no failure is a fault of anybody's."""
     terminal = Terminal(as_json="--json" in arguments)
     try:
         code = typer.main.get_command(app).main(list(arguments), prog_name="match", standalone_mode=False)
@@ -106,12 +123,14 @@ def run(arguments: Sequence[str]) -> int:
         return EXIT_INTERRUPTED
     except SystemExit:
         return EXIT_PIPE_CLOSED  # typer leaves so, and only so, where stdout is a pipe without a reader
-    except MatchError as error:
-        return _told(terminal, error, error)
     except _CommandLineError as error:
         return _told(terminal, _usage(error, arguments), error)
-    except Exception as error:  # a bug: told as one, with its exit code, not as a traceback
-        return _told(terminal, _internal(error), error)
+    except Exception as error:
+        if interrupted():
+            return EXIT_INTERRUPTED
+        if isinstance(error, MatchError):
+            return _told(terminal, error, error)
+        return _told(terminal, _internal(error), error)  # a bug: told as one, with its exit code, not as a traceback
     return code if isinstance(code, int) else 0
 
 
