@@ -22,6 +22,7 @@ class ConstantPool:
         self._arrays: list[tuple[str, NDArray[np.generic], str]] = []
         self._stored: dict[bytes, tuple[int, str]] = {}
         self._image = bytearray()
+        self._codes: dict[bytes, tuple[str, str]] = {}
 
     def add(self, name: str, values: NDArray[np.generic], words: str) -> str:
         """The C name of an array with these values; ``name`` is used if they are new."""
@@ -32,6 +33,10 @@ class ConstantPool:
             self._by_digest[key] = full
             self._arrays.append((full, array, words))
         return self._by_digest[key]
+
+    def add_code(self, name: str, content: bytes, words: str) -> str:
+        """The C name of an array with the code of a region; ``name`` is used if it is new."""
+        return self._codes.setdefault(content, (name, words))[0]
 
     def add_stored(self, values: NDArray[np.generic], words: str, alignment_bytes: int) -> int:
         """Where these values lie in the store's image, in bytes from its start."""
@@ -56,9 +61,16 @@ class ConstantPool:
         """Bytes of all distinct arrays, the store's not counted."""
         return sum(array.nbytes for _, array, _ in self._arrays)
 
+    @property
+    def codes(self) -> tuple[tuple[str, bytes, str], ...]:
+        """(C name, content, what it is) of the code of regions, each distinct one once, in order."""
+        return tuple((name, content, words) for content, (name, words) in self._codes.items())
+
     def sizes(self) -> tuple[tuple[str, int], ...]:
-        """(what it is, bytes) of every array, in order of definition; for messages."""
-        return tuple((words, array.nbytes) for _, array, words in self._arrays)
+        """(what it is, bytes) of every array and of the code of regions, in order of definition; for the memory plan
+        and messages."""
+        arrays = tuple((words, array.nbytes) for _, array, words in self._arrays)
+        return (*arrays, *((words, len(content)) for _, content, words in self.codes))
 
     def views(self, safe: Callable[[str], str], section: str) -> tuple[ConstantView, ...]:
         """What the templates print; ``safe`` makes text safe inside a C comment, ``section`` is the macro that says

@@ -11,10 +11,11 @@ import numpy as np
 import onnx_graphsurgeon as gs
 from numpy.typing import NDArray
 
-from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel, UnitApi
+from match_core.emit.api import InlineCode, InlineKernel, InlineRequest, Kernel, RegionKernel, UnitApi
 from match_core.emit.bundle import bundle_bytes
 from match_core.emit.constants import ConstantPool
 from match_core.emit.interfaces import check_workload
+from match_core.emit.region_code import LoweredRegion, lower_region
 from match_core.emit.sections import code_section
 from match_core.emit.slices import sliced
 from match_core.hardware import Soc
@@ -28,7 +29,8 @@ class Lowered:
     stand for what the task is run with. ``inputs`` and ``outputs`` are graph variables in argument order;
     ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels; ``stored``:
     operand -> bytes from the start of the store's image, for constants that are streamed. ``kernel``: the inline
-    kernel to call; its ``definition`` is empty where an earlier task has the same one."""
+    kernel to call; its ``definition`` is empty where an earlier task has the same one. ``region``: of a unit that takes
+    whole regions."""
 
     function: str
     inputs: tuple[gs.Variable, ...]
@@ -40,6 +42,7 @@ class Lowered:
     definition: str = ""
     arguments: tuple[str, ...] = ()
     stored: Mapping[str, int] = field(default_factory=dict)
+    region: LoweredRegion | None = None
 
 
 Title = Callable[[Assignment], str]
@@ -96,7 +99,26 @@ def _lower_one(
     function = f"{prefix}_{candidate.unit}_{index:02d}"
     if isinstance(kernel, InlineKernel):
         return _lower_inline(prefix, function, f"{index:02d}", assignment, kernel, pool, shared, title)
+    if isinstance(kernel, RegionKernel):
+        return _lower_region(function, f"{index:02d}", assignment, kernel, pool, title)
     return _lower_kernel(function, f"{index:02d}", assignment, kernel, pool, title, soc)
+
+
+def _lower_region(
+    function: str, label: str, assignment: Assignment, kernel: RegionKernel, pool: ConstantPool, title: str
+) -> Lowered:
+    if assignment.candidate.share is not None:
+        raise ValueError(f"{title}: a region is computed as a whole")
+    region = lower_region(function, label, assignment.candidate.match, kernel, pool, title)
+    arrays = {f"const{number}": constant.array for number, constant in enumerate(region.constants)}
+    return Lowered(
+        function=function,
+        inputs=region.region.inputs,
+        outputs=region.region.outputs,
+        scratch_bytes=region.code.scratch_bytes,
+        constants=arrays,
+        region=region,
+    )
 
 
 def _lower_kernel(
@@ -125,7 +147,7 @@ def _lower_kernel(
     return Lowered(
         function=function,
         inputs=tuple(candidate.match.tensor(o.name) for o in workload.operands if o.role == "input"),
-        outputs=(candidate.match.output,),
+        outputs=candidate.match.outputs[: sum(o.role == "output" for o in workload.operands)],
         scratch_bytes=assignment.schedule.bytes_in(soc.home),
         constants=constants,
         stored=stored,
@@ -159,7 +181,7 @@ def _lower_inline(
         raise ValueError(f"{title}: kernels that work in place compute whole operators only")
     match = assignment.candidate.match
     tensors = kernel.inputs(match)
-    outputs = tuple(match.nodes[-1].outputs)
+    outputs = match.outputs
     code = kernel.render(InlineRequest(f"{function}_kernel", match.nodes, tensors, outputs))
     arguments: list[str] = []
     constants: dict[str, str] = {}

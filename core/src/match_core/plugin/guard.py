@@ -16,7 +16,7 @@ from match_core.plugin.registry import CONTAINED, one_line
 
 if TYPE_CHECKING:
     from match_core.cost import CostModel
-    from match_core.emit.api import InlineKernel, Kernel, UnitApi
+    from match_core.emit.api import InlineKernel, Kernel, RegionCode, RegionKernel, UnitApi
     from match_core.patterns.language import Pattern
     from match_core.plugin.discovery import Found
     from match_core.plugin.registry import Registry
@@ -46,7 +46,7 @@ class Guard:
         return function if self.plugin.built_in else GuardedFunction(function, self, what)
 
     def pattern(self, pattern: Pattern) -> Pattern:
-        """The pattern with guarded rules, workload and search."""
+        """The pattern with guarded rules, workload, search and body."""
         if self.plugin.built_in:
             return pattern
         where = f"of pattern {pattern.name}"
@@ -58,6 +58,7 @@ class Guard:
             ),
             workload=self.function(pattern.workload, f"workload {where}"),
             search=pattern.search and self.function(pattern.search, f"search {where}"),
+            body=pattern.body and self.function(pattern.body, f"body {where}"),
         )
 
     def graph_pass(self, graph_pass: Pass) -> Pass:
@@ -70,14 +71,16 @@ class Guard:
 
     def unit_api(self, api: UnitApi) -> UnitApi:
         """The interface with guarded kernels."""
-        kernels: Mapping[str, Kernel | InlineKernel] = {
+        kernels: Mapping[str, Kernel | InlineKernel | RegionKernel] = {
             name: self._kernel(kernel, name) for name, kernel in api.kernels.items()
         }
         return replace(api, kernels=kernels)
 
-    def _kernel(self, kernel: Kernel | InlineKernel, name: str) -> Kernel | InlineKernel:
-        from match_core.emit.api import InlineKernel
+    def _kernel(self, kernel: Kernel | InlineKernel | RegionKernel, name: str) -> Kernel | InlineKernel | RegionKernel:
+        from match_core.emit.api import InlineKernel, RegionKernel
 
+        if isinstance(kernel, RegionKernel):
+            return replace(kernel, compile=self.function(Checked(kernel.compile), f"code of region {name}"))
         if isinstance(kernel, InlineKernel):
             return replace(
                 kernel,
@@ -85,6 +88,19 @@ class Guard:
                 render=self.function(kernel.render, f"C of kernel {name}"),
             )
         return replace(kernel, pack=self.function(kernel.pack, f"constants of kernel {name}"))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a package's ``compile`` gives, if it is code that can be emitted."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> RegionCode:
+        """Call the function; TypeError or ValueError for an answer that is no code."""
+        from match_core.emit.region_code import check_code
+
+        return check_code(self.function(*arguments))
 
 
 @dataclass(frozen=True)
