@@ -1,0 +1,83 @@
+"""Regions as a pattern: what a graph-level plug-in returns from ``match_patterns``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.patterns.language import Match, Pattern
+from match_core.patterns.topology import Topology
+from match_core.regions.claimed import Claimed, claim_constraints
+from match_core.regions.dag import Dag, members
+from match_core.regions.grow import grown
+from match_core.regions.region import Region
+from match_core.regions.workload import region_workload
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.regions.claims import RegionClaims
+    from match_core.schedule.workload import Workload
+
+
+def region_pattern(name: str, description: str, claims: RegionClaims) -> Pattern:
+    """A pattern whose candidates are the regions that ``claims`` asks for.
+
+    Every candidate is a convex set of nodes, all claimed, as large as rules and limits allow; no two of them overlap or
+    wait for each other. Captures: the tensors ``in0``.., ``const0``.., ``out0``.. in the order of ``Region``. A node
+    that is claimed by its operator and that no region may have is refused with the rule or limit that it breaks.
+    A package may return several such patterns with different claims for one unit: the mapper chooses among them.
+    """
+    search = _Search(claims)
+    return Pattern(name, description, None, claim_constraints(claims), _Workload(name), search=search, claims=claims)
+
+
+def region_match(nodes: Sequence[gs.Node], results: Sequence[gs.Variable]) -> Match:
+    """These nodes, in topological order, and what leaves them, as a match."""
+    region = Region.of(nodes, results)
+    captures = {
+        **{f"in{number}": tensor for number, tensor in enumerate(region.inputs)},
+        **{f"const{number}": tensor for number, tensor in enumerate(region.constants)},
+        **{f"out{number}": tensor for number, tensor in enumerate(region.outputs)},
+    }
+    return Match(region.nodes, captures, region.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Workload:
+    name: str
+
+    def __call__(self, match: Match) -> Workload:
+        return region_workload(self.name, Region.of(match.nodes, match.outputs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """All regions of a graph, and each refused node as a match of its own, which breaks a constraint."""
+
+    claims: RegionClaims
+
+    def __call__(self, graph: gs.Graph) -> tuple[Match, ...]:
+        claimed = Claimed(self.claims)
+        topology = Topology.of(graph)
+        named = [p for p, node in enumerate(topology.nodes) if claimed.names(node)]
+        taken = sum(1 << p for p in named if claimed.takes(topology.nodes[p]))
+        if not named:
+            return ()
+        found = grown(Dag.of(topology), taken, self.claims.limits)
+        inside = sum(found)
+        groups = sorted([*found, *(1 << p for p in named if not inside >> p & 1)], key=lambda nodes: nodes & -nodes)
+        return tuple(_match(topology, tuple(members(nodes))) for nodes in groups)
+
+
+def _match(topology: Topology, positions: Sequence[int]) -> Match:
+    nodes = tuple(topology.nodes[position] for position in positions)
+    inside = set(positions)
+    made = [tensor for node in nodes for tensor in node.outputs if not tensor.is_empty()]
+    leaving = [
+        tensor
+        for tensor in made
+        if topology.is_output(tensor) or any(topology.position(n) not in inside for n in topology.consumers(tensor))
+    ]
+    return region_match(nodes, leaving or made[-1:])
