@@ -34,9 +34,9 @@ def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Call
 
 @dataclass(frozen=True)
 class Deployed:
-    """The program that was chosen and the model whose nodes it runs (with the conversions between stored forms), all
-    refusals, all candidates with schedules that it was chosen from, and what one task after another would cost (None:
-    not made, or it does not fit)."""
+    """The program that was chosen and the model whose nodes it runs (with the conversions between stored forms and the
+    bodies of regions), all refusals, all candidates with schedules that it was chosen from (of the model without
+    these), and what one task after another would cost (None: not made, or it does not fit)."""
 
     model: Model
     deployment: Deployment
@@ -47,8 +47,8 @@ class Deployed:
 
 @dataclass(frozen=True)
 class _Sequential:
-    """A mapping for one task after another and the model it is for; ``deployment`` None where it does not fit,
-    ``error`` says why; ``far``: tensors that had to move to the overflow memory."""
+    """A mapping of the candidates for one task after another and the model of its program; ``deployment`` None where it
+    does not fit, ``error`` says why; ``far``: tensors that had to move to the overflow memory."""
 
     model: Model
     mapping: Mapping
@@ -57,6 +57,14 @@ class _Sequential:
     far: frozenset[str]
     deployment: Deployment | None
     error: InfeasibleError | None = None
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """A program for units side by side and the model that it is for."""
+
+    model: Model
+    deployment: Deployment
 
 
 @dataclass(frozen=True)
@@ -81,8 +89,8 @@ class Deploying:
         cycles = plain.program.predicted_cycles if plain is not None else None
         if self.options.execution != "sequential" and self.soc.signalling is not None:
             beside = self._concurrent(self._scheduler(self._soc_beside(), cache), sequential)
-            if beside is not None and (plain is None or self._is_better(beside, plain)):
-                return Deployed(self.model, beside, sequential.refused, sequential.offered, cycles)
+            if beside is not None and (plain is None or self._is_better(beside.deployment, plain)):
+                return Deployed(beside.model, beside.deployment, sequential.refused, sequential.offered, cycles)
         if plain is None:
             assert sequential.error is not None
             raise sequential.error
@@ -109,22 +117,22 @@ class Deploying:
         far: frozenset[str] = frozenset()
         while True:
             scheduled, refused = self._scheduled(scheduler, far)
-            chosen = self._mapped(scheduler, scheduled, refused)
-            model, mapping = chosen.model, chosen.mapping
+            mapping, chosen = self._mapped(scheduler, scheduled, refused)
+            model = chosen.model
             deployer = Deployer(model, scheduler, chosen.offered, self.titles(model), far)
             try:
-                return _Sequential(model, mapping, refused, scheduled, far, self._planned(deployer, mapping))
+                return _Sequential(model, mapping, refused, scheduled, far, self._planned(deployer, chosen.mapping))
             except InfeasibleError as error:
-                more = deployer.overflowing(mapping)
+                more = deployer.overflowing(chosen.mapping)
                 if not more:
                     return _Sequential(model, mapping, refused, scheduled, far, None, error)
                 far |= more
 
-    def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> Deployment | None:
+    def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> _Beside | None:
         """None where it does not fit, or an operator does not fit the part of a memory that its unit has then, unless
         nothing else was asked for. Where tensors had to move to the overflow memory, swapping may be faster, or what
         does not need it may fit side by side."""
-        found: list[Deployment] = []
+        found: list[_Beside] = []
         refused: InfeasibleError | UnsupportedError | None = None
         for far in dict.fromkeys((frozenset[str](), sequential.far)):
             try:
@@ -134,30 +142,36 @@ class Deploying:
         if not found and self.options.execution == "concurrent":
             assert refused is not None
             raise refused
-        return min(found, key=lambda made: made.program.predicted_cycles, default=None)
+        return min(found, key=lambda made: made.deployment.program.predicted_cycles, default=None)
 
-    def _beside(self, scheduler: Scheduler, sequential: Mapping, far: frozenset[str]) -> Deployment:
+    def _beside(self, scheduler: Scheduler, sequential: Mapping, far: frozenset[str]) -> _Beside:
         from match_core.mapping.concurrent.choose import choose_concurrent
         from match_core.mapping.concurrent.options import ConcurrentOptions
         from match_core.mapping.validate import validate_mapping
         from match_core.planning.deploy_concurrent import deploy_concurrent
+        from match_core.regions.apply import with_bodies
 
         scheduled, refused = self._scheduled(scheduler, far)
         options = ConcurrentOptions(parallel=self.options.parallel)
 
-        def mapped() -> Mapping:
+        def mapped() -> Converted:
             mapping = choose_concurrent(self.model, scheduled, scheduler, sequential, options)
-            validate_mapping(self.model.graph, mapping)
-            scheduler.validate(mapping.assignments)
-            return replace(mapping, refused=refused)
+            chosen = with_bodies(self.model, replace(mapping, refused=refused), scheduled)
+            validate_mapping(chosen.model.graph, chosen.mapping)
+            scheduler.validate(chosen.mapping.assignments)
+            return chosen
 
-        mapping = stage(self.observer, "map side by side", mapped, lambda chosen: {"tasks": len(chosen.assignments)})
-        return stage(
+        chosen = stage(
+            self.observer, "map side by side", mapped, lambda chosen: {"tasks": len(chosen.mapping.assignments)}
+        )
+        model = chosen.model
+        deployment = stage(
             self.observer,
             "plan side by side",
-            lambda: deploy_concurrent(self.model, scheduler, self.titles(self.model), mapping, far=far),
+            lambda: deploy_concurrent(model, scheduler, self.titles(model), chosen.mapping, far=far),
             lambda made: {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)},
         )
+        return _Beside(model, deployment)
 
     def _scheduled(
         self, scheduler: Scheduler, far: frozenset[str]
@@ -177,20 +191,25 @@ class Deploying:
 
     def _mapped(
         self, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]
-    ) -> Converted:
+    ) -> tuple[Mapping, Converted]:
+        """The choice, and the model, its mapping and the offers with what the choice puts into the model."""
         from match_core.mapping.convert import Conversions, converted
         from match_core.mapping.mapper import choose
         from match_core.mapping.validate import validate_mapping
+        from match_core.regions.apply import with_bodies
 
-        def work() -> Converted:
+        def work() -> tuple[Mapping, Converted]:
             conversions = Conversions(scheduler, [(unit, self.plugins.patterns(unit)) for unit in self.units])
             mapping = choose(self.model, scheduled, refused, scheduler.objective, conversions)
-            chosen = converted(self.model, mapping, scheduled, conversions)
+            bodied = with_bodies(self.model, mapping, scheduled)
+            chosen = converted(bodied.model, bodied.mapping, bodied.offered, conversions)
+            names = {**bodied.model.provenance, **chosen.model.provenance}  # also of nodes that bodies replaced
+            chosen = replace(chosen, model=replace(chosen.model, provenance=names))
             validate_mapping(chosen.model.graph, chosen.mapping)
             scheduler.validate(chosen.mapping.assignments)
-            return chosen
+            return mapping, chosen
 
-        return stage(self.observer, "map", work, lambda chosen: {"nodes": len(chosen.mapping.assignments)})
+        return stage(self.observer, "map", work, lambda made: {"nodes": len(made[1].mapping.assignments)})
 
     def _planned(self, deployer: Deployer, mapping: Mapping) -> Deployment:
         return stage(

@@ -128,7 +128,10 @@ def prepare(request: CompileRequest, plugins: Plugins, observer: StageObserver) 
     for note in model.notes:
         observer.note(note)
     candidates = stage(
-        observer, "match", lambda: _match(model, units, plugins), lambda found: {"candidates": len(found.legal)}
+        observer,
+        "match",
+        lambda: _match(model, units, plugins, context),
+        lambda found: {"candidates": len(found.legal)},
     )
     return Prepared(request, source, model, soc, units, candidates)
 
@@ -171,10 +174,10 @@ def _transform(model: Model, context: PassContext, plugins: Plugins, options: Co
     return run_passes(model, kept_passes(passes, options.without_passes, context.soc.name), context)
 
 
-def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins) -> Candidates:
+def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins, context: PassContext) -> Candidates:
     from match_core.patterns.candidates import find_candidates
 
-    return find_candidates(model.graph, [(unit, plugins.patterns(unit)) for unit in units])
+    return find_candidates(model.graph, [(unit, plugins.patterns(unit, context)) for unit in units])
 
 
 def _titles(source: Model, model: Model) -> Title:

@@ -64,15 +64,42 @@ class Editor:
         attrs: Mapping[str, object] | None = None,
     ) -> gs.Variable:
         """A new node (``op`` may be ``domain::Op``) with one output; returns that output. ``name`` is made unique."""
-        import onnx_graphsurgeon as gs
-
         domain, _, short = op.rpartition("::")
         node_name = _unique(name, self._node_names)
         output = self.variable(node_name, dtype, shape)
-        node = gs.Node(short, node_name, dict(attrs or {}), list(inputs), [output], domain=domain or None)
-        self.graph.nodes.append(node)
-        self._origins[node_name] = tuple(origin)
+        self._add(node_name, short, domain, inputs, [output], attrs or {}, origin)
         return output
+
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[gs.Tensor],
+        outputs: Sequence[gs.Tensor],
+        *,
+        name: str,
+        origin: Sequence[str],
+        attrs: Mapping[str, object] | None = None,
+    ) -> gs.Node:
+        """A new node that makes tensors which are there; ``op`` and ``name`` as for ``node``."""
+        domain, _, short = op.rpartition("::")
+        return self._add(_unique(name, self._node_names), short, domain, inputs, outputs, attrs or {}, origin)
+
+    def _add(
+        self,
+        name: str,
+        op: str,
+        domain: str,
+        inputs: Sequence[gs.Tensor],
+        outputs: Sequence[gs.Tensor],
+        attrs: Mapping[str, object],
+        origin: Sequence[str],
+    ) -> gs.Node:
+        import onnx_graphsurgeon as gs
+
+        node = gs.Node(op, name, dict(attrs), list(inputs), list(outputs), domain=domain or None)
+        self.graph.nodes.append(node)
+        self._origins[name] = tuple(origin)
+        return node
 
     def define(self, protos: Iterable[onnx.FunctionProto]) -> None:
         """Bodies of a target's operators; ``finish`` adds those that a node calls."""

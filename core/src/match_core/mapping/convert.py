@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_core.ir.editor import Editor
 from match_core.mapping.forms import forms_made, forms_read, stored_forms
+from match_core.mapping.rebind import Rebind
 from match_core.mapping.result import Assignment, Candidate
 from match_core.patterns.language import Match
 from match_core.patterns.topology import Topology
@@ -66,7 +67,8 @@ class Conversions:
 
 @dataclass(frozen=True)
 class Converted:
-    """The model with the conversions that the mapping needs, and mapping and offers for its nodes."""
+    """The model as the mapping needs it (with conversions, with the bodies of regions), and mapping and offers for its
+    nodes."""
 
     model: Model
     mapping: UnitMapping
@@ -82,8 +84,8 @@ def converted(model: Model, mapping: UnitMapping, offered: Sequence[Assignment],
     if not wanted:
         return Converted(model, mapping, tuple(offered))
     editor = Editor(model)
-    nodes = {node.name: node for node in editor.graph.nodes}
-    tensors = _tensors(editor.graph)
+    onto = Rebind.of(editor.graph)
+    tensors = onto.tensors
     made: dict[tuple[str, str], gs.Variable] = {}
     inserted: list[Assignment] = []
     for (name, target), source in wanted.items():
@@ -102,7 +104,7 @@ def converted(model: Model, mapping: UnitMapping, offered: Sequence[Assignment],
             attrs=conversions.attributes(rank, source, target),
         )
         inserted.append(_placed(like, made[name, target]))
-    rebind = _Rebind(nodes, tensors, made, _forms_at_home(model.graph, placed))
+    rebind = _Forms(onto, made, _forms_at_home(model.graph, placed))
     chosen = [rebind.edges(assignment) for assignment in placed]
     kept = tuple(found for assignment in offered if (found := rebind.bound(assignment)) is not None)
     _end(editor, tensors, made, wanted)
@@ -138,13 +140,6 @@ def _wanted(graph: gs.Graph, assignments: Iterable[Assignment]) -> dict[tuple[st
     return {(name, form): stored[name] for name, form in wants if name in stored and stored[name] != form}
 
 
-def _tensors(graph: gs.Graph) -> dict[str, gs.Tensor]:
-    found = {tensor.name: tensor for tensor in graph.inputs}
-    for node in graph.nodes:
-        found.update({tensor.name: tensor for tensor in (*node.inputs, *node.outputs) if not tensor.is_empty()})
-    return found
-
-
 def _placed(like: Assignment, output: gs.Variable) -> Assignment:
     """The conversion at its place in the graph."""
     (node,) = output.inputs
@@ -155,12 +150,11 @@ def _placed(like: Assignment, output: gs.Variable) -> Assignment:
 
 
 @dataclass(frozen=True)
-class _Rebind:
+class _Forms:
     """Assignments of the old graph on the new one. ``made``: (tensor, form) -> converted tensor; ``stored``: the form
     that tensors have."""
 
-    nodes: Mapping[str, gs.Node]
-    tensors: Mapping[str, gs.Tensor]
+    onto: Rebind
     made: Mapping[tuple[str, str], gs.Variable]
     stored: Mapping[str, str]
 
@@ -170,7 +164,7 @@ class _Rebind:
         if any(self.stored[name] != form for name, form in forms_made(candidate).items()):
             return None
         read = self._read(candidate)
-        return None if read is None else replace(assignment, candidate=self._moved(candidate, read))
+        return None if read is None else replace(assignment, candidate=self.onto.candidate(candidate, read))
 
     def edges(self, assignment: Assignment) -> Assignment:
         """The same for a chosen one, whose nodes then read the converted tensors."""
@@ -178,11 +172,11 @@ class _Rebind:
         if read is None:
             raise ValueError(f"{assignment.candidate.node_names} reads a form that nothing makes")
         for name in assignment.candidate.node_names:
-            node = self.nodes[name]
+            node = self.onto.nodes[name]
             for position, tensor in enumerate(node.inputs):
                 if tensor.name in read:
                     node.inputs[position] = read[tensor.name]
-        return replace(assignment, candidate=self._moved(assignment.candidate, read))
+        return replace(assignment, candidate=self.onto.candidate(assignment.candidate, read))
 
     def _read(self, candidate: Candidate) -> dict[str, gs.Tensor] | None:
         """Tensors that the candidate reads from a conversion, by the old name."""
@@ -190,16 +184,6 @@ class _Rebind:
         if any((name, form) not in self.made for name, form in wanted.items()):
             return None
         return {name: self.made[name, form] for name, form in wanted.items()}
-
-    def _moved(self, candidate: Candidate, read: Mapping[str, gs.Tensor]) -> Candidate:
-        import onnx_graphsurgeon as gs
-
-        captures: dict[str, gs.Node | gs.Tensor] = {}
-        for capture, value in candidate.match.captures.items():
-            at_home = self.nodes if isinstance(value, gs.Node) else {**self.tensors, **read}
-            captures[capture] = at_home.get(value.name, value)
-        match = Match(tuple(self.nodes[name] for name in candidate.node_names), captures)
-        return replace(candidate, match=match)
 
 
 def _sorted(model: Model, assignments: Sequence[Assignment]) -> tuple[Assignment, ...]:

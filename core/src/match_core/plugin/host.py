@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from match_core.patterns.language import Pattern
     from match_core.schedule.infeasible import ScheduleInfeasible
     from match_core.schedule.loops import LoopSchedule, ScheduleRequest
-    from match_core.transforms.base import Pass
+    from match_core.transforms.base import Pass, PassContext
 
 _NamedItem = TypeVar("_NamedItem", "Pass", "Pattern")
 
@@ -141,11 +141,16 @@ class Plugins:
         collected = _collected(asked, "pass", f"target {soc.name}")
         return tuple(self._guard(found, "match_transforms").graph_pass(item) for found, item in collected)
 
-    def patterns(self, unit: Unit) -> tuple[Pattern, ...]:
-        """All patterns of a unit (hook ``match_patterns``)."""
+    def patterns(self, unit: Unit, context: PassContext | None = None) -> tuple[Pattern, ...]:
+        """All patterns of a unit (hook ``match_patterns``). ``context``: what the unit's own passes on regions are told
+        of the target; None where no body of a region is asked for."""
         needed = self._owners(None, unit)
         asked = self._registry.ask("match_patterns", unit.name, check.patterns, needed, unit=unit)
         collected = _collected(asked, "pattern", f"unit {unit.name}")
+        if context is not None:
+            from match_core.regions.body import with_passes
+
+            collected = tuple((found, with_passes(item, context)) for found, item in collected)
         return tuple(self._guard(found, "match_patterns").pattern(item) for found, item in collected)
 
     def cost(self, soc: Soc, unit: Unit, pattern: Pattern) -> CostModel:

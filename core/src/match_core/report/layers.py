@@ -95,6 +95,7 @@ class _Rivals:
     def __init__(self, planned: Planned) -> None:
         self._planned = planned
         self._by_node: dict[str, list[Assignment]] = {}
+        self._by_index = {offered.candidate.index: offered for offered in planned.offered}
         for offered in planned.offered:
             for name in offered.candidate.node_names:
                 self._by_node.setdefault(name, []).append(offered)
@@ -102,7 +103,10 @@ class _Rivals:
     def of(self, chosen: Assignment) -> list[dict[str, object]]:
         """Cheapest first; the chosen one is among them unless it is a share of an operator."""
         found: dict[int, Assignment] = {}
-        for name in chosen.candidate.node_names:
+        offered = chosen
+        if chosen.candidate.pattern.claims is not None:  # its nodes may have been replaced since it was offered
+            offered = self._by_index.get(chosen.candidate.index, chosen)
+        for name in offered.candidate.node_names:
             for rival in self._by_node.get(name, ()):
                 found[rival.candidate.index] = rival
         ordered = sorted(found.values(), key=lambda a: (a.schedule.cost.total_cycles, a.candidate.index))

@@ -1,0 +1,142 @@
+"""The passes of a unit on its regions: what is computed in place of the nodes, with the same inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.errors import MatchError
+from match_core.ir.model import Model
+from match_core.patterns.topology import Topology, is_constant
+from match_core.regions.extract import region_model
+from match_core.regions.region import Region
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.patterns.language import Match, Pattern
+    from match_core.regions.claims import RegionClaims
+    from match_core.schedule.workload import Workload
+    from match_core.transforms.base import Pass, PassContext
+
+
+class RegionPassError(ValueError):
+    """A pass broke the contract or raised; names the pass and the region. The guard adds the package."""
+
+
+def region_body(region: Region, claims: RegionClaims, context: PassContext) -> Model:
+    """The region as a model of its own behind the passes of ``claims``, in the order given. RegionPassError where a
+    pass raises, or changes names, types or shapes of inputs and outputs, or leaves a graph that is not whole."""
+    from match_core.transforms.pipeline import run_passes
+
+    wanted = model = region_model(region)
+    for item in claims.passes:
+        try:
+            model = run_passes(model, (item,), context)
+            fault = body_fault(wanted.graph, model)
+        except MatchError:
+            raise
+        except Exception as error:  # whatever the package's code raises is its fault
+            raise RegionPassError(f"{_place(item, region)}: {type(error).__name__}: {error}") from error
+        if fault:
+            raise RegionPassError(f"{_place(item, region)}: {fault}")
+    return model
+
+
+def _place(item: Pass, region: Region) -> str:
+    first, last, count = region.nodes[0].name, region.nodes[-1].name, len(region.nodes)
+    nodes = f"the node {first}" if count == 1 else f"the {count} nodes from {first} to {last}"
+    return f"pass {item.name} on the region of {nodes}"
+
+
+def body_fault(wanted: gs.Graph, model: object) -> str:
+    """What is wrong with a pass's answer where the graph's ends must be those of ``wanted``; empty if nothing is."""
+    if not isinstance(model, Model):
+        return f"it returned {type(model).__name__}, Model expected"
+    graph = model.graph
+    for kind, before, after in (("inputs", wanted.inputs, graph.inputs), ("outputs", wanted.outputs, graph.outputs)):
+        expected, got = [_described(tensor) for tensor in before], [_described(tensor) for tensor in after]
+        if expected != got:
+            return f"{kind} were {', '.join(expected)} and are now {', '.join(got) or 'none'}"
+    topology = Topology.of(graph)
+    read = {id(tensor) for node in topology.nodes for tensor in node.inputs}
+    lost = [tensor.name for tensor in graph.inputs if id(tensor) not in read]
+    if lost:
+        return f"nothing reads input {lost[0]} any more"
+    unmade = [tensor.name for tensor in graph.outputs if topology.producer(tensor) is None]
+    return f"no node makes output {unmade[0]}" if unmade else _inner_fault(topology, graph)
+
+
+def _inner_fault(topology: Topology, graph: gs.Graph) -> str:
+    given = {id(tensor) for tensor in graph.inputs}
+    named: dict[str, gs.Tensor] = {}
+    for node in topology.nodes:
+        for tensor in (*node.inputs, *node.outputs):
+            if tensor.is_empty():
+                continue
+            if named.setdefault(tensor.name, tensor) is not tensor:
+                return f"two tensors are called {tensor.name}"
+            if is_constant(tensor):
+                continue
+            if id(tensor) not in given and topology.producer(tensor) is None:
+                return f"node {node.name} reads {tensor.name}, which nothing makes"
+            if tensor.dtype is None or not _is_static(tensor):
+                return f"tensor {tensor.name} has no type or no fixed shape"
+    return ""
+
+
+def _is_static(tensor: gs.Tensor) -> bool:
+    return tensor.shape is not None and all(isinstance(size, (int, np.integer)) for size in tensor.shape)
+
+
+def _described(tensor: gs.Tensor) -> str:
+    dtype = "untyped" if tensor.dtype is None else np.dtype(tensor.dtype).name
+    shape = "?" if tensor.shape is None else ",".join(str(size) for size in tensor.shape)
+    return f"{tensor.name} {dtype}[{shape}]"
+
+
+def body_nodes(body: Model) -> tuple[gs.Node, ...]:
+    """The nodes of a body in the order in which workload and code see them."""
+    return Topology.of(body.graph).nodes
+
+
+def with_passes(pattern: Pattern, context: PassContext) -> Pattern:
+    """The pattern of a region whose unit has passes of its own, with its ``body``, of which the workload is made; any
+    other pattern as it is."""
+    if pattern.claims is None or not pattern.claims.passes:
+        return pattern
+    bodies = _Bodies(pattern.claims, context)
+    return replace(pattern, body=bodies, workload=_BodyWorkload(pattern.workload, bodies))
+
+
+@dataclass(frozen=True)
+class _Bodies:
+    """Gives the body of a match, made once: the nodes of a match are one object for all who ask."""
+
+    claims: RegionClaims
+    context: PassContext
+    _made: dict[tuple[int, ...], tuple[Sequence[gs.Node], Model]] = field(default_factory=dict, compare=False)
+
+    def __call__(self, match: Match) -> Model:
+        key = (*map(id, match.nodes), *map(id, match.outputs))
+        if key not in self._made:  # with the nodes, whose ids are theirs for as long as they live
+            region = Region.of(match.nodes, match.outputs)
+            self._made[key] = (match.nodes, region_body(region, self.claims, self.context))
+        return self._made[key][1]
+
+
+@dataclass(frozen=True)
+class _BodyWorkload:
+    """The workload of what a region's unit computes."""
+
+    plain: Callable[[Match], Workload]
+    bodies: _Bodies
+
+    def __call__(self, match: Match) -> Workload:
+        from match_core.regions.pattern import region_match
+
+        body = self.bodies(match)
+        return self.plain(region_match(body_nodes(body), body.graph.outputs))
