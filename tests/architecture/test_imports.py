@@ -21,6 +21,7 @@ PUBLIC = (
     "match_core.emit.templates",
     "match_core.ir.editor",
     "match_core.ir.model",
+    "match_core.regions.graph",
     "match_core.testing",
     "match_core.transforms.expectation",
     "match_core.transforms.geometry",

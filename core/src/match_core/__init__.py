@@ -14,6 +14,9 @@ from match_core.emit.api import (
     MemoryApi,
     PlatformApi,
     QueueApi,
+    RegionCode,
+    RegionKernel,
+    RegionRequest,
     RuntimeFile,
     StoreApi,
     SwapApi,
@@ -35,7 +38,12 @@ from match_core.hardware import (
 )
 from match_core.ir.model import Model
 from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, OneOf, Op, Pattern, Structure
+from match_core.patterns.rules import NodeRule
 from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
+from match_core.regions.claims import OperatorClaim, RegionClaims, RegionLimits
+from match_core.regions.macs import node_macs
+from match_core.regions.pattern import region_pattern
+from match_core.regions.region import Region
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.workload import Axis, Dim, Operand, Workload
 from match_core.transforms.base import Pass, PassContext, Phase
@@ -69,9 +77,11 @@ __all__ = [
     "MemoryApi",
     "MemoryPart",
     "Model",
+    "NodeRule",
     "OneOf",
     "Op",
     "Operand",
+    "OperatorClaim",
     "Overlap",
     "Pass",
     "PassContext",
@@ -80,6 +90,12 @@ __all__ = [
     "Placement",
     "PlatformApi",
     "QueueApi",
+    "Region",
+    "RegionClaims",
+    "RegionCode",
+    "RegionKernel",
+    "RegionLimits",
+    "RegionRequest",
     "RequantSpec",
     "RuntimeFile",
     "ScheduleRequest",
@@ -98,4 +114,6 @@ __all__ = [
     "__version__",
     "hookimpl",
     "hookspec",
+    "node_macs",
+    "region_pattern",
 ]
