@@ -9,6 +9,8 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 
+from core.tests.plugin.conftest import site as site  # fake distributions on the path
+
 
 def graph_of(nodes: Mapping[str, Sequence[str]], outputs: Sequence[str] | None = None) -> gs.Graph:
     """Nodes "<Op><digits>" with the names of the nodes they read ("in..." are graph inputs, "const..." constants of 8

@@ -78,6 +78,7 @@ def manifest(
         "nodes": [_node(emitter, task, lowered) for task, lowered in zip(program.tasks, request.lowered, strict=True)],
         "queues": [{"name": q.name, "kind": q.kind, "tasks": list(q.tasks)} for q in program.queues],
         "signalling": _signalling(program),
+        "regions": emitter.regions.manifest(),
         "swaps": [
             {
                 "index": swap.index,

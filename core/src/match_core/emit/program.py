@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from match_core.emit.api import BuildImage, BuildNode, BuildRequest, InlineCode, Kernel, RuntimeFile, SwapApi
+from match_core.emit.api import (
+    BuildImage,
+    BuildNode,
+    BuildRequest,
+    InlineCode,
+    Kernel,
+    RegionKernel,
+    RuntimeFile,
+    SwapApi,
+)
 from match_core.emit.images import images
 from match_core.emit.interfaces import context_header
 from match_core.emit.memory_views import arena_views, store_views, swap_area_views, tensor_views
 from match_core.emit.places import Places
 from match_core.emit.queues import QueueWriter
+from match_core.emit.region_files import ProgramRegions
+from match_core.emit.region_views import region_header
 from match_core.emit.sections import code_section, constant_section
 from match_core.emit.shipped import by_name
 from match_core.emit.sources import SourceFile
@@ -55,6 +66,7 @@ class ProgramEmitter:
         )
         self.bases = places.bases
         self.queues = QueueWriter(request, places, {task.index: task for task in self.tasks}).write()
+        self.regions = ProgramRegions(request, self.tasks)
 
     def emit(self) -> tuple[SourceFile, ...]:
         """All files of the program, sorted by name."""
@@ -70,6 +82,7 @@ class ProgramEmitter:
             "home": self.soc.home,
             "queues": self.queues,
             "bases": self.bases,
+            "regions": self.regions.views,
             "const_sections": (constant_section(self.name, self.soc.home),),
             "code_sections": {unit: code_section(self.name, unit) for unit in self._units()},
         }
@@ -88,6 +101,7 @@ class ProgramEmitter:
                 **common,
                 tasks=self.tasks,
                 constants=constants,
+                prototypes=self.regions.prototypes,
             ),
             f"{self.name}_weights.c": self._render(
                 "model_weights.c.mako",
@@ -100,11 +114,13 @@ class ProgramEmitter:
         }
         for unit in self._units():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
+        files.update(self.regions.files(lambda name, **view: self.templates.render(name, {**common, **view})))
         shipped = by_name("runtime file", (file for unit in self._shipped_units() for file in self._runtime(unit)))
         files.update((file.name, file.text) for file in shipped.values())
         c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
-        files["Makefile"] = self._render("Makefile.mako", name=self.name, c_files=c_files)
-        files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", name=self.name, c_files=c_files)
+        build = {"name": self.name, "c_files": c_files, "libraries": self.libraries}
+        files["Makefile"] = self._render("Makefile.mako", **build)
+        files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", **build)
         files.update(self._build_files({name: files[name] for name in c_files}))
         content = {name: text.encode("utf-8") for name, text in files.items()}
         content.update({store.file: self.request.pool.image for store in self.stores})
@@ -128,7 +144,9 @@ class ProgramEmitter:
             for kernel in api.kernels.values()
             if isinstance(kernel, Kernel)
         }
-        shipped = (header for code in self._inline(unit) for header in code.headers)
+        shipped = [header for code in self._inline(unit) for header in code.headers]
+        if any(isinstance(kernel, RegionKernel) for kernel in api.kernels.values()):
+            shipped.append(region_header())
         return (*api.runtime, *(headers[kind] for kind in sorted(headers)), *shipped)
 
     def _inline(self, unit: str) -> tuple[InlineCode, ...]:
@@ -141,12 +159,19 @@ class ProgramEmitter:
         )
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """What programs are linked with for their units."""
+        return _unique(library for unit in self._shipped_units() for library in self.request.apis[unit].libraries)
+
+    @property
     def state_bytes(self) -> int:
         """Bytes of a run's state on a machine with addresses of 64 bits."""
+        handles = 8 * (len(self.regions.views) + 1) if self.regions.views else 0
         if not self.queues:
-            return 8 * (max(1, len(self.inputs)) + len(self.outputs) + 1)
+            return 8 * (max(1, len(self.inputs)) + len(self.outputs) + 1) + handles
         words = 2 + len(self.stores) + 2 * len(self.swap_areas)
-        return round_up(128 * len(self.queues) + 8 * len(self.bases) + 4 * words, 64)
+        lines = 128 * len(self.queues) + 64 * len(self.regions.views)
+        return round_up(lines + 8 * len(self.bases) + handles + 4 * words, 64)
 
     def c_files(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
         """The C files of the library among these."""
@@ -192,7 +217,8 @@ class ProgramEmitter:
         if not self.queues:
             return ()
         units = {queue.name: f"{self.name}_{queue.name}.c" for queue in self.queues if queue.kind == "unit"}
-        return images(self.soc.host, units, {unit: self._runtime(unit) for unit in self._shipped_units()}, sources)
+        runtime = {unit: self._runtime(unit) for unit in self._shipped_units()}
+        return images(self.soc.host, units, self.regions.for_images(runtime), sources)
 
     def _heading(self) -> str:
         model, name = self.request.model, self.name

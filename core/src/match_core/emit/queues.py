@@ -51,6 +51,7 @@ class QueueWriter:
             kind=queue.kind,
             needs=tuple(self._needs(task.needs, self._words(task)) for task in tasks),
             rows=tuple(self._row(task) for task in tasks),
+            regions=tuple(self.views[task.index].region for task in tasks),
             launch=api.launch,
             wait=api.wait,
             join=api.join,

@@ -45,13 +45,15 @@ class TaskWriter:
         self.request = request
         self.soc = request.program.soc
         self._addresses = {} if request.program.queues else places.expressions()
+        of_regions = (low.function for low in request.lowered if low is not None and low.region is not None)
+        self._regions = {function: number for number, function in enumerate(of_regions)}
 
     def view(self, task: Task, lowered: Lowered) -> TaskView:
         """The view of one task that has code."""
         candidate = task.assignment.candidate
         what = comment_text(f"{self.request.title(task.assignment)}{_share_words(candidate.share)}")
         title = f"{what} on {candidate.unit} ({comment_text(candidate.pattern.name)})"
-        layer = None if lowered.inline is not None else self._layer(task, lowered)
+        layer = self._layer(task, lowered) if lowered.inline is None and lowered.region is None else None
         detail = self._detail(task, layer)
         heading = comment(title, detail)
         private = layer.private_memories if layer is not None else ()
@@ -64,14 +66,20 @@ class TaskWriter:
             note=comment(f"{task.index}: {title}", detail, indent=4),
             function=lowered.function,
             section=code_section(self.request.model.name, candidate.unit),
-            definition=LayerWriter(layer).write(heading) if layer is not None else lowered.definition,
+            definition=self._definition(lowered, layer, heading),
             private_memories=private,
             kernel=lowered.kernel,
             arguments=", ".join(lowered.arguments if names else map(_of_task, lowered.arguments)),
             parameters=", ".join(f"{'const ' if n.startswith('in') else ''}void *{n}" for n in names)
             or "void *argument",
             step=None if self.request.program.queues else self._step(task, lowered, private, bool(names)),
+            region=self._regions.get(lowered.function),
         )
+
+    def _definition(self, lowered: Lowered, layer: Layer | None, heading: str) -> str:
+        if lowered.region is not None:
+            return _region_function(self.request.model.name, lowered.function, lowered.region.code.run, heading)
+        return LayerWriter(layer).write(heading) if layer is not None else lowered.definition
 
     def _direct(self, unit: str, lowered: Lowered) -> tuple[str, ...]:
         """The parameters of a task's function that takes its tensors themselves: of an inline kernel where one task
@@ -91,6 +99,7 @@ class TaskWriter:
             private_near=", ".join(f"ctx->{c_identifier(memory)}" for memory in private),
             fields=", ".join(self._fields(task, lowered, bool(private))),
             direct=", ".join([*places, *scratch]) if direct else "",
+            handle=f"state->region_handle[{self._regions[lowered.function]}]" if lowered.region is not None else "",
         )
 
     def _scratch(self, task: Task) -> str:
@@ -141,6 +150,13 @@ class TaskWriter:
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
+
+
+def _region_function(name: str, function: str, run: str, heading: str) -> str:
+    """The function of a task that runs a region."""
+    call = f"    region->status = {run}(region->handle, region->task.in, region->task.out, region->task.scratch);"
+    declared = f"    {name}_region_task_t *const region = argument;"
+    return f"{heading}\nvoid {function}(void *argument)\n{{\n{declared}\n{call}\n}}\n"
 
 
 def _of_task(argument: str) -> str:

@@ -72,7 +72,8 @@ class StoreView:
 @dataclass(frozen=True, slots=True)
 class StepView:
     """How a sequential program runs a task: ``call`` of the unit's platform, addresses, and ``fields`` that initialise
-    what the task's function receives. ``direct``: the arguments of a function that takes its tensors themselves."""
+    what the task's function receives. ``direct``: the arguments of a function that takes its tensors themselves;
+    ``handle``: of the region that the task runs."""
 
     call: str
     inputs: str
@@ -80,6 +81,7 @@ class StepView:
     private_near: str
     fields: str
     direct: str = ""
+    handle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ class TaskView:
     the one where it is run; ``definition``: all C of a layer, or the kernel that an inline task calls with
     ``arguments``, empty where an earlier task has it; ``section``: the macro that says where both lie;
     ``private_memories``: of single operands. ``step``: how a sequential program runs it;
-    ``parameters``: of the function."""
+    ``parameters``: of the function. ``region``: number of the region that it runs; its ``definition`` is the whole
+    function."""
 
     index: int
     unit: str
@@ -103,6 +106,7 @@ class TaskView:
     arguments: str = ""
     parameters: str = "void *argument"
     step: StepView | None = None
+    region: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +154,23 @@ class SwapView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """A queue that has tasks. The names of functions are empty where there is nothing to call."""
+    """A queue that has tasks. The names of functions are empty where there is nothing to call. ``regions``: for each
+    row the number of the region that it runs."""
 
     name: str
     field: str
     kind: str
     needs: tuple[NeedsView, ...]
     rows: tuple[RowView, ...] = ()
+    regions: tuple[int | None, ...] = ()
     swaps: tuple[SwapView, ...] = ()
     launch: str = ""
     wait: str = ""
     join: str = ""
     signal: str = ""
     notify: str = ""
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether any of its tasks runs a region."""
+        return any(number is not None for number in self.regions)

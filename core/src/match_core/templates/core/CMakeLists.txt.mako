@@ -8,3 +8,6 @@ add_library(${name} STATIC
 )
 set_target_properties(${name} PROPERTIES C_STANDARD 11)
 target_include_directories(${name} PUBLIC <%text>${CMAKE_CURRENT_SOURCE_DIR}</%text>)
+% if libraries:
+target_link_libraries(${name} PUBLIC ${" ".join(libraries)})
+% endif

@@ -3,6 +3,10 @@ CC ?= cc
 AR ?= ar
 CFLAGS ?= -O2 -std=c11 -Wall -Wextra -Wpedantic
 INCLUDES ?=
+% if libraries:
+# What applications are linked with besides lib${name}.a.
+LDLIBS = ${" ".join(f"-l{library}" for library in libraries)}
+% endif
 OBJECTS = ${" ".join(s[:-2] + ".o" for s in c_files)}
 
 lib${name}.a: $(OBJECTS)

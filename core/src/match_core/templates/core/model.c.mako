@@ -17,6 +17,11 @@ int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${
     if (state->status == ${guard}_BUSY) {
         return ${guard}_ERROR_UNIT;
     }
+% if regions:
+    if (state->regions_of != state) { /* not initialised */
+        return ${guard}_ERROR_UNIT;
+    }
+% endif
     state->inputs = *inputs;
     state->outputs = *outputs;
     state->next = 0u;
@@ -51,7 +56,11 @@ ${task.note}
 % if task.step.private_near:
         uint8_t *const private_near[] = {${task.step.private_near}};
 % endif
+% if task.step.handle:
+        ${name}_region_task_t task = {.task = {${task.step.fields}}, .handle = ${task.step.handle}};
+% else:
         match_task_t task = {${task.step.fields}};
+% endif
         MATCH_NODE_BEGIN(${task.index}u);
 % if task.step.call:
         if (${task.step.call}(${task.function}, &task) != 0) {
@@ -61,6 +70,11 @@ ${task.note}
         ${task.function}(&task);
 % endif
         MATCH_NODE_END(${task.index}u);
+% if task.step.handle:
+        if (task.status != 0) {
+            state->status = ${guard}_ERROR_UNIT;
+        }
+% endif
         break;
     }
 % endif
@@ -97,6 +111,9 @@ int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${na
 void ${name}_stop(const ${name}_t *ctx)
 {
     ctx->state->status = ${guard}_OK;
+% if regions:
+    ${name}_unload_regions(ctx->state);
+% endif
 % for stop in stops:
     ${stop}();
 % endfor

@@ -33,7 +33,11 @@ enum {
     ${guard}_OK = 0,
     ${guard}_BUSY = 1,          /* tasks are left */
     ${guard}_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
+% if regions:
+    ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks, failed at one or did not end */
+% else:
     ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
+% endif
     ${guard}_ERROR_TIMEOUT = -3 /* nothing went on for too long */
 };
 
@@ -58,7 +62,16 @@ ${io.comment}
 /* One run: what the host and the units share, in ${home}. */
 typedef struct {
     match_queue_t queue[${len(queues)}]; /* ${", ".join(queue.name for queue in queues)} */
+% if regions:
+    struct {
+        MATCH_ALIGN uint32_t failed; /* written by the unit that runs the region, before it counts the task */
+    } region_result[${len(regions)}];
+% endif
     match_address_t base[${len(bases)}]; /* arenas, inputs and outputs, written before the units begin */
+% if regions:
+    match_address_t region_handle[${len(regions)}];
+    match_address_t regions_of; /* this state while its regions are loaded */
+% endif
 % for store in stores:
     uint32_t ${store.field};
 % endfor
@@ -74,6 +87,10 @@ typedef struct {
 typedef struct {
     ${name}_inputs_t inputs;
     ${name}_outputs_t outputs;
+% if regions:
+    void *region_handle[${len(regions)}];
+    const void *regions_of; /* this state while its regions are loaded */
+% endif
     uint32_t next; /* task */
     int32_t status;
 } ${name}_state_t;
@@ -92,7 +109,12 @@ typedef struct {
     ${name}_state_t *state;
 } ${name}_t;
 
+% if regions:
+/* Checks the arenas, sets up the state, starts the units and loads their regions, which stay loaded until ${name}_stop.
+ * The state is all zero before the first call, as a static one is. */
+% else:
 /* Checks the arenas, sets up the state and starts the units. */
+% endif
 int ${name}_init(const ${name}_t *ctx);
 
 /* One inference; returns when the outputs are written. */
@@ -103,7 +125,11 @@ int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${
 int ${name}_poll(const ${name}_t *ctx);
 int ${name}_wait(const ${name}_t *ctx);
 
+% if regions:
+/* Ends an inference that is not over, unloads the regions and stops the units. */
+% else:
 /* Ends an inference that is not over, and stops the units. */
+% endif
 void ${name}_stop(const ${name}_t *ctx);
 
 #ifdef __cplusplus

@@ -22,5 +22,13 @@ int ${name}_init(const ${name}_t *ctx)
         return ${guard}_ERROR_UNIT;
     }
 % endfor
+% if regions:
+    if (${name}_load_regions(ctx->state) != 0) {
+% for stop in stops:
+        ${stop}();
+% endfor
+        return ${guard}_ERROR_UNIT;
+    }
+% endif
     return ${guard}_OK;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+% if any(task.region is None for task in tasks):
 /* ${name}: kernels of unit ${unit}, in place on ${home}; tasks that compute the same share one. */
+% else:
+/* ${name}: regions on unit ${unit}, in place on ${home}. */
+% endif
 #include <stdint.h>
 % for include in includes:
 #include <${include}>
@@ -14,6 +18,9 @@
 ${helper}
 % endfor
 % for task in tasks:
+% if task.region is not None:
+${task.definition}
+% else:
 ${task.heading}
 % if task.definition:
 ${task.definition}
@@ -26,6 +33,7 @@ void ${task.function}(${task.parameters})
     ${task.kernel}(${task.arguments});
 }
 
+% endif
 % endfor
 % if table:
 ${table}

@@ -60,6 +60,18 @@ static const struct {
 };
 % endif
 
+% if regions:
+/* A region has been computed, or failed, when so many tasks of its queue are done. */
+static const struct {
+    uint32_t queue;
+    uint32_t done;
+} region_tasks[] = {
+% for region in regions:
+    {${name}_queue_${region.queue}, ${region.position}u},
+% endfor
+};
+
+% endif
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 static void post(${name}_state_t *state, uint32_t q, uint32_t count)
@@ -154,6 +166,15 @@ static int advance(${name}_state_t *state)
     }
     int progress = (all != state->seen) ? 1 : 0;
     state->seen = all;
+% if regions:
+    for (uint32_t n = 0u; n < ${len(regions)}u; n++) {
+        if ((done[region_tasks[n].queue] >= region_tasks[n].done) && (state->region_result[n].failed != 0u)) {
+            cancel(state, ${name}_queues);
+            state->status = ${guard}_ERROR_UNIT;
+            return 1;
+        }
+    }
+% endif
     if (all == ${total}u) {
         state->status = (join(${name}_queues) == 0) ? ${guard}_OK : ${guard}_ERROR_UNIT;
         return 1;
@@ -185,6 +206,14 @@ int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${
     if (state->status == ${guard}_BUSY) {
         return ${guard}_ERROR_UNIT;
     }
+% if regions:
+    if ((void *)(uintptr_t)state->regions_of != (void *)state) { /* not initialised */
+        return ${guard}_ERROR_UNIT;
+    }
+    for (uint32_t n = 0u; n < ${len(regions)}u; n++) {
+        state->region_result[n].failed = 0u;
+    }
+% endif
     state->base[${name}_base_none] = 0u;
 % for arena in arenas:
     state->base[${name}_base_${arena.field}] = (match_address_t)(uintptr_t)ctx->${arena.field};
@@ -251,6 +280,9 @@ void ${name}_stop(const ${name}_t *ctx)
         cancel(ctx->state, ${name}_queues);
     }
     ctx->state->status = ${guard}_OK;
+% if regions:
+    ${name}_unload_regions(ctx->state);
+% endif
 % for stop in stops:
     ${stop}();
 % endfor

@@ -4,10 +4,14 @@
 #define ${guard}_TASKS_H
 
 #include <stdint.h>
-% if queues:
+% if queues or regions:
 #include "${name}.h"
 % endif
 #include "${name}_port.h"
+% if regions:
+#include "match_region.h"
+#include "match_runtime.h"
+% endif
 % if queues:
 
 /* Queues, and the addresses of a run. */
@@ -28,11 +32,29 @@ enum {
 % if queue.kind == "unit":
 ${code_sections[queue.name]} void ${name}_${queue.field}_loop(void *state);
 % elif queue.kind == "host":
-${code_sections[queue.name]} void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n);
+${code_sections[queue.name]} void ${name}_${queue.field}_run(${"" if queue.has_regions else "const "}${name}_state_t *state, uint32_t n);
 % endif
 % endfor
 % endif
 
+% if regions:
+/* Argument of a task that runs a region, and whether that failed. */
+typedef struct {
+    match_task_t task; /* the first member: what other tasks receive */
+    void *handle;      /* from load */
+    int status;        /* 0: the outputs are written */
+} ${name}_region_task_t;
+
+/* Regions are loaded once for a state, which remembers that they are; load gives 0 on success. */
+int ${name}_load_regions(${name}_state_t *state);
+void ${name}_unload_regions(${name}_state_t *state);
+
+/* Of the units that take regions, or of the regions' own code. */
+% for prototype in prototypes:
+${prototype}
+% endfor
+
+% endif
 % for task in tasks:
 ${task.section} void ${task.function}(${task.parameters});
 % endfor

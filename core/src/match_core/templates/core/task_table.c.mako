@@ -2,6 +2,8 @@
     ins, outs, privates = (max(map(len, lists), default=0) for lists in (
         [row.inputs for row in queue.rows], [row.outputs for row in queue.rows], [row.privates for row in queue.rows]))
 
+    regions = queue.has_regions
+
     def places(entries):
         lines = [", ".join(entries[i : i + 3]) for i in range(0, len(entries), 3)]
         return "(const match_place_t[]){" + ",\n        ".join(lines) + "}"
@@ -27,12 +29,21 @@ ${row.note}
 % endfor
 };
 
+% if regions:
+/* By task: 1 more than the number of the region that it runs, 0 for other tasks. */
+static const uint32_t region_of[] = {
+% for start in range(0, len(queue.regions), 16):
+    ${", ".join(f"{0 if number is None else number + 1}u" for number in queue.regions[start : start + 16])},
+% endfor
+};
+
+% endif
 /* Runs a task with the addresses of this run. */
 % if queue.kind == "unit":
 ${section}
-static void run_task(const ${name}_state_t *state, uint32_t n)
+static void run_task(${"" if regions else "const "}${name}_state_t *state, uint32_t n)
 % else:
-void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n)
+void ${name}_${queue.field}_run(${"" if regions else "const "}${name}_state_t *state, uint32_t n)
 % endif
 {
     const match_row_t *const row = &rows[n];
@@ -56,7 +67,12 @@ void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n)
         private_near[i] = match_at(state->base, row->private_near[i]);
     }
 % endif
+% if regions:
+    const uint32_t region = region_of[n];
+    ${name}_region_task_t task = {.task = {
+% else:
     match_task_t task = {
+% endif
         .near = match_at(state->base, row->near),
 % if privates:
         .private_near = private_near,
@@ -69,10 +85,20 @@ void ${name}_${queue.field}_run(const ${name}_state_t *state, uint32_t n)
 % for store in stores:
         .store = state->${store.field},
 % endfor
+% if regions:
+    }};
+    task.handle = (region > 0u) ? (void *)(uintptr_t)state->region_handle[region - 1u] : NULL;
+% else:
     };
+% endif
     MATCH_NODE_BEGIN(row->node);
     row->run(&task);
     MATCH_NODE_END(row->node);
+% if regions:
+    if (region > 0u) {
+        state->region_result[region - 1u].failed = (task.status != 0) ? 1u : 0u;
+    }
+% endif
 }
 % if queue.kind == "unit":
 

@@ -1,0 +1,131 @@
+"""What the templates print of a program's regions: code, tables of tensors, and the functions of their units."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_core.emit.api import RuntimeFile
+from match_core.emit.ctypes import array_definition
+from match_core.emit.region_code import FORMATS
+from match_core.emit.templates import CORE_TEMPLATES
+from match_core.emit.text import WIDTH, comment, noted
+
+if TYPE_CHECKING:
+    from match_core.emit.constants import ConstantPool
+    from match_core.emit.region_code import BorderTensor, LoweredRegion
+    from match_core.planning.program import Queue
+
+REGION_HEADER = "match_region.h"
+
+
+@lru_cache(maxsize=1)
+def region_header() -> RuntimeFile:
+    """The C interface of units that take regions; it ships with every program that has the runtime of one."""
+    return RuntimeFile(REGION_HEADER, (CORE_TEMPLATES / REGION_HEADER).read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class CodeView:
+    """The bytes of a region's code as an array; ``comment`` is a whole one."""
+
+    comment: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegionView:
+    """A region in the tables. ``number``: of its handle in the state; ``name``: prefix of its C names; ``dims`` and
+    ``tensors``: lines of the arrays, inputs first, then outputs, then constants; ``code``: C name of the array, empty
+    where the code is C; ``queue`` and ``position``: who runs it where units run side by side, and how many tasks of
+    that queue are done when it is."""
+
+    number: int
+    name: str
+    heading: str
+    dims: tuple[str, ...]
+    tensors: tuple[str, ...]
+    inputs: int
+    outputs: int
+    constants: int
+    code: str
+    code_bytes: int
+    load: str
+    run: str
+    unload: str
+    queue: str = ""
+    position: int = 0
+
+
+def code_views(pool: ConstantPool, safe: Callable[[str], str], section: str) -> tuple[CodeView, ...]:
+    """All code of regions that is data; ``safe`` makes text safe in a comment; ``section``: the macro that says where
+    it lies."""
+    attributes = f"{section} static _Alignas(16)"
+    return tuple(
+        CodeView(
+            comment(safe(f"{words}: {len(content)} bytes")),
+            array_definition(name, np.frombuffer(content, np.uint8), attributes),
+        )
+        for name, content, words in pool.codes
+    )
+
+
+def region_view(number: int, region: LoweredRegion, title: str, queues: Sequence[Queue], task: int) -> RegionView:
+    """The view of one region; ``title`` names it and is safe in a comment; ``task``: index of the task that runs it."""
+    borders = (*region.inputs, *region.outputs, *region.constants)
+    words = [f"{kind} {n}" for kind in ("input", "output", "constant") for n in range(len(getattr(region, f"{kind}s")))]
+    rows: list[str] = []
+    sizes: list[int] = []
+    for border, what in zip(borders, words, strict=True):
+        rows.append(_row(region.name, border, what, len(sizes)))
+        sizes += border.shape
+    lines = textwrap.wrap(", ".join(f"{size}u" for size in sizes), WIDTH - 4)
+    queue = next((queue for queue in queues if task in queue.tasks), None)
+    return RegionView(
+        number=number,
+        name=region.name,
+        heading=comment(title, _detail(region)),
+        dims=tuple(lines),
+        tensors=tuple(rows),
+        inputs=len(region.inputs),
+        outputs=len(region.outputs),
+        constants=len(region.constants),
+        code=region.array,
+        code_bytes=region.code_bytes,
+        load=region.code.load,
+        run=region.code.run,
+        unload=region.code.unload,
+        queue="" if queue is None else queue.name,
+        position=0 if queue is None else queue.tasks.index(task) + 1,
+    )
+
+
+def _detail(region: LoweredRegion) -> str:
+    """Nodes, code and constants in words."""
+    nodes, constants = len(region.region.nodes), len(region.constants)
+    words = [f"{nodes} node{'s' if nodes > 1 else ''}", f"code in {FORMATS[region.code.format]}"]
+    return "; ".join([*words, f"{constants} constants of {region.constant_bytes} bytes"])
+
+
+def _row(name: str, border: BorderTensor, what: str, first: int) -> str:
+    """A tensor as an initialiser; ``first``: position of its sizes in the region's array of sizes."""
+    dims = f"{name}_dims + {first}" if border.shape else "NULL"
+    fields = (f"{border.element_type}u", f"{len(border.shape)}u", dims, border.array or "NULL")
+    shape = "x".join(map(str, border.shape)) or "scalar"
+    return noted(f"{{{', '.join(fields)}}},", f"{what}: {shape}, {prod(border.shape)} elements", indent=4)
+
+
+def prototypes(regions: Iterable[RegionView]) -> tuple[str, ...]:
+    """Declarations of the functions that regions are loaded, run and unloaded by, each once."""
+    found: dict[str, None] = {}
+    for region in regions:
+        found[f"int {region.load}(const match_region_t *region, void **handle);"] = None
+        found[f"int {region.run}(void *handle, const void *const *in, void *const *out, void *scratch);"] = None
+        found[f"void {region.unload}(void *handle);"] = None
+    return tuple(found)
