@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from match_core.schedule.workload import Workload
 
+#: How modelled cycles relate to the true ones; "fitted": neither above nor below for certain.
 Bound = Literal["exact", "upper", "lower", "fitted"]
 #: What may go on while a kernel runs. "none": copies block the core that starts kernels; "data": data move, but that
 #: core is busy until the kernel ends, so copies are issued before the launch; "all": it is free and issues copies.

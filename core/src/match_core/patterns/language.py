@@ -71,6 +71,7 @@ class OneOf:
     options: tuple[Structure, ...]
 
 
+#: What a pattern may be made of.
 Structure = Union[Any, Const, Op, Maybe, OneOf]
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from match_core.hardware import Soc, Unit
 
 
+#: What a schedule is to need least of: cycles, energy, or the product of both.
 Objective = Literal["latency", "energy", "edp"]
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     """Give the C functions, runtime files and twin through which a unit is used.
 
-    Called: once per compilation for each unit that may be used, before emission.
+    Called: for each unit that may be used, when the program is planned and when it is written. It may be called
+        again with the same arguments and must then give an equal answer.
 
     Arguments:
         soc: the requested target.

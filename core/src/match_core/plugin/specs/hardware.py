@@ -27,7 +27,7 @@ def match_hardware() -> Hardware:
         withdrawn, and asking for a target that needs it is an error that names both. The core's own names
         always win.
 
-    Nobody answers: there is no target, and every command that needs one says which packages were looked at.
+    Nobody answers: the core's own target ``host`` is the only one.
 
     May be changed: nothing.
 

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 def match_patterns(unit: Unit) -> Sequence[Pattern]:
     """Give the patterns that a unit can run, with the rules of its hardware as named constraints.
 
-    Called: once per compilation for every unit of the requested target that the user has not switched off.
+    Called: for every unit of the requested target that the user has not switched off. It may be called again with
+        the same argument and must then give an equal answer.
 
     Arguments:
         unit: the unit in question, also where it belongs to another package.
 
-    Returns: a tuple of Pattern. None and () mean that the unit is not yours or that you have nothing to add.
+    Returns: a tuple of Pattern; ``region_pattern`` makes those of a unit that takes whole regions of operators.
+        None and () mean that the unit is not yours or that you have nothing to add.
 
     Several answers: all are collected; a package may add patterns to a unit of another one. Two patterns of
         the same name for one unit are an error that names both packages. Order decides nothing, cost does.

@@ -21,8 +21,8 @@ def match_transforms(soc: Soc) -> Sequence[Pass]:
     Called: once per compilation, before the first pass runs.
 
     Arguments:
-        soc: the requested target, also where it belongs to another package; answer with none for a foreign
-            one.
+        soc: the requested target, also where it belongs to another package. Look at its units, never at its name: a
+            board may have your units under a name of its own. Answer with none where it has none of them.
 
     Returns: a tuple of Pass, each with its phase and the names it runs before and after. None and () mean no
         passes.
@@ -38,5 +38,5 @@ def match_transforms(soc: Soc) -> Sequence[Pass]:
 
         @hookimpl
         def match_transforms(soc: Soc) -> Sequence[Pass]:
-            return (SPLIT_WIDE_CONV,) if soc.name == "mychip" else ()
+            return (SPLIT_WIDE_CONV,) if "mynpu" in soc.units else ()
     """
