@@ -21,6 +21,7 @@ from match_core.transforms.base import Pass, Phase
 from match_core.transforms.order import order_passes
 from onnx import TensorProto, helper
 
+from core.tests.regions.engine_plugin import plugin as engine_plugin
 from tests.conftest import ROOT
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
@@ -127,6 +128,12 @@ def _dying(folder: Path) -> list[str | Path]:
     return ["test-target", "pkg-dying", "-o", folder / "badge.json"]
 
 
+def _without_library(folder: Path) -> list[str | Path]:
+    """A package whose unit needs a library that nobody has."""
+    site_in(folder / "site").plugin("engine", engine_plugin("json", libraries=("match_nobodys_library",)))
+    return ["verify", models.relu(folder / "model.onnx"), "-t", "engine_chip", "--quiet"]
+
+
 ZEROS = np.zeros((2, 1, 8), np.float32)
 CASES = {
     "not_convertible": Case("MATCH-F005", 1, _compiled(models.broadcast_gemm, "-t", "host")),
@@ -144,6 +151,7 @@ CASES = {
     "compiler_refuses": Case("MATCH-T002", 1, _run(x=ZEROS), program=True, variables=(("CC", "false"),)),
     "program_fails": Case("MATCH-T003", 1, _trapped, program=True),
     "package_dies": Case("MATCH-T004", 1, _dying, variables=(("PYTHONPATH", "FOLDER/site"),)),
+    "library_not_installed": Case("MATCH-T005", 1, _without_library, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "several_targets": Case("MATCH-U023", 2, _compiled(models.relu)),
     "no_target": Case("MATCH-U024", 2, _compiled(models.relu), variables=(("MATCH_ALLOW_PLUGINS", "none"),)),
     "unknown_mode": Case("MATCH-U029", 2, _model("--mode", "slow")),

@@ -1,7 +1,8 @@
 """Text of a package whose engine takes regions of elementwise operators, in any of the three formats of code.
 
-The engine's program is a list of numbers, ten for each step: operator, then slot, place and elements of two operands and
-of the result. Slots are the region's inputs, constants and outputs, and its scratch, where a place is an offset in floats.
+The engine's program is a list of numbers, ten for each step: operator, then slot, place and elements of two operands
+and of the result. Slots are the region's inputs, constants and outputs, and its scratch, where a place is an offset in
+floats.
 """
 
 from __future__ import annotations

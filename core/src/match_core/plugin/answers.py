@@ -21,6 +21,7 @@ _Item = TypeVar("_Item")
 
 #: Unit and Soc names reach file names and C symbols.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_LIBRARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _COST_METHODS = ("kernel_cycles", "launch_cycles", "transfer_cycles", "layer_cycles")
 
 
@@ -77,8 +78,12 @@ def schedule(answer: object) -> LoopSchedule | ScheduleInfeasible:
 
 
 def unit_api(answer: object) -> UnitApi:
-    """A UnitApi."""
-    return _instance(answer, UnitApi)
+    """A UnitApi whose libraries can be named to a linker."""
+    value = _instance(answer, UnitApi)
+    for name in _items(value.libraries, str):
+        if not _LIBRARY.fullmatch(name):
+            raise WrongAnswerError(f"library {name!r} is not a name to put behind -l")
+    return value
 
 
 def _instance(answer: object, kind: type[_Item]) -> _Item:

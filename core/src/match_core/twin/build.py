@@ -53,7 +53,8 @@ def compile_program(
     own += [work / file.name for file in twin.sources]
     shipped = {file.name for api in apis.values() for file in api.runtime}
     folders = _own_folders(work, merged)
-    return compile_sources(sources, own, shipped, [work, program], twin.defines, options, folders)
+    libraries = {name: unit for unit, api in sorted(apis.items()) for name in api.libraries}
+    return compile_sources(sources, own, shipped, [work, program], twin.defines, options, folders, libraries)
 
 
 def _own_folders(work: Path, merged: Merged) -> dict[str, Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Collection, Mapping
@@ -20,6 +21,11 @@ SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "
 #: Units as threads that run at the same time. Position independence is what the thread sanitizer asks for; it does not
 #: see copies that the compiler writes out itself.
 THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g", "-O1", "-DMATCH_TWIN_CONCURRENT")
+#: What linkers and compilers say of a library or a header that is not installed.
+_NO_LIBRARY = re.compile(
+    r"(?:cannot find -l|unable to find library -l|library not found for -l|library not found: |library ')([\w.+-]+)"
+)
+_NO_HEADER = re.compile(r"fatal error: '?([\w./+-]+\.h\w*)'?(?:: No such file| file not found)")
 #: Header by which the program's counters are those of the twin.
 SYNC = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
 
@@ -61,12 +67,14 @@ def host_compiler() -> str:
 @dataclass(frozen=True, slots=True)
 class Objects:
     """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file, ``folders`` where
-    sources of these names look for headers first. ToolError MATCH-T002 where the compiler refuses something."""
+    sources of these names look for headers first, ``libraries`` are linked, each with the unit that needs it. ToolError
+    MATCH-T002 where the compiler refuses something, MATCH-T005 where a unit's library is not installed."""
 
     command: tuple[str, ...]
     includes: tuple[Path, ...]
     objects: Mapping[Path, Path]
     folders: Mapping[str, Path] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
 
     def compile(self, source: Path, target: Path) -> Path:
         """One more object, with the same flags but no warnings."""
@@ -82,9 +90,10 @@ class Objects:
     def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
         """The executable; ``replaced``: other objects for some of the sources."""
         objects = [str(path) for path in {**self.objects, **(replaced or {})}.values()]
-        command = [*self.command, *objects, "-lm", "-o", str(executable)]
+        libraries = [f"-l{name}" for name in self.libraries]
+        command = [*self.command, *objects, *libraries, "-lm", "-o", str(executable)]
         link = subprocess.run(command, capture_output=True, text=True, check=False)
-        _check(link.returncode, "link", link.stderr)
+        _check(link.returncode, "link", link.stderr, self.libraries)
         return executable
 
 
@@ -101,7 +110,7 @@ class _Running:
     """A compiler at work."""
 
     def __init__(self, objects: Objects, job: _Job) -> None:
-        self.job = job
+        self.job, self.libraries = job, objects.libraries
         command = [*objects.command, *(f"-I{path}" for path in objects.places(job.source)), "-c", str(job.source)]
         self.process = subprocess.Popen(
             [*command, "-o", str(job.target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -109,7 +118,7 @@ class _Running:
 
     def finish(self) -> None:
         output, _ = self.process.communicate()
-        _check(self.process.returncode, self.job.source.name, output)
+        _check(self.process.returncode, self.job.source.name, output, self.libraries)
         if self.job.cached is not None:
             write_whole(self.job.cached, self.job.target.read_bytes())
 
@@ -122,10 +131,12 @@ def compile_sources(
     defines: tuple[str, ...],
     options: BuildOptions,
     folders: Mapping[str, Path] = MappingProxyType({}),
+    libraries: Mapping[str, str] = MappingProxyType({}),
 ) -> Objects:
     """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that depend on no
     model are kept in a cache directory: the twin's, and those of the program's sources that ``shipped`` names.
-    ``folders``: where sources of these names look for headers before they look in ``includes``."""
+    ``folders``: where sources of these names look for headers before they look in ``includes``; ``libraries``: what is
+    linked, by the name behind ``-l``, each with the unit that needs it."""
     command = (*host_compiler().split(), *options.flags, *(f"-D{define}" for define in defines))
     folder, kind = own[0].parent, "_threads" if options.threads else ""
     caches = {first: ObjectCache(command, _found(first, includes)) for first in (None, *folders.values())}
@@ -136,7 +147,7 @@ def compile_sources(
 
     jobs = [job_of(path, f"program_{path.stem}{kind}.o", path.name in shipped) for path in program]
     jobs += [job_of(path, f"{path.stem}{kind}.o", path.name != "harness.c") for path in own]
-    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs}, folders)
+    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs}, folders, libraries)
     running: list[_Running] = []
     try:
         for job in jobs:
@@ -158,9 +169,11 @@ def _found(first: Path | None, includes: list[Path]) -> list[Path]:
     return includes if first is None else [first, *includes]
 
 
-def _check(status: int, what: str, output: str) -> None:
+def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) -> None:
     if status == 0:
         return
+    if libraries and (missing := _missing(output, libraries)) is not None:
+        raise missing
     lines = [line for line in output.splitlines() if "error" in line or "warning" in line] or output.splitlines()
     raise ToolError(
         code="MATCH-T002",
@@ -168,4 +181,26 @@ def _check(status: int, what: str, output: str) -> None:
         where=what,
         why="; ".join(lines[:3]) or f"exit status {status}",
         help=("this is a fault of match or of the target package: please report it with the model",),
+    )
+
+
+def _missing(output: str, libraries: Mapping[str, str]) -> ToolError | None:
+    """The error where the tool says that a unit's library, or a header that can only be one's, is not there."""
+    library, header = _NO_LIBRARY.search(output), _NO_HEADER.search(output)
+    if library is not None and library[1] in libraries:
+        names, why = [library[1]], f"the linker does not find lib{library[1]}"
+    elif header is not None:
+        names, why = list(libraries), f"the compiler does not find the header {header[1]}"
+    else:
+        return None
+    units = sorted({libraries[name] for name in names})
+    return ToolError(
+        code="MATCH-T005",
+        what="a library that the program needs is not installed on this machine",
+        where=f"librar{'y' if len(names) == 1 else 'ies'} {', '.join(names)}, unit {', '.join(units)}",
+        why=why,
+        help=(
+            "install it with its headers: the README of the unit's package names it",
+            f"compile without the unit: {' '.join(f'--without-unit {unit}' for unit in units)}",
+        ),
     )
