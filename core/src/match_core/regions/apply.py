@@ -107,7 +107,9 @@ def _copied(
 def _inner(editor: Editor, onto: Rebind, tensor: gs.Tensor) -> gs.Tensor:
     """A tensor of the body under a name of its own; a constant that the model has already is that one."""
     if not is_constant(tensor):
-        return editor.variable(tensor.name, tensor.dtype, tensor.shape)
+        inner = tensor.copy()
+        editor.rename(inner, tensor.name)
+        return inner
     known = onto.tensors.get(tensor.name)
     if known is not None and is_constant(known) and _is_same(known.values, tensor.values):
         return known

@@ -30,12 +30,10 @@ class RegionPassError(ValueError):
 def region_body(region: Region, claims: RegionClaims, context: PassContext) -> Model:
     """The region as a model of its own behind the passes of ``claims``, in the order given. RegionPassError where a
     pass raises, or changes names, types or shapes of inputs and outputs, or leaves a graph that is not whole."""
-    from match_core.transforms.pipeline import run_passes
-
     wanted = model = region_model(region)
     for item in claims.passes:
         try:
-            model = run_passes(model, (item,), context)
+            model = item.run(model, context)
             fault = body_fault(wanted.graph, model)
         except MatchError:
             raise
@@ -93,7 +91,8 @@ def _is_static(tensor: gs.Tensor) -> bool:
 
 
 def _described(tensor: gs.Tensor) -> str:
-    dtype = "untyped" if tensor.dtype is None else np.dtype(tensor.dtype).name
+    dtype = tensor.dtype  # a number of ONNX for types that numpy lacks
+    dtype = "untyped" if dtype is None else f"type {dtype} " if isinstance(dtype, int) else np.dtype(dtype).name
     shape = "?" if tensor.shape is None else ",".join(str(size) for size in tensor.shape)
     return f"{tensor.name} {dtype}[{shape}]"
 
