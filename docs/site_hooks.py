@@ -1,7 +1,7 @@
 """Hooks of mkdocs: pages that are made from what the repository holds elsewhere.
 
 ``start.md`` is the README, ``packages/`` are the packages' READMEs, ``errors/`` has a page for every error code, with
-the texts that the tests compare with.
+the texts that the tests compare with, ``hooks/`` has one for every hook of the contract and one for its types.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import posixpath
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from hook_pages import hook_pages
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -25,6 +27,7 @@ READMES = {
     **{f"packages/{path.parent.name}.md": path for path in sorted((ROOT / "plugins").glob("*/README.md"))},
 }
 _SECTION = re.compile(r"^## (MATCH-[A-Z]\d{3})$", re.MULTILINE)
+_HOOK = re.compile(r"^### (match_\w+)$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -34,6 +37,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     made = {place: _readme(source, place) for place, source in READMES.items()}
     made |= {f"errors/{code}.md": text for code, text in error_pages().items()}
+    made |= hook_pages()
     for place, text in made.items():
         files.append(File.generated(config, place, content=text))
     return files
@@ -44,6 +48,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     own = ROOT / "docs" / page.file.src_uri
     if page.file.src_uri == "errors.md":
         markdown = _SECTION.sub(r"## [\1](errors/\1.md)", markdown)
+    if page.file.src_uri == "plugins.md":
+        markdown = _HOOK.sub(r"### [\1](hooks/\1.md)", markdown)
     if page.file.generated_by:
         return markdown
     return _rewritten(markdown, own.parent, page.file.src_uri)
