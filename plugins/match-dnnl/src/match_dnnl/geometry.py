@@ -1,0 +1,75 @@
+"""Windows, padding and scales of operators on images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from match_dnnl.graph import attribute_ints, result, scalar, shape, values
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+Window = dict[str, list[int]]
+
+
+def window_of(node: gs.Node, source: Sequence[int], target: Sequence[int], last: bool) -> Window:
+    """Strides, distances between taps counted from 0, and padding, which behind is as much as the last window needs."""
+    sizes, results = (source[1:-1], target[1:-1]) if last else (source[2:], target[2:])
+    rank = len(sizes)
+    kernel = attribute_ints(node, "kernel_shape", list(shape(node.inputs[-1])[2:]))
+    strides = attribute_ints(node, "strides", [1] * rank)
+    dilations = attribute_ints(node, "dilations", [1] * rank)
+    before = attribute_ints(node, "pads", [0] * 2 * rank)[:rank]
+    return {
+        "strides": strides,
+        "dilations": [distance - 1 for distance in dilations],
+        "before": before,
+        "after": [
+            max(0, (results[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - sizes[i] - before[i])
+            for i in range(rank)
+        ],
+    }
+
+
+def deconvolution_window(node: gs.Node) -> Window:
+    """Of a transposed convolution; what is cut off behind follows from the size of the result, and may be less than
+    nothing where ``output_padding`` adds more than is cut off, which the rules exclude."""
+    sizes, results = shape(node.inputs[0])[2:], shape(result(node))[2:]
+    rank, kernel = len(sizes), shape(node.inputs[1])[2:]
+    strides = attribute_ints(node, "strides", [1] * rank)
+    dilations = attribute_ints(node, "dilations", [1] * rank)
+    before = attribute_ints(node, "pads", [0] * 2 * rank)[:rank]
+    return {
+        "strides": strides,
+        "dilations": [distance - 1 for distance in dilations],
+        "before": before,
+        "after": [
+            (sizes[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - results[i] - before[i]
+            for i in range(rank)
+        ],
+    }
+
+
+def padding_of(node: gs.Node) -> list[tuple[int, int]]:
+    """Elements before and behind each axis; of a Pad with constant amounts."""
+    rank, amounts = len(shape(node.inputs[0])), values(node, 1)
+    listed = [] if amounts is None else [int(amount) for amount in amounts.reshape(-1)]
+    axes = values(node, 3)
+    chosen = list(range(rank)) if axes is None else [int(axis) % rank for axis in axes.reshape(-1)]
+    pairs = [(0, 0)] * rank
+    for number, axis in enumerate(chosen):
+        pairs[axis] = (listed[number], listed[number + len(chosen)])
+    return pairs
+
+
+def padding_value(node: gs.Node) -> float:
+    """What a Pad writes around its input."""
+    value = scalar(values(node, 2))
+    return 0.0 if value is None else value
+
+
+def resize_channels_last(node: gs.Node) -> bool:
+    """Whether the axes that a Resize keeps are the first and the last one, and not the first two."""
+    before, after = shape(node.inputs[0]), shape(result(node))
+    return before[:2] != after[:2] and before[0] == after[0] and before[-1] == after[-1]

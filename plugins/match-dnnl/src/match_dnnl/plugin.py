@@ -1,0 +1,56 @@
+"""The hooks of match-dnnl; each imports what it needs when it is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core import hookimpl
+
+if TYPE_CHECKING:
+    from match_core import CostModel, Hardware, Pattern, Soc, Unit, UnitApi
+
+match_contract = 1
+match_conformance = "match_dnnl.conformance"
+_UNIT = "dnnl"
+
+
+@hookimpl
+def match_hardware() -> Hardware:
+    """The computer and its library."""
+    from match_dnnl.hardware import HARDWARE
+
+    return HARDWARE
+
+
+@hookimpl
+def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
+    """Regions of float operators."""
+    if unit.name != _UNIT:
+        return ()
+    from match_dnnl.claims import REGION
+
+    return (REGION,)
+
+
+@hookimpl
+def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
+    """Nanoseconds of regions; of the host's kernels too, where oneDNN is beside it, so that both can be compared."""
+    if unit.name == _UNIT:
+        from match_dnnl.cost import RegionCost
+
+        return RegionCost()
+    if unit.name == soc.host and _UNIT in soc.units:
+        from match_dnnl.cost_host import HostCost
+
+        return HostCost()
+    return None
+
+
+@hookimpl
+def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
+    """The runtime."""
+    if unit.name != _UNIT:
+        return None
+    from match_dnnl.emit import unit_api
+
+    return unit_api()
