@@ -49,7 +49,7 @@ REGIONS: tuple[tuple[str, str, Callable[[gs.Graph], tuple[Match, ...]], Builder]
 
 
 def _workload(kind: str, build: Builder, match: Match) -> Workload:
-    return host_workload(kind, build(match.nodes, "kernel"), match.nodes[-1].outputs)
+    return host_workload(kind, build(match.nodes, "kernel"), match.outputs)
 
 
 def _view_workload(match: Match) -> Workload:

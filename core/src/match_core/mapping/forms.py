@@ -71,11 +71,11 @@ def forms_read(candidate: Candidate) -> dict[str, str]:
 
 
 def forms_made(candidate: Candidate) -> dict[str, str]:
-    """The form of each tensor that the candidate makes, by name: other than plain the last one's only."""
+    """The form of each tensor that the candidate makes, by name: other than plain those of operands only."""
     made = {tensor.name: "" for node in candidate.match.nodes for tensor in node.outputs if not tensor.is_empty()}
     for operand in candidate.workload.operands:
         if operand.role == "output" and operand.form:
-            made[candidate.match.output.name] = operand.form
+            made[candidate.result(operand.name).name] = operand.form
     return made
 
 
@@ -154,7 +154,7 @@ def form_fault(candidate: Candidate, forms: Sequence[Form]) -> str:
         if operand.form not in by_name:
             return f"operand {operand.name} has the form {operand.form!r}, which the Soc does not list"
         made = operand.role == "output"
-        tensor = candidate.match.output if made else _tensor(candidate, operand.name)
+        tensor = candidate.result(operand.name) if made else _tensor(candidate, operand.name)
         shape, form = tuple(int(size) for size in tensor.shape), by_name[operand.form]
         if not form.takes(shape):
             return f"operand {operand.name} of shape {shape} cannot have the form {form.name!r}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,9 +33,31 @@ def partition(model: Model, mapping: Mapping) -> onnx.ModelProto:
         elif node.name == groups[index][-1].name:
             order.append(_call(proto, mapping.assignments[index], index, groups[index], outside))
     del proto.graph.node[:]
-    proto.graph.node.extend(order)
+    proto.graph.node.extend(_sorted(order))
     _import_domains(proto)
     return proto
+
+
+def _sorted(nodes: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """Makers before readers, else in this order: a call stands at the place of its last node, and what reads another of
+    its outputs may stand before."""
+    maker = {name: number for number, node in enumerate(nodes) for name in node.output}
+    needs = [{maker[name] for name in node.input if name in maker} for node in nodes]
+    readers: list[list[int]] = [[] for _ in nodes]
+    for number, makers in enumerate(needs):
+        for other in makers:
+            readers[other].append(number)
+    waiting = [len(makers) for makers in needs]
+    ready = [number for number, count in enumerate(waiting) if count == 0]  # a heap: ascending
+    order = []
+    while ready:
+        number = heapq.heappop(ready)
+        order.append(nodes[number])
+        for reader in readers[number]:
+            waiting[reader] -= 1
+            if waiting[reader] == 0:
+                heapq.heappush(ready, reader)
+    return order
 
 
 def _read_outside(proto: onnx.ModelProto, home: dict[str, int]) -> set[tuple[int, str]]:

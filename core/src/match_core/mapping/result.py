@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
     from match_core.patterns.language import Match, Pattern
     from match_core.schedule.loops import LoopSchedule, Objective
     from match_core.schedule.workload import Workload
@@ -37,6 +39,11 @@ class Candidate:
     def node_names(self) -> tuple[str, ...]:
         """Names of the nodes it covers, topological."""
         return tuple(node.name for node in self.match.nodes)
+
+    def result(self, operand: str) -> gs.Variable:
+        """The tensor that an output operand of the workload is, by its place among these operands."""
+        made = [known.name for known in self.workload.operands if known.role == "output"]
+        return self.match.outputs[made.index(operand)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,9 @@ def _form_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
 def _operand_tensor(candidate: Candidate, operand: str, role: str) -> str:
     """The name of the tensor that an operand with a form is; conversions have one input."""
     if role == "output":
-        return str(candidate.match.nodes[-1].outputs[0].name)
+        made = [known.name for known in candidate.workload.operands if known.role == "output"]
+        results = candidate.match.results or candidate.match.nodes[-1].outputs
+        return str(results[made.index(operand)].name)
     if operand in candidate.match.captures:
         return str(candidate.match.captures[operand].name)
     return str(candidate.match.nodes[0].inputs[0].name)

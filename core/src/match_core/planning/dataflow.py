@@ -66,13 +66,13 @@ def _element_bits(dtype: object) -> int:
 
 
 def flow_of(topology: Topology, assignment: Assignment) -> Flow:
-    """Reads in the order in which the nodes list them; makes: all results of the last node, and what else is
-    read outside or is a graph output."""
+    """Reads in the order in which the nodes list them; makes, in the order in which nodes do: what the match lists as
+    its outputs (else all results of the last node), and what else is read outside or is a graph output."""
     nodes = assignment.candidate.match.nodes
     members = {id(node) for node in nodes}
     made = [tensor for node in nodes for tensor in node.outputs if not tensor.is_empty()]
     inside = {tensor.name for tensor in made}
-    last = {tensor.name for tensor in nodes[-1].outputs}
+    listed = {tensor.name for tensor in assignment.candidate.match.outputs}
     reads = dict.fromkeys(
         tensor.name
         for node in nodes
@@ -82,13 +82,13 @@ def flow_of(topology: Topology, assignment: Assignment) -> Flow:
     leaving = [
         tensor.name
         for tensor in made
-        if tensor.name in last
+        if tensor.name in listed
         or topology.is_output(tensor)
         or any(id(reader) not in members for reader in topology.consumers(tensor))
     ]
     candidate = assignment.candidate
     outputs = (operand for operand in candidate.workload.operands if operand.role == "output" and operand.form)
-    stored = tuple((candidate.match.output.name, far_bytes(operand)) for operand in outputs)
+    stored = tuple((candidate.result(operand.name).name, far_bytes(operand)) for operand in outputs)
     return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), candidate.pattern.view, stored)
 
 

@@ -70,7 +70,8 @@ def _moved(candidate: Candidate, far: Container[str], soc: Soc) -> Candidate:
     def place(operand: Operand) -> Operand:
         if operand.role == "constant":
             return operand
-        tensor = candidate.match.output if operand.role == "output" else candidate.match.tensor(operand.name)
+        made = operand.role == "output"
+        tensor = candidate.result(operand.name) if made else candidate.match.tensor(operand.name)
         return replace(operand, far=soc.overflow or "") if tensor.name in far else operand
 
     workload = replace(candidate.workload, operands=tuple(place(operand) for operand in candidate.workload.operands))

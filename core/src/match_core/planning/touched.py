@@ -51,7 +51,8 @@ def touches(assignment: Assignment, graph: gs.Graph) -> tuple[Touch, ...]:
             parts = []
             if candidate.share is not None:
                 operands = [o for o in candidate.workload.operands if o.role == role]
-                shown = [candidate.match.output if writes else candidate.match.tensor(o.name) for o in operands]
+                made = candidate.match.results or candidate.match.nodes[-1].outputs[: len(operands)]
+                shown = list(made) if writes else [candidate.match.tensor(o.name) for o in operands]
                 parts = [o for o, other in zip(operands, shown, strict=True) if other.name == name]
             rows = [_rows(operand) for operand in parts] or [_all(tensor)]
             found += [Touch(name, first, end, writes) for first, end in rows]
@@ -67,7 +68,8 @@ def _outside(assignment: Assignment, graph: gs.Graph) -> tuple[dict[str, gs.Tens
     reads = {
         t.name: t for node in nodes for t in node.inputs if isinstance(t, gs.Variable) and t.name and t.name not in made
     }
-    wanted = {t.name for t in graph.outputs} | {t.name for t in nodes[-1].outputs}
+    listed = assignment.candidate.match.results or nodes[-1].outputs
+    wanted = {t.name for t in graph.outputs} | {t.name for t in listed}
     for tensor in made.values():
         if any(reader.name not in members for reader in tensor.outputs):
             wanted.add(tensor.name)

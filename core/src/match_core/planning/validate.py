@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_core.mapping.result import Candidate
     from match_core.planning.program import Buffer, Program, Task
     from match_core.schedule.workload import Operand
 
@@ -75,7 +76,10 @@ def _task_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     for position, task in enumerate(program.tasks):
         if task.index != position:
             yield f"task {position} has index {task.index}"
-        reads, _ = _outer(task, readers)
+        reads, makes = _outer(task, readers)
+        match = task.assignment.candidate.match
+        left_out = makes - {tensor.name for tensor in match.results or match.nodes[-1].outputs}
+        yield from (f"task {position} does not list {name!r}, which others read" for name in sorted(left_out))
         unmade = sorted(name for name in reads if name not in given and name not in maker)
         yield from (f"task {position} reads {name!r} before it is made" for name in unmade)
         if set(task.depends) != {maker[name] for name in reads if name in maker}:
@@ -146,11 +150,15 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
 
 def _formed_bytes(task: Task, name: str) -> int:
     """Bytes of a tensor as the task writes it in a stored form: the product of the operand's axes."""
-    candidate = task.assignment.candidate
-    if name != candidate.match.nodes[-1].outputs[0].name:
-        return 0
-    outputs = [operand for operand in candidate.workload.operands if operand.role == "output" and operand.form]
-    return sum(-(-prod(axis.size for axis in o.axes) * o.element_bits // 8) for o in outputs)
+    found = [operand for operand, tensor in _results(task.assignment.candidate) if operand.form and tensor.name == name]
+    return sum(-(-prod(axis.size for axis in o.axes) * o.element_bits // 8) for o in found)
+
+
+def _results(candidate: Candidate) -> list[tuple[Operand, gs.Tensor]]:
+    """The output operands with the tensors that they are, in order."""
+    operands = [operand for operand in candidate.workload.operands if operand.role == "output"]
+    made = candidate.match.results or candidate.match.nodes[-1].outputs
+    return list(zip(operands, made, strict=False))  # what a kernel does not make nobody reads
 
 
 def _life_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
@@ -221,10 +229,8 @@ def place_faults(program: Program) -> Iterator[str]:
         candidate = task.assignment.candidate
         if task.assignment.schedule.memory is None:
             continue
-        for operand in candidate.workload.operands:
-            if operand.role == "constant":
-                continue
-            tensor = candidate.match.output if operand.role == "output" else candidate.match.tensor(operand.name)
+        read = [(o, candidate.match.tensor(o.name)) for o in candidate.workload.operands if o.role == "input"]
+        for operand, tensor in (*read, *_results(candidate)):
             if memory[tensor.name] != (operand.far or program.soc.home):
                 yield f"task {task.index}: {tensor.name!r} lies in {memory[tensor.name]}, not where its schedule says"
 

@@ -187,7 +187,11 @@ class _Run:
 
     def _of_task(self, task: Task) -> list[_Bytes]:
         found = []
+        match = task.assignment.candidate.match
+        listed = {tensor.name for tensor in match.results or match.nodes[-1].outputs}
         for touch in touches(task.assignment, self.graph):
+            if touch.writes and touch.tensor not in listed:
+                self.problems.append(f"task {task.index} does not list {touch.tensor!r}, which others read")
             names = task.buffers_out if touch.writes else task.buffers_in
             mine = [self.buffers[n] for n in names if n in self.buffers and touch.tensor in self.buffers[n].tensors]
             if len(mine) != 1 or mine[0].name in self.swapped_out:
@@ -206,9 +210,10 @@ class _Run:
         if task.assignment.schedule.memory is None:
             names = (*task.buffers_in, *task.buffers_out)
             return next(b.memory for b in map(self.buffers.__getitem__, names) if touch.tensor in b.tensors)
+        made = iter(candidate.match.results or candidate.match.nodes[-1].outputs)
         for operand in candidate.workload.operands:
             if operand.role == ("output" if touch.writes else "input"):
-                tensor = candidate.match.output if touch.writes else candidate.match.tensor(operand.name)
+                tensor = next(made) if touch.writes else candidate.match.tensor(operand.name)
                 if tensor.name == touch.tensor:
                     return operand.far or program.soc.home
         return program.soc.home
