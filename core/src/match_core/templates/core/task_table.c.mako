@@ -87,7 +87,9 @@ void ${name}_${queue.field}_run(${"" if regions else "const "}${name}_state_t *s
 % endfor
 % if regions:
     }};
-    task.handle = (region > 0u) ? (void *)(uintptr_t)state->region_handle[region - 1u] : NULL;
+    if (region > 0u) {
+        task.handle = (void *)(uintptr_t)state->region_handle[region - 1u];
+    }
 % else:
     };
 % endif
