@@ -19,6 +19,7 @@ PUBLIC = (
     "match_core.emit.half",
     "match_core.emit.interfaces",
     "match_core.emit.templates",
+    "match_core.host.cost",
     "match_core.ir.editor",
     "match_core.ir.model",
     "match_core.regions.graph",
