@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,9 +107,13 @@ def region_view(number: int, region: LoweredRegion, title: str, queues: Sequence
 
 def _detail(region: LoweredRegion) -> str:
     """Nodes, code and constants in words."""
-    nodes, constants = len(region.region.nodes), len(region.constants)
-    words = [f"{nodes} node{'s' if nodes > 1 else ''}", f"code in {FORMATS[region.code.format]}"]
-    return "; ".join([*words, f"{constants} constants of {region.constant_bytes} bytes"])
+    words = [_count(len(region.region.nodes), "node"), f"{FORMATS[region.code.format]} code"]
+    words.append(f"{_count(len(region.constants), 'constant')}, {region.constant_bytes} bytes")
+    return "; ".join(words)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _row(name: str, border: BorderTensor, what: str, first: int) -> str:
@@ -118,7 +121,7 @@ def _row(name: str, border: BorderTensor, what: str, first: int) -> str:
     dims = f"{name}_dims + {first}" if border.shape else "NULL"
     fields = (f"{border.element_type}u", f"{len(border.shape)}u", dims, border.array or "NULL")
     shape = "x".join(map(str, border.shape)) or "scalar"
-    return noted(f"{{{', '.join(fields)}}},", f"{what}: {shape}, {prod(border.shape)} elements", indent=4)
+    return noted(f"{{{', '.join(fields)}}},", f"{what}: {shape}", indent=4)
 
 
 def prototypes(regions: Iterable[RegionView]) -> tuple[str, ...]:

@@ -57,7 +57,10 @@ ${task.note}
         uint8_t *const private_near[] = {${task.step.private_near}};
 % endif
 % if task.step.handle:
-        ${name}_region_task_t task = {.task = {${task.step.fields}}, .handle = ${task.step.handle}};
+        ${name}_region_task_t task = {
+            .task = {${task.step.fields}},
+            .handle = ${task.step.handle},
+        };
 % else:
         match_task_t task = {${task.step.fields}};
 % endif
