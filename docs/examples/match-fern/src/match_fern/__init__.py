@@ -1,0 +1,1 @@
+"""Target fern for match: two engines that take whole regions."""

@@ -1,0 +1,11 @@
+"""The package meets the contract: docs/conformance-levels.md of match."""
+
+from match_core.testing import ConformanceSuite
+
+from match_fern.conformance import CAPABILITIES
+
+
+class TestConformance(ConformanceSuite):
+    """One test for each case and target."""
+
+    capabilities = CAPABILITIES
