@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import onnx
 import onnx.parser
 import pytest
+from match_core.errors import InfeasibleError, PluginError
+from match_core.mapping.partition import partition
 from match_core.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
 from match_core.verify import VerifyRequest, verify_model
@@ -59,3 +63,145 @@ def test_programs_are_right(site: Site, tmp_path: Path, form: str) -> None:
     assert result.ok
     assert [node.unit for node in result.run.nodes].count("engine") == 2
     assert all(node.unit in ("engine", "host") for node in result.run.nodes)
+
+
+def test_tasks_that_the_platform_hands_to_the_unit(site: Site, tmp_path: Path) -> None:
+    plugins = loaded(site, "json", call=True)
+    sources = compiled(model(tmp_path), plugins).sources
+    assert "if (engine_call(net_engine_00, &task) != 0) {" in sources.text("net.c")
+    assert verify_model(VerifyRequest(model(tmp_path), "engine_chip", sanitize=True), plugins).ok
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy", "lazy:engine", "lazy:host", "threads:3"])
+def test_units_side_by_side(site: Site, tmp_path: Path, mode: str) -> None:
+    request = VerifyRequest(model(tmp_path), "beside_chip", sanitize=mode == "eager", mode=mode, execution="concurrent")
+    result = verify_model(request, loaded(site, "json"))
+    assert result.ok
+    assert {node.unit for node in result.run.nodes} == {"host", "engine"}
+    assert result.compilation.program.queues
+
+
+def test_files_of_each_format(site: Site, tmp_path: Path) -> None:
+    """JSON beside the program is what the program holds; C is a file of its own; binary code is in the tables only."""
+    plugins = loaded(site, "json")
+    sources = compiled(model(tmp_path), plugins).sources
+    names = {file.name for file in sources.files}
+    for name in ("net_region_00.json", "net_region_02.json"):
+        content = sources.text(name)
+        json.loads(content)
+        assert ",".join(map(str, content.encode())) in re.sub(r"\s", "", sources.text("net_regions.c"))
+    assert {"net_regions.c", "match_region.h"} <= names
+    assert "net_regions.o" in sources.text("Makefile")
+    manifest = json.loads(sources.text("match.lock.json"))
+    assert [region["name"] for region in manifest["regions"]] == ["net_engine_00", "net_engine_02"]
+    first = manifest["regions"][0]
+    assert (first["unit"], first["format"], first["nodes"], first["inputs"], first["outputs"]) == (
+        "engine", "json", 4, 2, 3,
+    )  # fmt: skip
+    assert first["code_bytes"] == len(sources.text("net_region_00.json").encode())
+    assert first["node"] == 0 and manifest["nodes"][0]["unit"] == "engine"
+    assert (first["constants"], first["constant_bytes"]) == (1, 96)
+
+
+def test_code_in_c_is_a_file_and_no_data(site: Site, tmp_path: Path) -> None:
+    compilation = compiled(model(tmp_path), loaded(site, "c"))
+    names = {file.name for file in compilation.sources.files}
+    assert {"net_engine_00.c", "net_engine_02.c"} <= names
+    assert not any(name.startswith("net_region_") for name in names)
+    assert "_code[" not in compilation.sources.text("net_regions.c")
+    manifest = json.loads(compilation.sources.text("match.lock.json"))
+    assert [region["code_bytes"] for region in manifest["regions"]] == [0, 0]
+
+
+def test_code_counts_in_the_memory_plan(site: Site, tmp_path: Path) -> None:
+    """Bytes of code and constants lie in the home memory; what both regions read is there once."""
+    text = NET.replace("Sub (m, s)", "Sub (m, w)")
+    compilation = compiled(model(tmp_path, text), loaded(site, "json"))
+    manifest = json.loads(compilation.sources.text("match.lock.json"))
+    code = sum(region["code_bytes"] for region in manifest["regions"])
+    assert code > 0
+    assert manifest["memory"]["ram"]["constant_bytes"] == code + 24 * 4
+    assert [region["constant_bytes"] for region in manifest["regions"]] == [96, 96]
+    assert compilation.sources.text("net_regions.c").count("net_00_0}") == 2
+
+
+def test_what_fits_without_the_code_is_refused(site: Site, tmp_path: Path) -> None:
+    plugins, path = loaded(site, "json"), model(tmp_path)
+    need = compiled(path, plugins).program.memory[0].used_bytes
+    build_program(CompileRequest(path, "engine_chip", memory=(("ram", need),)), plugins, NullObserver())
+    with pytest.raises(InfeasibleError, match="JSON code of") as caught:
+        build_program(CompileRequest(path, "engine_chip", memory=(("ram", need - 64),)), plugins, NullObserver())
+    assert caught.value.code == "MATCH-M001"
+
+
+def test_libraries_are_in_the_build_files(site: Site, tmp_path: Path) -> None:
+    sources = compiled(model(tmp_path), loaded(site, "json", libraries=("dl", "pthread"))).sources
+    assert "LDLIBS = -ldl -lpthread\n" in sources.text("Makefile")
+    assert "target_link_libraries(net PUBLIC dl pthread)\n" in sources.text("CMakeLists.txt")
+
+
+def test_programs_without_the_unit_have_nothing_of_it(site: Site, tmp_path: Path) -> None:
+    plugins = loaded(site, "json", libraries=("dl",))
+    request = CompileRequest(model(tmp_path), "engine_chip", without_units=("engine",))
+    sources = build_program(request, plugins, NullObserver()).sources
+    names = {file.name for file in sources.files}
+    assert not names & {"net_regions.c", "match_region.h", "engine.c"}
+    assert "LDLIBS" not in sources.text("Makefile")
+    assert "regions" not in sources.text("net.c") + sources.text("net.h") + sources.text("net_tasks.h")
+    assert json.loads(sources.text("match.lock.json"))["regions"] == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_model_gives_the_same_bytes(site: Site, tmp_path: Path, form: str) -> None:
+    plugins = loaded(site, form)
+    first, second = (compiled(model(tmp_path), plugins).sources.files for _ in range(2))
+    assert first == second
+
+
+def test_the_mapped_model_is_valid(site: Site, tmp_path: Path) -> None:
+    """A call of a region stands before what reads any of its outputs, and the model computes the same."""
+    compilation = compiled(model(tmp_path), loaded(site, "binary"))
+    mapped = partition(compilation.model, compilation.mapping)
+    onnx.checker.check_model(mapped)
+    made = {tensor.name for tensor in (*mapped.graph.input, *mapped.graph.initializer)}
+    for node in mapped.graph.node:
+        assert set(node.input) <= made
+        made |= set(node.output)
+
+
+FAULTS = {
+    "code of region engine_region: TypeError: gives a value of type bytes, RegionCode expected": "return b''",
+    "code of region engine_region: ValueError: format 'elf', one of json, c, binary expected": (
+        "return RegionCode('elf', b'', 'a', 'b', 'c')"
+    ),
+    "code of region engine_region: ValueError: run is 'b(); x', the name of a C function expected": (
+        "return RegionCode('json', b'', 'a', 'b(); x', 'c')"
+    ),
+    "code of region engine_region: TypeError: content is str, bytes expected": (
+        "return RegionCode('json', '', 'a', 'b', 'c')"
+    ),
+    "code of region engine_region: ValueError: constant 0 has elements of type complex64, which C cannot carry": (
+        "return RegionCode('json', b'', 'a', 'b', 'c', (np.zeros(1, np.complex64),))"
+    ),
+    "code of region engine_region: ValueError: scratch_bytes is -1, a number of bytes expected": (
+        "return RegionCode('json', b'', 'a', 'b', 'c', (), -1)"
+    ),
+    "code of region engine_region: KeyError: 'Tanh'": "raise KeyError('Tanh')",
+}
+
+
+@pytest.mark.parametrize("told", FAULTS)
+def test_wrong_code_is_the_fault_of_the_package(site: Site, tmp_path: Path, told: str) -> None:
+    text = plugin("json").replace("def compiled(request):\n", f"def compiled(request):\n    {FAULTS[told]}\n")
+    site.plugin("engine", text)
+    with pytest.raises(PluginError) as caught:
+        compiled(model(tmp_path), site.load())
+    assert caught.value.code == "MATCH-H005"
+    assert caught.value.why == told
+    assert "pkg-engine" in caught.value.where
+
+
+def test_libraries_are_names(site: Site, tmp_path: Path) -> None:
+    site.plugin("engine", plugin("json", libraries=("-Wl,x",)))
+    with pytest.raises(PluginError, match="library '-Wl,x' is not a name to put behind -l"):
+        compiled(model(tmp_path), site.load())
