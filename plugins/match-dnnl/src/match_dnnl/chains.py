@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _CONVOLUTIONS = frozenset(("Conv", "match.nhwc::Conv"))
 _PRODUCTS = frozenset(("MatMul", "Gemm"))
-_BINARY = {"Add": "add", "Div": "div", "Max": "max", "Min": "min", "Mul": "mul", "Sub": "sub"}
+_BINARY = frozenset(("Add", "Div", "Max", "Min", "Mul", "Sub"))
 #: Operators that take functions of their result along.
-_ANCHORS = _CONVOLUTIONS | _PRODUCTS | {"ConvTranspose"} | frozenset(_BINARY)
+_ANCHORS = _CONVOLUTIONS | _PRODUCTS | {"ConvTranspose"} | _BINARY
 #: oneDNN takes 32; its code for one pass over the result grows with each.
 POSTS_MAX = 8
 

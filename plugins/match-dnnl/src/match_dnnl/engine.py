@@ -1,6 +1,6 @@
 """The engine's own graph: nodes of domain dnnl that compute a region, on tensors without names of the model.
 
-``runtime/match_dnnl.c`` builds one primitive of oneDNN for each node when the program is initialised. Attributes of all:
+``runtime/match_dnnl.c`` builds one primitive of oneDNN for each node when the program is initialised. Attributes:
 ``own``: how many inputs the operator itself has, those behind belong to its post-operations; ``last``: channels are the
 last axis of its tensors; ``post``, ``post_alpha``, ``post_beta``: what is done to the result before it is stored.
 """
@@ -71,6 +71,7 @@ class Engine:
         inputs: Sequence[gs.Tensor | None],
         output: gs.Variable,
         posts: Sequence[Post] = (),
+        /,
         **attributes: object,
     ) -> None:
         """A node that makes ``output``. None stands for an absent input."""

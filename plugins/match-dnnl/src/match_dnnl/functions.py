@@ -88,7 +88,7 @@ def _number(node: gs.Node, position: int) -> float | None:
 def _with_number(node: gs.Node) -> Posts | None:
     """Arithmetic with one number: a linear function, or a power."""
     op = qualified_op(node)
-    if op not in _LEFT and op not in _RIGHT or len(node.inputs) != 2:
+    if (op not in _LEFT and op not in _RIGHT) or len(node.inputs) != 2:
         return None
     if len(shape(argument_of(node))) != len(shape(node.outputs[0])):
         return None

@@ -12,6 +12,7 @@ from match_dnnl import lower_dense, lower_spatial
 from match_dnnl.chains import Chain, chains_of
 from match_dnnl.engine import Engine
 from match_dnnl.functions import posts_of
+from match_dnnl.posts import BINARY
 
 Lower = Callable[[Engine, Chain], None]
 
@@ -39,7 +40,7 @@ _OPERATORS: dict[str, Lower] = {
     "match.nhwc::Conv": lower_spatial.convolution,
     "match.nhwc::MaxPool": lower_spatial.pooling,
     **dict.fromkeys(lower_dense.REDUCTIONS, lower_dense.reduction),
-    **dict.fromkeys(lower_dense.BINARY, lower_dense.binary),
+    **dict.fromkeys(BINARY, lower_dense.binary),
 }
 
 

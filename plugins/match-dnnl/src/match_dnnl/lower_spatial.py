@@ -40,7 +40,8 @@ def deconvolution(engine: Engine, chain: Chain) -> None:
     weights = engine.constant(grouped if groups > 1 else grouped[0])
     inputs = [engine.of(node.inputs[0]), weights, _bias(engine, chain, sizes[1] * groups)]
     posts = chain_posts(engine, chain, shape(chain.output))
-    engine.emit("deconvolution", inputs, engine.of(chain.output), posts, **deconvolution_window(node))
+    window: dict[str, object] = {**deconvolution_window(node)}
+    engine.emit("deconvolution", inputs, engine.of(chain.output), posts, **window)
 
 
 def pooling(engine: Engine, chain: Chain) -> None:

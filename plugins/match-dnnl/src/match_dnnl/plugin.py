@@ -39,10 +39,10 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
         from match_dnnl.cost import RegionCost
 
         return RegionCost()
-    if unit.name == soc.host and _UNIT in soc.units:
-        from match_dnnl.cost_host import HostCost
+    if unit.name == soc.host and set(soc.units) == {soc.host, _UNIT}:
+        from match_dnnl.cost_host import host_cost
 
-        return HostCost()
+        return host_cost()
     return None
 
 

@@ -211,4 +211,3 @@ def _count(node: gs.Node) -> str | None:
 
 
 CONCAT = (NodeRule("count", f"at most {CONCAT_MAX} tensors", _count),)
-
