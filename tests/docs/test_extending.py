@@ -52,15 +52,17 @@ def _rewrite(folder: Path, files: dict[str, str]) -> None:
         (folder / place).write_text(text, encoding="utf-8")
 
 
-def test_the_tutorial(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """``--update-golden`` rewrites the package that it ends in."""
+@pytest.mark.parametrize(("page", "steps"), [("tutorial.md", 10), ("regions.md", 6)])
+def test_the_pages_that_go_step_by_step(page: str, steps: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """``--update-golden`` rewrites the package that the tutorial ends in. ``ROOT`` is the repository in commands."""
     site = tmp_path / "site"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MATCH_", "PYTHONPATH"))}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
-    environment = {**kept, "PATH": path, "NO_COLOR": "1", "PYTHONPATH": str(site), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    own = {"ROOT": str(ROOT), "NO_COLOR": "1", "PYTHONPATH": str(site), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    environment = {**kept, "PATH": path, **own}
     wrong = []
-    pieces = list(_PIECE.finditer(text_of(DOCS / "tutorial.md")))
-    assert len(pieces) > 10
+    pieces = list(_PIECE.finditer(text_of(DOCS / page)))
+    assert len(pieces) >= steps
     for piece in pieces:
         if piece["file"]:
             _change(tmp_path / "match-sprout" / piece["file"], piece["diff"])
