@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from match_core.errors import PluginError
+from match_core.plugin.badge import shipped_badge
+from match_core.plugin.records import PluginFault, by_package
 
 if TYPE_CHECKING:
     from match_core.plugin.host import Plugins
-    from match_core.plugin.records import PluginFault
 
     from core.tests.plugin.distributions import Site
 
@@ -52,6 +53,7 @@ def _status(plugins: Plugins, name: str) -> str:
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("import sys; sys.exit(5)", "SystemExit: 5"),
         ("def broken(:", "SyntaxError: "),
+        ("class Mute(Exception):\n    __str__ = lambda self: 1 // 0\nraise Mute()", "Mute: cannot say why"),
     ],
 )
 def test_import_that_fails(site: Site, text: str, cause: str) -> None:
@@ -67,6 +69,53 @@ def test_ctrl_c_during_an_import_is_not_contained(site: Site) -> None:
     site.plugin("bad", "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         site.load()
+
+
+GARBLED = {
+    "no equals sign": (b"[match.plugins]\ngarbled\n", "its entry_points.txt cannot be read: "),
+    "no text": (b"[match.plugins\nx = \xff\xfe\n", "its entry_points.txt cannot be read: "),
+    "no module": (b"[match.plugins]\npkg-garbled = not a module:::\n", "'not a module:::' names no module"),
+}
+
+
+@pytest.mark.parametrize("what", GARBLED)
+def test_an_entry_point_that_cannot_be_read(site: Site, what: str) -> None:
+    """importlib.metadata would end the search for all packages."""
+    content, words = GARBLED[what]
+    site.plugin("good", GOOD)
+    site.describe("pkg-garbled", {}, "2.7")
+    (site.path / "pkg_garbled-2.7.dist-info" / "entry_points.txt").write_bytes(content)
+    plugins = site.load()
+    (fault,) = plugins.faults
+    assert (fault.distribution, fault.version, fault.stage, fault.code) == (
+        "pkg-garbled",
+        "2.7",
+        "import",
+        "MATCH-H001",
+    )
+    assert words in fault.cause
+    assert site.installed(plugins) == ["good"]
+    assert _status(plugins, "pkg-garbled") == "refused"
+    assert shipped_badge("pkg-garbled", "pkg-garbled") is None
+    assert site.load(MATCH_DISABLE_PLUGINS="pkg-garbled").faults == ()
+
+
+def test_unreadable_entry_points_of_other_software_are_left_alone(site: Site) -> None:
+    site.plugin("good", GOOD)
+    site.describe("pkg-other", {}, "2.7")
+    (site.path / "pkg_other-2.7.dist-info" / "entry_points.txt").write_text("[console_scripts]\ngarbled\n", "utf-8")
+    plugins = site.load()
+    assert (plugins.faults, site.installed(plugins)) == ((), ["good"])
+
+
+def test_a_package_without_a_name_is_told(site: Site) -> None:
+    site.plugin("good", GOOD)
+    site.describe("pkg-nameless", {"nameless": "no_such_module_anywhere"}, "2.7")
+    (site.path / "pkg_nameless-2.7.dist-info" / "METADATA").unlink()
+    site.distributions.append("unknown")
+    (fault,) = site.load().faults
+    assert (fault.distribution, fault.entry_point) == ("unknown", "nameless")
+    assert site.load(MATCH_DISABLE_PLUGINS="nameless").faults == ()
 
 
 def test_a_missing_attribute_and_none(site: Site) -> None:
@@ -150,6 +199,38 @@ def test_a_hook_that_raises_for_somebody_else(site: Site) -> None:
     assert (fault.stage, fault.code) == ("match_patterns", "MATCH-H005")
     assert fault.cause == "KeyError: 'no such unit'"
     assert _status(plugins, "bad") == "faulty"
+
+
+def test_faults_of_one_package_are_one_line() -> None:
+    """Of another plugin of the package too; packages that nobody knows stay apart."""
+
+    def fault(distribution: str, plugin: str, stage: str) -> PluginFault:
+        return PluginFault(distribution, "1", plugin, stage, f"broken {stage}", "switch it off", "MATCH-H005")
+
+    faults = [
+        fault("a", "x", "match_patterns"),
+        fault("b", "z", "import"),
+        fault("a", "x", "match_cost"),
+        fault("a", "y", "import"),
+        fault("unknown", "p", "import"),
+        fault("unknown", "q", "import"),
+    ]
+    lines = [first.line(others) for first, *others in by_package(faults)]
+    assert lines == [
+        "plugin x (a 1), match_patterns: broken match_patterns; also in match_cost, plugin y, import"
+        " [MATCH-H005; switch it off]",
+        *(str(fault) for fault in (faults[1], faults[4], faults[5])),
+    ]
+
+
+def test_every_name_that_clashes_is_told(site: Site) -> None:
+    for name in "ab":
+        site.plugin(name, GOOD)
+    plugins = site.load()
+    plugins.hardware()
+    assert [fault.stage for fault in plugins.faults] == ["names", "names"]
+    for fault in plugins.faults:
+        assert "the unit name 'good_unit' is" in fault.cause and "the Soc name 'good' is" in fault.cause
 
 
 def test_a_hook_that_raises_where_it_is_needed(site: Site) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from match_core.errors import MatchError, PluginError
+from match_core.plugin.records import by_package
 
 if TYPE_CHECKING:
     from match_core.plugin.host import Plugins
@@ -142,9 +143,10 @@ def _targets(plugins: Plugins) -> Iterator[Finding]:
             continue
         names = ", ".join(unit.name for unit in units)
         yield Finding(f"target {soc.name}", "ok", f"units {names}", needed=False)
-    for fault in plugins.faults:
-        how = fault.how_to_disable
-        yield Finding(f"plugin {fault.entry_point}", "failed", f"{fault.distribution}: {fault.cause}", False, how)
+    for first, *others in by_package(plugins.faults):
+        stages = ", ".join(fault.stage for fault in (first, *others))
+        told = f"{first.distribution} {first.version}, {stages}: {first.cause} [{first.code}]"
+        yield Finding(f"plugin {first.entry_point}", "failed", told, False, first.how_to_disable)
 
 
 def _tool(name: str, use: str) -> Finding:

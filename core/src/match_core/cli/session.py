@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def plugin_session(terminal: Terminal) -> Iterator[Plugins]:
-    """Load the plugins, run the body, then warn of every fault that was met, except the one that ended the
-    body."""
+    """Load the plugins, run the body, then warn in one line of every package with faults, except the one whose fault
+    ended the body."""
     from match_core.plugin.host import Plugins
+    from match_core.plugin.records import by_package
 
     with library_output():
         plugins = Plugins.load()
@@ -29,6 +30,6 @@ def plugin_session(terminal: Terminal) -> Iterator[Plugins]:
             told = error.why
             raise
         finally:
-            for fault in plugins.faults:
-                if fault.cause != told:
-                    terminal.warning(str(fault))
+            for first, *others in by_package(plugins.faults):
+                if not told or not any(told in fault.cause for fault in (first, *others)):
+                    terminal.warning(first.line(others))

@@ -4,19 +4,27 @@ off."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from match_core.plugin.markers import ENTRY_POINT_GROUP
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 #: Comma lists of entry-point or distribution names.
 DISABLE_VARIABLE = "MATCH_DISABLE_PLUGINS"
 ALLOW_VARIABLE = "MATCH_ALLOW_PLUGINS"
 
 CORE_DISTRIBUTION = "match-core"
+#: The name or version of a distribution whose metadata do not tell it.
+UNKNOWN = "unknown"
 #: The core's own plugins: entry-point name and module. They take the same way as all others and are asked
 #: last.
 BUILT_IN = (("core-host", "match_core.host.plugin"), ("core-schedule", "match_core.schedule.plugin"))
+#: What an entry point may name: a module, and an object in it.
+_VALUE = re.compile(r"[\w.]+\s*(:\s*[\w.]+)?\s*(\[.*\])?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +59,54 @@ def find_plugins() -> tuple[Found, ...]:
     """
     from importlib.metadata import entry_points
 
-    installed = [
-        Found(
-            name=point.name,
-            distribution=(point.dist.name if point.dist else None) or "unknown",
-            version=(point.dist.version if point.dist else None) or "unknown",
-            load=point.load,
-        )
-        for point in entry_points(group=ENTRY_POINT_GROUP)
-    ]
+    try:
+        installed = [_found(point) for point in entry_points(group=ENTRY_POINT_GROUP)]
+    except Exception:  # one package with a file that cannot be read ends the search for all
+        installed = list(_one_by_one())
     installed.sort(key=lambda found: (normalised(found.distribution), found.name))
     return (*installed, *built_in_plugins())
+
+
+def _found(point: EntryPoint) -> Found:
+    return Found(
+        name=point.name,
+        distribution=(point.dist.name if point.dist else None) or UNKNOWN,
+        version=(point.dist.version if point.dist else None) or UNKNOWN,
+        load=point.load if _VALUE.fullmatch(point.value) else _failing(f"{point.value!r} names no module"),
+    )
+
+
+def _one_by_one() -> Iterator[Found]:
+    """The plugins of every distribution, the first of a name on the path; one whose entry points cannot be read is
+    found as a plugin that cannot be loaded, unless they are in no way ours."""
+    from importlib.metadata import distributions
+
+    seen = set()
+    for distribution in distributions():
+        name = distribution.metadata["Name"] or UNKNOWN
+        if normalised(name) in seen:
+            continue
+        seen.add(normalised(name))
+        try:
+            yield from [_found(point) for point in distribution.entry_points.select(group=ENTRY_POINT_GROUP)]
+        except Exception as error:
+            if _mentions_plugins(distribution):
+                why = f"its entry_points.txt cannot be read: {error}"
+                yield Found(name, name, distribution.version or UNKNOWN, _failing(why))
+
+
+def _mentions_plugins(distribution: Distribution) -> bool:
+    try:
+        return ENTRY_POINT_GROUP in (distribution.read_text("entry_points.txt") or "")
+    except UnicodeDecodeError:
+        return True  # nobody knows
+
+
+def _failing(why: str) -> Callable[[], object]:
+    def load() -> object:
+        raise ValueError(why)
+
+    return load
 
 
 def built_in_plugins() -> tuple[Found, ...]:

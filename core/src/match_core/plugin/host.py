@@ -215,9 +215,13 @@ class Plugins:
     def _merged(self) -> Targets:
         if self._targets is None:
             self._targets = merge(self._registry.ask("match_hardware", "", check.hardware, frozenset()))
+            causes: dict[str, list[str]] = {}
             for clash in self._targets.clashes:
                 for owner in clash.faulty:
-                    self._registry.fault(owner, "names", clash.cause())
+                    causes.setdefault(owner.key, []).append(clash.cause())
+            for found in self._registry.found:
+                if found.key in causes:
+                    self._registry.fault(found, "names", "; ".join(causes[found.key]))
         return self._targets
 
     def _status(self, found: Found) -> Status:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+import re
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
+from match_core.plugin.discovery import CORE_DISTRIBUTION
 from match_core.plugin.markers import ENTRY_POINT_GROUP
 
 
@@ -17,16 +19,30 @@ def installed(name: str) -> Distribution | None:
         return None
 
 
-def module_of(name: str, plugin: str) -> str:
-    """The module of a plugin's entry point."""
+def plugin_points(name: str) -> tuple[EntryPoint, ...]:
+    """The entry points of a distribution that are plugins; none where they cannot be read."""
     found = installed(name)
-    points = found.entry_points if found is not None else ()
-    return next((p.module for p in points if p.group == ENTRY_POINT_GROUP and p.name == plugin), "match_core")
+    try:
+        return tuple(found.entry_points.select(group=ENTRY_POINT_GROUP)) if found is not None else ()
+    except Exception:  # whatever importlib.metadata raises for a file that it cannot read
+        return ()
+
+
+def module_of(name: str, plugin: str) -> str:
+    """The module of a plugin's entry point; nothing where it cannot be told."""
+    if name == CORE_DISTRIBUTION:
+        return "match_core"
+    value = next((point.value for point in plugin_points(name) if point.name == plugin), "")
+    module = re.match(r"[\w.]+", value)
+    return module[0] if module is not None else ""
 
 
 def import_folder(name: str, plugin: str) -> Path | None:
     """The folder of the package that holds the plugin's module; None where it cannot be found."""
     package = module_of(name, plugin).partition(".")[0]
-    spec = find_spec(package)
+    try:
+        spec = find_spec(package)
+    except ValueError:  # an empty name, or a module that was made without one
+        return None
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     return Path(places[0]) if places else None

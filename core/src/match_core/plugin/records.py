@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from match_core.errors import PluginError
+from match_core.plugin.discovery import UNKNOWN
 
 #: ``active``: in use; ``faulty``: in use, but a hook failed; ``refused``: not in use because of a fault;
 #: ``disabled``: switched off by the user.
@@ -38,8 +40,17 @@ class PluginFault:
     code: str
 
     def __str__(self) -> str:
+        return self.line(())
+
+    def line(self, others: Sequence[PluginFault]) -> str:
+        """The fault in one line, and where ``others`` of the same package were found."""
+        places = [
+            fault.stage if fault.entry_point == self.entry_point else f"plugin {fault.entry_point}, {fault.stage}"
+            for fault in others
+        ]
+        also = f"; also in {', '.join(places)}" if places else ""
         return (
-            f"plugin {self.entry_point} ({self.distribution} {self.version}), {self.stage}: {self.cause}"
+            f"plugin {self.entry_point} ({self.distribution} {self.version}), {self.stage}: {self.cause}{also}"
             f" [{self.code}; {self.how_to_disable}]"
         )
 
@@ -64,6 +75,16 @@ class PluginFault:
             why=self.cause,
             help=(f"install another version of {self.distribution}", self.how_to_disable),
         )
+
+
+def by_package(faults: Iterable[PluginFault]) -> tuple[tuple[PluginFault, ...], ...]:
+    """The faults of each package, in the order in which the first ones were found. Plugins whose package nobody knows
+    are on their own."""
+    packages: dict[tuple[str, str], list[PluginFault]] = {}
+    for fault in faults:
+        own = fault.entry_point if fault.distribution == UNKNOWN else ""
+        packages.setdefault((fault.distribution, own), []).append(fault)
+    return tuple(map(tuple, packages.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,8 +201,14 @@ def _contract_problem(target: object) -> str | None:
 
 def one_line(error: BaseException) -> str:
     """One line for the user, whatever the exception's text holds."""
-    text = "".join(character if character.isprintable() else " " for character in str(error))
+    try:
+        said = str(error)
+    except CONTAINED:  # the exception is a plugin's too
+        said = "cannot say why"
+    text = "".join(character if character.isprintable() else " " for character in said)
     text = " ".join(text.split())
     if len(text) > 300:
         text = text[:297] + "..."
+    if isinstance(error, WrongAnswerError):  # its text says it all
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

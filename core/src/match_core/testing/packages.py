@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from match_core.plugin.places import installed, module_of
+from match_core.plugin.places import installed, module_of, plugin_points
 from match_core.testing.capabilities import Capabilities
 
 ATTRIBUTE = "match_conformance"
@@ -62,11 +62,9 @@ def capabilities_module(name: str, plugin: str) -> tuple[str, str]:
 
 def capabilities_of(name: str) -> Capabilities:
     """What the package says of itself; what is known without, where it says nothing or what it says is broken."""
-    found = installed(name)
-    for point in found.entry_points if found is not None else ():
-        if point.group == "match.plugins":
-            module, why = capabilities_module(name, point.name)
-            if module and not why:
-                stated: Capabilities = import_module(module).CAPABILITIES
-                return stated
+    for point in plugin_points(name):
+        module, why = capabilities_module(name, point.name)
+        if module and not why:
+            stated: Capabilities = import_module(module).CAPABILITIES
+            return stated
     return Capabilities(package=name)

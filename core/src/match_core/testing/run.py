@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from match_core.errors import ToolError, UsageError
-from match_core.plugin.discovery import normalised
+from match_core.plugin.discovery import find_plugins, normalised
 from match_core.testing.findings import Outcome
 
 
@@ -26,9 +25,9 @@ def package_named(text: str) -> tuple[str, str, str]:
         if found is None:
             raise _unknown(text, "the folder has no pyproject.toml that names a package", "name an installed package")
         name = found[1]
-    for point in sorted(entry_points(group="match.plugins"), key=lambda point: point.name):
-        if point.dist is not None and normalised(name) in (normalised(point.dist.name), normalised(point.name)):
-            return point.dist.name, point.dist.version, point.name
+    for plugin in sorted(find_plugins(), key=lambda plugin: plugin.name):
+        if not plugin.built_in and normalised(name) in (normalised(plugin.distribution), normalised(plugin.name)):
+            return plugin.distribution, plugin.version, plugin.name
     raise _unknown(
         text,
         f"no installed package of that name has an entry point in the group match.plugins ({name!r} was looked for)",
