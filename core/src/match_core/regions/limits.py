@@ -1,4 +1,4 @@
-"""What a group of nodes takes of an engine's limits."""
+"""What a group of nodes takes of an engine's limits, kept up to date while groups are joined."""
 
 from __future__ import annotations
 
@@ -12,43 +12,79 @@ if TYPE_CHECKING:
     from match_core.regions.dag import Dag
 
 
-@dataclass(frozen=True)
-class LimitCheck:
-    """Whether nodes of a graph keep to limits as one region."""
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What some nodes, as one region, read, make and hold (sets of tensors), what of it leaves them, and the bytes of
+    their constants."""
+
+    nodes: Bits
+    read: Bits
+    made: Bits
+    leaving: Bits
+    constants: Bits
+    constant_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Usage of single nodes and of groups, and whether it keeps to the limits."""
 
     dag: Dag
     limits: RegionLimits
 
-    def __call__(self, nodes: Bits) -> bool:
+    def of(self, position: int) -> Usage:
+        """The usage of one node."""
+        dag, nodes, made = self.dag, 1 << position, self.dag.made[position]
+        size = sum(dag.sizes[tensor] for tensor in members(dag.constants[position]))
+        return Usage(nodes, dag.read[position], made, self._leaving(made, nodes), dag.constants[position], size)
+
+    def of_all(self, nodes: Bits) -> Usage:
+        """The usage of several nodes."""
+        first, *others = members(nodes)
+        usage = self.of(first)
+        for position in others:
+            usage = self.joined(usage, self.of(position))
+        return usage
+
+    def joined(self, one: Usage, other: Usage) -> Usage:
+        """The usage of both together."""
+        nodes = one.nodes | other.nodes
+        between = (one.leaving & other.read) | (other.leaving & one.read)
+        stays = between & ~self._leaving(between, nodes)
+        shared = sum(self.dag.sizes[tensor] for tensor in members(one.constants & other.constants))
+        return Usage(
+            nodes,
+            one.read | other.read,
+            one.made | other.made,
+            (one.leaving | other.leaving) & ~stays,
+            one.constants | other.constants,
+            one.constant_bytes + other.constant_bytes - shared,
+        )
+
+    def fits(self, usage: Usage) -> bool:
         """Whether no limit is exceeded."""
         limits = self.limits
         return (
-            _within(nodes.bit_count(), limits.nodes_max)
-            and (limits.inputs_max is None or self._inputs(nodes) <= limits.inputs_max)
-            and (limits.outputs_max is None or self._outputs(nodes) <= limits.outputs_max)
-            and (limits.constant_bytes_max is None or self._constant_bytes(nodes) <= limits.constant_bytes_max)
+            self.may_shrink_to_fit(usage)
+            and _within((usage.read & ~usage.made).bit_count(), limits.inputs_max)
+            and _within(usage.leaving.bit_count(), limits.outputs_max)
         )
 
-    def _inputs(self, nodes: Bits) -> int:
-        read = made = 0
-        for position in members(nodes):
-            read |= self.dag.read[position]
-            made |= self.dag.made[position]
-        return (read & ~made).bit_count()
+    def may_shrink_to_fit(self, usage: Usage) -> bool:
+        """Whether the group keeps to what further nodes only make worse: nodes and bytes of constants. Inputs and
+        outputs may become fewer when a maker or reader joins."""
+        limits = self.limits
+        return _within(usage.nodes.bit_count(), limits.nodes_max) and _within(
+            usage.constant_bytes, limits.constant_bytes_max
+        )
 
-    def _outputs(self, nodes: Bits) -> int:
-        count = 0
-        for position in members(nodes):
-            for tensor in members(self.dag.made[position]):
-                leaves = self.dag.exits >> tensor & 1 or self.dag.readers[tensor] & ~nodes
-                count += bool(leaves)
-        return count
-
-    def _constant_bytes(self, nodes: Bits) -> int:
-        held = 0
-        for position in members(nodes):
-            held |= self.dag.constants[position]
-        return sum(self.dag.sizes[tensor] for tensor in members(held))
+    def _leaving(self, tensors: Bits, nodes: Bits) -> Bits:
+        """Those of the tensors that are outputs of the graph or read outside of the nodes."""
+        leaving = tensors & self.dag.exits
+        for tensor in members(tensors & ~self.dag.exits):
+            if self.dag.readers[tensor] & ~nodes:
+                leaving |= 1 << tensor
+        return leaving
 
 
 def _within(count: int, most: int | None) -> bool:

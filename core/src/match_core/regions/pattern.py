@@ -12,6 +12,7 @@ from match_core.regions.claimed import Claimed, claim_constraints
 from match_core.regions.dag import Dag, members
 from match_core.regions.grow import grown
 from match_core.regions.region import Region
+from match_core.regions.validate import validate_regions
 from match_core.regions.workload import region_workload
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class _Search:
         if not named:
             return ()
         found = grown(Dag.of(topology), taken, self.claims.limits)
+        validate_regions(graph, self.claims, [[topology.nodes[p] for p in members(nodes)] for nodes in found])
         inside = sum(found)
         groups = sorted([*found, *(1 << p for p in named if not inside >> p & 1)], key=lambda nodes: nodes & -nodes)
         return tuple(_match(topology, tuple(members(nodes))) for nodes in groups)

@@ -6,25 +6,29 @@ The invariant is that the contracted graph (groups, and every other node alone) 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from match_core.regions.dag import Bits, members
 
 if TYPE_CHECKING:
     from match_core.regions.dag import Dag
+    from match_core.regions.limits import Measure, Usage
 
 
 class Quotient:
     """A partition of the nodes. A group is known by one of its nodes, its leader; the tables hold the nodes of each
     group, those that it reads from and that read from it, and all that lead to it and that it leads to.
 
-    ``groups``: what there is to begin with, without circles; only these grow, and only together. ``fits``: whether so
-    many nodes may be one group as far as other rules go.
+    ``groups``: what there is to begin with, without circles; only these grow, and only together, within the limits of
+    ``measure``.
     """
 
-    def __init__(self, dag: Dag, groups: Iterable[Bits], fits: Callable[[Bits], bool]) -> None:
-        self._fits = fits
+    def __init__(self, dag: Dag, groups: Iterable[Bits], measure: Measure) -> None:
+        self._measure = measure
+        self._usage: dict[int, Usage] = {}
+        #: How often a group's reach changed because others merged: what growing costs in tangled graphs.
+        self.updates = 0
         self._leader = list(range(len(dag)))
         self._nodes: list[Bits] = [1 << position for position in range(len(dag))]
         self._reads, self._read_by = list(dag.before), list(dag.after)
@@ -33,6 +37,7 @@ class Quotient:
             first = next(members(group))
             self._grows |= group
             self._nodes[first] = group
+            self._usage[first] = measure.of_all(group)
             for position in members(group):
                 self._leader[position] = first
                 self._reads[first] |= dag.before[position]
@@ -58,8 +63,13 @@ class Quotient:
         return found
 
     def _groups(self, nodes: Bits) -> list[int]:
-        """The groups that these nodes are in, without repeats, the earliest first."""
-        return list(dict.fromkeys(self._leader[position] for position in members(nodes)))
+        """The groups that these nodes are in, the earliest first."""
+        found = []
+        while nodes:
+            leader = self._leader[(nodes & -nodes).bit_length() - 1]
+            found.append(leader)
+            nodes &= ~self._nodes[leader]
+        return found
 
     def grow(self, from_the_end: bool = False) -> tuple[Bits, ...]:
         """Merge neighbours until no two may be; the groups in the order of their first nodes. Each group takes what it
@@ -78,29 +88,35 @@ class Quotient:
         makers = [(other, group) for other in reversed(self._groups(self._reads[group] & own))]
         readers = [(group, other) for other in self._groups(self._read_by[group] & own)]
         for maker, reader in (*readers, *makers) if readers_first else (*makers, *readers):
-            if self._may_merge(maker, reader):
-                return self._merge(maker, reader)
+            if not self._is_between(maker, reader):
+                usage = self._measure.joined(self._usage[maker], self._usage[reader])
+                if self._measure.fits(usage):
+                    return self._merge(maker, reader, usage)
         return None
 
-    def _may_merge(self, maker: int, reader: int) -> bool:
-        """Whether nothing lies between a group and one that reads from it, and both fit into one."""
+    def _is_between(self, maker: int, reader: int) -> bool:
+        """Whether a path from a group to one that reads from it goes through a third."""
         both = self._nodes[maker] | self._nodes[reader]
-        return not self._after[maker] & self._before[reader] & ~both and self._fits(both)
+        return bool(self._after[maker] & self._before[reader] & ~both)
 
-    def _merge(self, maker: int, reader: int) -> int:
+    def _merge(self, maker: int, reader: int, usage: Usage) -> int:
         """Make one group of two; its leader is that of the larger one, so that few nodes get another."""
-        both = self._nodes[maker] | self._nodes[reader]
+        both = usage.nodes
         before = (self._before[maker] | self._before[reader]) & ~both
         after = (self._after[maker] | self._after[reader]) & ~both
         # New paths begin at what led to the reader alone and end at what only followed the maker.
-        for group in self._groups(self._before[reader] & ~self._before[maker] & ~both):
+        leading = self._groups(self._before[reader] & ~self._before[maker] & ~both)
+        following = self._groups(self._after[maker] & ~self._after[reader] & ~both)
+        for group in leading:
             self._after[group] |= after | both
-        for group in self._groups(self._after[maker] & ~self._after[reader] & ~both):
+        for group in following:
             self._before[group] |= before | both
+        self.updates += len(leading) + len(following)
         leader, other = sorted((maker, reader), key=lambda group: (-self._nodes[group].bit_count(), group))
         for position in members(self._nodes[other]):
             self._leader[position] = leader
         self._nodes[leader], self._before[leader], self._after[leader] = both, before, after
+        self._usage[leader] = usage
         self._reads[leader] |= self._reads[other]
         self._read_by[leader] |= self._read_by[other]
         return leader
