@@ -214,3 +214,34 @@ def test_a_program_that_is_not_whole_is_refused(loader: Path, name: str) -> None
     done = subprocess.run([str(loader)], input=PROGRAMS[name](), capture_output=True, check=False)
     assert done.stderr == b""
     assert done.returncode == (0 if name == "whole" else 1)
+
+
+VERIFIED = """
+import sys
+from match_core.hardware import Unit
+from match_core.ir.reference import ReferenceRunner
+from match_core.observe import NullObserver
+from match_core.pipeline import CompileRequest, prepare
+from match_core.plugin.host import Plugins
+from match_core.regions.body import region_body
+from match_core.regions.region import Region
+from match_core.transforms.base import PassContext
+from match_core.transforms.verify import VerifyPass
+from pathlib import Path
+
+prepared = prepare(CompileRequest(Path(sys.argv[1]), "fern"), Plugins.load(), NullObserver())
+(candidate,) = [c for c in prepared.candidates.legal if c.unit == "fern_q"]
+match, claims = candidate.match, candidate.pattern.claims
+context = PassContext(prepared.soc, prepared.units)
+body = region_body(Region.of(match.nodes, match.outputs), claims, context, [VerifyPass(seed=4)])
+print(*(item.exact for item in claims.passes), len(ReferenceRunner(body).output_names))
+"""
+
+
+def test_the_passes_keep_what_they_promise(fern: Installed, tmp_path: Path) -> None:
+    """The model runs behind each pass, and the layout changes no bit."""
+    path = net(tmp_path, IMAGES.replace(", float[1,3,6,5] t", "").split("s = Conv")[0] + "}", WEIGHTS)
+    model = onnx.load(path)
+    del model.graph.input[1:]
+    onnx.save(model, path)
+    assert fern.run("python", "-c", VERIFIED, str(path)).split() == ["None", "True", "2"]

@@ -23,6 +23,7 @@ from match_core.regions.claims import OperatorClaim, RegionClaims
 from match_core.regions.extract import region_model
 from match_core.regions.region import Region
 from match_core.transforms.base import Pass, PassContext, Phase
+from match_core.transforms.verify import PassBrokeModelError, VerifyPass
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21, "match.nhwc" : 1]> net '
 NET = """(float[1,4,4,2] x, float[4,1] s) => (float[1,4,4,3] y, float[1,2,2,3] m)
@@ -211,3 +212,35 @@ def test_one_node_is_told_in_the_singular() -> None:
     region = region_of(graph_of(), "r", "r")
     with pytest.raises(RegionPassError, match="pass p0 on the region of the node n_r: "):
         region_body(region, claims(lambda model, context: None), CONTEXT)
+
+
+def test_observers_see_each_pass() -> None:
+    seen: list[tuple[str, ...]] = []
+
+    class Watch:
+        def before_pass(self, item: Pass, model: Model) -> None:
+            seen.append(("before", item.name, *(node.op for node in model.graph.nodes)))
+
+        def after_pass(self, item: Pass, before: Model, after: Model) -> None:
+            seen.append(("after", item.name, *(node.op for node in after.graph.nodes)))
+
+    region = region_of(graph_of(), "r", "r")
+    region_body(region, claims(lambda model, context: model, halve), CONTEXT, [Watch()])
+    halved = ("Abs", "Add", "Mul")
+    assert seen == [
+        ("before", "p0", "Relu"),
+        ("after", "p0", "Relu"),
+        ("before", "p1", "Relu"),
+        ("after", "p1", *halved),
+    ]
+
+
+def test_a_promise_that_a_pass_breaks_is_found_by_the_core_s_own_check() -> None:
+    def wrong(model: Model, context: PassContext) -> Model:
+        editor = Editor(model)
+        _node(editor, "Relu").op = "Abs"
+        return editor.finish()
+
+    exact = RegionClaims((), passes=(Pass("wrong", Phase.TARGET, wrong, "", exact=True),))
+    with pytest.raises(PassBrokeModelError, match="pass 'wrong' changed output 'r'"):
+        region_body(region_of(graph_of(), "c r", "r"), exact, CONTEXT, [VerifyPass()])

@@ -21,26 +21,35 @@ if TYPE_CHECKING:
     from match_core.regions.claims import RegionClaims
     from match_core.schedule.workload import Workload
     from match_core.transforms.base import Pass, PassContext
+    from match_core.transforms.pipeline import Observer
 
 
 class RegionPassError(ValueError):
     """A pass broke the contract or raised; names the pass and the region. The guard adds the package."""
 
 
-def region_body(region: Region, claims: RegionClaims, context: PassContext) -> Model:
-    """The region as a model of its own behind the passes of ``claims``, in the order given. RegionPassError where a
-    pass raises, or changes names, types or shapes of inputs and outputs, or leaves a graph that is not whole."""
+def region_body(
+    region: Region, claims: RegionClaims, context: PassContext, observers: Sequence[Observer] = ()
+) -> Model:
+    """The region as a model of its own behind the passes of ``claims``, in the order given. ``observers`` see each pass
+    as those of the core's passes do. RegionPassError where a pass raises, or changes names, types or shapes of inputs
+    and outputs, or leaves a graph that is not whole."""
     wanted = model = region_model(region)
     for item in claims.passes:
+        for observer in observers:
+            observer.before_pass(item, model)
         try:
-            model = item.run(model, context)
-            fault = body_fault(wanted.graph, model)
+            after = item.run(model, context)
+            fault = body_fault(wanted.graph, after)
         except MatchError:
             raise
         except Exception as error:  # whatever the package's code raises is its fault
             raise RegionPassError(f"{_place(item, region)}: {type(error).__name__}: {error}") from error
         if fault:
             raise RegionPassError(f"{_place(item, region)}: {fault}")
+        for observer in observers:
+            observer.after_pass(item, model, after)
+        model = after
     return model
 
 

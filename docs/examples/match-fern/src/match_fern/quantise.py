@@ -34,8 +34,8 @@ class Quantised:
 
 
 def exponent_of(largest: float) -> int:
-    """The smallest power of two with which a value fits into 127 steps."""
-    return int(np.ceil(np.log2(max(largest, 2.0**-20) / 127)))
+    """The smallest power of two of which 128 reach a value (2^-20 for smaller ones)."""
+    return int(np.ceil(np.log2(max(largest, 2.0**-20) / 128)))
 
 
 def quantise(model: Model, context: PassContext) -> Model:
