@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
 
 from core.tests.emit.side_program import emit
+from core.tests.regions.engine_plugin import plugin as engine_plugin
+from core.tests.regions.test_emit_formats import model as regions_model
 from tests.end_to_end.diana_models import readable
 from tests.end_to_end.models import QdqBuilder
 from tests.end_to_end.qdq_encoders import Encoder, save
+from tests.errors.sites import site_in
 
 FILES = (
     "golden.h",
@@ -80,3 +84,21 @@ def test_diana_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], 
     sources = compile_model(request, plugins).compilation.sources
     for name in ("diana.h", "diana.c", "diana_digital.c", "diana_analog.c", "diana_host.c", "example_main.c"):
         golden(name, sources.text(name))
+
+
+def test_regions_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]) -> None:
+    """Regions of a unit that takes them whole: tables and code, one task after another and side by side."""
+    site = site_in(tmp_path / "site")
+    monkeypatch.syspath_prepend(str(site.path))
+    site.plugin("engine", engine_plugin("json"))
+    plugins = site.load()
+    request = CompileRequest(regions_model(tmp_path, name="whole"), "engine_chip", cache=False)
+    sources = compile_model(request, plugins).compilation.sources
+    for name in ("whole.h", "whole.c", "whole_engine.c", "whole_regions.c", "whole_tasks.h", "whole_region_00.json"):
+        golden(name, sources.text(name))
+    path = regions_model(tmp_path, name="both")
+    request = CompileRequest(path, "beside_chip", execution="concurrent", cache=False)
+    sources = compile_model(request, plugins).compilation.sources
+    for name in ("both.h", "both.c", "both_engine.c", "both_regions.c", "both_tasks.h"):
+        golden(name, sources.text(name))
+    site.forget()

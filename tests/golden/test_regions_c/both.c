@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* both: the host's side of a run. It posts tasks as soon as what they need is done. 3 tasks on engine, host; 2173
+ * cycles (modelled). */
+#include "both.h"
+
+#include <stddef.h>
+#include "engine.h"
+#include "match_runtime.h"
+#include "both_port.h"
+#include "both_tasks.h"
+
+/* ---- what tasks need --------------------------------------------------------------------------------------------- */
+
+/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The
+ * columns are the queues host, engine. */
+static const uint16_t host_needs[][both_queues] = {
+    {0u, 1u}, /* 1: Sigmoid_3; cycles 22..2154 (modelled) */
+};
+static const uint16_t engine_needs[][both_queues] = {
+    {0u, 0u}, /* 0: Add_0, Neg_6, Mul_1, Relu_2; cycles 2..21 (modelled) */
+    {1u, 0u}, /* 2: Sub_4, Mul_5, Add_7; cycles 2156..2172 (modelled) */
+};
+
+static const struct {
+    uint32_t tasks;
+    const uint16_t (*needs)[both_queues];
+    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host works on the queue itself */
+    void (*loop)(void *state);
+    int (*join)(void);
+    void (*signal)(void);
+} queues[] = {
+    [both_queue_host] = {1u, host_needs, NULL, NULL, NULL, NULL},
+    [both_queue_engine] = {2u, engine_needs, engine_launch, MATCH_LOOP(both_engine_loop), engine_join, NULL},
+};
+
+/* A region has been computed, or failed, when so many tasks of its queue are done. */
+static const struct {
+    uint32_t queue;
+    uint32_t done;
+} region_tasks[] = {
+    {both_queue_engine, 1u},
+    {both_queue_engine, 2u},
+};
+
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
+
+static void post(both_state_t *state, uint32_t q, uint32_t count)
+{
+    match_store(&state->queue[q].posted, count);
+    if (queues[q].signal != NULL) {
+        queues[q].signal();
+    }
+}
+
+/* Waits until the units of the queues before end have left their loops; 0 when all have. */
+static int join(uint32_t end)
+{
+    int failed = 0;
+    for (uint32_t q = 0u; q < end; q++) {
+        if ((queues[q].join != NULL) && (queues[q].join() != 0)) {
+            failed = 1;
+        }
+    }
+    return failed;
+}
+
+/* Ends a run early; the units of the queues before end have been launched. */
+static void cancel(both_state_t *state, uint32_t end)
+{
+    for (uint32_t q = 0u; q < both_queues; q++) {
+        post(state, q, MATCH_CANCEL);
+    }
+    (void)join(end);
+}
+
+/* Posts every task of a queue whose needs are met; how many. */
+static uint32_t post_ready(both_state_t *state, uint32_t q, const uint32_t *done)
+{
+    const uint32_t before = match_load(&state->queue[q].posted);
+    uint32_t posted = before;
+    for (int ready = 1; posted < queues[q].tasks; posted++) {
+        for (uint32_t other = 0u; other < both_queues; other++) {
+            ready &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
+        }
+        if (ready == 0) {
+            break;
+        }
+    }
+    if (posted != before) {
+        post(state, q, posted);
+    }
+    return posted - before;
+}
+
+/* Looks at every queue once; whether anything went on. */
+static int advance(both_state_t *state)
+{
+    uint32_t done[both_queues], all = 0u;
+    for (uint32_t q = 0u; q < both_queues; q++) {
+        done[q] = match_load(&state->queue[q].done);
+        all += done[q];
+    }
+    int progress = (all != state->seen) ? 1 : 0;
+    state->seen = all;
+    for (uint32_t n = 0u; n < 2u; n++) {
+        if ((done[region_tasks[n].queue] >= region_tasks[n].done) && (state->region_result[n].failed != 0u)) {
+            cancel(state, both_queues);
+            state->status = BOTH_ERROR_UNIT;
+            return 1;
+        }
+    }
+    if (all == 3u) {
+        state->status = (join(both_queues) == 0) ? BOTH_OK : BOTH_ERROR_UNIT;
+        return 1;
+    }
+    for (uint32_t q = 0u; q < both_queues; q++) {
+        progress |= (post_ready(state, q, done) != 0u) ? 1 : 0;
+    }
+    match_queue_t *const own = &state->queue[both_queue_host];
+    const uint32_t next = done[both_queue_host];
+    if (next < match_load(&own->posted)) {
+        both_host_run(state, next);
+        match_store(&own->done, next + 1u);
+        progress = 1;
+    }
+    return progress;
+}
+
+/* ---- for the application ----------------------------------------------------------------------------------------- */
+
+int both_init(const both_t *ctx)
+{
+    if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(both_state_t)) != 0u)) {
+        return BOTH_ERROR_ARENA;
+    }
+    if ((ctx->ram == NULL) || (((uintptr_t)ctx->ram % BOTH_RAM_ALIGN) != 0u)) {
+        return BOTH_ERROR_ARENA;
+    }
+    ctx->state->status = BOTH_OK;
+    if (engine_start() != 0) {
+        return BOTH_ERROR_UNIT;
+    }
+    if (both_load_regions(ctx->state) != 0) {
+        engine_stop();
+        return BOTH_ERROR_UNIT;
+    }
+    return BOTH_OK;
+}
+
+int both_start(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
+{
+    both_state_t *const state = ctx->state;
+    if (state->status == BOTH_BUSY) {
+        return BOTH_ERROR_UNIT;
+    }
+    if ((void *)(uintptr_t)state->regions_of != (void *)state) { /* not initialised */
+        return BOTH_ERROR_UNIT;
+    }
+    for (uint32_t n = 0u; n < 2u; n++) {
+        state->region_result[n].failed = 0u;
+    }
+    state->base[both_base_none] = 0u;
+    state->base[both_base_ram] = (match_address_t)(uintptr_t)ctx->ram;
+    state->base[both_base_in_x] = (match_address_t)(uintptr_t)inputs->x;
+    state->base[both_base_in_y] = (match_address_t)(uintptr_t)inputs->y;
+    state->base[both_base_out_early] = (match_address_t)(uintptr_t)outputs->early;
+    state->base[both_base_out_late] = (match_address_t)(uintptr_t)outputs->late;
+    state->base[both_base_out_other] = (match_address_t)(uintptr_t)outputs->other;
+    for (uint32_t q = 0u; q < both_queues; q++) {
+        match_store(&state->queue[q].posted, 0u);
+        match_store(&state->queue[q].done, 0u);
+    }
+    state->seen = 0u;
+    for (uint32_t q = 0u; q < both_queues; q++) {
+        if ((queues[q].launch != NULL) && (queues[q].launch(queues[q].loop, state) != 0)) {
+            cancel(state, q);
+            return BOTH_ERROR_UNIT;
+        }
+    }
+    state->status = BOTH_BUSY;
+    return BOTH_OK;
+}
+
+int both_poll(const both_t *ctx)
+{
+    if (ctx->state->status == BOTH_BUSY) {
+        (void)advance(ctx->state);
+    }
+    return ctx->state->status;
+}
+
+int both_wait(const both_t *ctx)
+{
+    both_state_t *const state = ctx->state;
+    uint32_t idle = 0u;
+    while (state->status == BOTH_BUSY) {
+        if (advance(state) != 0) {
+            idle = 0u;
+        } else if ((match_port_wait() != 0) && (++idle >= BOTH_WAIT_LIMIT)) {
+            cancel(state, both_queues);
+            state->status = BOTH_ERROR_TIMEOUT;
+        }
+    }
+    return state->status;
+}
+
+int both_run(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
+{
+    const int status = both_start(ctx, inputs, outputs);
+    return (status == BOTH_OK) ? both_wait(ctx) : status;
+}
+
+void both_stop(const both_t *ctx)
+{
+    if (ctx->state->status == BOTH_BUSY) {
+        cancel(ctx->state, both_queues);
+    }
+    ctx->state->status = BOTH_OK;
+    both_unload_regions(ctx->state);
+    engine_stop();
+}
