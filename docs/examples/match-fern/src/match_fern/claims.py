@@ -13,6 +13,8 @@ from match_fern.quantise import quantise
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+TAPS_MAX = 1 << 16
+
 
 def _constants(node: gs.Node, first: int) -> list[Any]:
     return [getattr(tensor, "values", None) for tensor in node.inputs[first:]]
@@ -34,6 +36,11 @@ def _weights(node: gs.Node) -> str | None:
 
 def _group(node: gs.Node) -> str | None:
     return None if node.attrs["group"] == 1 else f"there are {node.attrs['group']}"
+
+
+def _taps(node: gs.Node) -> str | None:
+    taps = prod(node.inputs[1].shape[1:])
+    return None if taps <= TAPS_MAX else f"there are {taps}"
 
 
 def _pooling(node: gs.Node) -> str | None:
@@ -63,6 +70,7 @@ FLOAT = NodeRule("float", "all tensors are float32", _float)
 IMAGE = NodeRule("image", "activations are one image of four axes", _image)
 WEIGHTS = NodeRule("weights", "weights and bias are constants", _weights)
 GROUP = NodeRule("group", "there is one group of channels", _group)
+TAPS = NodeRule("taps", f"a sum has at most {TAPS_MAX} products, for 32 bits", _taps)
 FLOOR = NodeRule("floor", "pooling rounds sizes down and gives values only", _pooling)
 SHAPES = NodeRule("shapes", "operands have the result's shape or one element", _shapes)
 PLAIN = NodeRule("plain", "alpha and beta are 1 and nothing is transposed", _plain)
@@ -90,7 +98,7 @@ PATTERNS = {
         "convolutions and pooling of images, in int8 between a quantiser and a dequantiser",
         RegionClaims(
             operators=(
-                OperatorClaim("Conv", (FLOAT, IMAGE, WEIGHTS, GROUP)),
+                OperatorClaim("Conv", (FLOAT, IMAGE, WEIGHTS, GROUP, TAPS)),
                 OperatorClaim("MaxPool", (FLOAT, IMAGE, FLOOR)),
                 OperatorClaim("Relu", (FLOAT, IMAGE)),
             ),
