@@ -1,21 +1,72 @@
-"""Nanoseconds of a region: its primitives by the work that they do, and what crosses its border."""
+"""Nanoseconds of a region: what its primitives do, and what crosses its border."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import TransferCycles, TransferShape, Workload
 from numpy.typing import NDArray
 
-from match_dnnl.figures import VALUES
+from match_dnnl.figures import FIGURES, VALUES
 
 if TYPE_CHECKING:
     from match_core.cost import Bound, Overlap
 
 Cycles = NDArray[np.int64]
+
+FIGURE_NAMES = tuple(figure.name for figure in FIGURES)
+#: Operators by how their time is counted, as the names of counts in workloads have them; all others are functions
+#: element by element, which mostly become part of the primitive before.
+_PRODUCTS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul", "match_nhwc__Conv"))
+_VIEWS = frozenset(("Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"))
+_PASSES = frozenset(
+    (
+        "AveragePool",
+        "BatchNormalization",
+        "Concat",
+        "LRN",
+        "LayerNormalization",
+        "LogSoftmax",
+        "MaxPool",
+        "Pad",
+        "Resize",
+        "Softmax",
+        "match_nhwc__AveragePool",
+        "match_nhwc__MaxPool",
+    )
+)
+#: Functions that take a polynomial, not an instruction.
+_FUNCTIONS = frozenset(
+    ("Div", "Elu", "Exp", "Gelu", "Log", "Mish", "Pow", "Reciprocal", "Sigmoid", "Softplus", "Sqrt", "Tanh")
+)
+
+
+def work(workload: Workload) -> dict[str, float]:
+    """How often each figure of the model counts in a region: names as in ``figures.py``."""
+    counts = dict.fromkeys(FIGURE_NAMES, 0.0)
+    for name, count in workload.geometry:
+        kind, _, op = name.partition("_")
+        passes = op in _PASSES or op.startswith("Reduce")
+        if kind == "nodes" and (op in _PRODUCTS or passes):
+            counts["primitive_ns"] += count
+        elif kind == "elements" and op and op not in _VIEWS:
+            counts["pass_element_ns" if passes else _element_figure(op)] += count
+    border = sum(
+        prod(axis.size for axis in operand.axes) * operand.element_bits // 8
+        for operand in workload.operands
+        if operand.role != "constant"
+    )
+    return {**counts, "region_ns": 1.0, "mac_ns": workload.macs, "border_byte_ns": border}
+
+
+def _element_figure(op: str) -> str:
+    if op in _PRODUCTS:
+        return "product_element_ns"
+    return "function_element_ns" if op in _FUNCTIONS else "element_ns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +81,15 @@ class RegionCost:
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
         """Nanoseconds of a run. Regions are not cut: a tile is the whole, smaller ones scale in proportion."""
-        counts = workload.parameters
-        elements = sum(count for name, count in counts.items() if name.startswith("elements_"))
-        total = VALUES["mac_ns"] * workload.macs + VALUES["element_ns"] * elements
-        total += VALUES["primitive_ns"] * counts.get("nodes", 1)
+        total = sum(VALUES[name] * count for name, count in work(workload).items() if name != "region_ns")
         dim = workload.dims[0]
         share = np.asarray(tile[dim.name], dtype=np.float64) / dim.size
         cycles: Cycles = np.ceil(total * share).astype(np.int64)
         return cycles
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
-        """The call, and the time until the library's loop runs."""
-        return np.full(np.shape(tile[workload.dims[0].name]), int(VALUES["region_ns"]), dtype=np.int64)
+        """The call, and binding the region's ends."""
+        return np.full(np.shape(tile[workload.dims[0].name]), int(np.ceil(VALUES["region_ns"])), dtype=np.int64)
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """Nothing is copied between memories."""

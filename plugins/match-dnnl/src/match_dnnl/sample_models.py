@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     import onnx
 
 
-class _Writer:
+class Writer:
     """Nodes with seeded weights."""
 
     def __init__(self) -> None:
@@ -44,13 +45,15 @@ class _Writer:
         self._constants.append(numpy_helper.from_array(np.asarray(values, np.int64), name))
         return name
 
-    def model(self, name: str, source: tuple[int, ...], result: tuple[int, ...], last: str) -> onnx.ModelProto:
-        """The network with input ``x``."""
+    def model(
+        self, name: str, sources: Mapping[str, tuple[int, ...]], result: tuple[int, ...], last: str
+    ) -> onnx.ModelProto:
+        """The network with these inputs and one output."""
         import onnx
         from onnx import TensorProto, helper
 
-        ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", source), (last, result))]
-        graph = helper.make_graph(self._nodes, name, ends[:1], ends[1:], self._constants)
+        ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (*sources.items(), (last, result))]
+        graph = helper.make_graph(self._nodes, name, ends[:-1], ends[-1:], self._constants)
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
         onnx.checker.check_model(made, full_check=True)
         return made
@@ -58,7 +61,7 @@ class _Writer:
 
 def _image() -> onnx.ModelProto:
     """Convolutions, plain, depthwise and grouped, with a residual addition, pooling and a dense layer."""
-    w = _Writer()
+    w = Writer()
     first = w.node("Relu", [w.node("Conv", ["x", w.weights(24, 3, 3, 3), w.weights(24)], pads=[1] * 4)])
     depth = w.node("Conv", [first, w.weights(24, 1, 3, 3), w.weights(24)], pads=[1] * 4, group=24)
     clipped = w.node("HardSwish", [depth])
@@ -67,12 +70,12 @@ def _image() -> onnx.ModelProto:
     pooled = w.node("MaxPool", [added], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     mean = w.node("Flatten", [w.node("GlobalAveragePool", [pooled])])
     last = w.node("Softmax", [w.node("Gemm", [mean, w.weights(10, 24), w.weights(10)], transB=1)])
-    return w.model("image", (1, 3, 24, 24), (1, 10), last)
+    return w.model("image", {"x": (1, 3, 24, 24)}, (1, 10), last)
 
 
 def _lines() -> onnx.ModelProto:
     """Attention over 16 lines of 32 values; an operator that oneDNN does not have cuts the network in two regions."""
-    w = _Writer()
+    w = Writer()
     wide, size = [16, 4, 8], (32, 32)
     parts = [w.node("MatMul", ["x", w.weights(*size)]) for _ in range(3)]
     shape = w.constant(wide)
@@ -86,7 +89,7 @@ def _lines() -> onnx.ModelProto:
     summed = w.node("CumSum", [normal, w.constant(0)])
     hidden = w.node("Gelu", [w.node("Add", [w.node("MatMul", [summed, w.weights(32, 128)]), w.weights(128)])])
     last = w.node("MatMul", [hidden, w.weights(128, 32)])
-    return w.model("lines", (16, 32), (16, 32), last)
+    return w.model("lines", {"x": (16, 32)}, (16, 32), last)
 
 
 SAMPLES = (SampleModel("image", _image), SampleModel("lines", _lines))

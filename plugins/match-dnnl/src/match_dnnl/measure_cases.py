@@ -1,0 +1,107 @@
+"""What the cost models are fitted to: operators alone and in pairs, in sizes that networks have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from match_dnnl.sample_models import Writer
+
+if TYPE_CHECKING:
+    import onnx
+
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A network of an operator or a few. ``build`` writes nodes and gives the name of the result."""
+
+    name: str
+    inputs: tuple[tuple[str, Sizes], ...]
+    output: Sizes
+    build: Callable[[Writer], str]
+
+    def model(self) -> onnx.ModelProto:
+        """The network, whose result is ``y``."""
+        writer = Writer()
+        made = writer.model(self.name, dict(self.inputs), self.output, self.build(writer))
+        for node in made.graph.node:
+            node.output[:] = ["y" if name == made.graph.output[0].name else name for name in node.output]
+        made.graph.output[0].name = "y"
+        return made
+
+    def counts(self) -> Mapping[str, float]:
+        """What the cost model counts in it."""
+        import onnx
+        import onnx_graphsurgeon as gs
+
+        from match_dnnl.claims import REGION
+        from match_dnnl.cost import work
+
+        graph = gs.import_onnx(onnx.shape_inference.infer_shapes(self.model()))
+        assert REGION.search is not None
+        (match,) = REGION.search(graph)
+        return work(REGION.workload(match))
+
+
+def _conv(name: str, channels: int, outputs: int, side: int, kernel: int, group: int = 1, behind: str = "") -> Case:
+    def build(writer: Writer) -> str:
+        weights = [writer.weights(outputs, channels // group, kernel, kernel), writer.weights(outputs)]
+        result = writer.node("Conv", ["x", *weights], pads=[kernel // 2] * 4, group=group)
+        return writer.node(behind, [result]) if behind else result
+
+    return Case(name, (("x", (1, channels, side, side)),), (1, outputs, side, side), build)
+
+
+def _product(name: str, rows: int, inputs: int, outputs: int) -> Case:
+    def build(writer: Writer) -> str:
+        return writer.node(
+            "Add", [writer.node("MatMul", ["x", writer.weights(inputs, outputs)]), writer.weights(outputs)]
+        )
+
+    return Case(name, (("x", (rows, inputs)),), (rows, outputs), build)
+
+
+def _one(name: str, op: str, source: Sizes, result: Sizes, **attributes: Any) -> Case:
+    return Case(name, (("x", source),), result, lambda writer: writer.node(op, ["x"], **attributes))
+
+
+def _block(writer: Writer) -> str:
+    """Two convolutions with what they started from added."""
+    weights = [[writer.weights(64, 64, 3, 3), writer.weights(64)] for _ in range(2)]
+    first = writer.node("Relu", [writer.node("Conv", ["x", *weights[0]], pads=[1] * 4)])
+    second = writer.node("Conv", [first, *weights[1]], pads=[1] * 4)
+    return writer.node("Relu", [writer.node("Add", [second, "x"])])
+
+
+_IMAGE = (1, 64, 28, 28)
+
+CASES = (
+    _conv("conv_first", 3, 16, 64, 3),
+    _conv("conv_small", 16, 16, 16, 3),
+    _conv("conv_wide", 64, 64, 28, 3, behind="Relu"),
+    _conv("conv_deep", 256, 256, 14, 3),
+    _conv("conv_point", 64, 256, 28, 1, behind="HardSwish"),
+    _conv("conv_depthwise", 64, 64, 28, 3, 64, "Relu"),
+    _conv("conv_groups", 64, 64, 28, 3, 4),
+    Case("residual_block", (("x", _IMAGE),), _IMAGE, _block),
+    _product("product_row", 1, 512, 512),
+    _product("product_rows", 128, 256, 256),
+    _product("product_small", 4, 16, 8),
+    _one("relu", "Relu", _IMAGE, _IMAGE),
+    _one("relu_small", "Relu", (1, 64), (1, 64)),
+    _one("sigmoid", "Sigmoid", _IMAGE, _IMAGE),
+    Case("add", (("x", _IMAGE), ("z", _IMAGE)), _IMAGE, lambda writer: writer.node("Add", ["x", "z"])),
+    _one("max_pool", "MaxPool", _IMAGE, (1, 64, 14, 14), kernel_shape=[2, 2], strides=[2, 2]),
+    _one("mean_all", "AveragePool", _IMAGE, (1, 64, 1, 1), kernel_shape=[28, 28]),
+    _one("softmax", "Softmax", (128, 128), (128, 128), axis=-1),
+    _one("softmax_small", "Softmax", (1, 10), (1, 10), axis=-1),
+    Case(
+        "layer_norm",
+        (("x", (128, 256)),),
+        (128, 256),
+        lambda writer: writer.node("LayerNormalization", ["x", writer.weights(256), writer.weights(256)]),
+    ),
+)
