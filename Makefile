@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana
+PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana plugins/match-dnnl
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 .PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana bench-host bench-riscv wheels clean

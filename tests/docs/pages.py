@@ -22,6 +22,7 @@ READMES = (
     ROOT / "plugins" / "match-carfield" / "README.md",
     ROOT / "plugins" / "match-ita" / "README.md",
     ROOT / "plugins" / "match-diana" / "README.md",
+    ROOT / "plugins" / "match-dnnl" / "README.md",
     ROOT / "examples" / "demo" / "README.md",
 )
 ANYTHING = "..."
