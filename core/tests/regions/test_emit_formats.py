@@ -205,3 +205,25 @@ def test_libraries_are_names(site: Site, tmp_path: Path) -> None:
     site.plugin("engine", plugin("json", libraries=("-Wl,x",)))
     with pytest.raises(PluginError, match="library '-Wl,x' is not a name to put behind -l"):
         compiled(model(tmp_path), site.load())
+
+
+def test_equal_regions_share_their_code(site: Site, tmp_path: Path) -> None:
+    """Two regions that differ in their constants only have one array of code and a table each."""
+    text = """(float[1,8] x) => (float[1,8] z) <float a = {0.5}, float b = {0.25}> {
+        p = Mul (x, a)  q = Relu (p)  r = Sigmoid (q)  s = Mul (r, b)  z = Relu (s) }"""
+    plugins = loaded(site, "json")
+    tables = compiled(model(tmp_path, text), plugins).sources.text("net_regions.c")
+    assert tables.count("_code[") == 1
+    assert tables.count(".code = net_engine_00_code,") == 2
+    assert verify_model(VerifyRequest(model(tmp_path, text), "engine_chip", sanitize=True), plugins).ok
+
+
+def test_names_of_the_model_do_not_reach_the_tables(site: Site, tmp_path: Path) -> None:
+    path = model(tmp_path)
+    proto = onnx.load(str(path))
+    for node in proto.graph.node:
+        node.name = f'*/ #include "{node.op_type}" \n'
+    onnx.save(proto, str(path))
+    plugins = loaded(site, "c")
+    assert "*/ #include" not in compiled(path, plugins).sources.text("net_regions.c")
+    assert verify_model(VerifyRequest(path, "engine_chip"), plugins).ok
