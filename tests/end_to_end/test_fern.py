@@ -170,6 +170,32 @@ def test_the_same_bytes_whatever_the_hash_seed(fern: Installed, tmp_path: Path) 
     assert all((tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes() for name in names)
 
 
+#: A convolution and a sum that the host does faster than it starts an engine, and a larger convolution behind.
+SMALL = """(float[1,1,2,2] x, float[1,4,12,12] z) => (float[1,1,2,2] y, float[1,8,12,12] v) {
+    c = Conv <kernel_shape=[1,1]> (x, w)
+    s = Mul (c, x)
+    y = Add (s, x)
+    v = Conv <kernel_shape=[3,3], pads=[1,1,1,1]> (z, u) }"""
+
+
+@pytest.mark.parametrize(
+    ("options", "units"),
+    [
+        (["--regions", "cheapest"], ["host", "host", "fern_q"]),
+        (["--regions", "largest"], ["fern_q", "fern_c", "fern_q"]),
+        (["--regions", "largest", "--region-min", "nodes=2"], ["host", "fern_c", "host"]),
+        (["--regions", "largest", "--region-min", "macs=1000"], ["host", "host", "fern_q"]),
+    ],
+    ids=lambda value: "-".join(value[1:]),
+)
+def test_regions_that_pay_or_all_of_them(fern: Installed, tmp_path: Path, options: list[str], units: list[str]) -> None:
+    path = net(tmp_path, SMALL, {"w": (1, 1, 1, 1), "u": (8, 4, 3, 3)})
+    found = fern.verified(path, *options)
+    assert found["ok"]
+    by_node = {name.split("_")[0] + name[-1]: node["unit"] for node in found["nodes"] for name in node["onnx_names"]}
+    assert [by_node[name] for name in ("Conv0", "Add2", "Conv3")] == units
+
+
 LOADER = """
 #include <stdio.h>
 #include "fern.h"
