@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ def compile_program(
     runtime = sorted(path for path in RUNTIME.iterdir() if path.suffix in (".h", ".c"))
     for path in runtime:
         shutil.copyfile(path, work / path.name)
-    (work / "harness.c").write_text(_harness(document, twin, host), encoding="utf-8")
+    untimed = {host, *(unit for unit, api in apis.items() if not api.twin.sources)}
+    (work / "harness.c").write_text(_harness(document, twin, untimed), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
     builds = [api.build for api in apis.values() if api.build is not None]
@@ -66,7 +67,9 @@ def _own_folders(work: Path, merged: Merged) -> dict[str, Path]:
     return {name: work / f"own_{unit}" for name, unit in merged.readers.items()}
 
 
-def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
+def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
+    """``untimed``: units without a twin of their own (the host, and engines that run themselves on this machine), whose
+    nodes take the modelled cycles."""
     arenas = [
         {**arena, "expression": twin.arenas.get(arena["memory"], "").replace("{bytes}", f"{arena['size_bytes']}u")}
         for arena in document["arenas"]
@@ -78,7 +81,7 @@ def _harness(document: dict[str, Any], twin: TwinApi, host: str) -> str:
     if (stores or document.get("swap")) and not load:
         raise ValueError(f"{document['name']} uses the store, but the twin of {document['target']} has none")
     host_cycles = [
-        node["predicted_cycles"] if node["unit"] == host and node["emitted"] else 0 for node in document["nodes"]
+        node["predicted_cycles"] if node["unit"] in untimed and node["emitted"] else 0 for node in document["nodes"]
     ]
     areas = [document["swap"]] if document.get("swap") else []
     swaps = [{**area, "expression": load.replace("{bytes}", f"{area['size_bytes']}u")} for area in areas]
