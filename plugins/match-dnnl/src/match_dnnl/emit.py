@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from match_core import PlatformApi, RegionKernel, RuntimeFile, TwinApi, UnitApi
+from match_core import PlatformApi, RegionKernel, RuntimeFile, UnitApi
 
 from match_dnnl.claims import PATTERN
-from match_dnnl.hardware import UNIT
 
 _RUNTIME = (
     "match_dnnl.c",
@@ -39,7 +38,5 @@ def unit_api() -> UnitApi:
         kernels={PATTERN: RegionKernel(compile_region)},
         headers=("match_dnnl.h",),
         runtime=runtime_files(),
-        twin=TwinApi(clocks=("host", UNIT)),
-        clock=UNIT,
         libraries=("dnnl", "cjson"),
     )

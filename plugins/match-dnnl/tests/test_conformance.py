@@ -1,0 +1,20 @@
+"""The package meets the contract (docs/conformance-levels.md)."""
+
+from __future__ import annotations
+
+import pytest
+from dnnl_networks import need_library
+from match_core.testing import ConformanceSuite
+from match_dnnl.conformance import CAPABILITIES
+
+
+@pytest.fixture(autouse=True)
+def library() -> None:
+    """Programs are linked with oneDNN."""
+    need_library()
+
+
+class TestConformance(ConformanceSuite):
+    """One test for each case and target."""
+
+    capabilities = CAPABILITIES
