@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
 from host_harness import Array, Case, expected, make_model
+from match_core.host.kernels.conv import build_conv
 from match_core.host.machine import MACHINES
 
 RNG = np.random.default_rng(23)
@@ -26,6 +28,9 @@ SHAPES = {
     "one input": (1, 1, 1, 40, (13, 10), (10, 4), (2, 2), (1, 1), (4, 1), (4, 1)),
     "kernel wider than the input": (1, 1, 4, 5, (3, 4), (5, 7), (1, 1), (1, 1), (2, 3), (2, 3)),
     "pads wider than the kernel": (1, 1, 2, 4, (3, 5), (2, 2), (1, 1), (1, 1), (4, 4), (4, 4)),
+    "short lines, stride": (2, 1, 3, 8, (9, 37), (3, 3), (2, 2), (1, 1), (0, 1), (1, 1)),
+    "short lines, kernel wider than the input": (1, 1, 2, 9, (3, 4), (5, 7), (1, 1), (1, 1), (2, 3), (2, 3)),
+    "points of few inputs": (1, 1, 8, 16, (5, 9), (1, 1), (1, 1), (1, 1), (0, 0), (0, 0)),
     "one dimension": (1, 1, 6, 11, (30,), (3,), (1,), (1,), (1,), (1,)),
     "three dimensions": (1, 1, 3, 9, (4, 5, 20), (2, 3, 3), (1, 2, 1), (1, 1, 2), (1, 0, 2), (0, 1, 2)),
 }
@@ -118,3 +123,20 @@ def test_equals_the_reference(
         )
     else:
         np.testing.assert_array_equal(outputs["y"], want)
+
+
+def _c_of(name: str, machine: str, fill: int | None = None) -> str:
+    """The kernel of a shape in NHWC."""
+    graph = gs.import_onnx(model(name, "int8", True, fill)[0])
+    return build_conv(tuple(graph.nodes), "f", MACHINES[machine]).code.definition
+
+
+@pytest.mark.parametrize("name", ["short lines, stride", "points of few inputs"])
+def test_short_pieces_of_lines_become_words_for_vectors_only(name: str) -> None:
+    assert "int32_t line[" in _c_of(name, "generic")
+    assert "int32_t line[" not in _c_of(name, "scalar")
+
+
+def test_bytes_are_stored_in_a_loop_of_their_own_for_vectors_only() -> None:
+    assert "= (int8_t)sums[" in _c_of("points", "generic", fill=0)
+    assert "= (int8_t)sums[" not in _c_of("points", "scalar", fill=0)

@@ -88,12 +88,13 @@ class TileWriter:
         for p in range(tile.positions):
             self._statements([self._step(self._sum(p, k), f"x{p}", f"w{k}", wraps) for k in range(tile.outputs)])
 
-    def close(self) -> None:
-        """Leave the sums in the array ``sums``."""
+    def close(self, kept: bool = False) -> None:
+        """Leave the sums in the array ``sums``, where results can be ``kept``."""
         if self.tile.rows:
             return
         rows = [", ".join(self._sum(p, k) for k in range(self.tile.outputs)) for p in range(self.tile.positions)]
-        self.code.line(f"const {self.ctype} sums[{self.tile.positions}][{self.tile.outputs}] = {{")
+        kind = self.ctype if kept else f"const {self.ctype}"
+        self.code.line(f"{kind} sums[{self.tile.positions}][{self.tile.outputs}] = {{")
         self.code.lines([f"    {{{row}}}," for row in rows])
         self.code.line("};")
 

@@ -10,12 +10,14 @@ products in the order of taps, then channels, from the bias on.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
-from match_core.host.graph import elements, shape_of
+from match_core.emit.ctypes import c_type
+from match_core.host.graph import dtype_of, elements, shape_of
 from match_core.host.kernels.blocked import TileWriter, tile_work, tiles
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import affine, inline_code, mostly
+from match_core.host.kernels.code import affine, as_vectors, inline_code, mostly
 from match_core.host.kernels.conv_shape import CONV_OPS, ConvShape, conv_shape, flattened, pad_fill
 from match_core.host.kernels.conv_sums import ConvSums
 from match_core.host.kernels.depthwise import build_depthwise
@@ -36,7 +38,7 @@ __all__ = ["CONV_OPS", "build_conv", "pad_fill"]
 def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
     """The kernel of [Pad] convolution [elementwise operators on its result]."""
     if takes(nodes):
-        return build_depthwise(nodes, function)
+        return build_depthwise(nodes, function, machine)
     conv = conv_shape(nodes)
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
@@ -90,6 +92,8 @@ class _Writer(ConvSums):
             inside = "" if self.gathers else self.inside(x)
             if self.gathers:
                 self.gather_sums(sums)
+            elif self.widens:
+                self.widened(sums, inside)
             elif inside:
                 with code.block(f"if ({mostly(self.uses)}({inside}))"):
                     self.middle(sums)
@@ -99,7 +103,7 @@ class _Writer(ConvSums):
                 self.edge(sums)
             else:
                 self.middle(sums)
-            sums.close()
+            sums.close(kept=self.apart)
             self._finish()
 
     def _lines(self, window: Window) -> None:
@@ -124,35 +128,46 @@ class _Writer(ConvSums):
 
     def _finish(self) -> None:
         """What is fused behind the sums, and the store."""
-        conv, code = self.conv, self.code
-        with code.loops([("p", self.tile.positions), ("k", self.tile.outputs)]) as (p, k):
-            mutable = self.epilogue is not None and arithmetic(self.dtype) != self.dtype
-            value = f"sums[{p or 0}][{k or 0}]"
-            space = [((self.at[window.name], 1),) for window in conv.windows[:-1]]
-            positions = ((self.at[self.line.name], 1), (p, 1))
-            channel = (*self.channel, (k, 1))
-            batch = ((self.at["n"], 1),)
-            coordinates = [batch, *space, positions, channel]
-            if not conv.channels_last:
-                coordinates = [batch, channel, *space, positions]
+        code, tile, group = self.code, self.tile, self.epilogue
+        with code.loop("p", tile.positions) as p:
+            if self.apart:
+                code.lines(as_vectors(self.uses, tile.outputs))
+            with code.loop("k", tile.outputs) as k:
+                value, place = f"sums[{p or 0}][{k or 0}]", self._place(p, k)
+                if group is None:
+                    code.line(f"{place} = {stored(value, self.dtype)};")
+                    return
+                mutable = arithmetic(self.dtype) != self.dtype
+                code.line(f"{'' if mutable else 'const '}{scalar_type(self.dtype)} acc = {value};")
+                known = {self.conv.result.name: rounded_sum(self.dtype, code)}
+                index, target = partial(self._index, p, k), value if self.apart else place
+                code.lines(statements(group, self.uses, index, target, self.first, known, wide=self.apart))
+        if self.apart:
+            with code.loops([("p", tile.positions), ("k", tile.outputs)]):
+                code.line(f"{place} = ({c_type(dtype_of(group.nodes[-1].outputs[0]))}){value};")
 
-            def index(shape: tuple[int, ...]) -> str:
-                seen = conv.seen(shape)
-                terms = [
-                    (name, factor * stride)
-                    for axis, stride, size in zip(coordinates, row_major(seen), seen, strict=True)
-                    for name, factor in axis
-                    if size != 1
-                ]
-                return affine(terms)
+    def _place(self, p: str, k: str) -> str:
+        """The text of a result of the tile."""
+        return f"out0[{self._index(p, k, shape_of(self.conv.result))}]"
 
-            place = f"out0[{index(shape_of(conv.result))}]"
-            if self.epilogue is None:
-                code.line(f"{place} = {stored(value, self.dtype)};")
-                return
-            code.line(f"{'' if mutable else 'const '}{scalar_type(self.dtype)} acc = {value};")
-            known = {conv.result.name: rounded_sum(self.dtype, code)}
-            code.lines(statements(self.epilogue, self.uses, index, place, self.first, known))
+    def _index(self, p: str, k: str, shape: tuple[int, ...]) -> str:
+        """The index of the tile's element ``p``, ``k`` in a tensor of that shape."""
+        conv = self.conv
+        space = [((self.at[window.name], 1),) for window in conv.windows[:-1]]
+        positions = ((self.at[self.line.name], 1), (p, 1))
+        channel = (*self.channel, (k, 1))
+        batch = ((self.at["n"], 1),)
+        coordinates = [batch, *space, positions, channel]
+        if not conv.channels_last:
+            coordinates = [batch, channel, *space, positions]
+        seen = conv.seen(shape)
+        terms = [
+            (name, factor * stride)
+            for axis, stride, size in zip(coordinates, row_major(seen), seen, strict=True)
+            for name, factor in axis
+            if size != 1
+        ]
+        return affine(terms)
 
 
 def _divided(text: str, divisor: int) -> str:

@@ -10,6 +10,7 @@ from match_core.host.graph import dtype_of, elements, input_at, is_constant, sha
 from match_core.host.kernels.code import Code, Uses, literal
 from match_core.host.kernels.conv_shape import ConvShape
 from match_core.host.kernels.elementwise import Body, packed_constants
+from match_core.host.kernels.narrowing import stores_apart
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.packing import packed_across, packed_along
 from match_core.host.kernels.scalar import arithmetic, loaded
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
 #: Bytes that a position reads, at least and at most, where they are brought together on the stack.
 LEAST_GATHERED, GATHERED_BYTES = 16, 256
+#: Weights take at most so many bytes where they are stored as 32-bit numbers; fewer outputs are no vector.
+WIDENED_BYTES, LEAST_WIDENED = 4096, 8
 
 
 class ConvOperands:
     """Collects what one kernel reads. ``along``: the weights of an output lie side by side, else those of a block of
-    outputs; ``gathers``: what a position reads is brought together first; ``flips``: signed values are moved by 128;
-    ``start`` is the text of a sum before its first product, ``outside`` that of a line of padding."""
+    outputs; ``gathers``: what a position reads is brought together first; ``widens``: what a tile reads of a line
+    becomes 32-bit numbers first, as weights are; ``flips``: signed values are moved by 128; ``apart``: results replace
+    their sums first; ``start`` is the text of a sum before its first product, ``outside`` that of a line of padding."""
 
     def __init__(self, conv: ConvShape, epilogue: Body | None, machine: Machine) -> None:
         self.conv, self.epilogue, self.code, self.uses = conv, epilogue, Code(), Uses()
@@ -37,7 +41,9 @@ class ConvOperands:
         self.arguments: list[gs.Tensor] = [conv.source, conv.node.inputs[1]]
         self.extra = self._extra()
         self.line = conv.windows[-1]
-        self.gathers = self._gathers(machine)
+        self.apart = stores_apart(epilogue, self.dtype, machine)
+        self.widens = self._widens(machine)
+        self.gathers = not self.widens and self._gathers(machine)
         product = self._product()
         self.tile = tile_for(product, machine)
         self.along = adds_along(product, machine)
@@ -45,7 +51,7 @@ class ConvOperands:
         self._pack()
         self.start = self._start()
         checked = self.line.leaves or (self.checked and not self.skips)
-        self.outside = self._outside() if checked and not self.gathers else ""
+        self.outside = self._outside() if checked and not (self.gathers or self.widens) else ""
         self.first = len(self.arguments)
         if epilogue:
             self.arguments += [argument.tensor for argument in epilogue.arguments]
@@ -81,7 +87,7 @@ class ConvOperands:
         """Bytes side by side along which sums may be reordered."""
         conv = self.conv
         bytes_only = not conv.floating and is_constant(conv.node.inputs[1]) and not self.extra
-        return (self.gathered if self.gathers else conv.run) if bytes_only else 0
+        return (self.gathered if self.gathers else conv.run) if bytes_only and not self.widens else 0
 
     @property
     def gathered(self) -> int:
@@ -94,6 +100,14 @@ class ConvOperands:
         conv, length = self.conv, self.conv.taps * self.conv.inputs
         bytes_only = not conv.floating and is_constant(conv.node.inputs[1]) and not self.extra
         return bytes_only and machine.vectors and conv.run < DOT_RUN and LEAST_GATHERED <= length <= GATHERED_BYTES
+
+    def _widens(self, machine: Machine) -> bool:
+        """Whether values and weights become 32-bit numbers before they are multiplied: where a tile reads short pieces
+        of lines. The loop over outputs then has one type, and with it whole vectors."""
+        conv, weight = self.conv, self.conv.node.inputs[1]
+        bytes_only = not conv.floating and is_constant(weight) and not self.extra and machine.vectors
+        small = 4 * elements(shape_of(weight)) <= WIDENED_BYTES and conv.outputs >= LEAST_WIDENED
+        return bytes_only and small and conv.merges_taps and conv.run < DOT_RUN
 
     def _product(self) -> Product:
         conv, line = self.conv, self.line
@@ -133,6 +147,8 @@ class ConvOperands:
             self.tap_steps = tuple(steps)
         else:
             self.constants[1] = packed_across(values_of(weight), conv.groups, block)
+            if self.widens:
+                self.constants[1], self.weight_type = self.constants[1].astype(np.int32), np.dtype(np.int32)
             *steps, self.input_step, self.output_step = row_major((*kernel, conv.inputs, block))
             self.tap_steps = tuple(steps)
 

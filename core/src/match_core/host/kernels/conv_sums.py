@@ -98,12 +98,7 @@ class ConvSums(ConvOperands):
         ctype = c_type(self.source_type)
         with ExitStack() as stack:
             taps = self._outer_taps(stack)
-            outside = []
-            for window, tap in zip(conv.windows[:-1], taps, strict=True):
-                if window.leaves and not self.skips:
-                    place_terms = ((self.at[window.name], window.stride), (tap, window.dilation))
-                    code.line(f"const int32_t i{window.name} = {affine(place_terms, -window.before)};")
-                    outside.append(window.outside)
+            outside = self._lines_outside(taps)
             k = stack.enter_context(code.loop(f"k{line.name}", line.kernel))
             weights = [*self.weights, *zip([*taps, k], self.tap_steps, strict=True)]
             code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
@@ -124,6 +119,51 @@ class ConvSums(ConvOperands):
                 numbers = range(self.tile.positions)
                 index = [f"{i or 0} * step[{number}]" if self.stepped else i or "0" for number in numbers]
                 self._products(sums, i, [f"from[{number}][{index[number]}]" for number in numbers])
+
+    def widened(self, sums: TileWriter, inside: str | None) -> None:
+        """Add the products of a tile, line by line: what it reads of a line becomes 32-bit numbers first. ``inside`` is
+        the condition that no tap lies outside of the input."""
+        conv, line, code = self.conv, self.line, self.code
+        step = line.stride * conv.inputs
+        length = (self.tile.positions - 1) * step + conv.run
+        with ExitStack() as stack:
+            taps = self._outer_taps(stack)
+            self._widened_line(taps, length, inside)
+            weights = [*self.weights, *zip(taps, self.tap_steps[:-1], strict=True)]
+            code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
+            with code.loop("i", conv.run) as i:
+                values = [f"line[{affine([(i, 1)], p * step)}]" for p in range(self.tile.positions)]
+                sums.add(values, lambda k, n: f"b[{affine([(i, self.input_step), (k, 1)], n)}]")
+
+    def _widened_line(self, taps: list[str], length: int, inside: str | None) -> None:
+        """Declare ``line``: so many values of a line as 32-bit numbers, padding included."""
+        line, code = self.line, self.code
+        outer, offset = self._outer_place(taps)
+        start = [(self.at[line.name], line.stride * self.conv.inputs)]
+        before = line.before * self.conv.inputs
+        outside = self._lines_outside(taps)
+        code.line(f"int32_t line[{length}];")
+        if inside is not None:
+            head = code.block(f"if ({mostly(self.uses)}({inside}))") if inside else nullcontext()
+            with head, code.loop("j", length) as j:
+                place = affine([*outer, *start, (j, 1)], offset - before)
+                code.line(f"line[{j or 0}] = in0[{place}];")
+        if inside != "":
+            with code.block("else") if inside else nullcontext(), code.loop("j", length) as j:
+                code.line(f"const int32_t at = {affine([*start, (j, 1)], -before)};")
+                outside.append(f"(uint32_t)at >= {line.size * self.conv.inputs}")
+                value = f"in0[{affine([*outer, ('at', 1)], offset)}]"
+                code.line(f"line[{j or 0}] = {' || '.join(outside)} ? {self.fill_text} : {value};")
+
+    def _lines_outside(self, taps: list[str]) -> list[str]:
+        """Declare the coordinates of lines that may lie outside of the input; gives the conditions that they do."""
+        outside = []
+        for window, tap in zip(self.conv.windows[:-1], taps, strict=True):
+            if window.leaves and not self.skips:
+                terms = ((self.at[window.name], window.stride), (tap, window.dilation))
+                self.code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
+                outside.append(window.outside)
+        return outside
 
     def gather(self) -> None:
         """Bring what the position reads together, padding included."""

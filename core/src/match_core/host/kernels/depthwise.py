@@ -15,25 +15,27 @@ import numpy as np
 from match_core.emit.ctypes import c_type
 from match_core.host.graph import dtype_of, elements, input_at, is_constant, shape_of, values_of
 from match_core.host.kernels.built import Built
-from match_core.host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_core.host.kernels.code import Code, Uses, affine, as_vectors, inline_code, literal
 from match_core.host.kernels.depthwise_shape import Depthwise, depthwise_shape, tap_groups
 from match_core.host.kernels.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_core.host.kernels.lanes import BLOCK
+from match_core.host.kernels.narrowing import stores_apart
 from match_core.host.kernels.nest import row_major
 from match_core.host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
 from match_core.host.kernels.work import Work
+from match_core.host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
 
-def build_depthwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
+def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
     """The kernel of [Pad] depthwise convolution [elementwise operators on its result]."""
     conv = depthwise_shape(nodes)
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
-    writer = _Writer(conv, epilogue)
+    writer = _Writer(conv, epilogue, stores_apart(epilogue, conv.dtype, machine))
     writer.write()
     outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
     code = inline_code(
@@ -70,10 +72,10 @@ WHOLE_VECTORS = 32
 
 
 class _Writer:
-    """Writes one kernel and collects what it reads."""
+    """Writes one kernel and collects what it reads. ``apart``: results replace their sums first."""
 
-    def __init__(self, conv: Depthwise, epilogue: Body | None) -> None:
-        self.conv, self.epilogue = conv, epilogue
+    def __init__(self, conv: Depthwise, epilogue: Body | None, apart: bool) -> None:
+        self.conv, self.epilogue, self.apart = conv, epilogue, apart
         self.code, self.uses = Code(), Uses()
         self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
@@ -195,7 +197,7 @@ class _Writer:
         if conv.written and conv.floating:
             with code.block(f"for (int32_t c = 0; c < {conv.channels}; c++)"):
                 self._written_sum()
-                self._finish("acc")
+                self._finish("acc", self._place)
             return
         code.line(f"{scalar_type(conv.dtype)} sum[{conv.block}];")
         self._sums(conv.block)
@@ -218,10 +220,16 @@ class _Writer:
         """What follows the sums of a block, in a loop of its own: types of other widths would make its vectors
         shorter."""
         conv, code = self.conv, self.code
+        name = "sum" if self.pixels == 1 or self.flat else "sums"
+        if self.apart:
+            code.lines(as_vectors(self.uses, count))
         with code.block(f"for (int32_t c = 0; c < {count}; c++)"):
-            name = "sum" if self.pixels == 1 or self.flat else "sums"
             code.line(f"{'' if conv.floating else 'const '}{scalar_type(conv.dtype)} acc = {name}[c];")
-            self._finish("acc")
+            self._finish("acc", f"{name}[c]" if self.apart else self._place)
+        if self.apart and self.epilogue:
+            with code.block(f"for (int32_t c = 0; c < {count}; c++)"):
+                ctype = c_type(dtype_of(self.epilogue.nodes[-1].outputs[0]))
+                code.line(f"{self._place} = ({ctype}){name}[c];")
 
     def _start(self) -> str:
         dtype = self.conv.dtype
@@ -285,27 +293,32 @@ class _Writer:
         with code.block(head):
             code.line(f"sum[c] += {_product(loaded(inside, source), weight)};")
 
-    def _finish(self, acc: str) -> None:
+    def _finish(self, acc: str, target: str) -> None:
         """What is fused behind the sum, and the store."""
         conv, code = self.conv, self.code
-        space = [((self.at[window.name], 1),) for window in conv.windows]
-        coordinates = [((self.at["n"], 1),), *space, self.channel]
-
-        def index(seen: tuple[int, ...]) -> str:
-            terms = [
-                (name, factor * stride)
-                for axis, stride, size in zip(coordinates, row_major(seen), seen, strict=True)
-                for name, factor in axis
-                if size != 1
-            ]
-            return affine(terms)
-
-        place = f"out0[{index(shape_of(conv.result))}]"
         if self.epilogue:
             known = {conv.result.name: rounded_sum(conv.dtype, code)}
-            code.lines(statements(self.epilogue, self.uses, index, place, self.first, known))
+            lines = statements(self.epilogue, self.uses, self._index, target, self.first, known, wide=self.apart)
+            code.lines(lines)
         else:
-            code.line(f"{place} = {stored(acc, conv.dtype)};")
+            code.line(f"{target} = {stored(acc, conv.dtype)};")
+
+    def _index(self, seen: tuple[int, ...]) -> str:
+        """The index of the result's element in a tensor of that shape."""
+        space = [((self.at[window.name], 1),) for window in self.conv.windows]
+        coordinates = [((self.at["n"], 1),), *space, self.channel]
+        terms = [
+            (name, factor * stride)
+            for axis, stride, size in zip(coordinates, row_major(seen), seen, strict=True)
+            for name, factor in axis
+            if size != 1
+        ]
+        return affine(terms)
+
+    @property
+    def _place(self) -> str:
+        """The text of the result's element."""
+        return f"out0[{self._index(shape_of(self.conv.result))}]"
 
 
 def _pixels(conv: Depthwise, epilogue: Body) -> int:

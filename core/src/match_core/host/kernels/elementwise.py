@@ -96,17 +96,19 @@ def statements(
     first: int = 0,
     given: Mapping[str, Value] | None = None,
     in_memory: bool = True,
+    wide: bool = False,
 ) -> tuple[str, ...]:
     """The C statements for one element. Arguments are ``in<first>``, ``in<first + 1>``, ...; the result is assigned
-    to ``target``, a place in memory or else a variable."""
+    to ``target``, a place in memory or else a variable. ``wide``: as an int32_t, where ``narrowing.stores_apart``."""
     writer = _Writer(group, index, first, dict(given or {}))
     lines: list[str] = []
     for number, node in enumerate(group.nodes):
         op = SCALAR_OPS[qualified_op(node)]
         dtype = dtype_of(node.outputs[0])
-        site = Site(node, writer.values(node, op, lines), arithmetic(dtype), uses, writer.array(node))
-        expression = op.render(site)
         last = number == len(group.nodes) - 1
+        result = np.dtype(np.int32) if last and wide else arithmetic(dtype)
+        site = Site(node, writer.values(node, op, lines), result, uses, writer.array(node))
+        expression = op.render(site)
         if last and in_memory:
             lines.append(f"{target} = {stored(expression, dtype)};")
             continue

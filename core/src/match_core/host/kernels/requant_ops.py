@@ -127,6 +127,13 @@ def _wrapping_sum(site: Site, products: list[tuple[Value, Value]], addend: Value
     return f"{name}({factors}, {_number(site, 'int64_t', addend)})"
 
 
+def _clipped(ctype: str) -> str:
+    """The end of a helper: one limit after the other, which compilers turn into a minimum and a maximum."""
+    limited = "least > high ? high : least"
+    end = f"    return {limited};\n" if ctype == "int32_t" else f"    return ({ctype})({limited});\n"
+    return f"    const int32_t least = value < low ? low : value;\n{end}"
+
+
 def _short_shift(site: Site) -> str:
     ctype, name = c_type(site.result), f"host_shift_clip_{suffix(site.result)}"
     return site.uses.helper(
@@ -135,7 +142,7 @@ def _short_shift(site: Site) -> str:
         " * arithmetic (gcc, clang), so it rounds down; the first one, of at most 32 places, need not be. */\n"
         f"static inline {ctype} {name}(int64_t total, int32_t first, int32_t rest, int32_t low, int32_t high)\n{{\n"
         "    const int32_t value = (int32_t)(uint32_t)((uint64_t)total >> first) >> rest;\n"
-        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
+        f"{_clipped(ctype)}}}\n",
     )
 
 
@@ -146,7 +153,7 @@ def _word_shift(site: Site) -> str:
         "/* The shift of a negative total is arithmetic (gcc, clang), so it rounds down. */\n"
         f"static inline {ctype} {name}(int32_t total, int32_t shift, int32_t low, int32_t high)\n{{\n"
         "    const int32_t value = total >> shift;\n"
-        f"    return ({ctype})(value < low ? low : value > high ? high : value);\n}}\n",
+        f"{_clipped(ctype)}}}\n",
     )
 
 
