@@ -271,3 +271,20 @@ def test_the_passes_keep_what_they_promise(fern: Installed, tmp_path: Path) -> N
     del model.graph.input[1:]
     onnx.save(model, path)
     assert fern.run("python", "-c", VERIFIED, str(path)).split() == ["None", "True", "2"]
+
+
+def test_advice_and_reports_tell_of_the_rewritten_region(fern: Installed, tmp_path: Path) -> None:
+    path = str(image(fern))
+    told = json.loads(fern.run("match", "explain", path, "Relu_1", "-t", "fern", "--json"))
+    chosen = [entry for entry in told["considered"] if entry["chosen"]]
+    assert [(entry["unit"], entry["macs"]) for entry in chosen] == [("fern_q", 92_160)]
+    assert {entry["unit"] for entry in told["considered"]} == {"fern_q", "host"}
+    for budget, status in (("cycles=8k", 0), ("cycles=1k", 1)):
+        fern.run("match", "fit", path, "-t", "fern", "--budget", budget, "--quiet", status=status)
+    fern.run("match", "compile", path, "-t", "fern", "-o", str(tmp_path / "out"), "--quiet")
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    (layer,) = [layer for layer in report["layers"] if layer["unit"] == "fern_q"]
+    assert layer["onnx_names"] == ["Conv_0", "Relu_1", "MaxPool_2", "Conv_3"]
+    assert {tuple(rival["onnx_names"]) for rival in layer["alternatives"]} >= {("Relu_1",), ("Conv_3",)}
+    fern.run("match", "report", str(tmp_path / "out"), "--twin", "--quiet")
+    assert "fern_q" in (tmp_path / "out" / "report" / "report.html").read_text("utf-8")
