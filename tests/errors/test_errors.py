@@ -106,6 +106,7 @@ CASES = {
     ),
     "unknown_preset": Case("MATCH-U025", 2, _compile(models.relu, "--preset", "published")),
     "memory_size": Case("MATCH-U026", 2, _compile(models.relu, "--memory", "l1=large")),
+    "region_minimum": Case("MATCH-U036", 2, _compile(models.relu, "--region-min", "nodes=few")),
     "program_name": Case("MATCH-U027", 2, _compile(models.relu, "--name", "8bit")),
     "energy_unknown": Case("MATCH-U028", 2, _compile(models.relu, "--objective", "energy")),
     "needed_pass": Case("MATCH-U031", 2, _compile(models.relu, "--without-pass", "integerise")),

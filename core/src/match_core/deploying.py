@@ -178,6 +178,7 @@ class Deploying:
     ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
         from match_core.mapping.forms import check_forms
         from match_core.planning.overflow import placed
+        from match_core.regions.choice import largest
 
         offered = placed(self.candidates, far, scheduler.soc, self.units) if far else self.candidates
         check_forms(offered, scheduler.soc)
@@ -187,6 +188,9 @@ class Deploying:
             lambda: scheduler.schedule_all(offered),
             lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
         )
+        if self.options.regions == "largest":
+            scheduled, taken = largest(self.model.graph, scheduled)
+            unfit = (*unfit, *taken)
         return scheduled, (*offered.refused, *unfit)
 
     def _mapped(

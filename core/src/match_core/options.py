@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Execution = Literal["auto", "sequential", "concurrent"]
 Parallel = Literal["whole", "tiles", "views", "pipeline"]
+Regions = Literal["cheapest", "largest"]
+#: What a region may be asked to have at least.
+REGION_MEASURES = ("nodes", "macs")
 _SIZE_HELP = "write a whole number of bytes, kB, MB, KiB or MiB, for example --memory l1=8kB"
 
 
@@ -32,7 +35,9 @@ class CompileOptions:
     ``cache``: read and write the schedule cache on disk. ``jobs``: processes that search schedules, None for as many
     as pay. ``execution``: units side by side where that is modelled to be faster ("auto"), one task after another, or
     side by side in any case. ``parallel``: what units side by side may do: whole operators only; shares of operators
-    with copied parts ("tiles", costed only), as views; and begin on parts that are ready.
+    with copied parts ("tiles", costed only), as views; and begin on parts that are ready. ``regions``: what units that
+    take whole regions get: those that pay ("cheapest"), or every legal one ("largest"). ``region_min``: (measure of
+    REGION_MEASURES, number) that a region has at least.
 
     A script that asks for more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
@@ -50,6 +55,8 @@ class CompileOptions:
     jobs: int | None = 1
     execution: Execution = "auto"
     parallel: Parallel = "pipeline"
+    regions: Regions = "cheapest"
+    region_min: tuple[tuple[str, int], ...] = ()
 
     def choices(self) -> dict[str, Any]:
         """These fields by name, without those that a subclass adds."""
@@ -63,6 +70,30 @@ def memory_size(text: str) -> tuple[str, int]:
     if not name.strip() or not equals or not size_bytes:
         raise _memory_error(f"{text!r} is not a name, '=' and a size", (_SIZE_HELP,))
     return name.strip(), size_bytes
+
+
+def region_minima(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """(measure, number) of each ``NAME=N``, by name. UsageError MATCH-U036 where one is not of that form, or a measure
+    is named twice."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if name not in REGION_MEASURES or not equals or not (number.isascii() and number.isdigit()):
+            raise _minimum_error(f"{text!r} is not one of {', '.join(REGION_MEASURES)}, '=' and a whole number")
+        if name in found:
+            raise _minimum_error(f"{name} is given twice, as {found[name]} and as {int(number)}")
+        found[name] = int(number)
+    return tuple(sorted(found.items()))
+
+
+def _minimum_error(why: str) -> UsageError:
+    return UsageError(
+        code="MATCH-U036",
+        what="the least that a region must have cannot be read",
+        where="option --region-min",
+        why=why,
+        help=("write each of them once, for example --region-min nodes=4 --region-min macs=100000",),
+    )
 
 
 def adapted_soc(soc: Soc, preset: str | None, memory: Sequence[tuple[str, int]]) -> Soc:

@@ -130,7 +130,7 @@ def prepare(request: CompileRequest, plugins: Plugins, observer: StageObserver) 
     candidates = stage(
         observer,
         "match",
-        lambda: _match(model, units, plugins, context),
+        lambda: _match(model, units, plugins, context, request),
         lambda found: {"candidates": len(found.legal)},
     )
     return Prepared(request, source, model, soc, units, candidates)
@@ -174,10 +174,17 @@ def _transform(model: Model, context: PassContext, plugins: Plugins, options: Co
     return run_passes(model, kept_passes(passes, options.without_passes, context.soc.name), context)
 
 
-def _match(model: Model, units: tuple[Unit, ...], plugins: Plugins, context: PassContext) -> Candidates:
+def _match(
+    model: Model, units: tuple[Unit, ...], plugins: Plugins, context: PassContext, options: CompileOptions
+) -> Candidates:
     from match_core.patterns.candidates import find_candidates
+    from match_core.regions.choice import with_minimum
 
-    return find_candidates(model.graph, [(unit, plugins.patterns(unit, context)) for unit in units])
+    asked = [
+        (unit, [with_minimum(pattern, options.region_min) for pattern in plugins.patterns(unit, context)])
+        for unit in units
+    ]
+    return find_candidates(model.graph, asked)
 
 
 def _titles(source: Model, model: Model) -> Title:
@@ -210,8 +217,12 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
 
 
 def chosen_options(request: CompileRequest, preset: str) -> dict[str, object]:
-    """What the user chose, as manifest and report state it."""
+    """What the user chose, as manifest and report state it; of regions where it is not the default."""
+    regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
+    if request.region_min:
+        regions["region_min"] = dict(sorted(request.region_min))
     return {
+        **regions,
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

@@ -14,6 +14,9 @@ from match_core.cli.options import (
     PresetOption,
     QuantizedIoOption,
     QuietOption,
+    RegionMinOption,
+    Regions,
+    RegionsOption,
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
@@ -37,6 +40,8 @@ def check_command(
     precision: PrecisionOption = Precision.EXACT,
     preset: PresetOption = None,
     memory: MemoryOption = None,
+    regions: RegionsOption = Regions.CHEAPEST,
+    region_min: RegionMinOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -54,7 +59,18 @@ def check_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                **compile_choices(only_unit, without_unit, without_pass, quantized_io, precision, preset, memory, True),
+                **compile_choices(
+                    only_unit,
+                    without_unit,
+                    without_pass,
+                    quantized_io,
+                    precision,
+                    preset,
+                    memory,
+                    True,
+                    regions,
+                    region_min,
+                ),
             )
             found = check_model(request, plugins, terminal)
         document = _document(found)

@@ -17,6 +17,9 @@ from match_core.cli.options import (
     PresetOption,
     QuantizedIoOption,
     QuietOption,
+    RegionMinOption,
+    Regions,
+    RegionsOption,
     TargetOption,
     WithoutPassOption,
     WithoutUnitOption,
@@ -43,6 +46,8 @@ def explain_command(
     precision: PrecisionOption = Precision.EXACT,
     preset: PresetOption = None,
     memory: MemoryOption = None,
+    regions: RegionsOption = Regions.CHEAPEST,
+    region_min: RegionMinOption = None,
     apply: Annotated[
         Path | None,
         typer.Option(
@@ -70,7 +75,18 @@ def explain_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                **compile_choices(only_unit, without_unit, without_pass, quantized_io, precision, preset, memory, True),
+                **compile_choices(
+                    only_unit,
+                    without_unit,
+                    without_pass,
+                    quantized_io,
+                    precision,
+                    preset,
+                    memory,
+                    True,
+                    regions,
+                    region_min,
+                ),
             )
             found = explain_node(request, node, plugins, terminal, flips=not no_flip)
             if apply is not None and found.flips is not None and found.flips.flip is not None:

@@ -15,6 +15,9 @@ from match_core.cli.options import (
     PresetOption,
     QuantizedIoOption,
     QuietOption,
+    RegionMinOption,
+    Regions,
+    RegionsOption,
     SequentialOption,
     TargetOption,
     WithoutPassOption,
@@ -47,6 +50,8 @@ def fit_command(
     precision: PrecisionOption = Precision.EXACT,
     preset: PresetOption = None,
     sequential: SequentialOption = False,
+    regions: RegionsOption = Regions.CHEAPEST,
+    region_min: RegionMinOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -67,7 +72,16 @@ def fit_command(
                 model=model,
                 target=target,
                 **compile_choices(
-                    only_unit, without_unit, without_pass, quantized_io, precision, preset, None, sequential
+                    only_unit,
+                    without_unit,
+                    without_pass,
+                    quantized_io,
+                    precision,
+                    preset,
+                    None,
+                    sequential,
+                    regions,
+                    region_min,
                 ),
             )
             soc = adapted_soc(plugins.soc(target), preset, ())

@@ -120,6 +120,28 @@ ParallelOption = Annotated[
         "pipeline: also begin on the parts of a tensor that are ready.",
     ),
 ]
+
+
+class Regions(str, Enum):
+    """Values of ``--regions``; the names are those of match_core.options.Regions."""
+
+    CHEAPEST = "cheapest"
+    LARGEST = "largest"
+
+
+RegionsOption = Annotated[
+    Regions,
+    typer.Option(
+        "--regions",
+        help="What units that take parts of the graph get: cheapest: what costs least; largest: every legal region.",
+    ),
+]
+RegionMinOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--region-min", metavar="NAME=N", help="The least nodes or macs of such a region; may be given for each."
+    ),
+]
 SanitizeOption = Annotated[
     bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour checks (slower).")
 ]
@@ -136,10 +158,12 @@ def compile_choices(
     preset: str | None,
     memory: list[str] | None = None,
     sequential: bool = False,
+    regions: Regions = Regions.CHEAPEST,
+    region_min: list[str] | None = None,
 ) -> dict[str, Any]:
     """What several verbs let the user choose, as arguments of ``CompileOptions``. UsageError MATCH-U026 for a memory
-    that cannot be read."""
-    from match_core.options import memory_size
+    that cannot be read, MATCH-U036 for a minimum of regions."""
+    from match_core.options import memory_size, region_minima
 
     return {
         "only_units": tuple(only_unit or ()),
@@ -150,4 +174,6 @@ def compile_choices(
         "preset": preset,
         "memory": tuple(memory_size(text) for text in memory or ()),
         "execution": "sequential" if sequential else "auto",
+        "regions": regions.value,
+        "region_min": region_minima(region_min or ()),
     }

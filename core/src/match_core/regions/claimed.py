@@ -82,7 +82,7 @@ def claim_constraints(claims: RegionClaims) -> tuple[Constraint, ...]:
         if most is not None:
             found.append(_at_most(claimed, what, most, count))
     if claims.worth is not None:
-        found.append(Constraint("worth", claims.worth_rule, _of_regions(claimed, claims.worth)))
+        found.append(Constraint("worth", claims.worth_rule, of_regions(claimed, claims.worth)))
     return tuple(found)
 
 
@@ -100,7 +100,9 @@ def _node_check(claimed: Claimed, parts: list[tuple[NodeRule, tuple[str, ...]]])
     return check
 
 
-def _of_regions(claimed: Claimed, check: Callable[[Region], str | None]) -> Callable[[Match], str | None]:
+def of_regions(claimed: Claimed, check: Callable[[Region], str | None]) -> Callable[[Match], str | None]:
+    """A check of regions as one of matches; it holds for nodes that no region may have, which others refuse."""
+
     def checked(match: Match) -> str | None:
         if not all(claimed.takes(node) for node in match.nodes):
             return None
@@ -115,4 +117,4 @@ def _at_most(claimed: Claimed, what: str, most: int, count: Callable[[Region], i
         return None if found <= most else f"{found} {what}"
 
     name = what.replace(" ", "_") + "_max"
-    return Constraint(name, f"a region has at most {most} {what}", _of_regions(claimed, check))
+    return Constraint(name, f"a region has at most {most} {what}", of_regions(claimed, check))

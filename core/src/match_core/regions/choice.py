@@ -1,0 +1,133 @@
+"""What the user may ask of regions: how large they are at least, and that every legal one is taken.
+
+Without a wish the mapper chooses among regions and everything else by modelled cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from match_core.mapping.order import circle, readers
+from match_core.mapping.result import Assignment, Refusal
+from match_core.patterns.language import Constraint
+from match_core.patterns.topology import Topology
+from match_core.regions.claimed import Claimed, of_regions
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.mapping.order import Group
+    from match_core.patterns.language import Pattern
+    from match_core.regions.region import Region
+
+#: What a minimum may be given for (``match_core.options.REGION_MEASURES``): name, words, how it is counted.
+_MINIMA: dict[str, tuple[str, Callable[[Region], int]]] = {
+    "nodes": ("nodes", lambda region: len(region.nodes)),
+    "macs": ("multiply-accumulates", lambda region: region.macs),
+}
+
+
+def with_minimum(pattern: Pattern, minimum: Sequence[tuple[str, int]]) -> Pattern:
+    """The pattern with the user's minima (``--region-min``) as further constraints, where it is one of regions."""
+    if pattern.claims is None or not minimum:
+        return pattern
+    claimed = Claimed(pattern.claims)
+    added = tuple(_at_least(claimed, name, least) for name, least in minimum)
+    return replace(pattern, constraints=(*pattern.constraints, *added))
+
+
+def _at_least(claimed: Claimed, name: str, least: int) -> Constraint:
+    words, count = _MINIMA[name]
+
+    def check(region: Region) -> str | None:
+        found = count(region)
+        return None if found >= least else f"{found} {words}"
+
+    description = f"a region has at least {least} {words} (--region-min)"
+    return Constraint(f"region_min_{name}", description, of_regions(claimed, check))
+
+
+def largest(graph: gs.Graph, offered: Sequence[Assignment]) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+    """What is left to choose from where every legal region is to be taken (``--regions largest``), and why the rest is
+    not.
+
+    ``offered``: candidates with schedules, so that a region without one takes no node from others. Regions of two
+    patterns or units may overlap or wait for each other in a circle: that with more nodes is taken, then that which was
+    offered first. A region is not taken where some node outside could then run nowhere.
+    """
+    topology = Topology.of(graph)
+    places = _Places(offered, tuple(_group(topology, assignment) for assignment in offered))
+    ranked = sorted(places.regions, key=lambda number: (-len(places.groups[number]), number))
+    left_out: set[int] = set()
+    while True:
+        taken = _taken(ranked, places.groups, left_out, readers(topology))
+        stranding = places.stranding(taken, len(topology.nodes))
+        if stranding is None:
+            return places.split(taken)
+        left_out.add(stranding)
+
+
+def _group(topology: Topology, assignment: Assignment) -> Group:
+    return tuple(sorted(topology.position(node) for node in assignment.candidate.match.nodes))
+
+
+def _taken(
+    ranked: Sequence[int], groups: Sequence[Group], left_out: set[int], read_by: Sequence[tuple[int, ...]]
+) -> tuple[int, ...]:
+    """Regions that neither overlap nor wait for each other in a circle, the first ones of the ranking."""
+    taken: list[int] = []
+    inside: set[int] = set()
+    for number in ranked:
+        if number in left_out or not inside.isdisjoint(groups[number]):
+            continue
+        chosen = [groups[other] for other in (*taken, number)]
+        alone = [(place,) for place in range(len(read_by)) if place not in inside and place not in groups[number]]
+        if not circle([*chosen, *alone], read_by):
+            taken.append(number)
+            inside.update(groups[number])
+    return tuple(taken)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """What is offered, and the positions of the nodes of each."""
+
+    offered: Sequence[Assignment]
+    groups: tuple[Group, ...]
+
+    @property
+    def regions(self) -> tuple[int, ...]:
+        """Numbers of the regions of graph-level plug-ins."""
+        return tuple(number for number, a in enumerate(self.offered) if a.candidate.pattern.claims is not None)
+
+    def _homes(self, taken: Sequence[int]) -> dict[int, int]:
+        return {place: number for number in taken for place in self.groups[number]}
+
+    def stranding(self, taken: Sequence[int], count: int) -> int | None:
+        """The smallest taken region that takes from a node outside its last way to run; None if there is none."""
+        homes = self._homes(taken)
+        able = {place for g in self.groups if homes.keys().isdisjoint(g) for place in g} | homes.keys()
+        stranded = {place for place in range(count) if place not in able}
+        guilty = {homes[p] for g in self.groups if not stranded.isdisjoint(g) for p in g if p in homes}
+        return min(guilty, key=lambda number: (len(self.groups[number]), -number), default=None)
+
+    def split(self, taken: Sequence[int]) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+        """The taken regions and what touches none of them; refusals of the rest."""
+        homes = self._homes(taken)
+        kept, refused = [], []
+        for number, assignment in enumerate(self.offered):
+            lost = sorted({homes[place] for place in self.groups[number] if place in homes})
+            if number in taken or not lost:
+                kept.append(assignment)
+            else:
+                refused.append(_refusal(assignment, self.offered[lost[0]]))
+        return tuple(kept), tuple(refused)
+
+
+def _refusal(assignment: Assignment, region: Assignment) -> Refusal:
+    candidate, taker = assignment.candidate, region.candidate
+    rule = "every legal region is taken, the largest first (--regions largest)"
+    value = f"{taker.unit} takes a region of {len(taker.match.nodes)} nodes here"
+    return Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, rule, value)
