@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import onnx
 import onnx.parser
 import pytest
-from match_core.errors import InfeasibleError, PluginError
+from match_core.errors import InfeasibleError, PluginError, ToolError
 from match_core.mapping.partition import partition
 from match_core.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
@@ -227,3 +227,15 @@ def test_names_of_the_model_do_not_reach_the_tables(site: Site, tmp_path: Path) 
     plugins = loaded(site, "c")
     assert "*/ #include" not in compiled(path, plugins).sources.text("net_regions.c")
     assert verify_model(VerifyRequest(path, "engine_chip"), plugins).ok
+
+
+@pytest.mark.parametrize(("header", "code"), [("nobodys/engine.h", "MATCH-T005"), ("match_nobodys.h", "MATCH-T002")])
+def test_a_header_that_is_not_there(site: Site, tmp_path: Path, header: str, code: str) -> None:
+    """Of a unit with libraries it is one of theirs that is not installed, unless its name is one of a program's."""
+    text = plugin("json", libraries=("m",)).replace('#include "engine.h"\n#include <stdlib.h>', f"#include <{header}>")
+    site.plugin("engine", text)
+    with pytest.raises(ToolError) as caught:
+        verify_model(VerifyRequest(model(tmp_path), "engine_chip"), site.load())
+    assert caught.value.code == code
+    assert header in caught.value.why
+    assert code != "MATCH-T005" or caught.value.where == "library m, unit engine"

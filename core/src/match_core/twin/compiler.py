@@ -189,7 +189,7 @@ def _missing(output: str, libraries: Mapping[str, str]) -> ToolError | None:
     library, header = _NO_LIBRARY.search(output), _NO_HEADER.search(output)
     if library is not None and library[1] in libraries:
         names, why = [library[1]], f"the linker does not find lib{library[1]}"
-    elif header is not None:
+    elif header is not None and not header[1].startswith("match_"):  # those ship with programs
         names, why = list(libraries), f"the compiler does not find the header {header[1]}"
     else:
         return None
