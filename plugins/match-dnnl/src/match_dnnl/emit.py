@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from match_core import PlatformApi, RegionKernel, RuntimeFile, UnitApi
 
 from match_dnnl.claims import PATTERN
+from match_dnnl.hardware import DIRECT
 
 _RUNTIME = (
     "match_dnnl.c",
@@ -28,14 +30,14 @@ def runtime_files() -> tuple[RuntimeFile, ...]:
     return tuple(RuntimeFile(name, (directory / name).read_text("utf-8")) for name in _RUNTIME)
 
 
-def unit_api() -> UnitApi:
+def unit_api(preset: str) -> UnitApi:
     """The same C runs in programs and on the twin: oneDNN is the engine itself, not a model of it."""
     from match_dnnl.lower import compile_region
 
     return UnitApi(
         platform=PlatformApi(),
         memory=None,
-        kernels={PATTERN: RegionKernel(compile_region)},
+        kernels={PATTERN: RegionKernel(partial(compile_region, winograd=preset != DIRECT))},
         headers=("match_dnnl.h",),
         runtime=runtime_files(),
         libraries=("dnnl", "cjson"),

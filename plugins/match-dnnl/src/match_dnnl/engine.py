@@ -36,9 +36,11 @@ class Post:
 
 @dataclass
 class Engine:
-    """Grows node by node. Tensors of the model are looked up with ``of``; all else is the engine's."""
+    """Grows node by node. Tensors of the model are looked up with ``of``; all else is its own. ``winograd``: whether
+    convolutions may be computed through Winograd's transformation."""
 
     region: Region
+    winograd: bool = True
     nodes: list[gs.Node] = field(default_factory=list)
     _tensors: dict[str, gs.Tensor] = field(default_factory=dict)
     _count: int = 0

@@ -7,6 +7,8 @@ from match_core import Hardware, Memory, Soc, Unit
 from match_dnnl.figures import FIGURES, HOST_FIGURES
 
 UNIT = "dnnl"
+#: The preset without Winograd's transformation: convolutions sum the products of their definition.
+DIRECT = "direct"
 #: Addresses in emitted C and element indices are 32-bit, so more memory than this is of no use.
 _LARGEST_BYTES = 1 << 31
 
@@ -29,8 +31,9 @@ SOC = Soc(
     ),
     links=(),
     home="ram",
-    presets=("avx512", "generic", "scalar"),
-    preset="avx512",
+    presets=("winograd", DIRECT),
+    preset="winograd",
+    host_machine="avx512",
     notes=("cycles are modelled nanoseconds of one thread, fitted on the machine that the package's README names",),
 )
 HARDWARE = Hardware(units=(DNNL,), socs=(SOC,))

@@ -44,9 +44,9 @@ _OPERATORS: dict[str, Lower] = {
 }
 
 
-def compile_region(request: RegionRequest) -> RegionCode:
+def compile_region(request: RegionRequest, winograd: bool = True) -> RegionCode:
     """The code of a region whose nodes all fulfil the rules."""
-    engine = Engine(request.region)
+    engine = Engine(request.region, winograd)
     for chain in chains_of(request.region):
         posts = posts_of(chain.node)
         lower = lower_dense.elementwise if posts is not None else _OPERATORS[qualified_op(chain.node)]

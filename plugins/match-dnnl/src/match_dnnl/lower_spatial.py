@@ -28,7 +28,16 @@ def convolution(engine: Engine, chain: Chain) -> None:
     bias = _bias(engine, chain, sizes[0])
     output = engine.of(chain.output)
     posts = chain_posts(engine, chain, shape(chain.output))
-    engine.emit("convolution", [source, weights, bias], output, posts, last=int(last), **window)
+    name = "winograd" if engine.winograd and _suits_winograd(sizes, groups, window) else "direct"
+    engine.emit(
+        "convolution",
+        [source, weights, bias],
+        output,
+        posts,
+        last=int(last),
+        algorithm=f"convolution_{name}",
+        **window,
+    )
 
 
 def deconvolution(engine: Engine, chain: Chain) -> None:
@@ -107,6 +116,11 @@ def batch_normalization(engine: Engine, chain: Chain) -> None:
     inputs = [engine.of(tensor) for tensor in chain.node.inputs[:5]]
     epsilon = float(chain.node.attrs.get("epsilon", 1e-5))
     engine.emit("batch_normalization", inputs, engine.of(chain.output), epsilon=epsilon)
+
+
+def _suits_winograd(weights: tuple[int, ...], groups: int, window: dict[str, list[int]]) -> bool:
+    """3x3 taps side by side, every position: oneDNN looks at the sizes itself."""
+    return weights[2:] == (3, 3) and groups == 1 and window["strides"] == [1, 1] and window["dilations"] == [0, 0]
 
 
 def _unpadded(engine: Engine, node: gs.Node) -> tuple[gs.Tensor, dict[str, list[int]]]:

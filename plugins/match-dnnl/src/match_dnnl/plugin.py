@@ -53,4 +53,4 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
         return None
     from match_dnnl.emit import unit_api
 
-    return unit_api()
+    return unit_api(soc.preset)

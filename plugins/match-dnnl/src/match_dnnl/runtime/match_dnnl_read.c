@@ -15,6 +15,8 @@ static const struct {
     {"avg_exclude_padding", dnnl_pooling_avg_exclude_padding},
     {"avg_include_padding", dnnl_pooling_avg_include_padding},
     {"clip", dnnl_eltwise_clip},
+    {"convolution_direct", dnnl_convolution_direct},
+    {"convolution_winograd", dnnl_convolution_winograd},
     {"div", dnnl_binary_div},
     {"elu", dnnl_eltwise_elu},
     {"exp", dnnl_eltwise_exp},
@@ -75,31 +77,60 @@ static int member(const cJSON *object, const char *name, double high, dnnl_dim_t
     return whole(cJSON_GetObjectItemCaseSensitive(object, name), 0, high, value);
 }
 
+/* Where the program says of a tensor at the border what the code says of it; NULL for inner ones. */
+static const match_region_tensor_t *table(const match_region_t *region, match_dnnl_place_t place, uint32_t *count)
+{
+    *count = UINT32_MAX;
+    if (place == MATCH_DNNL_INNER) return NULL;
+    *count = place == MATCH_DNNL_INPUT    ? region->inputs_count
+             : place == MATCH_DNNL_OUTPUT ? region->outputs_count
+                                          : region->constants_count;
+    return place == MATCH_DNNL_INPUT    ? region->inputs
+           : place == MATCH_DNNL_OUTPUT ? region->outputs
+                                        : region->constants;
+}
+
+/* Whether the program's tensor has the type and the sizes that the code says. */
+static int agrees(const match_region_tensor_t *entry, const match_dnnl_tensor_t *tensor)
+{
+    if (entry->type != 1 || entry->rank != (uint32_t)tensor->rank) return 0;
+    for (int axis = 0; axis < tensor->rank; axis++) {
+        if (entry->dims[axis] != (uint32_t)tensor->dims[axis]) return 0;
+    }
+    return 1;
+}
+
+static int read_kind(const char *kind, match_dnnl_place_t *place)
+{
+    static const char *const names[] = {"input", "output", "constant", "inner"};
+    static const match_dnnl_place_t places[] = {MATCH_DNNL_INPUT, MATCH_DNNL_OUTPUT, MATCH_DNNL_CONSTANT,
+                                                MATCH_DNNL_INNER};
+    for (size_t i = 0; kind != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(kind, names[i]) == 0) {
+            *place = places[i];
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* A tensor with its place; a scalar is a tensor of one axis. Elements are float32, type 1 of ONNX. */
 static int read_tensor(const match_dnnl_build_t *build, const cJSON *object, match_dnnl_tensor_t *tensor)
 {
     const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "kind"));
     const cJSON *shape = cJSON_GetObjectItemCaseSensitive(object, "shape"), *size = NULL;
-    dnnl_dim_t index = 0, type = 0, counts = UINT32_MAX;
-    if (kind == NULL || !cJSON_IsArray(shape) || cJSON_GetArraySize(shape) > DNNL_MAX_NDIMS) return 1;
+    dnnl_dim_t index = 0, type = 0;
+    uint32_t count = 0;
+    MATCH_DNNL_TRY(read_kind(kind, &tensor->place));
+    const match_region_tensor_t *entries = table(build->region, tensor->place, &count);
+    if (!cJSON_IsArray(shape) || cJSON_GetArraySize(shape) > DNNL_MAX_NDIMS) return 1;
     MATCH_DNNL_TRY(member(object, "index", UINT32_MAX, &index));
     MATCH_DNNL_TRY(member(object, "type", 1, &type));
-    if (strcmp(kind, "input") == 0) {
-        tensor->place = MATCH_DNNL_INPUT;
-        counts = build->region->inputs_count;
-    } else if (strcmp(kind, "output") == 0) {
-        tensor->place = MATCH_DNNL_OUTPUT;
-        counts = build->region->outputs_count;
-    } else if (strcmp(kind, "constant") == 0) {
-        tensor->place = MATCH_DNNL_CONSTANT;
-        counts = build->region->constants_count;
-    } else {
-        tensor->place = MATCH_DNNL_INNER;
-    }
-    if (type != 1 || index >= counts) return 1;
+    if (type != 1 || index >= count) return 1;
     tensor->index = (uint32_t)index;
     tensor->rank = 0;
     cJSON_ArrayForEach(size, shape) MATCH_DNNL_TRY(whole(size, 1, INT32_MAX, &tensor->dims[tensor->rank++]));
+    if (entries != NULL && !agrees(&entries[index], tensor)) return 1;
     if (tensor->rank == 0) tensor->dims[tensor->rank++] = 1;
     return match_dnnl_plain(tensor, &tensor->layout);
 }

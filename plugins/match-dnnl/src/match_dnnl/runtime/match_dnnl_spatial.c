@@ -39,18 +39,27 @@ static int read_convolution(const match_dnnl_build_t *build, const match_dnnl_no
 
 static const int convolution_arguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS};
 
+/* Winograd's transformation where the code allows it and oneDNN has it for these sizes, else the sums themselves. */
 static int describe_convolution(const match_dnnl_build_t *build, const match_dnnl_node_t *node,
                                 const dnnl_memory_desc_t *layouts, const_dnnl_primitive_attr_t attributes,
                                 dnnl_primitive_desc_t *description)
 {
     convolution_t c;
     dnnl_convolution_desc_t operation;
+    dnnl_alg_kind_t algorithm = dnnl_alg_kind_undef;
     (void)layouts;
     MATCH_DNNL_TRY(read_convolution(build, node, &c));
-    MATCH_DNNL_TRY(dnnl_dilated_convolution_forward_desc_init(
-        &operation, dnnl_forward_inference, dnnl_convolution_direct, &c.source, &c.weights, c.maybe_bias, &c.result,
-        c.window.strides, c.window.dilations, c.window.before, c.window.after));
-    return (int)dnnl_primitive_desc_create(description, &operation, attributes, build->engine->engine, NULL);
+    MATCH_DNNL_TRY(match_dnnl_read_algorithm(node, &algorithm));
+    for (;; algorithm = dnnl_convolution_direct) {
+        const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
+            &operation, dnnl_forward_inference, algorithm, &c.source, &c.weights, c.maybe_bias, &c.result,
+            c.window.strides, c.window.dilations, c.window.before, c.window.after);
+        int failed = status != dnnl_success;
+        failed = failed
+                 || dnnl_primitive_desc_create(description, &operation, attributes, build->engine->engine, NULL)
+                        != dnnl_success;
+        if (!failed || algorithm != dnnl_convolution_winograd) return failed;
+    }
 }
 
 int match_dnnl_convolution(match_dnnl_build_t *build, const match_dnnl_node_t *node)
