@@ -157,8 +157,10 @@ class Code:
 
 @dataclass
 class Uses:
-    """What a body needs from outside: helper functions by name, headers, and headers that ship with the program."""
+    """What a body needs from outside: helper functions by name, headers, and headers that ship with the program.
+    ``vectors``: whether its loops are written to become vector instructions."""
 
+    vectors: bool = False
     helpers: dict[str, str] = field(default_factory=dict)
     includes: dict[str, None] = field(default_factory=lambda: {"stdint.h": None})
     headers: dict[str, RuntimeFile] = field(default_factory=dict)

@@ -34,7 +34,7 @@ class ConvOperands:
     their sums first; ``start`` is the text of a sum before its first product, ``outside`` that of a line of padding."""
 
     def __init__(self, conv: ConvShape, epilogue: Body | None, machine: Machine) -> None:
-        self.conv, self.epilogue, self.code, self.uses = conv, epilogue, Code(), Uses()
+        self.conv, self.epilogue, self.code, self.uses = conv, epilogue, Code(), Uses(machine.vectors)
         self.dtype, self.source_type = dtype_of(conv.result), dtype_of(conv.source)
         self.weight_type = dtype_of(conv.node.inputs[1])
         self.constants: dict[int, NDArray[np.generic]] = {}

@@ -55,7 +55,7 @@ class _Writer:
     """Writes one kernel and collects what it reads."""
 
     def __init__(self, product: DenseShape, epilogue: Body | None, machine: Machine) -> None:
-        self.product, self.epilogue, self.code, self.uses = product, epilogue, Code(), Uses()
+        self.product, self.epilogue, self.code, self.uses = product, epilogue, Code(), Uses(machine.vectors)
         self.node, self.dtype = product.node, dtype_of(product.result)
         self.a_type, self.b_type = dtype_of(self.node.inputs[0]), dtype_of(self.node.inputs[1])
         self.constants: dict[int, NDArray[np.generic]] = {}

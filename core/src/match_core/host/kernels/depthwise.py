@@ -35,7 +35,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
     conv = depthwise_shape(nodes)
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
-    writer = _Writer(conv, epilogue, stores_apart(epilogue, conv.dtype, machine))
+    writer = _Writer(conv, epilogue, machine)
     writer.write()
     outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
     code = inline_code(
@@ -74,9 +74,9 @@ WHOLE_VECTORS = 32
 class _Writer:
     """Writes one kernel and collects what it reads. ``apart``: results replace their sums first."""
 
-    def __init__(self, conv: Depthwise, epilogue: Body | None, apart: bool) -> None:
-        self.conv, self.epilogue, self.apart = conv, epilogue, apart
-        self.code, self.uses = Code(), Uses()
+    def __init__(self, conv: Depthwise, epilogue: Body | None, machine: Machine) -> None:
+        self.conv, self.epilogue, self.apart = conv, epilogue, stores_apart(epilogue, conv.dtype, machine)
+        self.code, self.uses = Code(), Uses(machine.vectors)
         self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
