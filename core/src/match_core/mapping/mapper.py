@@ -8,6 +8,7 @@ are none.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from match_core.mapping.exact import solve
 from match_core.mapping.forms import conversions_of, has_forms
 from match_core.mapping.missing import uncoverable, unsupported
 from match_core.mapping.objective import WEIGHTINGS, Weighting, least_product
-from match_core.mapping.order import circle, has_one_way_out, is_convex, readers, sorted_groups
+from match_core.mapping.order import circles, has_one_way_out, is_convex, readers, sorted_groups
 from match_core.mapping.result import Assignment, Mapping, Refusal, SolverStatus
 from match_core.patterns.topology import Topology
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from match_core.mapping.forms import Conversion, Converter
     from match_core.schedule.loops import Objective
 
-#: Rounds of forbidding circles before regions with several ways out are given up.
+#: Rounds of forbidding circles before regions with several ways out are given up where there still are some.
 ROUNDS_MAX = 64
 
 
@@ -120,19 +121,66 @@ def _cover(
     parts = components_of(len(topology.nodes), options, between)
     solved = [(part, _solve(model, topology, part)) for part in parts]
     for _ in range(ROUNDS_MAX):
-        chosen = [option for _, cover in solved for option in cover.options]
-        wait = {chosen[number].index for number in circle([option.nodes for option in chosen], read_by)}
-        if not wait:
+        waits = _waits(solved, read_by)
+        if not waits:
             return tuple(cover for _, cover in solved)
-        tied = [part for part, cover in solved if any(option.index in wait for option in cover.options)]
-        joined = _join(tied, frozenset(wait))
-        solved = [(part, cover) for part, cover in solved if part not in tied]
-        solved.append((joined, _solve(model, topology, joined)))
-    safe = [option for option in options if has_one_way_out(option.nodes, read_by)]
-    indices = frozenset(option.index for option in safe)
-    parts = components_of(len(topology.nodes), safe, [kept for c in between if (kept := c.within(indices)) is not None])
-    covers = (_solve(model, topology, part) for part in parts)
-    return tuple(replace(cover, status="heuristic", bound=0) for cover in covers)
+        joined = _joined(solved, waits)
+        solved = [(part, _solve(model, topology, part) if cover is None else cover) for part, cover in joined]
+    return _without_circles(model, topology, solved, read_by)
+
+
+def _waits(solved: Sequence[tuple[Component, Cover]], read_by: Sequence[tuple[int, ...]]) -> tuple[frozenset[int], ...]:
+    """Sets of chosen options that wait for each other in circles."""
+    chosen = [option for _, cover in solved for option in cover.options]
+    found = circles([option.nodes for option in chosen], read_by)
+    return tuple(frozenset(chosen[number].index for number in circle) for circle in found)
+
+
+def _joined(
+    solved: Sequence[tuple[Component, Cover]], waits: Sequence[frozenset[int]]
+) -> tuple[tuple[Component, Cover | None], ...]:
+    """The components, those joined (and without a cover) whose choices depend on each other because of a circle that is
+    forbidden now."""
+    left: dict[int, tuple[Component, Cover | None]] = dict(enumerate(solved))
+    home = {option.index: number for number, (part, _) in enumerate(solved) for option in part.options}
+    for new, wait in enumerate(waits, start=len(solved)):
+        part = _join([left.pop(number)[0] for number in sorted({home[index] for index in wait})], wait)
+        left[new] = part, None
+        home.update((option.index, new) for option in part.options)
+    return tuple(left.values())
+
+
+def _without_circles(
+    model: Model,
+    topology: Topology,
+    solved: Sequence[tuple[Component, Cover]],
+    read_by: Sequence[tuple[int, ...]],
+) -> tuple[Cover, ...]:
+    """Covers that a round more would not free of circles, with the components of these circles solved again from what
+    never makes any."""
+    solved = list(solved)
+    while waits := _waits(solved, read_by):
+        waiting = frozenset(index for wait in waits for index in wait)
+        tied = [number for number, (_, cover) in enumerate(solved) if any(o.index in waiting for o in cover.options)]
+        plain = {number: _plain(solved[number][0], read_by) for number in tied}
+        if all(len(part.options) == len(solved[number][0].options) for number, part in plain.items()):
+            raise uncoverable(model, [topology.nodes[place] for number in tied for place in plain[number].nodes])
+        for number, part in plain.items():
+            solved[number] = part, replace(_solve(model, topology, part), status="heuristic", bound=0)
+    return tuple(cover for _, cover in solved)
+
+
+def _plain(part: Component, read_by: Sequence[tuple[int, ...]]) -> Component:
+    """The component without options that have several ways out, but for those that a node has nothing else than."""
+    rivals = Counter(node for option in part.options for node in option.nodes)
+    kept = tuple(
+        option
+        for option in part.options
+        if has_one_way_out(option.nodes, read_by) or any(rivals[node] == 1 for node in option.nodes)
+    )
+    indices = frozenset(option.index for option in kept)
+    between = tuple(inner for outer in part.conversions if (inner := outer.within(indices)) is not None)
+    return Component(part.nodes, kept, tuple(wait for wait in part.forbidden if wait <= indices), between)
 
 
 def _views_to_copy(

@@ -57,25 +57,34 @@ def _edges(groups: Sequence[Group], read_by: Sequence[tuple[int, ...]]) -> list[
 def circle(groups: Sequence[Group], read_by: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """Numbers of groups that depend on each other in a circle; empty if there is none. Every node is in a
     group."""
-    edges = _edges(groups, read_by)
+    return next(iter(circles(groups, read_by)), ())
+
+
+def circles(groups: Sequence[Group], read_by: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Circles of groups that depend on each other, none of which is in two; empty if there are none. Without one group
+    of each there may still be others. Every node is in a group."""
+    edges = [sorted(targets) for targets in _edges(groups, read_by)]
     done: set[int] = set()
+    found: list[tuple[int, ...]] = []
     for root in range(len(groups)):
-        path: list[int] = []
-        stack = [(root, iter(sorted(edges[root])))] if root not in done else []
-        while stack:
-            number, following = stack[-1]
-            if not path or path[-1] != number:
-                path.append(number)
-            step = next(following, None)
+        path: list[int] = [] if root in done else [root]
+        places = {root: 0}
+        following = [iter(edges[root])]
+        while path:
+            step = next(following[-1], None)
             if step is None:
-                done.add(number)
-                stack.pop()
-                path.pop()
-            elif step in path:
-                return tuple(path[path.index(step) :])
+                done.add(path[-1])
+            elif step in places:
+                found.append(tuple(path[places[step] :]))
+                done.update(found[-1])
             elif step not in done:
-                stack.append((step, iter(sorted(edges[step]))))
-    return ()
+                places[step] = len(path)
+                path.append(step)
+                following.append(iter(edges[step]))
+            while path and path[-1] in done:
+                del places[path.pop()]
+                following.pop()
+    return tuple(found)
 
 
 def sorted_groups(groups: Sequence[Group], read_by: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.mapping.order import circle, readers
+from match_core.mapping.order import circles, readers
 from match_core.mapping.result import Assignment, Refusal
 from match_core.patterns.language import Constraint
 from match_core.patterns.topology import Topology
@@ -77,17 +77,19 @@ def _taken(
     ranked: Sequence[int], groups: Sequence[Group], left_out: set[int], read_by: Sequence[tuple[int, ...]]
 ) -> tuple[int, ...]:
     """Regions that neither overlap nor wait for each other in a circle, the first ones of the ranking."""
-    taken: list[int] = []
-    inside: set[int] = set()
-    for number in ranked:
-        if number in left_out or not inside.isdisjoint(groups[number]):
-            continue
-        chosen = [groups[other] for other in (*taken, number)]
-        alone = [(place,) for place in range(len(read_by)) if place not in inside and place not in groups[number]]
-        if not circle([*chosen, *alone], read_by):
-            taken.append(number)
-            inside.update(groups[number])
-    return tuple(taken)
+    waiting = set(left_out)
+    while True:
+        taken: list[int] = []
+        inside: set[int] = set()
+        for number in ranked:
+            if number not in waiting and inside.isdisjoint(groups[number]):
+                taken.append(number)
+                inside.update(groups[number])
+        alone = [(place,) for place in range(len(read_by)) if place not in inside]
+        found = circles([*(groups[number] for number in taken), *alone], read_by)
+        if not found:
+            return tuple(taken)
+        waiting.update(taken[max(place for place in circle if place < len(taken))] for circle in found)
 
 
 @dataclass(frozen=True)
