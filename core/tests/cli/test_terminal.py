@@ -95,9 +95,9 @@ def test_json_replaces_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == '{\n "a": 1\n}\n'
 
 
-def test_json_refuses_what_json_cannot_say() -> None:
-    with pytest.raises(ValueError, match="Out of range"):
-        Terminal(as_json=True).document({"a": float("nan")})
+def test_json_has_null_for_numbers_that_are_not_finite(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal(as_json=True).document({"a": [{"b": float("nan")}, (float("-inf"), 1.5)]})
+    assert json.loads(capsys.readouterr().out) == {"a": [{"b": None}, [None, 1.5]]}
 
 
 def test_plain_table_is_aligned(capsys: pytest.CaptureFixture[str]) -> None:

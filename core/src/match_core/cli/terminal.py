@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 import time
@@ -122,9 +123,10 @@ class Terminal:
             _plain_table(table)
 
     def document(self, document: Mapping[str, object] | Sequence[object]) -> None:
-        """The one JSON document of the command (nothing without ``--json``)."""
+        """The one JSON document of the command (nothing without ``--json``). Numbers that are not finite, which JSON
+        has not, are null."""
         if self.as_json:
-            sys.stdout.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
+            sys.stdout.write(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n")
 
     def error(self, error: MatchError) -> None:
         """The error in four parts: text on stderr, or as the JSON document."""
@@ -221,6 +223,14 @@ def _escaped(text: str) -> str:
     from rich.markup import escape
 
     return escape(_clean(text))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _clean(text: str) -> str:
