@@ -90,7 +90,10 @@ def explain_node(
     _check_known(node, operators, request)
     planned, _ = decide(prepared, plugins, observer or NullObserver())
     considered = _considered(planned, node)
-    places = tuple(place for place in obstacles(prepared.model, prepared.candidates) if node in place.onnx_names)
+    decided = prepared.candidates
+    if request.regions == "largest":  # others lose their candidates to regions once these have schedules
+        decided = Candidates(tuple(offered.candidate for offered in planned.offered), planned.refused)
+    places = tuple(place for place in obstacles(prepared.model, decided) if node in place.onnx_names)
     units = {entry.unit for entry in considered} | {place.unit for place in places}
     winner = runner(planned, node)
     search = None
