@@ -13,7 +13,7 @@ from match_core.mapping.order import circles, readers
 from match_core.mapping.result import Assignment, Refusal
 from match_core.patterns.language import Constraint
 from match_core.patterns.topology import Topology
-from match_core.regions.claimed import Claimed, of_regions
+from match_core.regions.claimed import Claimed, counted, of_regions
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 #: What a minimum may be given for (``match_core.options.REGION_MEASURES``): name, words, how it is counted.
 _MINIMA: dict[str, tuple[str, Callable[[Region], int]]] = {
-    "nodes": ("nodes", lambda region: len(region.nodes)),
-    "macs": ("multiply-accumulates", lambda region: region.macs),
+    "nodes": ("node", lambda region: len(region.nodes)),
+    "macs": ("multiply-accumulate", lambda region: region.macs),
 }
 
 
@@ -39,13 +39,13 @@ def with_minimum(pattern: Pattern, minimum: Sequence[tuple[str, int]]) -> Patter
 
 
 def _at_least(claimed: Claimed, name: str, least: int) -> Constraint:
-    words, count = _MINIMA[name]
+    what, count = _MINIMA[name]
 
     def check(region: Region) -> str | None:
         found = count(region)
-        return None if found >= least else f"{found} {words}"
+        return None if found >= least else counted(found, what)
 
-    description = f"a region has at least {least} {words} (--region-min)"
+    description = f"a region has at least {counted(least, what)} (--region-min)"
     return Constraint(f"region_min_{name}", description, of_regions(claimed, check))
 
 
@@ -131,5 +131,5 @@ class _Places:
 def _refusal(assignment: Assignment, region: Assignment) -> Refusal:
     candidate, taker = assignment.candidate, region.candidate
     rule = "every legal region is taken, the largest first (--regions largest)"
-    value = f"{taker.unit} takes a region of {len(taker.match.nodes)} nodes here"
+    value = f"{taker.unit} takes a region of {counted(len(taker.match.nodes), 'node')} here"
     return Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, rule, value)

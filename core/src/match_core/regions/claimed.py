@@ -74,10 +74,10 @@ def claim_constraints(claims: RegionClaims) -> tuple[Constraint, ...]:
     found = [Constraint(*key, _node_check(claimed, parts)) for key, parts in rules.items()]
     limits = claims.limits
     for what, most, count in (
-        ("nodes", limits.nodes_max, lambda region: len(region.nodes)),
-        ("inputs", limits.inputs_max, lambda region: len(region.inputs)),
-        ("outputs", limits.outputs_max, lambda region: len(region.outputs)),
-        ("constant bytes", limits.constant_bytes_max, lambda region: region.constant_bytes),
+        ("node", limits.nodes_max, lambda region: len(region.nodes)),
+        ("input", limits.inputs_max, lambda region: len(region.inputs)),
+        ("output", limits.outputs_max, lambda region: len(region.outputs)),
+        ("constant byte", limits.constant_bytes_max, lambda region: region.constant_bytes),
     ):
         if most is not None:
             found.append(_at_most(claimed, what, most, count))
@@ -111,10 +111,15 @@ def of_regions(claimed: Claimed, check: Callable[[Region], str | None]) -> Calla
     return checked
 
 
+def counted(number: int, what: str) -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _at_most(claimed: Claimed, what: str, most: int, count: Callable[[Region], int]) -> Constraint:
     def check(region: Region) -> str | None:
         found = count(region)
-        return None if found <= most else f"{found} {what}"
+        return None if found <= most else counted(found, what)
 
-    name = what.replace(" ", "_") + "_max"
-    return Constraint(name, f"a region has at most {most} {what}", of_regions(claimed, check))
+    name = what.replace(" ", "_") + "s_max"
+    return Constraint(name, f"a region has at most {counted(most, what)}", of_regions(claimed, check))
