@@ -75,7 +75,7 @@ test_target_command.__test__ = False  # type: ignore[attr-defined]  # the name i
 
 def _tell(terminal: Terminal, outcome: Outcome) -> None:
     if outcome.status == "failed":
-        terminal.warning(f"{outcome.case} {outcome.target}".rstrip() + " failed")
+        terminal.note(f"{outcome.case} {outcome.target}".rstrip() + " failed")
 
 
 def _show(terminal: Terminal, outcomes: tuple[Outcome, ...]) -> None:

@@ -1,0 +1,111 @@
+"""Every choice that a verb offers reaches the library: the request that it makes is looked at, nothing is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from match_core.cli.main import run
+from match_core.errors import UsageError
+
+#: Where each verb hands its request over.
+LIBRARY = {
+    "compile": "match_core.pipeline.compile_model",
+    "verify": "match_core.verify.verify_model",
+    "check": "match_core.advice.check.check_model",
+    "explain": "match_core.advice.explain.explain_node",
+    "fit": "match_core.advice.fit.Fitting",
+    "quantize": "match_core.quantize.quantize_model",
+}
+#: What a verb needs besides.
+NEEDED = {
+    "compile": ["model.onnx", "-o", "out"],
+    "verify": ["model.onnx"],
+    "check": ["model.onnx"],
+    "explain": ["model.onnx", "node"],
+    "fit": ["model.onnx", "--budget", "ram=1M"],
+    "quantize": ["model.onnx", "--data", "x.npz", "-o", "small.onnx"],
+}
+Choice = tuple[list[str], str, object]
+
+#: Arguments, the field of the request, and what it must hold.
+SHARED: tuple[Choice, ...] = (
+    (["--target", "host"], "target", "host"),
+    (["-t", "host"], "target", "host"),
+    (["--only-unit", "npu", "--only-unit", "dsp"], "only_units", ("npu", "dsp")),
+    (["--without-unit", "npu"], "without_units", ("npu",)),
+    (["--without-pass", "fuse"], "without_passes", ("fuse",)),
+    (["--quantized-io"], "quantized_io", True),
+    (["--precision", "fast"], "precision", "fast"),
+    (["--preset", "generic"], "preset", "generic"),
+    (["--regions", "largest"], "regions", "largest"),
+    (["--region-min", "nodes=4", "--region-min", "macs=9"], "region_min", (("macs", 9), ("nodes", 4))),
+)
+MEMORY: tuple[Choice, ...] = ((["--memory", "ram=8kB"], "memory", (("ram", 8000),)),)
+PROGRAM: tuple[Choice, ...] = (
+    (["--objective", "edp"], "objective", "edp"),
+    (["--name", "net"], "name", "net"),
+    (["--no-cache"], "cache", False),
+    (["--jobs", "3"], "jobs", 3),
+    (["-j", "2"], "jobs", 2),
+    (["--sequential"], "execution", "sequential"),
+    (["--parallel", "views"], "parallel", "views"),
+)
+CHOICES: dict[str, tuple[Choice, ...]] = {
+    "compile": (*SHARED, *MEMORY, *PROGRAM),
+    "verify": (*SHARED, *MEMORY, *PROGRAM, (["--sanitize"], "sanitize", True), (["--mode", "lazy"], "mode", "lazy")),
+    "check": (*SHARED, *MEMORY),
+    "explain": (*SHARED, *MEMORY),
+    "fit": (*SHARED, (["--sequential"], "execution", "sequential")),
+    "quantize": (
+        (["--output", "other.onnx"], "output", Path("other.onnx")),
+        (["--activations", "uint8"], "activations", "uint8"),
+        (["--per-tensor"], "per_channel", False),
+        (["--method", "entropy"], "method", "entropy"),
+    ),
+}
+
+
+class Library:
+    """Stands for the library: keeps the first argument of the call and ends the command."""
+
+    def __init__(self) -> None:
+        self.arguments: tuple[Any, ...] = ()
+        self.named: dict[str, Any] = {}
+
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        self.arguments, self.named = arguments, named
+        raise UsageError(code="MATCH-U001", what="seen", where="here", why="the test has seen it", help=())
+
+
+@pytest.fixture
+def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Library:
+    seen = Library()
+    monkeypatch.setattr(LIBRARY[request.node.callspec.params["verb"]], seen)
+    return seen
+
+
+def _cases() -> Iterator[tuple[str, Choice]]:
+    for verb, choices in CHOICES.items():
+        yield from ((verb, choice) for choice in choices)
+
+
+@pytest.mark.parametrize(
+    ("verb", "choice"), list(_cases()), ids=lambda value: value if isinstance(value, str) else value[0]
+)
+def test_it_is_in_the_request(verb: str, choice: Choice, library: Library) -> None:
+    arguments, name, value = choice
+    target = ["-t", "host"] if verb != "quantize" and not {"-t", "--target"} & set(arguments) else []
+    assert run([verb, *NEEDED[verb], *target, *arguments]) == UsageError.exit_code
+    request = library.arguments[0]
+    assert getattr(request, name) == value
+
+
+@pytest.mark.parametrize("verb", CHOICES)
+def test_what_is_not_chosen_is_the_default(verb: str, library: Library) -> None:
+    """So that an option cannot pass the test above because its value is always there."""
+    run([verb, *NEEDED[verb], *([] if verb == "quantize" else ["-t", "host"])])
+    for arguments, name, value in CHOICES[verb]:
+        assert arguments[0] in ("-t", "--target") or getattr(library.arguments[0], name) != value
