@@ -55,12 +55,10 @@ def work(workload: Workload) -> dict[str, float]:
             counts["primitive_ns"] += count
         elif kind == "elements" and op and op not in _VIEWS:
             counts["pass_element_ns" if passes else _element_figure(op)] += count
-    border = sum(
-        prod(axis.size for axis in operand.axes) * operand.element_bits // 8
-        for operand in workload.operands
-        if operand.role != "constant"
-    )
-    return {**counts, "region_ns": 1.0, "mac_ns": workload.macs, "border_byte_ns": border}
+    for operand in workload.operands:
+        size_bytes = prod(axis.size for axis in operand.axes) * operand.element_bits // 8
+        counts["constant_byte_ns" if operand.role == "constant" else "border_byte_ns"] += size_bytes
+    return {**counts, "region_ns": 1.0, "mac_ns": workload.macs}
 
 
 def _element_figure(op: str) -> str:

@@ -16,6 +16,9 @@ from match_dnnl.posts import chain_bias, chain_posts
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+#: oneDNN's blocks of channels on machines with AVX-512.
+WINOGRAD_CHANNELS_MIN = 16
+
 
 def convolution(engine: Engine, chain: Chain) -> None:
     """Weights of groups are [group][outputs][inputs][taps...]; padding in front is taken in."""
@@ -119,8 +122,9 @@ def batch_normalization(engine: Engine, chain: Chain) -> None:
 
 
 def _suits_winograd(weights: tuple[int, ...], groups: int, window: dict[str, list[int]]) -> bool:
-    """3x3 taps side by side, every position: oneDNN looks at the sizes itself."""
-    return weights[2:] == (3, 3) and groups == 1 and window["strides"] == [1, 1] and window["dilations"] == [0, 0]
+    """3x3 taps side by side, every position, and channels that fill a block: first layers are three times slower."""
+    plain = groups == 1 and window["strides"] == [1, 1] and window["dilations"] == [0, 0]
+    return weights[2:] == (3, 3) and min(weights[:2]) >= WINOGRAD_CHANNELS_MIN and plain
 
 
 def _unpadded(engine: Engine, node: gs.Node) -> tuple[gs.Tensor, dict[str, list[int]]]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FLAGS = ("-O3", "-march=native", "-mprefer-vector-width=512", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-I.")
-_RUNS, _ROUNDS, _PAUSE_S = 100, 20, 0.2
+_RUNS, _ROUNDS, _PAUSE_S = 100, 10, 0.1
 #: Shorter times say more about calls than about kernels.
 _SCALED_NS = 3000
 _MAIN = """#include "net.h"

@@ -85,6 +85,8 @@ CASES = (
     _conv("conv_deep", 256, 256, 14, 3),
     _conv("conv_point", 64, 256, 28, 1, behind="HardSwish"),
     _conv("conv_depthwise", 64, 64, 28, 3, 64, "Relu"),
+    _conv("conv_point_small", 16, 32, 24, 1, behind="Relu"),
+    _conv("conv_depthwise_small", 16, 16, 24, 3, 16, "Relu"),
     _conv("conv_groups", 64, 64, 28, 3, 4),
     Case("residual_block", (("x", _IMAGE),), _IMAGE, _block),
     _product("product_row", 1, 512, 512),
