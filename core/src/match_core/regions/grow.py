@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 #: Nodes that a piece may go on growing by while it exceeds a limit, before it is cut where it last kept to all.
 LOOK_AHEAD = 256
-#: Changes of what groups reach (some seconds' worth) after which no further way is gone. They are few in the graphs of
-#: networks, which are long and narrow.
-UPDATES_MAX = 1_000_000
+#: Pairs that are looked at and changes of what groups reach (some seconds' worth) after which no further way is gone.
+#: They are few in the graphs of networks, which are long and narrow.
+WORK_MAX = 300_000
 
 
 def grown(dag: Dag, claimed: Bits, limits: RegionLimits) -> tuple[Bits, ...]:
@@ -30,15 +30,15 @@ def grown(dag: Dag, claimed: Bits, limits: RegionLimits) -> tuple[Bits, ...]:
     holds are in none."""
     measure = Measure(dag, limits)
     best: tuple[Bits, ...] = ()
-    fewest, updates = _fewest(dag, claimed, limits), 0
+    fewest, work = _fewest(dag, claimed, limits), 0
     for start, from_the_end in _ways(dag, claimed, limits):
         quotient = Quotient(dag, start, measure)
         found = quotient.grow(from_the_end)
-        updates += quotient.updates
+        work += quotient.work
         regions = tuple(region for region in found if measure.fits(measure.of_all(region)))
         if not best or _rank(regions) < _rank(best):
             best = regions
-        if _rank(best) == (-claimed.bit_count(), fewest) or updates > UPDATES_MAX:
+        if _rank(best) == (-claimed.bit_count(), fewest) or work > WORK_MAX:
             break
     return best
 

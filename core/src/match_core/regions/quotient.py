@@ -27,8 +27,9 @@ class Quotient:
     def __init__(self, dag: Dag, groups: Iterable[Bits], measure: Measure) -> None:
         self._measure = measure
         self._usage: dict[int, Usage] = {}
-        #: How often a group's reach changed because others merged: what growing costs in tangled graphs.
-        self.updates = 0
+        #: How many pairs were looked at, and how often a group's reach changed because others merged: what growing
+        #: costs in tangled graphs.
+        self.work = 0
         self._leader = list(range(len(dag)))
         self._nodes: list[Bits] = [1 << position for position in range(len(dag))]
         self._reads, self._read_by = list(dag.before), list(dag.after)
@@ -88,6 +89,7 @@ class Quotient:
         makers = [(other, group) for other in reversed(self._groups(self._reads[group] & own))]
         readers = [(group, other) for other in self._groups(self._read_by[group] & own)]
         for maker, reader in (*readers, *makers) if readers_first else (*makers, *readers):
+            self.work += 1
             if not self._is_between(maker, reader):
                 usage = self._measure.joined(self._usage[maker], self._usage[reader])
                 if self._measure.fits(usage):
@@ -111,7 +113,7 @@ class Quotient:
             self._after[group] |= after | both
         for group in following:
             self._before[group] |= before | both
-        self.updates += len(leading) + len(following)
+        self.work += len(leading) + len(following)
         leader, other = sorted((maker, reader), key=lambda group: (-self._nodes[group].bit_count(), group))
         for position in members(self._nodes[other]):
             self._leader[position] = leader
