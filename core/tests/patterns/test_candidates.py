@@ -6,7 +6,10 @@ from match_core.hardware import RequantSpec, Unit
 from match_core.patterns import constraints
 from match_core.patterns.candidates import find_candidates
 from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, Op, Pattern
+from match_core.patterns.rules import NodeRule
 from match_core.patterns.support import support_table
+from match_core.regions.claims import OperatorClaim, RegionClaims, RegionLimits
+from match_core.regions.pattern import region_pattern
 from match_core.schedule.workload import Workload
 
 CONV = Op("Conv", "conv", (Maybe(Op("Pad", "pad", (Any("x"),))), Const("w")))
@@ -74,6 +77,25 @@ def test_search_replaces_the_structure(builder):
 
     found = find_candidates(graph, ((Unit("a", ""), (pattern("p", structure=None, search=search),)),))
     assert [c.node_names for c in found.legal] == [("conv0",), ("conv0", "conv1")]
+
+
+def test_support_table_tells_the_rules_of_regions_by_operator():
+    real, small, pure = (NodeRule(name, f"it is {name}", lambda node: None) for name in ("real", "small", "pure"))
+    operators = (
+        OperatorClaim("A|B", (real, small)),
+        OperatorClaim("C", (real, pure)),
+        OperatorClaim("D", (real, small)),
+    )
+    claims = RegionClaims((*operators, OperatorClaim("E", (real,))), RegionLimits(nodes_max=3))
+    (row,) = support_table(((Unit("a", ""), (region_pattern("p", "regions", claims),)),))
+    assert row.rules == (
+        "it is real",
+        "A, B, D: it is small",
+        "C: it is pure",
+        "E: nothing else",
+        "shapes and element types are known, and tensors have elements",
+        "a region has at most 3 nodes",
+    )
 
 
 def test_support_table_repeats_the_rules_in_words():

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SupportRow:
-    """One pattern of one unit; ``rules`` are the descriptions of its constraints, in order."""
+    """One pattern of one unit; ``rules`` are the descriptions of its constraints, in order. Of regions: what holds for
+    all operators, then what each operator has to keep to besides, then what holds for regions as a whole."""
 
     unit: str
     pattern: str
@@ -37,8 +38,26 @@ def support_table(units_with_patterns: Sequence[tuple[Unit, Sequence[Pattern]]])
             unit.name,
             pattern.name,
             pattern.description,
-            tuple(rule.description for rule in pattern.constraints),
+            tuple(rule.description for rule in pattern.constraints) if pattern.claims is None else _of_regions(pattern),
         )
         for unit, patterns in units_with_patterns
         for pattern in patterns
+    )
+
+
+def _of_regions(pattern: Pattern) -> tuple[str, ...]:
+    assert pattern.claims is not None
+    claims = pattern.claims.operators
+    asked = [tuple(rule.description for rule in claim.rules) for claim in claims]
+    of_nodes = set().union(*asked)
+    common = [rule for rule in (asked[0] if asked else ()) if all(rule in others for others in asked)]
+    by_rules: dict[tuple[str, ...], list[str]] = {}
+    for claim, rules in zip(claims, asked, strict=True):
+        own = tuple(rule for rule in rules if rule not in common)
+        by_rules.setdefault(own, []).extend(claim.names)
+    others = [rule.description for rule in pattern.constraints if rule.description not in of_nodes]
+    return (
+        *common,
+        *(f"{', '.join(names)}: {'; '.join(own) or 'nothing else'}" for own, names in by_rules.items()),
+        *others,
     )
