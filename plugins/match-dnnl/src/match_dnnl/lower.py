@@ -16,7 +16,8 @@ from match_dnnl.posts import BINARY
 
 Lower = Callable[[Engine, Chain], None]
 
-_OPERATORS: dict[str, Lower] = {
+#: What each operator becomes, functions of one value apart.
+OPERATORS: dict[str, Lower] = {
     "AveragePool": lower_spatial.pooling,
     "BatchNormalization": lower_spatial.batch_normalization,
     "Concat": lower_dense.concat,
@@ -49,7 +50,7 @@ def compile_region(request: RegionRequest, winograd: bool = True) -> RegionCode:
     engine = Engine(request.region, winograd)
     for chain in chains_of(request.region):
         posts = posts_of(chain.node)
-        lower = lower_dense.elementwise if posts is not None else _OPERATORS[qualified_op(chain.node)]
+        lower = lower_dense.elementwise if posts is not None else OPERATORS[qualified_op(chain.node)]
         lower(engine, chain)
     region = engine.finished()
     return RegionCode(

@@ -53,7 +53,9 @@ static int describe_eltwise(const match_dnnl_build_t *build, const match_dnnl_no
 
 int match_dnnl_eltwise(match_dnnl_build_t *build, const match_dnnl_node_t *node)
 {
-    return match_dnnl_primitive(build, node, describe_eltwise, source_argument);
+    match_dnnl_node_t viewed = *node;
+    viewed.last = match_dnnl_blocks_last(build, node);
+    return match_dnnl_primitive(build, &viewed, describe_eltwise, source_argument);
 }
 
 /* Operands of one shape are taken in one layout: that of the first, unless it is a constant. */
@@ -70,7 +72,7 @@ static int describe_binary(const match_dnnl_build_t *build, const match_dnnl_nod
         sources[!lead] = layouts[lead];
     }
     MATCH_DNNL_TRY(match_dnnl_read_algorithm(node, &algorithm));
-    MATCH_DNNL_TRY(match_dnnl_any(&build->tensors[node->output], 0, &result));
+    MATCH_DNNL_TRY(match_dnnl_any(&build->tensors[node->output], node->last, &result));
     MATCH_DNNL_TRY(dnnl_binary_desc_init(&operation, algorithm, &sources[0], &sources[1], &result));
     return (int)dnnl_primitive_desc_create(description, &operation, attributes, build->engine->engine, NULL);
 }
@@ -78,8 +80,11 @@ static int describe_binary(const match_dnnl_build_t *build, const match_dnnl_nod
 int match_dnnl_binary(match_dnnl_build_t *build, const match_dnnl_node_t *node)
 {
     static const int arguments[] = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1};
+    match_dnnl_node_t viewed = *node;
     if (node->own != 2 || node->inputs[1] < 0) return 1;
-    return match_dnnl_primitive(build, node, describe_binary, arguments);
+    viewed.strict = 1;
+    viewed.last = match_dnnl_blocks_last(build, node);
+    return match_dnnl_primitive(build, &viewed, describe_binary, arguments);
 }
 
 static int describe_softmax(const match_dnnl_build_t *build, const match_dnnl_node_t *node,
@@ -148,9 +153,11 @@ static int describe_concat(const match_dnnl_build_t *build, const match_dnnl_nod
                            dnnl_primitive_desc_t *description)
 {
     dnnl_memory_desc_t result;
+    const int rank = build->tensors[node->output].rank;
     int axis = 0;
     MATCH_DNNL_TRY(match_dnnl_read_int(node, "axis", &axis));
-    MATCH_DNNL_TRY(match_dnnl_any(&build->tensors[node->output], 0, &result));
+    if (node->last && axis > 0) axis = axis == rank - 1 ? 1 : axis + 1;
+    MATCH_DNNL_TRY(match_dnnl_any(&build->tensors[node->output], node->last, &result));
     return (int)dnnl_concat_primitive_desc_create(description, &result, node->own, axis, layouts, attributes,
                                                   build->engine->engine);
 }
@@ -162,5 +169,7 @@ int match_dnnl_concat(match_dnnl_build_t *build, const match_dnnl_node_t *node)
         if (node->inputs[i] < 0) return 1;
         arguments[i] = DNNL_ARG_MULTIPLE_SRC + i;
     }
-    return match_dnnl_primitive(build, node, describe_concat, arguments);
+    match_dnnl_node_t viewed = *node;
+    viewed.last = match_dnnl_blocks_last(build, node);
+    return match_dnnl_primitive(build, &viewed, describe_concat, arguments);
 }

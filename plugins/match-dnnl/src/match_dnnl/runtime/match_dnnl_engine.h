@@ -96,7 +96,8 @@ typedef struct {
     uint32_t scratch_storage; /* one for all */
 } match_dnnl_build_t;
 
-/* A node while it is built. `last`: channels are the last axis of its tensors, which oneDNN counts as the second one. */
+/* A node while it is built. `last`: channels are the last axis of its tensors, which oneDNN counts as the second one.
+ * `strict`: its primitive is right for plain layouts, channels last, and blocks of channels only. */
 typedef struct {
     const cJSON *attributes;
     int inputs[MATCH_DNNL_ARGUMENTS_MAX]; /* tensors, -1 where absent; those of post-operations behind `own` */
@@ -104,6 +105,7 @@ typedef struct {
     int own;
     int output;
     int last;
+    int strict;
 } match_dnnl_node_t;
 
 /* Arguments of a primitive, collected before it becomes a step. */
@@ -127,6 +129,8 @@ int match_dnnl_plain(const match_dnnl_tensor_t *tensor, dnnl_memory_desc_t *layo
 int match_dnnl_any(const match_dnnl_tensor_t *tensor, int last, dnnl_memory_desc_t *layout);
 int match_dnnl_inward(const dnnl_memory_desc_t *layout, int last, dnnl_memory_desc_t *result);
 int match_dnnl_outward(const dnnl_memory_desc_t *layout, int last, dnnl_memory_desc_t *result);
+int match_dnnl_is_taken(const dnnl_memory_desc_t *layout, int strict);
+int match_dnnl_blocks_last(const match_dnnl_build_t *build, const match_dnnl_node_t *node);
 int match_dnnl_view(match_dnnl_build_t *build, const match_dnnl_node_t *node, int transposed);
 
 /* Placing (match_dnnl_place.c). */

@@ -41,6 +41,46 @@ int match_dnnl_outward(const dnnl_memory_desc_t *layout, int last, dnnl_memory_d
     return (int)dnnl_memory_desc_permute_axes(result, layout, order);
 }
 
+/* Strides of one axis behind the other, the last of `order` innermost, where its elements are `innermost` apart. */
+static int is_dense(const dnnl_memory_desc_t *layout, const int *order, dnnl_dim_t innermost, int blocked)
+{
+    dnnl_dim_t stride = innermost;
+    for (int i = layout->ndims - 1; i >= 0; i--) {
+        const int axis = order[i];
+        const dnnl_dim_t blocks = axis == blocked ? innermost : 1;
+        if (layout->padded_dims[axis] != 1 && layout->format_desc.blocking.strides[axis] != stride) return 0;
+        stride *= layout->padded_dims[axis] / blocks;
+    }
+    return 1;
+}
+
+/* Whether primitives take a tensor in this layout (of oneDNN's axes). oneDNN 2.6 accepts any, and writes elsewhere where
+ * blocks are not those of channels, the second axis (binary operators with post-operations). */
+int match_dnnl_is_taken(const dnnl_memory_desc_t *layout, int strict)
+{
+    const dnnl_blocking_desc_t *blocking = &layout->format_desc.blocking;
+    int order[DNNL_MAX_NDIMS];
+    for (int axis = 0; axis < layout->ndims; axis++) order[axis] = axis;
+    if (layout->format_kind != dnnl_blocked || blocking->inner_nblks > 1) return 0;
+    if (blocking->inner_nblks == 1) {
+        return layout->ndims > 1 && blocking->inner_idxs[0] == 1 && is_dense(layout, order, blocking->inner_blks[0], 1);
+    }
+    if (!strict || is_dense(layout, order, 1, -1)) return 1;
+    for (int axis = 1; axis < layout->ndims; axis++) order[axis] = axis + 1 < layout->ndims ? axis + 1 : 1;
+    return is_dense(layout, order, 1, -1);
+}
+
+/* Whether an input of the node's own lies in blocks of the last axis, which are then those of channels. */
+int match_dnnl_blocks_last(const match_dnnl_build_t *build, const match_dnnl_node_t *node)
+{
+    for (int i = 0; i < node->own; i++) {
+        const dnnl_memory_desc_t *layout = &build->tensors[node->inputs[i]].layout;
+        const dnnl_blocking_desc_t *blocking = &layout->format_desc.blocking;
+        if (layout->ndims > 2 && blocking->inner_nblks == 1 && blocking->inner_idxs[0] == layout->ndims - 1) return 1;
+    }
+    return 0;
+}
+
 /* The order of axes of a transposition, as oneDNN wants it: where each axis goes. */
 static int read_order(const match_dnnl_node_t *node, int rank, int *order)
 {

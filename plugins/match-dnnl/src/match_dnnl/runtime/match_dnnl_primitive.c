@@ -83,19 +83,22 @@ static int is_reference(const_dnnl_primitive_desc_t description)
     return name != NULL && strncmp(name, "ref", 3) == 0;
 }
 
-/* The layouts that the node's own inputs have; `plain`: that they had if nobody had chosen. */
+/* The layouts that the node's own inputs have, plain where the primitive does not take them; `plain`: all are. */
 static int own_layouts(const match_dnnl_build_t *build, const match_dnnl_node_t *node, const int *arguments, int plain,
                        dnnl_memory_desc_t *layouts, int *differ)
 {
     for (int i = 0; i < node->own; i++) {
-        dnnl_memory_desc_t layout;
+        dnnl_memory_desc_t layout, inward;
         memset(&layouts[i], 0, sizeof layouts[i]);
         if (node->inputs[i] < 0) continue;
         const match_dnnl_tensor_t *tensor = &build->tensors[node->inputs[i]];
         MATCH_DNNL_TRY(match_dnnl_plain(tensor, &layout));
-        if (!dnnl_memory_desc_equal(&layout, &tensor->layout)) *differ = 1;
-        if (!plain) layout = tensor->layout;
-        MATCH_DNNL_TRY(match_dnnl_inward(&layout, node->last && is_image(arguments[i]), &layouts[i]));
+        const int last = node->last && is_image(arguments[i]);
+        MATCH_DNNL_TRY(match_dnnl_inward(&layout, last, &layouts[i]));
+        MATCH_DNNL_TRY(match_dnnl_inward(&tensor->layout, last, &inward));
+        if (dnnl_memory_desc_equal(&layout, &tensor->layout) || !match_dnnl_is_taken(&inward, node->strict)) continue;
+        *differ = 1;
+        if (!plain) layouts[i] = inward;
     }
     return 0;
 }

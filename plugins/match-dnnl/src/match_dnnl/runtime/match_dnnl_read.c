@@ -172,6 +172,7 @@ int match_dnnl_read_node(const match_dnnl_build_t *build, const cJSON *object, m
     dnnl_dim_t number = 0;
     node->attributes = cJSON_GetObjectItemCaseSensitive(object, "attributes");
     node->inputs_count = 0;
+    node->strict = 0;
     if (!cJSON_IsArray(inputs) || !cJSON_IsArray(outputs) || cJSON_GetArraySize(outputs) != 1) return 1;
     if (cJSON_GetArraySize(inputs) > MATCH_DNNL_ARGUMENTS_MAX - 4) return 1;
     cJSON_ArrayForEach(item, inputs) {
