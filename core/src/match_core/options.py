@@ -20,6 +20,7 @@ Parallel = Literal["whole", "tiles", "views", "pipeline"]
 Regions = Literal["cheapest", "largest"]
 #: What a region may be asked to have at least.
 REGION_MEASURES = ("nodes", "macs")
+_DIGITS_MAX = 18
 _SIZE_HELP = "write a whole number of bytes, kB, MB, KiB or MiB, for example --memory l1=8kB"
 
 
@@ -78,7 +79,8 @@ def region_minima(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
     found: dict[str, int] = {}
     for text in texts:
         name, equals, number = text.partition("=")
-        if name not in REGION_MEASURES or not equals or not (number.isascii() and number.isdigit()):
+        is_number = number.isascii() and number.isdigit() and len(number) <= _DIGITS_MAX
+        if name not in REGION_MEASURES or not equals or not is_number:
             raise _minimum_error(f"{text!r} is not one of {', '.join(REGION_MEASURES)}, '=' and a whole number")
         if name in found:
             raise _minimum_error(f"{name} is given twice, as {found[name]} and as {int(number)}")

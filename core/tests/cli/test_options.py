@@ -132,6 +132,7 @@ def test_a_name_that_is_no_identifier(match: Match, make_model: MakeModel, name:
             "MATCH-U036",
             "nodes is given twice, as 4 and as 5",
         ),
+        (["--region-min", f"macs={'9' * 5000}"], "MATCH-U036", "'macs=999"),
         (["--regions", "some"], "MATCH-U001", "Invalid value for '--regions'"),
         (["--objective", "beauty"], "MATCH-U001", "Invalid value for '--objective'"),
         (["--jobs", "0"], "MATCH-U001", "Invalid value for '--jobs'"),
