@@ -109,3 +109,4 @@ def test_what_counts_as_a_use(text: str) -> None:
 def test_commands_of_pages_count() -> None:
     found = uses_of_command("cd x && match compile net.onnx \\\n -o out -q; match check net.onnx --json > log", VERBS)
     assert found == {("compile", "-o"), ("compile", "-q"), ("check", "--json")}
+    assert uses_of_command("python -c \"a; match('compile', '-o')\"; A=1 match check x -q", VERBS) == {("check", "-q")}

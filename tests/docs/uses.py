@@ -9,7 +9,6 @@ functions that pass their arguments on, parameters of ``parametrize``, and table
 from __future__ import annotations
 
 import ast
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -104,12 +103,17 @@ def _of_tree(tree: ast.AST, scope: Scope) -> Iterator[Use]:
 
 def uses_of_command(command: str, verbs: Iterable[str]) -> frozenset[Use]:
     """Of a line of shell."""
-    found: set[Use] = set()
-    for part in re.split(r"&&|\|\||[;|]", command.replace("\\\n", " ")):
-        words = shlex.split(part)
-        if "match" in words:
-            found.update(_of_words(words[words.index("match") :], frozenset(verbs)))
-    return frozenset(found)
+    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    parts: list[list[str]] = [[]]
+    for word in lexer:
+        if set(word) <= set("();<>|&"):
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return frozenset(
+        use for words in parts if "match" in words for use in _of_words(words[words.index("match") :], frozenset(verbs))
+    )
 
 
 def _of_words(words: Iterable[str], verbs: frozenset[str]) -> Iterator[Use]:
