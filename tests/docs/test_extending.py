@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from match_core import CONTRACT_VERSION
-from match_core.plugin.badge import shipped_badge
+from match_core.plugin.badge import read_badge, shipped_badge
 from match_core.plugin.host import Plugins
 from match_core.testing import LEVELS, all_cases
 
@@ -117,3 +117,15 @@ def test_the_packages_ship_a_current_badge(plugins: Plugins) -> None:
             assert badge is not None, f"run: match test-target {info.distribution}"
             assert badge.state(info.version, CONTRACT_VERSION) == f"{len(LEVELS)} of {len(LEVELS)} levels"
             assert badge.targets == tuple(sorted(info.targets))
+
+
+def test_badges_of_the_examples_are_current() -> None:
+    """Those that are shipped: of the project's version and this contract, with every level."""
+    badges = sorted((DOCS / "examples").glob("*/src/*/match-badge.json"))
+    assert [path.parents[2].name for path in badges] == ["match-fern"]
+    for path in badges:
+        badge = read_badge(path)
+        assert badge is not None
+        (version,) = re.findall(r'^version = "(.*)"$', text_of(path.parents[2] / "pyproject.toml"), re.MULTILINE)
+        assert badge.package == path.parents[2].name
+        assert badge.state(version, CONTRACT_VERSION) == f"{len(LEVELS)} of {len(LEVELS)} levels"
