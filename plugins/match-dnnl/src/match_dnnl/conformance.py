@@ -4,4 +4,4 @@ from match_core.testing import Capabilities
 
 from match_dnnl.sample_models import SAMPLES
 
-CAPABILITIES = Capabilities(package="match-dnnl", models=SAMPLES, modes=("eager",))
+CAPABILITIES = Capabilities(package="match-dnnl", models=SAMPLES, modes=("eager", "lazy"))
