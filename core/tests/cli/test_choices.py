@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from match_core.cli.main import run
 from match_core.errors import UsageError
+from match_core.options import CompileOptions
 
 #: Where each verb hands its request over.
 LIBRARY = {
@@ -109,3 +110,9 @@ def test_what_is_not_chosen_is_the_default(verb: str, library: Library) -> None:
     run([verb, *NEEDED[verb], *([] if verb == "quantize" else ["-t", "host"])])
     for arguments, name, value in CHOICES[verb]:
         assert arguments[0] in ("-t", "--target") or getattr(library.arguments[0], name) != value
+
+
+@pytest.mark.parametrize(("verb", "execution"), [("check", "sequential"), ("explain", "sequential"), ("fit", "auto")])
+def test_what_a_verb_does_not_offer_keeps_its_default(verb: str, execution: str, library: Library) -> None:
+    run([verb, *NEEDED[verb], "-t", "host"])
+    assert library.arguments[0].choices() == {**CompileOptions().choices(), "execution": execution}

@@ -4,24 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from match_core.cli.options import (
-    JsonOption,
-    MemoryOption,
-    ModelArgument,
-    OnlyUnitOption,
-    Precision,
-    PrecisionOption,
-    PresetOption,
-    QuantizedIoOption,
-    QuietOption,
-    RegionMinOption,
-    Regions,
-    RegionsOption,
-    TargetOption,
-    WithoutPassOption,
-    WithoutUnitOption,
-    compile_choices,
-)
+from match_core.cli.choices import MEMORY, Choices, with_choices
+from match_core.cli.options import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import memory_table, modelled, shortened
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -30,18 +14,12 @@ if TYPE_CHECKING:
     from match_core.advice.check import Check
 
 
+@with_choices(MEMORY)
 def check_command(
     model: ModelArgument,
     target: TargetOption = None,
-    only_unit: OnlyUnitOption = None,
-    without_unit: WithoutUnitOption = None,
-    without_pass: WithoutPassOption = None,
-    quantized_io: QuantizedIoOption = False,
-    precision: PrecisionOption = Precision.EXACT,
-    preset: PresetOption = None,
-    memory: MemoryOption = None,
-    regions: RegionsOption = Regions.CHEAPEST,
-    region_min: RegionMinOption = None,
+    *,
+    choices: Choices,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -59,18 +37,7 @@ def check_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                **compile_choices(
-                    only_unit,
-                    without_unit,
-                    without_pass,
-                    quantized_io,
-                    precision,
-                    preset,
-                    memory,
-                    True,
-                    regions,
-                    region_min,
-                ),
+                **choices | {"execution": "sequential"},
             )
             found = check_model(request, plugins, terminal)
         document = _document(found)

@@ -7,32 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from match_core.cli.options import (
-    JobsOption,
-    JsonOption,
-    MemoryOption,
-    ModelArgument,
-    NameOption,
-    NoCacheOption,
-    Objective,
-    ObjectiveOption,
-    OnlyUnitOption,
-    Parallel,
-    ParallelOption,
-    Precision,
-    PrecisionOption,
-    PresetOption,
-    QuantizedIoOption,
-    QuietOption,
-    RegionMinOption,
-    Regions,
-    RegionsOption,
-    SequentialOption,
-    TargetOption,
-    WithoutPassOption,
-    WithoutUnitOption,
-    compile_choices,
-)
+from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
+from match_core.cli.options import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -41,6 +17,7 @@ if TYPE_CHECKING:
     from match_core.pipeline import Compilation
 
 
+@with_choices(MEMORY, SEQUENTIAL, *PROGRAM)
 def compile_command(
     model: ModelArgument,
     output: Annotated[
@@ -48,21 +25,8 @@ def compile_command(
         typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.", show_default=False),
     ],
     target: TargetOption = None,
-    only_unit: OnlyUnitOption = None,
-    without_unit: WithoutUnitOption = None,
-    without_pass: WithoutPassOption = None,
-    quantized_io: QuantizedIoOption = False,
-    precision: PrecisionOption = Precision.EXACT,
-    preset: PresetOption = None,
-    memory: MemoryOption = None,
-    objective: ObjectiveOption = Objective.LATENCY,
-    name: NameOption = None,
-    no_cache: NoCacheOption = False,
-    jobs: JobsOption = None,
-    sequential: SequentialOption = False,
-    parallel: ParallelOption = Parallel.PIPELINE,
-    regions: RegionsOption = Regions.CHEAPEST,
-    region_min: RegionMinOption = None,
+    *,
+    choices: Choices,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -80,23 +44,7 @@ def compile_command(
                 model=model,
                 target=target,
                 output=output,
-                **compile_choices(
-                    only_unit,
-                    without_unit,
-                    without_pass,
-                    quantized_io,
-                    precision,
-                    preset,
-                    memory,
-                    sequential,
-                    regions,
-                    region_min,
-                ),
-                objective=objective.value,
-                name=name,
-                cache=not no_cache,
-                jobs=jobs,
-                parallel=parallel.value,
+                **choices,
             )
             compilation = compile_model(request, plugins, terminal).compilation
         document = _document(compilation, output)

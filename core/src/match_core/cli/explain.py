@@ -7,24 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from match_core.cli.options import (
-    JsonOption,
-    MemoryOption,
-    ModelArgument,
-    OnlyUnitOption,
-    Precision,
-    PrecisionOption,
-    PresetOption,
-    QuantizedIoOption,
-    QuietOption,
-    RegionMinOption,
-    Regions,
-    RegionsOption,
-    TargetOption,
-    WithoutPassOption,
-    WithoutUnitOption,
-    compile_choices,
-)
+from match_core.cli.choices import MEMORY, Choices, with_choices
+from match_core.cli.options import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import modelled
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -35,19 +19,13 @@ if TYPE_CHECKING:
 _COSTS = ("compute", "transfer", "launch", "sync", "overlapped")
 
 
+@with_choices(MEMORY)
 def explain_command(
     model: ModelArgument,
     node: Annotated[str, typer.Argument(metavar="NODE", help="Name of a node of the ONNX file.", show_default=False)],
     target: TargetOption = None,
-    only_unit: OnlyUnitOption = None,
-    without_unit: WithoutUnitOption = None,
-    without_pass: WithoutPassOption = None,
-    quantized_io: QuantizedIoOption = False,
-    precision: PrecisionOption = Precision.EXACT,
-    preset: PresetOption = None,
-    memory: MemoryOption = None,
-    regions: RegionsOption = Regions.CHEAPEST,
-    region_min: RegionMinOption = None,
+    *,
+    choices: Choices,
     apply: Annotated[
         Path | None,
         typer.Option(
@@ -75,18 +53,7 @@ def explain_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                **compile_choices(
-                    only_unit,
-                    without_unit,
-                    without_pass,
-                    quantized_io,
-                    precision,
-                    preset,
-                    memory,
-                    True,
-                    regions,
-                    region_min,
-                ),
+                **choices | {"execution": "sequential"},
             )
             found = explain_node(request, node, plugins, terminal, flips=not no_flip)
             if apply is not None and found.flips is not None and found.flips.flip is not None:

@@ -6,24 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from match_core.cli.options import (
-    JsonOption,
-    ModelArgument,
-    OnlyUnitOption,
-    Precision,
-    PrecisionOption,
-    PresetOption,
-    QuantizedIoOption,
-    QuietOption,
-    RegionMinOption,
-    Regions,
-    RegionsOption,
-    SequentialOption,
-    TargetOption,
-    WithoutPassOption,
-    WithoutUnitOption,
-    compile_choices,
-)
+from match_core.cli.choices import SEQUENTIAL, Choices, with_choices
+from match_core.cli.options import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -31,6 +15,7 @@ if TYPE_CHECKING:
     from match_core.advice.fit import Fit, Need
 
 
+@with_choices(SEQUENTIAL)
 def fit_command(
     model: ModelArgument,
     budget: Annotated[
@@ -43,15 +28,8 @@ def fit_command(
         ),
     ],
     target: TargetOption = None,
-    only_unit: OnlyUnitOption = None,
-    without_unit: WithoutUnitOption = None,
-    without_pass: WithoutPassOption = None,
-    quantized_io: QuantizedIoOption = False,
-    precision: PrecisionOption = Precision.EXACT,
-    preset: PresetOption = None,
-    sequential: SequentialOption = False,
-    regions: RegionsOption = Regions.CHEAPEST,
-    region_min: RegionMinOption = None,
+    *,
+    choices: Choices,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -71,20 +49,9 @@ def fit_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                **compile_choices(
-                    only_unit,
-                    without_unit,
-                    without_pass,
-                    quantized_io,
-                    precision,
-                    preset,
-                    None,
-                    sequential,
-                    regions,
-                    region_min,
-                ),
+                **choices,
             )
-            soc = adapted_soc(plugins.soc(target), preset, ())
+            soc = adapted_soc(plugins.soc(target), request.preset, ())
             budgets = [parse_budget(text, soc) for text in budget]
             answer = Fitting(request, soc, plugins, terminal).fit(budgets)
         terminal.document(_document(answer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -147,33 +147,3 @@ SanitizeOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-
-
-def compile_choices(
-    only_unit: list[str] | None,
-    without_unit: list[str] | None,
-    without_pass: list[str] | None,
-    quantized_io: bool,
-    precision: Precision,
-    preset: str | None,
-    memory: list[str] | None = None,
-    sequential: bool = False,
-    regions: Regions = Regions.CHEAPEST,
-    region_min: list[str] | None = None,
-) -> dict[str, Any]:
-    """What several verbs let the user choose, as arguments of ``CompileOptions``. UsageError MATCH-U026 for a memory
-    that cannot be read, MATCH-U036 for a minimum of regions."""
-    from match_core.options import memory_size, region_minima
-
-    return {
-        "only_units": tuple(only_unit or ()),
-        "without_units": tuple(without_unit or ()),
-        "without_passes": tuple(without_pass or ()),
-        "quantized_io": quantized_io,
-        "precision": precision.value,
-        "preset": preset,
-        "memory": tuple(memory_size(text) for text in memory or ()),
-        "execution": "sequential" if sequential else "auto",
-        "regions": regions.value,
-        "region_min": region_minima(region_min or ()),
-    }

@@ -7,33 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from match_core.cli.options import (
-    JobsOption,
-    JsonOption,
-    MemoryOption,
-    ModelArgument,
-    NameOption,
-    NoCacheOption,
-    Objective,
-    ObjectiveOption,
-    OnlyUnitOption,
-    Parallel,
-    ParallelOption,
-    Precision,
-    PrecisionOption,
-    PresetOption,
-    QuantizedIoOption,
-    QuietOption,
-    RegionMinOption,
-    Regions,
-    RegionsOption,
-    SanitizeOption,
-    SequentialOption,
-    TargetOption,
-    WithoutPassOption,
-    WithoutUnitOption,
-    compile_choices,
-)
+from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
+from match_core.cli.options import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import cycles_table, energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -41,6 +16,7 @@ from match_core.cli.terminal import Table, Terminal
 EXIT_FAILED = 1
 
 
+@with_choices(MEMORY, SEQUENTIAL, *PROGRAM)
 def verify_command(
     model: ModelArgument,
     target: TargetOption = None,
@@ -52,21 +28,8 @@ def verify_command(
         Path | None,
         typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must give.", show_default=False),
     ] = None,
-    only_unit: OnlyUnitOption = None,
-    without_unit: WithoutUnitOption = None,
-    without_pass: WithoutPassOption = None,
-    quantized_io: QuantizedIoOption = False,
-    precision: PrecisionOption = Precision.EXACT,
-    preset: PresetOption = None,
-    memory: MemoryOption = None,
-    objective: ObjectiveOption = Objective.LATENCY,
-    name: NameOption = None,
-    no_cache: NoCacheOption = False,
-    jobs: JobsOption = None,
-    sequential: SequentialOption = False,
-    parallel: ParallelOption = Parallel.PIPELINE,
-    regions: RegionsOption = Regions.CHEAPEST,
-    region_min: RegionMinOption = None,
+    *,
+    choices: Choices,
     sanitize: SanitizeOption = False,
     mode: Annotated[
         str,
@@ -105,23 +68,7 @@ def verify_command(
                 target=target,
                 inputs=inputs,
                 expected=expected,
-                **compile_choices(
-                    only_unit,
-                    without_unit,
-                    without_pass,
-                    quantized_io,
-                    precision,
-                    preset,
-                    memory,
-                    sequential,
-                    regions,
-                    region_min,
-                ),
-                objective=objective.value,
-                name=name,
-                cache=not no_cache,
-                jobs=jobs,
-                parallel=parallel.value,
+                **choices,
                 sanitize=sanitize,
                 mode=mode,
             )

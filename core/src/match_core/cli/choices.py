@@ -1,0 +1,105 @@
+"""What several verbs let the user choose: declared once, and put into the signature of each verb that has it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from match_core.cli.options import (
+    JobsOption,
+    MemoryOption,
+    NameOption,
+    NoCacheOption,
+    Objective,
+    ObjectiveOption,
+    OnlyUnitOption,
+    Parallel,
+    ParallelOption,
+    Precision,
+    PrecisionOption,
+    PresetOption,
+    QuantizedIoOption,
+    RegionMinOption,
+    Regions,
+    RegionsOption,
+    SequentialOption,
+    WithoutPassOption,
+    WithoutUnitOption,
+)
+
+#: Arguments of ``CompileOptions``, as a verb gets them.
+Choices = dict[str, Any]
+#: Options that only verbs have which name them.
+MEMORY, SEQUENTIAL = "memory", "sequential"
+PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel")
+#: The fields of ``CompileOptions`` that these decide; other verbs leave the field's own default.
+_FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution", "no_cache": "cache"}
+
+
+def compile_choices(
+    only_unit: OnlyUnitOption = None,
+    without_unit: WithoutUnitOption = None,
+    without_pass: WithoutPassOption = None,
+    quantized_io: QuantizedIoOption = False,
+    precision: PrecisionOption = Precision.EXACT,
+    preset: PresetOption = None,
+    memory: MemoryOption = None,
+    objective: ObjectiveOption = Objective.LATENCY,
+    name: NameOption = None,
+    no_cache: NoCacheOption = False,
+    jobs: JobsOption = None,
+    sequential: SequentialOption = False,
+    parallel: ParallelOption = Parallel.PIPELINE,
+    regions: RegionsOption = Regions.CHEAPEST,
+    region_min: RegionMinOption = None,
+) -> Choices:
+    """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 for a memory that cannot be read,
+    MATCH-U036 for a minimum of regions."""
+    from match_core.options import memory_size, region_minima
+
+    return {
+        "only_units": tuple(only_unit or ()),
+        "without_units": tuple(without_unit or ()),
+        "without_passes": tuple(without_pass or ()),
+        "quantized_io": quantized_io,
+        "precision": precision.value,
+        "preset": preset,
+        "memory": tuple(memory_size(text) for text in memory or ()),
+        "objective": objective.value,
+        "name": name,
+        "cache": not no_cache,
+        "jobs": jobs,
+        "execution": "sequential" if sequential else "auto",
+        "parallel": parallel.value,
+        "regions": regions.value,
+        "region_min": region_minima(region_min or ()),
+    }
+
+
+def with_choices(*named: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Puts the options that all verbs of models have, and the named ones, in the place of the verb's parameter
+    ``choices``; typer reads them from the signature."""
+    offered = {
+        name: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(compile_choices, eval_str=True).parameters.items()
+        if name in named or name not in _FIELDS
+    }
+    left = {field for name, field in _FIELDS.items() if name not in named}
+
+    def decorate(verb: Callable[..., int]) -> Callable[..., int]:
+        @wraps(verb)
+        def command(**arguments: Any) -> int:
+            chosen = compile_choices(**{name: arguments.pop(name) for name in offered})
+            choices = {field: value for field, value in chosen.items() if field not in left}
+            return verb(**arguments, choices=choices)
+
+        parameters: list[inspect.Parameter] = []
+        for name, parameter in inspect.signature(verb, eval_str=True).parameters.items():
+            parameters += offered.values() if name == "choices" else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return command
+
+    return decorate
