@@ -23,6 +23,7 @@ from match_core.transforms.narrowing import integer_inputs
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
+    from match_core.ir.reference import ReferenceRunner
     from match_core.plugin.host import Plugins
     from match_core.transforms.base import Precision
     from match_core.twin.run import RunResult
@@ -198,20 +199,30 @@ def reference_outputs(model: Model, inputs: Arrays, samples: int) -> dict[str, N
     from match_core.ir.reference import ReferenceRunner
 
     runner = ReferenceRunner(model)
-    return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
+    return _stack(runner, model, inputs, samples)
 
 
-def _stack(results: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[np.generic]]:
+def _stack(
+    runner: ReferenceRunner, model: Model | None, inputs: Arrays, samples: int
+) -> dict[str, NDArray[np.generic]]:
+    """Results over samples, of the sizes that ``model`` has."""
+    from match_core.ir.room import with_room
+
+    given = ({name: array[i] for name, array in inputs.items()} for i in range(samples))
+    found = (runner.run(arrays) for arrays in given)
+    results = [arrays if model is None else with_room(arrays, model.graph) for arrays in found]
     return {name: np.stack([result[name] for result in results]) for name in results[0]}
 
 
-def reference_of_file(path: Path, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
-    """Outputs of the user's file as it is, before any rewriting; of a TFLite file as ONNX."""
+def reference_of_file(
+    path: Path, inputs: Arrays, samples: int, model: Model | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """Outputs of the user's file as it is, before any rewriting; of a TFLite file as ONNX. With the ``model`` that was
+    loaded from it, results whose size depends on data have that of the model."""
     from match_core.frontend.read import source_proto
     from match_core.ir.reference import ReferenceRunner
 
-    runner = ReferenceRunner(source_proto(path))
-    return _stack([runner.run({name: array[i] for name, array in inputs.items()}) for i in range(samples)])
+    return _stack(ReferenceRunner(source_proto(path)), model, inputs, samples)
 
 
 def _original_outputs(
@@ -228,7 +239,7 @@ def _original_outputs(
     if any(node.domain == ARITH for node in source.graph.nodes):
         outputs = reference_outputs(source, given, samples)
     else:
-        outputs = reference_of_file(path, given, samples)
+        outputs = reference_of_file(path, given, samples, source)
     return {name: ends[name].stored(array, types[name]) if name in ends else array for name, array in outputs.items()}
 
 

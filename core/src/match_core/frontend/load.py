@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_core.errors import UsageError
 from match_core.frontend.batches import split_batches
+from match_core.frontend.bounds import room_notes
 from match_core.frontend.checks import check_nodes, check_shapes, check_values
 from match_core.frontend.integer_operators import expand_integer_operators, rename_integer_operators
 from match_core.frontend.names import name_nodes
@@ -58,10 +59,11 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     check_values(proto, source)
     proto, provenance = with_pinned_inputs(proto, lambda given: static_model(given, source))
     check_shapes(proto, source)
+    notes = room_notes(proto)
     graph = import_graph(proto)
     graph.name = name
     empty_constants(graph)
-    return Model(name, graph, source, digest, provenance)
+    return Model(name, graph, source, digest, provenance, notes)
 
 
 def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:

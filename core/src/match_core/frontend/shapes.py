@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.errors import ModelError
+from match_core.frontend.bounds import largest_shapes, state_shapes
 from match_core.frontend.integer_operators import DOMAIN, stand_in
 from match_core.ir.inference import inferred as with_shapes
 from match_core.ir.qoperator import expand
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     """The model with types and shapes for all intermediate tensors, as far as they can be found. What is known of them
-    already must agree with that.
+    already must agree with that. Results that depend on data have their largest size, where that is known.
 
     Errors: ModelError MATCH-F006 (shapes or types contradict each other).
     """
@@ -24,6 +25,9 @@ def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
     shadow = _without_contrib(proto)
     try:
         inferred = with_shapes(shadow)
+        if largest := largest_shapes(inferred):
+            state_shapes(shadow, largest)
+            inferred = with_shapes(shadow)
     except (onnx.shape_inference.InferenceError, ValueError) as error:  # ValueError: a type that is left out
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise ModelError(
