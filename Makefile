@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana plugins/match-dnnl
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
-.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana bench-host bench-riscv wheels clean
+.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana bench-host bench-riscv bench-dnnl wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -91,6 +91,9 @@ $(EMX)/.stamp: tests/benchmarks/requirements-emx.txt
 
 bench-host: $(STAMP) $(EMX)/.stamp
 	$(BIN)/python -m tests.benchmarks.host_speed
+
+bench-dnnl: $(STAMP)
+	$(BIN)/python -m tests.benchmarks.dnnl
 
 ZIG := build/zig
 

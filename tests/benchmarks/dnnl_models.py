@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 import numpy as np
 import onnx
@@ -34,7 +35,7 @@ class Net:
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     constants: list[onnx.TensorProto] = field(default_factory=list)
 
-    def add(self, op: str, *inputs: str, **attributes: object) -> str:
+    def add(self, op: str, *inputs: str, **attributes: Any) -> str:
         """A node with one result."""
         name = f"t{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, inputs, [name], f"{op.lower()}{len(self.nodes)}", **attributes))

@@ -158,7 +158,7 @@ def measure(name: str, work: Path, wanted: Wanted) -> Measured:
     return Measured(
         name=name,
         programs=programs,
-        times=_times(subjects, first, about, wanted.seconds),
+        times=times_in_turns(subjects, first, about, wanted.seconds),
         differences=apart,
         compile_seconds={key: one.seconds for key, one in built.items()},
         sizes={key: one.sizes() for key, one in built.items()},
@@ -237,7 +237,7 @@ def _distance(
     return float(apart.max() / np.abs(b).max()) if np.isfinite(apart).all() else float("inf")
 
 
-def _times(
+def times_in_turns(
     subjects: Mapping[tuple[str, str], Subject],
     inputs: Sequence[NDArray[np.generic]],
     about: Ends,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -58,7 +59,7 @@ class Ends:
 class CProgram:
     """C of one tool for one model. ``sources``: without the driver; ``entry``: the function of one inference;
     ``compile_seconds``: of the tool's process; ``document``: our manifest, else empty; ``arena_bytes``: None where
-    activations are on the stack."""
+    activations are on the stack; ``libraries``: options of the linker."""
 
     tool: Tool
     sources: tuple[Path, ...]
@@ -67,6 +68,7 @@ class CProgram:
     compile_seconds: float
     document: Mapping[str, Any]
     arena_bytes: int | None = None
+    libraries: tuple[str, ...] = ()
 
 
 def ends(model: Path) -> Ends:
@@ -90,12 +92,19 @@ def match_program(model: Path, folder: Path, preset: str = "generic") -> CProgra
     options = ("compile", model, "-t", "host", "--preset", preset)
     started = time.perf_counter()
     _call(sys.executable, "-m", "match_core.cli.main", *options, "-o", folder, "-q", "--no-cache")
-    seconds = time.perf_counter() - started
+    return program_in(folder, model, time.perf_counter() - started)
+
+
+def program_in(folder: Path, model: Path, seconds: float) -> CProgram:
+    """Our C that lies in a folder; compiling it took so long."""
     document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     driver = _write_driver(folder, ends(model), document)
     sources = sorted(path for path in folder.glob("*.c") if path.name not in ("example_main.c", driver.name))
     arena_bytes = sum(arena["size_bytes"] for arena in document["arenas"])
-    return CProgram("match", tuple(sources), driver, f"{document['name']}_run", seconds, document, arena_bytes)
+    linked = re.findall(r"^LDLIBS = (.*)$", (folder / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    libraries = tuple(option for line in linked for option in line.split())
+    entry = f"{document['name']}_run"
+    return CProgram("match", tuple(sources), driver, entry, seconds, document, arena_bytes, libraries)
 
 
 def emx_program(model: Path, kept: bool = False) -> CProgram:
