@@ -7,7 +7,6 @@ programs on the machine disturb it; the fastest run suffers least.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -21,15 +20,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from match_dnnl.cost_host import HOST_FIGURE_NAMES, host_work
 from match_dnnl.measure_cases import CASES, Case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from match_core.pipeline import Compilation
+
 _FLAGS = ("-O3", "-march=native", "-mprefer-vector-width=512", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-I.")
 _RUNS, _ROUNDS, _PAUSE_S = 100, 10, 0.1
-#: Shorter times say more about calls than about kernels.
-_SCALED_NS = 3000
 _MAIN = """#include "net.h"
 #include <stdalign.h>
 #include <stdio.h>
@@ -66,31 +66,29 @@ int main(void)
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Nanoseconds of one case; ``cycles``: what the host's model says, in its own cycles."""
+    """Nanoseconds of one case; ``host_counts``: how often each figure of the host counts in it."""
 
     case: Case
     dnnl_ns: float
     host_ns: float
-    cycles: float
+    host_counts: Mapping[str, float]
 
 
-def _compiled(case: Case, directory: Path, target: str, options: Sequence[str]) -> Mapping[str, Any]:
+def _compiled(case: Case, directory: Path, target: str, **choices: Any) -> Compilation:
     import onnx
+    from match_core.pipeline import CompileRequest, compile_model
+    from match_core.plugin.host import Plugins
 
     onnx.save(case.model(), directory / "net.onnx")
-    command = [
-        sys.executable,
-        "-c",
-        "from match_core.cli.main import main; main()",
-        "compile",
-        str(directory / "net.onnx"),
-    ]
-    command += ["-t", target, *options, "--name", "net", "-o", str(directory / target), "--json", "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{case.name}: {done.stdout}{done.stderr}")
-    document: Mapping[str, Any] = json.loads(done.stdout)
-    return document
+    request = CompileRequest(
+        model=directory / "net.onnx", target=target, output=directory / target, name="net", **choices
+    )
+    return compile_model(request, Plugins.load()).compilation
+
+
+def _host_counts(compilation: Compilation) -> Mapping[str, float]:
+    kernels = [host_work(assignment.candidate.workload) for assignment in compilation.mapping.assignments]
+    return {name: sum(kernel[name] for kernel in kernels) for name in HOST_FIGURE_NAMES}
 
 
 def _built(case: Case, directory: Path, libraries: Sequence[str]) -> Path:
@@ -116,23 +114,24 @@ def timed(case: Case) -> Timed:
     """Both ways to run the case."""
     with tempfile.TemporaryDirectory(prefix="match-dnnl-") as temporary:
         directory = Path(temporary)
-        _compiled(case, directory, "dnnl", ("--without-unit", "host"))
-        document = _compiled(case, directory, "host", ("--preset", "avx512"))
+        _compiled(case, directory, "dnnl", without_units=("host",))
+        compilation = _compiled(case, directory, "host", preset="avx512")
         dnnl = _built(case, directory / "dnnl", ("-ldnnl", "-lcjson"))
         host = _built(case, directory / "host", ())
-        return Timed(case, _fastest(dnnl), _fastest(host), float(document["predicted_cycles"]))
+        return Timed(case, _fastest(dnnl), _fastest(host), _host_counts(compilation))
 
 
-def fitted(rows: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Figures that are not negative and make relative errors least: coordinate descent on the squares."""
-    scaled = rows / times[:, None]
+def fitted(rows: NDArray[np.float64], times: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Figures that are not negative and make the weighted squares of relative errors least: coordinate descent."""
+    target = np.sqrt(weights)
+    scaled = rows / times[:, None] * target[:, None]
     figures = np.zeros(rows.shape[1])
     for _ in range(20000):
         for column in range(rows.shape[1]):
             values = scaled[:, column]
             if not values.any():
                 continue
-            rest = 1 - scaled @ figures + values * figures[column]
+            rest = target - scaled @ figures + values * figures[column]
             figures[column] = max(0.0, float(values @ rest / (values @ values)))
     return figures
 
@@ -142,17 +141,18 @@ def main() -> int:
     names = sorted({name for case in CASES for name in case.counts()})
     results = [timed(case) for case in CASES]
     rows = np.array([[case.counts().get(name, 0.0) for name in names] for case in CASES])
-    figures = fitted(rows, np.array([result.dnnl_ns for result in results]))
-    scale = float(np.median([r.host_ns / r.cycles for r in results if r.host_ns > _SCALED_NS]))
+    weights = np.array([float(case.layers) for case in CASES])
+    figures = fitted(rows, np.array([result.dnnl_ns for result in results]), weights)
+    host_rows = np.array([[result.host_counts[name] for name in HOST_FIGURE_NAMES] for result in results])
+    host_figures = fitted(host_rows, np.array([result.host_ns for result in results]), weights)
     lines = [f"{'case':20} {'dnnl ns':>10} {'modelled':>10} {'host ns':>10} {'modelled':>10}"]
-    for result, row in zip(results, rows, strict=True):
-        modelled = float(row @ figures)
+    for result, row, host_row in zip(results, rows, host_rows, strict=True):
         lines.append(
-            f"{result.case.name:20} {result.dnnl_ns:10.0f} {modelled:10.0f} {result.host_ns:10.0f} "
-            f"{result.cycles * scale:10.0f}"
+            f"{result.case.name:20} {result.dnnl_ns:10.0f} {row @ figures:10.0f} {result.host_ns:10.0f} "
+            f"{host_row @ host_figures:10.0f}"
         )
-    lines += [f"{name} {figure:.4g}" for name, figure in zip(names, figures, strict=True)]
-    sys.stdout.write("\n".join([*lines, f"host_cycle_ns {scale:.4g}", ""]))
+    every = (*zip(names, figures, strict=True), *zip(HOST_FIGURE_NAMES, host_figures, strict=True))
+    sys.stdout.write("\n".join([*lines, *(f"{name} {figure:.4g}" for name, figure in every), ""]))
     return 0
 
 

@@ -16,12 +16,14 @@ Sizes = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A network of an operator or a few. ``build`` writes nodes and gives the name of the result."""
+    """A network of an operator or a few. ``build`` writes nodes and gives the name of the result; ``layers``: how many
+    operators with work it has, and so often it counts."""
 
     name: str
     inputs: tuple[tuple[str, Sizes], ...]
     output: Sizes
     build: Callable[[Writer], str]
+    layers: int = 1
 
     def model(self) -> onnx.ModelProto:
         """The network, whose result is ``y``."""
@@ -68,12 +70,32 @@ def _one(name: str, op: str, source: Sizes, result: Sizes, **attributes: Any) ->
     return Case(name, (("x", source),), result, lambda writer: writer.node(op, ["x"], **attributes))
 
 
-def _block(writer: Writer) -> str:
-    """Two convolutions with what they started from added."""
-    weights = [[writer.weights(64, 64, 3, 3), writer.weights(64)] for _ in range(2)]
-    first = writer.node("Relu", [writer.node("Conv", ["x", *weights[0]], pads=[1] * 4)])
-    second = writer.node("Conv", [first, *weights[1]], pads=[1] * 4)
-    return writer.node("Relu", [writer.node("Add", [second, "x"])])
+def _blocks(name: str, channels: int, side: int, count: int = 3) -> Case:
+    """Residual blocks one after another."""
+
+    def build(writer: Writer) -> str:
+        x = "x"
+        for _ in range(count):
+            weights = [[writer.weights(channels, channels, 3, 3), writer.weights(channels)] for _ in range(2)]
+            first = writer.node("Relu", [writer.node("Conv", [x, *weights[0]], pads=[1] * 4)])
+            x = writer.node("Relu", [writer.node("Add", [writer.node("Conv", [first, *weights[1]], pads=[1] * 4), x])])
+        return x
+
+    return Case(name, (("x", (1, channels, side, side)),), (1, channels, side, side), build, 2 * count)
+
+
+def _separables(name: str, channels: int, side: int, count: int = 4) -> Case:
+    """Depthwise convolutions, each with one of points behind it."""
+
+    def build(writer: Writer) -> str:
+        x = "x"
+        for _ in range(count):
+            for kernel, group in ((3, channels), (1, 1)):
+                weights = [writer.weights(channels, channels // group, kernel, kernel), writer.weights(channels)]
+                x = writer.node("Relu", [writer.node("Conv", [x, *weights], pads=[kernel // 2] * 4, group=group)])
+        return x
+
+    return Case(name, (("x", (1, channels, side, side)),), (1, channels, side, side), build, 2 * count)
 
 
 _IMAGE = (1, 64, 28, 28)
@@ -87,8 +109,17 @@ CASES = (
     _conv("conv_depthwise", 64, 64, 28, 3, 64, "Relu"),
     _conv("conv_point_small", 16, 32, 24, 1, behind="Relu"),
     _conv("conv_depthwise_small", 16, 16, 24, 3, 16, "Relu"),
+    _conv("conv_point_middle", 64, 64, 11, 1, behind="Relu"),
+    _conv("conv_depthwise_middle", 64, 64, 11, 3, 64, "Relu"),
+    _separables("separable_16_40", 16, 40),
+    _separables("separable_32_24", 32, 24),
+    _separables("separable_64_11", 64, 11),
+    _separables("separable_128_6", 128, 6),
+    _separables("separable_256_3", 256, 3),
+    _blocks("residual_16_32", 16, 32),
+    _blocks("residual_64_8", 64, 8),
+    _blocks("residual_64_28", 64, 28, 1),
     _conv("conv_groups", 64, 64, 28, 3, 4),
-    Case("residual_block", (("x", _IMAGE),), _IMAGE, _block),
     _product("product_row", 1, 512, 512),
     _product("product_rows", 128, 256, 256),
     _product("product_small", 4, 16, 8),

@@ -40,9 +40,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
 
         return RegionCost()
     if unit.name == soc.host and set(soc.units) == {soc.host, _UNIT}:
-        from match_dnnl.cost_host import host_cost
+        from match_dnnl.cost_host import HostCost
 
-        return host_cost()
+        return HostCost()
     return None
 
 
