@@ -78,10 +78,10 @@ class Net:
         return model
 
 
-def detector(size: int = 320, width: int = 32) -> onnx.ModelProto:
+def detector(size: int = 320, width: int = 32, score: float = SCORE) -> onnx.ModelProto:
     """An SSD-like detector: MobileNetV1's blocks, heads of separable convolutions on four maps, sigmoid scores, boxes
     decoded from priors, and non-max suppression. ``size`` of the image in pixels, a multiple of 32; ``width``: channels
-    of the first layer."""
+    of the first layer; ``score``: the least that suppression looks at."""
     net = Net()
     x = net.relu(net.conv("image", 3, width, 3, 2))
     channels = width
@@ -105,7 +105,7 @@ def detector(size: int = 320, width: int = 32) -> onnx.ModelProto:
     priors = np.concatenate([_priors(side, 0.15 + 0.2 * n) for n, (_, _, side) in enumerate(maps)])
     boxes = _decoded(net, shifts, priors)
     scores = net.add("Sigmoid", net.add("Transpose", classes, perm=[0, 2, 1]))
-    limits = (np.array([KEPT], np.int64), np.array([OVERLAP], np.float32), np.array([SCORE], np.float32))
+    limits = (np.array([KEPT], np.int64), np.array([OVERLAP], np.float32), np.array([score], np.float32))
     picked = net.add("NonMaxSuppression", boxes, scores, *(net.const(value) for value in limits))
     return net.model("detector", {"image": (1, 3, size, size)}, {boxes: "FLOAT", scores: "FLOAT", picked: "INT64"})
 
