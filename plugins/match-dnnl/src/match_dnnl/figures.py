@@ -3,7 +3,7 @@
 from match_core import Constant
 
 _FITTED = (
-    "least relative error of `python -m match_dnnl.measure`, 2-core AMD EPYC with AVX-512, oneDNN 2.6.3, one thread"
+    "least relative error of `python -m tests.benchmarks.dnnl_fit`, AMD EPYC with AVX-512, oneDNN 2.6.3, one thread"
 )
 
 

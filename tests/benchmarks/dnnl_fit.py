@@ -1,6 +1,6 @@
 """Times single operators on oneDNN and on the host, and fits the figures of the cost models to them.
 
-``OMP_NUM_THREADS=1 python -m match_dnnl.measure`` compiles each case twice with ``match compile``, builds it with
+``OMP_NUM_THREADS=1 python -m tests.benchmarks.dnnl_fit`` compiles each case for both targets, builds it with
 ``gcc -O3 -march=native``, takes the fastest of many runs, and prints times, modelled times and fitted figures. Other
 programs on the machine disturb it; the fastest run suffers least.
 """
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from match_dnnl.cost_host import HOST_FIGURE_NAMES, host_work
 from numpy.typing import NDArray
 
-from match_dnnl.cost_host import HOST_FIGURE_NAMES, host_work
-from match_dnnl.measure_cases import CASES, Case
+from tests.benchmarks.dnnl_cases import CASES, Case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

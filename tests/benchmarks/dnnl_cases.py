@@ -38,7 +38,6 @@ class Case:
         """What the cost model counts in it."""
         import onnx
         import onnx_graphsurgeon as gs
-
         from match_dnnl.claims import REGION
         from match_dnnl.cost import work
 
