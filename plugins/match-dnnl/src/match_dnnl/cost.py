@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -68,26 +68,30 @@ def _element_figure(op: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RegionCost:
-    """A cycle of this model is a nanosecond."""
+class FittedCost:
+    """A sum of fitted figures; a cycle of this model is a nanosecond. ``counts``: how often each figure counts in a
+    workload; ``call``: the figure of what is spent once in each call."""
 
-    name: str = "dnnl-region"
+    name: str
+    counts: Callable[[Workload], Mapping[str, float]]
+    call: str
     version: str = "1"
     bound: Bound = "fitted"
     overlap: Overlap = "none"
     energy: None = None
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
-        """Nanoseconds of a run. Regions are not cut: a tile is the whole, smaller ones scale in proportion."""
-        total = sum(VALUES[name] * count for name, count in work(workload).items() if name != "region_ns")
+        """Nanoseconds of a run. Nothing is cut: a tile is the whole, smaller ones scale in proportion."""
+        total = sum(VALUES[name] * count for name, count in self.counts(workload).items() if name != self.call)
         dim = workload.dims[0]
         share = np.asarray(tile[dim.name], dtype=np.float64) / dim.size
         cycles: Cycles = np.ceil(total * share).astype(np.int64)
         return cycles
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, Cycles]) -> Cycles:
-        """The call, and binding the region's ends."""
-        return np.full(np.shape(tile[workload.dims[0].name]), int(np.ceil(VALUES["region_ns"])), dtype=np.int64)
+        """The call; a view has none."""
+        once = int(np.ceil(VALUES[self.call] * self.counts(workload)[self.call]))
+        return np.full(np.shape(tile[workload.dims[0].name]), once, dtype=np.int64)
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """Nothing is copied between memories."""
@@ -97,3 +101,8 @@ class RegionCost:
     def layer_cycles(self, workload: Workload) -> int:
         """Nothing to hand over."""
         return 0
+
+
+def region_cost() -> FittedCost:
+    """What regions cost on oneDNN."""
+    return FittedCost("dnnl-region", work, "region_ns")

@@ -36,13 +36,13 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
 def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Nanoseconds of regions; of the host's kernels too, where oneDNN is beside it, so that both can be compared."""
     if unit.name == _UNIT:
-        from match_dnnl.cost import RegionCost
+        from match_dnnl.cost import region_cost
 
-        return RegionCost()
+        return region_cost()
     if unit.name == soc.host and set(soc.units) == {soc.host, _UNIT}:
-        from match_dnnl.cost_host import HostCost
+        from match_dnnl.cost_host import host_cost
 
-        return HostCost()
+        return host_cost()
     return None
 
 
