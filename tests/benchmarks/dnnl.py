@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from match_core import node_macs
 from match_core.pipeline import CompileRequest, Planned, compile_model
 from match_core.plugin.host import Plugins
+from match_core.report.regions import regions_json
 from numpy.typing import NDArray
 
 from tests.benchmarks import dnnl_models
@@ -167,13 +167,11 @@ def _distance(outputs: Arrays, expected: Arrays) -> float:
 
 
 def offloaded(planned: Planned) -> Offload:
-    """What a program gives to units that take regions."""
-    chosen = [a.candidate for a in planned.mapping.assignments if a.candidate.pattern.claims is not None]
-    found = {a.candidate.node_names for a in planned.offered if a.candidate.pattern.claims is not None}
-    inside = [node for candidate in chosen for node in candidate.match.nodes]
-    every = planned.model.graph.nodes
-    macs, macs_total = (sum(map(node_macs, nodes)) for nodes in (inside, every))
-    return Offload(len(chosen), len(found), len(inside), len(every), macs, macs_total)
+    """What a program gives to oneDNN; nothing where no region was found."""
+    for row in regions_json(planned):
+        totals = (row["nodes"], row["nodes_total"], row["macs"], row["macs_total"])
+        return Offload(row["chosen"], row["found"], *totals)
+    return Offload(0, 0, 0, 0, 0, 0)
 
 
 def tables(rows: Sequence[Row]) -> tuple[Table, Table]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import onnx
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.host import Plugins
@@ -19,6 +20,7 @@ from match_core.report.read import read_report
 from match_core.report.render import render, write_report
 from match_core.report.view.rectangles import memory_maps
 
+from tests.benchmarks.dnnl_models import resnet18
 from tests.docs.pages import DOCS, text_of
 from tests.end_to_end.models import QdqBuilder
 from tests.end_to_end.side_by_side import two_branches
@@ -43,6 +45,10 @@ def _heavy(path: Path) -> None:
     QdqBuilder(3, 16, 8, 8).conv(64, 3).conv(64, 3).save(path)
 
 
+def _floats(path: Path) -> None:
+    onnx.save(resnet18(64, 16), str(path))
+
+
 CASES = {
     "gap9": Case(_convolutions, "gap9", twin=True),
     "streamed": Case(_heavy, "gap9", (("l2", 40_000),)),
@@ -50,6 +56,7 @@ CASES = {
     "ita": Case(_convolutions, "ita"),
     "diana": Case(_convolutions, "diana"),
     "host": Case(_convolutions, "host", twin=True),
+    "regions": Case(_floats, "dnnl"),
 }
 
 
@@ -76,6 +83,7 @@ def test_reports_follow_the_schema_and_can_be_rendered(name: str, tmp_path: Path
     _assert_rendered(report, tmp_path / "report")
     assert any(layer["schedule"]["streamed"] for layer in report["layers"]) is (name == "streamed")
     assert bool(report["queues"]) is (name == "beside")
+    assert ("regions" in report) is (name == "regions")
 
 
 @pytest.mark.slow

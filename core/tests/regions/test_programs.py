@@ -143,6 +143,19 @@ def test_manifest_and_report_state_what_was_asked_for_only(site: Site, tmp_path:
         }
 
 
+def test_the_report_tells_what_went_to_the_unit(site: Site, tmp_path: Path) -> None:
+    plugins = loaded(site)
+    path = saved(tmp_path, NET)
+    (row,) = json.loads(text_of(compiled(path, plugins, regions="largest"), NAME))["regions"]
+    told = {"unit": "engine", "found": 2, "chosen": 2, "nodes": 4, "nodes_total": 5, "macs": 0, "macs_total": 0}
+    assert row == told
+    (row,) = json.loads(text_of(compiled(path, plugins, region_min=(("nodes", 2),)), NAME))["regions"]
+    assert (row["found"], row["nodes_total"]) == (1, 5)
+    assert row["chosen"] <= 1 and row["nodes"] == 3 * row["chosen"]
+    without = compiled(path, plugins, without_units=("engine",))
+    assert "regions" not in json.loads(text_of(without, NAME))
+
+
 def text_of(made: Compilation, name: str) -> bytes:
     return next(file.content for file in made.sources.files if file.name == name)
 

@@ -52,6 +52,8 @@ def compile_command(
         terminal.table(_nodes_table(document))
         for line in side_by_side_lines(document):
             terminal.line(line)
+        for row in document.get("regions", ()):
+            terminal.line(_region_line(row))
         terminal.line(energy_line(document["energy"]))
         terminal.table(memory_table(document["memory"]))
         terminal.line(f"{len(document['files'])} files written to {output}")
@@ -60,10 +62,12 @@ def compile_command(
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
     from match_core.report.program import energy_json, memory_json, schedule_json, side_by_side_json
+    from match_core.report.regions import regions_json
     from match_core.report.titles import source_operators, task_title
 
     program = compilation.program
     operators = source_operators(compilation.source)
+    regions = regions_json(compilation)
     return {
         "schema": "match.compile",
         "schema_version": 1,
@@ -89,7 +93,15 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
             for task in program.tasks
         ],
         "memory": memory_json(program),
+        **({"regions": regions} if regions else {}),
     }
+
+
+def _region_line(row: dict[str, Any]) -> str:
+    """How much of the network a unit that takes regions has."""
+    nodes = f"{row['nodes']:,} of {row['nodes_total']:,} operators"
+    macs = f"{row['macs']:,} of {row['macs_total']:,} multiply-accumulates"
+    return f"regions on {row['unit']}: {row['chosen']} of {row['found']} found, {nodes}, {macs}"
 
 
 def _nodes_table(document: dict[str, Any]) -> Table:

@@ -12,6 +12,7 @@ from match_core.report.layers import layers_json
 from match_core.report.memory_map import buffers_json, memories_json
 from match_core.report.network import network_json, refusals_json
 from match_core.report.program import energy_json, side_by_side_json
+from match_core.report.regions import regions_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,7 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
     """The document (docs/report.md tells it field by field). ``options``: what the user chose, as in the manifest."""
     program, soc = planned.program, planned.soc
     beside = side_by_side_json(planned)
-    return {
+    document = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "name": planned.model.name,
@@ -79,6 +80,8 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         "refusals": refusals_json(planned.model, planned.refused),
         "measured": None,
     }
+    regions = regions_json(planned)
+    return {**document, "regions": regions} if regions else document
 
 
 def report_text(document: Mapping[str, Any]) -> str:
