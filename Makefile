@@ -6,6 +6,9 @@ STAMP := $(VENV)/.stamp
 PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana plugins/match-dnnl
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
+# Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana bench-host bench-riscv bench-dnnl wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt

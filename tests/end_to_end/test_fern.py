@@ -143,7 +143,12 @@ def test_c_and_binary_in_one_program(fern: Installed, tmp_path: Path) -> None:
     found = fern.verified(path, "--sanitize")
     assert found["ok"]
     assert {node["unit"] for node in found["nodes"]} == {"fern_c", "fern_q", "host"}
-    fern.run("match", "compile", str(path), "-t", "fern", "-o", str(tmp_path / "out"), "--quiet")
+    told = fern.run("match", "compile", str(path), "-t", "fern", "-o", str(tmp_path / "out"))
+    rows = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["regions"]
+    assert [(row["unit"], row["chosen"]) for row in rows] == [("fern_c", 2), ("fern_q", 1)]
+    for row in rows:
+        assert 0 < row["nodes"] < row["nodes_total"] and row["macs"] <= row["macs_total"]
+        assert f"regions on {row['unit']}: {row['chosen']} of {row['found']} found, {row['nodes']} of" in told
     sources = sorted(file.name for file in (tmp_path / "out").glob("image_fern_c_*.c"))
     assert len(sources) == 2
     assert "expf(" in (tmp_path / "out" / sources[0]).read_text("utf-8")

@@ -1,19 +1,23 @@
-"""A program's bytes do not depend on the schedule cache, on who else uses it, or on the number of processes."""
+"""A program's bytes do not depend on the cache of schedules and mappings, on who else uses it, on the number of
+processes, or on the seed of hashes."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import MATCH, ROOT
 
 MODEL = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 
 
-def _start(folder: Path, output: str, *options: str) -> subprocess.Popen[bytes]:
+def _start(folder: Path, output: str, *options: str, seed: str = "1") -> subprocess.Popen[bytes]:
     command = [*MATCH, "compile", str(MODEL), "-t", "gap9", "-o", str(folder / output), "-q", *options]
-    environment = {**os.environ, "MATCH_CACHE_DIR": str(folder / "cache")}
+    environment = {**os.environ, "MATCH_CACHE_DIR": str(folder / "cache"), "PYTHONHASHSEED": seed}
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
 
@@ -21,21 +25,34 @@ def _files(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
 
 
-def test_programs_are_equal_cold_and_warm_and_side_by_side(tmp_path: Path) -> None:
-    cold = [_start(tmp_path, "one"), _start(tmp_path, "two")]
-    assert [process.wait(timeout=300) for process in cold] == [0, 0]
-    entries = {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+def _entries(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in (folder / "cache").rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a cache and two programs that were compiled at once, from nothing."""
+    folder = tmp_path_factory.mktemp("cold")
+    processes = [_start(folder, name) for name in ("one", "two")]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
+    return folder
+
+
+def test_programs_are_equal_cold_and_warm_and_side_by_side(cold: Path) -> None:
+    entries = _entries(cold)
     assert len(entries) > 20
-    assert _start(tmp_path, "warm").wait(timeout=300) == 0
-    assert {path: path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file()} == entries
-    assert _start(tmp_path, "shared", "--no-cache", "--jobs", "2").wait(timeout=300) == 0
-    first = _files(tmp_path / "one")
-    assert all(_files(tmp_path / name) == first for name in ("two", "warm", "shared"))
+    assert {path.relative_to(cold / "cache").parts[0] for path in entries} == {"mappings", "schedules"}
+    assert _start(cold, "warm").wait(timeout=300) == 0
+    assert _entries(cold) == entries
+    assert _start(cold, "shared", "--no-cache", "--jobs", "2", seed="4711").wait(timeout=300) == 0
+    first = _files(cold / "one")
+    assert all(_files(cold / name) == first for name in ("two", "warm", "shared"))
 
 
-def test_a_directory_full_of_rubbish_changes_nothing(tmp_path: Path) -> None:
-    assert _start(tmp_path, "good").wait(timeout=300) == 0
+def test_a_directory_full_of_rubbish_changes_nothing(cold: Path, tmp_path: Path) -> None:
+    shutil.copytree(cold / "cache", tmp_path / "cache")
     for path in (tmp_path / "cache").rglob("*.json"):
         path.write_bytes(path.read_bytes()[:-40])
     assert _start(tmp_path, "again").wait(timeout=300) == 0
-    assert _files(tmp_path / "good") == _files(tmp_path / "again")
+    assert _files(cold / "one") == _files(tmp_path / "again")
+    assert len(_entries(tmp_path)) == len(_entries(cold)), "written anew"

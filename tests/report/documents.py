@@ -132,6 +132,9 @@ def small_report() -> Document:
             },
             {"unit": "core", "pattern": "pool", "onnx_names": ["conv"], "rule": "it is a pooling", "value": "Conv"},
         ],
+        "regions": [
+            {"unit": "array", "found": 2, "chosen": 1, "nodes": 2, "nodes_total": 5, "macs": 1500, "macs_total": 2000}
+        ],
         "measured": {
             "cycles": 1100,
             "units": {"array": 850, "core": 300, "host": 200},

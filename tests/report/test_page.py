@@ -79,6 +79,7 @@ def test_tabs_and_addresses_open_views(view: str, browser: Page, small: Path) ->
 def test_the_overview_tells_cycles_bottleneck_and_longest_layers(page: Page) -> None:
     text = page.one("#view-overview").text
     assert "1,000 cycles, 0.010 ms at 100 MHz (an estimate)" in text
+    assert "1 of 2 found: 2 of 5 operators, 1,500 of 2,000 multiply-accumulates" in text
     assert "1,100 cycles" in text and "side by side takes 76.9 % of them" in text
     assert page.texts("#view-overview .meter .hot") == [
         "array",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from match_core.emit.lower import Title
     from match_core.hardware import Soc, Unit
     from match_core.ir.model import Model
+    from match_core.mapping.concurrent.kept import Choices
     from match_core.mapping.convert import Converted
     from match_core.mapping.result import Assignment, Candidates, Mapping, Refusal
     from match_core.observe import Facts, StageObserver
@@ -155,7 +156,7 @@ class Deploying:
         options = ConcurrentOptions(parallel=self.options.parallel)
 
         def mapped() -> Converted:
-            mapping = choose_concurrent(self.model, scheduled, scheduler, sequential, options)
+            mapping = choose_concurrent(self.model, scheduled, scheduler, sequential, options, self._choices())
             chosen = with_bodies(self.model, replace(mapping, refused=refused), scheduled)
             validate_mapping(chosen.model.graph, chosen.mapping)
             scheduler.validate(chosen.mapping.assignments)
@@ -229,6 +230,15 @@ class Deploying:
 
         code = self.plugins.schedule_code() if self.options.cache else None
         return ScheduleCache(schedule_directory() if code else None, __version__, code or "")
+
+    def _choices(self) -> Choices | None:
+        from match_core import __version__
+        from match_core.io.cache_dir import cache_directory
+        from match_core.io.entries import Entries
+        from match_core.mapping.concurrent.kept import FORMAT, Choices
+
+        code = self.plugins.choice_code() if self.options.cache else None
+        return Choices(Entries(cache_directory("mappings"), FORMAT, __version__), code) if code else None
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         from match_core.schedule.candidates import Scheduler

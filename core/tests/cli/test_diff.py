@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.tests.cli.conftest import MakeModel, Match
     from core.tests.plugin.distributions import Site
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Programs that were compiled for the first test."""
+    return tmp_path_factory.mktemp("programs")
+
+
 @pytest.fixture(autouse=True)
-def _programs(site: Site, match: Match, make_model: MakeModel) -> None:
+def _programs(site: Site, match: Match, make_model: MakeModel, kept: Path) -> None:
     """``fast`` on the accelerator, ``slow`` on the host."""
     site.install_example()
     model = make_model(operators=("Relu", "Sigmoid"))
     for name, options in (("fast", ()), ("slow", ("--without-unit", "relu_unit"))):
-        assert match("compile", model, "-t", "example", "-o", name, *options).code == 0
+        if not (kept / name).exists():
+            assert match("compile", model, "-t", "example", "-o", kept / name, *options).code == 0
+        shutil.copytree(kept / name, match.directory / name)
 
 
 def test_it_tells_cycles_units_and_files(match: Match) -> None:

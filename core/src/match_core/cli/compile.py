@@ -52,7 +52,7 @@ def compile_command(
         terminal.table(_nodes_table(document))
         for line in side_by_side_lines(document):
             terminal.line(line)
-        for row in document.get("regions", ()):
+        for row in document["regions"]:
             terminal.line(_region_line(row))
         terminal.line(energy_line(document["energy"]))
         terminal.table(memory_table(document["memory"]))
@@ -67,7 +67,6 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
 
     program = compilation.program
     operators = source_operators(compilation.source)
-    regions = regions_json(compilation)
     return {
         "schema": "match.compile",
         "schema_version": 1,
@@ -93,7 +92,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
             for task in program.tasks
         ],
         "memory": memory_json(program),
-        **({"regions": regions} if regions else {}),
+        "regions": regions_json(compilation),
     }
 
 

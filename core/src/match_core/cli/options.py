@@ -62,7 +62,9 @@ NameOption = Annotated[
         "--name", metavar="NAME", help="Prefix of C symbols and files; else made from MODEL.", show_default=False
     ),
 ]
-NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the schedule cache.")]
+NoCacheOption = Annotated[
+    bool, typer.Option("--no-cache", help="Neither read nor write the cache of schedules and mappings.")
+]
 JobsOption = Annotated[
     int | None,
     typer.Option(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from match_core.planning.dataflow import tensor_bytes
 from match_core.schedule.geometry import far_pitches, far_strides
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
 
     from match_core.mapping.result import Assignment
     from match_core.schedule.workload import Operand
@@ -39,21 +43,24 @@ class Region:
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """The box as ranges [first, end) of bytes, ascending, neighbours joined."""
+        firsts, ends = self._bounds()
+        return tuple(zip(firsts.tolist(), ends.tolist(), strict=True))
+
+    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First bytes and ends of the ranges."""
         whole = len(self.sizes)
         while whole > 1 and (self.first[whole - 1], self.end[whole - 1]) == (0, self.sizes[whole - 1]):
             whole -= 1
-        inner = 1
-        for size in self.sizes[whole:]:
-            inner *= size
-        starts, stride = [0], inner
+        inner = prod(self.sizes[whole:])
+        starts, stride = np.zeros(1, np.int64), inner
         last = whole - 1
-        row = (self.end[last] - self.first[last]) * inner
-        begin = self.first[last] * inner
         for axis in reversed(range(last)):
             stride *= self.sizes[axis + 1]
-            starts = [i * stride + s for i in range(self.first[axis], self.end[axis]) for s in starts]
-        bits = self.element_bits
-        return tuple(((s + begin) * bits // 8, -(-(s + begin + row) * bits // 8)) for s in starts)
+            rows = np.arange(self.first[axis], self.end[axis], dtype=np.int64) * stride
+            starts = (rows[:, None] + starts[None, :]).ravel()
+        firsts = starts + self.first[last] * inner
+        ends = firsts + (self.end[last] - self.first[last]) * inner
+        return firsts * self.element_bits // 8, -(-ends * self.element_bits // 8)
 
 
 def overlap(one: Region, other: Region) -> bool:
@@ -64,13 +71,11 @@ def overlap(one: Region, other: Region) -> bool:
     (low, high), (start, stop) = one.hull, other.hull
     if low >= stop or start >= high:
         return False
-    mine, theirs = one.ranges, other.ranges
-    i = j = 0
-    while i < len(mine) and j < len(theirs):
-        if mine[i][0] < theirs[j][1] and theirs[j][0] < mine[i][1]:
-            return True
-        i, j = (i + 1, j) if mine[i][1] <= theirs[j][1] else (i, j + 1)
-    return False
+    (firsts, ends), (starts, stops) = one._bounds(), other._bounds()
+    # Of the other box the first range that does not end before one of this box: ends ascend as the ranges do.
+    place = np.searchsorted(stops, firsts, side="right")
+    inside = place < len(stops)
+    return bool((starts[place[inside]] < ends[inside]).any())
 
 
 def whole(tensor: gs.Tensor) -> Region:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from match_core.schedule.loops import LoopSchedule, ScheduleRequest
     from match_core.transforms.base import Pass, PassContext
 
+#: The core's own sources.
+CORE = Path(__file__).resolve().parents[1]
+
 _NamedItem = TypeVar("_NamedItem", "Pass", "Pattern")
 
 
@@ -191,9 +194,15 @@ class Plugins:
     def schedule_code(self) -> str | None:
         """Digest of all code that decides schedules: the core's engine, and the packages that give cost models or
         schedules. None where a plugin has no source to look at."""
+        parts = ("schedule", "cost.py", "host/cost.py", "board/renamed.py")
+        return self._code(tuple(CORE / part for part in parts))
+
+    def choice_code(self) -> str | None:
+        """As ``schedule_code``, for what decides which units run side by side: all of the core."""
+        return self._code((CORE,))
+
+    def _code(self, core: tuple[Path, ...]) -> str | None:
         asked = (*self._registry.implementers("match_cost"), *self._registry.implementers("match_schedule"))
-        root = Path(__file__).resolve().parents[1]
-        core = (root / "schedule", root / "cost.py", root / "host" / "cost.py", root / "board" / "renamed.py")
         return code_digest((target for found, target in asked if not found.built_in), core)
 
     def emit_api(self, soc: Soc, unit: Unit) -> UnitApi:

@@ -29,7 +29,7 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
     """The document (docs/report.md tells it field by field). ``options``: what the user chose, as in the manifest."""
     program, soc = planned.program, planned.soc
     beside = side_by_side_json(planned)
-    document = {
+    return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "name": planned.model.name,
@@ -78,10 +78,9 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         "buffers": buffers_json(planned.program),
         "network": network_json(planned),
         "refusals": refusals_json(planned.model, planned.refused),
+        "regions": regions_json(planned),
         "measured": None,
     }
-    regions = regions_json(planned)
-    return {**document, "regions": regions} if regions else document
 
 
 def report_text(document: Mapping[str, Any]) -> str:

@@ -1,20 +1,15 @@
-"""Answers of the scheduler by the content of their requests: in memory for one compilation, on disk for all.
-
-An entry on disk is one JSON file named by the digest of its request. It repeats format, version of match and digest,
-and carries a digest of the answer, so that a file that is cut off, foreign or of another version counts as absent and
-is written anew. Files are put in place whole; any number of processes may use one directory.
-"""
+"""Answers of the scheduler by the content of their requests: in memory for one compilation, on disk for all
+(``io/entries.py``)."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from match_core.io.cache_dir import cache_directory, write_whole
+from match_core.io.cache_dir import cache_directory
+from match_core.io.entries import Entries, digest
 from match_core.schedule.codec import from_json, to_json
 
 if TYPE_CHECKING:
@@ -23,7 +18,7 @@ if TYPE_CHECKING:
     from match_core.schedule.loops import ScheduleRequest
 
 #: Changes with the form of entries.
-FORMAT = 1
+FORMAT = 2
 
 
 def schedule_directory() -> Path:
@@ -51,12 +46,12 @@ class ScheduleCache:
             if entry.name not in content:
                 value = getattr(request, entry.name)
                 content[entry.name] = _model(value) if entry.name == "cost_model" else canonical(value)
-        return _digest([FORMAT, self.version, self.code, content])
+        return digest([FORMAT, self.version, self.code, content])
 
     def find(self, key: str) -> Answer | None:
         """The known answer; None if there is none."""
-        if key not in self.answers and self.directory is not None:
-            answer = self._read(self.directory, key)
+        if key not in self.answers and self._entries is not None:
+            answer = self._read(self._entries, key)
             if answer is not None:
                 self.answers[key] = answer
         return self.answers.get(key)
@@ -64,32 +59,31 @@ class ScheduleCache:
     def keep(self, key: str, answer: Answer) -> Answer:
         """Remember an answer, on disk too where that is wanted and possible."""
         self.answers[key] = answer
-        if self.directory is not None:
-            self._write(self.directory, key, answer)
+        if self._entries is not None:
+            self._write(self._entries, key, answer)
         return answer
 
-    def _write(self, directory: Path, key: str, answer: Answer) -> None:
+    def _write(self, entries: Entries, key: str, answer: Answer) -> None:
         try:
             content = to_json(answer)
         except TypeError:  # a plugin's answer with values that are not plain
             return
-        entry = {"format": FORMAT, "version": self.version, "key": key, "sha256": _digest(content), "answer": content}
-        write_whole(_path(directory, key), json.dumps(entry, indent=1, sort_keys=True).encode("utf-8"))
+        entries.write(key, content)
 
     def _shared(self, value: Hashable) -> str:
         if value not in self._digests:
-            self._digests[value] = _digest(canonical(value))
+            self._digests[value] = digest(canonical(value))
         return self._digests[value]
 
-    def _read(self, directory: Path, key: str) -> Answer | None:
+    def _read(self, entries: Entries, key: str) -> Answer | None:
         try:
-            entry = json.loads(_path(directory, key).read_bytes())
-            known = (entry["format"], entry["version"], entry["key"], entry["sha256"])
-            if known == (FORMAT, self.version, key, _digest(entry["answer"])):
-                return from_json(entry["answer"])
-        except (OSError, ValueError, KeyError, TypeError):
+            return from_json(entries.read(key))
+        except ValueError:
             return None
-        return None
+
+    @property
+    def _entries(self) -> Entries | None:
+        return None if self.directory is None else Entries(self.directory, FORMAT, self.version)
 
 
 def canonical(value: object) -> object:
@@ -107,12 +101,3 @@ def canonical(value: object) -> object:
 
 def _model(model: CostModel) -> list[object]:
     return [model.name, model.version, model.bound, model.overlap, model.energy is not None]
-
-
-def _digest(content: object) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def _path(directory: Path, key: str) -> Path:
-    return directory / key[:2] / f"{key}.json"

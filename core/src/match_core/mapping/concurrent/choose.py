@@ -17,6 +17,7 @@ from match_core.mapping.concurrent.costs import ShareCosts
 from match_core.mapping.concurrent.evaluate import Evaluation, Evaluator
 from match_core.mapping.concurrent.exact import WINDOW, solve_windows
 from match_core.mapping.concurrent.improve import improve
+from match_core.mapping.concurrent.kept import Found
 from match_core.mapping.concurrent.menu import Menu, menu_of, near, samples
 from match_core.mapping.concurrent.network import Network, Queues
 from match_core.mapping.concurrent.options import ConcurrentOptions
@@ -28,6 +29,7 @@ from match_core.mapping.result import Assignment, Bounds, Mapping, SolverStatus
 
 if TYPE_CHECKING:
     from match_core.ir.model import Model
+    from match_core.mapping.concurrent.kept import Choices
     from match_core.mapping.concurrent.network import Along
     from match_core.schedule.candidates import Scheduler
     from match_core.schedule.loops import Objective
@@ -44,13 +46,15 @@ def choose_concurrent(
     scheduler: Scheduler,
     sequential: Mapping,
     options: ConcurrentOptions | None = None,
+    choices: Choices | None = None,
 ) -> Mapping:
     """The mapping with the least modelled makespan, or with the least energy (or product) within the latency limit.
 
     ``offered``: whole operators with schedules, from the scheduler of the Soc in concurrent mode; ``sequential``: a
     mapping of the same model, whose cover is a start; it is never slower than that one's operators in their order on
     the queues. Where nothing that was found meets the latency limit, the quickest is returned: callers compare its
-    ``finish_cycles``. ValueError where the Soc has no ``signalling``. Deterministic.
+    ``finish_cycles``. ValueError where the Soc has no ``signalling``. Deterministic; ``choices`` of earlier
+    compilations save the search.
     """
     options = options or ConcurrentOptions()
     if scheduler.soc.signalling is None:
@@ -61,8 +65,13 @@ def choose_concurrent(
     for cover in _covers(model, offered, scheduler, sequential):
         network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
         evaluators.append(Evaluator(network, costs, queues, scheduler.soc.signalling, options, scheduler.objective))
-    found = [_found(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
-    best, evaluator = min(zip(found, evaluators, strict=True), key=lambda pair: pair[0].value)
+    key = choices.key(model, offered, scheduler, sequential, options) if choices is not None else None
+    found = choices.find(key, evaluators) if choices is not None and key is not None else None
+    if found is None:
+        found = _best(evaluators, options)
+        if choices is not None and key is not None:
+            choices.keep(key, found)
+    best, evaluator = found.best, evaluators[found.cover]
     limit = options.latency_limit_cycles
     if limit is not None and scheduler.objective != "latency" and best.finish > limit:
         # Covers that are no use for energy may be the quickest.
@@ -71,7 +80,13 @@ def choose_concurrent(
         quickest = choose_concurrent(model, offered, replace(scheduler, objective="latency"), in_turn, unlimited)
         if quickest.finish_cycles < best.finish:
             return _as_of(quickest, scheduler.objective)
-    return _mapping(best, evaluator, bounds_of(evaluators), sequential)
+    return _mapping(best, evaluator, found.bounds, sequential)
+
+
+def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions) -> Found:
+    found = [_found(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
+    cover = min(range(len(found)), key=lambda number: found[number].value)
+    return Found(cover, found[cover], bounds_of(evaluators))
 
 
 def _covers(

@@ -67,6 +67,12 @@ class Evaluator:
         best = min(lines, key=lambda line: line.finish)
         return self._evaluation(choice, places, best)
 
+    def replayed(self, choice: Choice, starts: Sequence[Sequence[int]]) -> Evaluation:
+        """The choice in the order of these starts. ValueError, KeyError or IndexError for what is no choice."""
+        steps, places = self.steps(choice)
+        line = simulate(steps, self._hinted(steps, places, starts), self.signalling)
+        return self._evaluation(choice, places, line)
+
     def steps(self, choice: Choice) -> tuple[list[Step], list[list[int]]]:
         """Steps in topological order, and for each operator the numbers of its parts' steps."""
         steps: list[Step] = []

@@ -48,6 +48,13 @@ function facts() {
       `${number(report.sequential_cycles)} cycles modelled; side by side takes ${percent(report.predicted_cycles / report.sequential_cycles)} of them`,
     ]);
   if (report.bounds) found.push(["lower bound", `${number(Math.max(report.bounds.work, report.bounds.path))} cycles`]);
+  for (const row of report.regions) {
+    const share = (part, total) => `${number(part)} of ${number(total)}`;
+    found.push([
+      `regions on ${row.unit}`,
+      `${number(row.chosen)} of ${number(row.found)} found: ${share(row.nodes, row.nodes_total)} operators, ${share(row.macs, row.macs_total)} multiply-accumulates`,
+    ]);
+  }
   if (report.energy.pj !== null) found.push(["energy", `${number(report.energy.pj / 1e6, 3)} µJ modelled`]);
   return found.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]);
 }

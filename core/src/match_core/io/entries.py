@@ -1,0 +1,48 @@
+"""Entries of a cache on disk: one JSON file each, named by the digest of what was asked.
+
+An entry repeats format, version of match and digest, and carries a digest of its content, so that a file that is cut
+off, foreign or of another version counts as absent and is written anew. Files are put in place whole; any number of
+processes may use one directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from match_core.io.cache_dir import write_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """``format`` changes with the form of the content; ``version``: of match."""
+
+    directory: Path
+    format: int
+    version: str
+
+    def read(self, key: str) -> object:
+        """The content of an entry; None if there is none."""
+        try:
+            entry = json.loads(self._path(key).read_bytes())
+            known = (entry["format"], entry["version"], entry["key"], entry["sha256"])
+            return entry["content"] if known == (self.format, self.version, key, digest(entry["content"])) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, key: str, content: object) -> None:
+        """Keep an entry, where that is possible."""
+        known = {"format": self.format, "version": self.version, "key": key, "sha256": digest(content)}
+        text = json.dumps({**known, "content": content}, indent=1, sort_keys=True)
+        write_whole(self._path(key), text.encode("utf-8"))
+
+    def _path(self, key: str) -> Path:
+        return self.directory / key[:2] / f"{key}.json"
+
+
+def digest(content: object) -> str:
+    """SHA-256 of plain values as JSON."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
