@@ -35,10 +35,10 @@ class CompileOptions:
     ``objective``: what schedules and mapping minimise. ``name``: C prefix, None for one made from the file name.
     ``cache``: read and write the cache of schedules and mappings on disk. ``jobs``: processes that search schedules,
     None for as many as pay. ``execution``: units side by side where that is modelled to be faster ("auto"), one task
-    after another, or side by side in any case. ``parallel``: what units side by side may do: whole operators only; shares of operators
-    with copied parts ("tiles", costed only), as views; and begin on parts that are ready. ``regions``: what units that
-    take whole regions get: those that pay ("cheapest"), or every legal one ("largest"). ``region_min``: (measure of
-    REGION_MEASURES, number) that a region has at least.
+    after another, or side by side in any case. ``parallel``: what units side by side may do: whole operators only;
+    shares of operators with copied parts ("tiles", costed only), as views; and begin on parts that are ready.
+    ``regions``: what units that take whole regions get: those that pay ("cheapest"), or every legal one ("largest").
+    ``region_min``: (measure of REGION_MEASURES, number) that a region has at least.
 
     A script that asks for more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
