@@ -47,13 +47,23 @@ class Case:
         return work(REGION.workload(match))
 
 
-def _conv(name: str, channels: int, outputs: int, side: int, kernel: int, group: int = 1, behind: str = "") -> Case:
+def _conv(
+    name: str,
+    channels: int,
+    outputs: int,
+    side: int,
+    kernel: int,
+    group: int = 1,
+    behind: str = "",
+    stride: int = 1,
+) -> Case:
     def build(writer: Writer) -> str:
         weights = [writer.weights(outputs, channels // group, kernel, kernel), writer.weights(outputs)]
-        result = writer.node("Conv", ["x", *weights], pads=[kernel // 2] * 4, group=group)
+        result = writer.node("Conv", ["x", *weights], pads=[kernel // 2] * 4, group=group, strides=[stride] * 2)
         return writer.node(behind, [result]) if behind else result
 
-    return Case(name, (("x", (1, channels, side, side)),), (1, outputs, side, side), build)
+    results = -(-side // stride)
+    return Case(name, (("x", (1, channels, side, side)),), (1, outputs, results, results), build)
 
 
 def _product(name: str, rows: int, inputs: int, outputs: int) -> Case:
@@ -110,7 +120,12 @@ CASES = (
     _conv("conv_depthwise_small", 16, 16, 24, 3, 16, "Relu"),
     _conv("conv_point_middle", 64, 64, 11, 1, behind="Relu"),
     _conv("conv_depthwise_middle", 64, 64, 11, 3, 64, "Relu"),
+    _conv("conv_strided", 64, 64, 28, 3, behind="Relu", stride=2),
+    _conv("conv_first_strided", 3, 8, 96, 3, behind="Relu", stride=2),
+    _conv("conv_depthwise_strided", 64, 64, 28, 3, 64, "Relu", stride=2),
+    _separables("separable_8_48", 8, 48),
     _separables("separable_16_40", 16, 40),
+    _separables("separable_24_32", 24, 32),
     _separables("separable_32_24", 32, 24),
     _separables("separable_64_11", 64, 11),
     _separables("separable_128_6", 128, 6),
@@ -121,6 +136,8 @@ CASES = (
     _conv("conv_groups", 64, 64, 28, 3, 4),
     _product("product_row", 1, 512, 512),
     _product("product_rows", 128, 256, 256),
+    _product("product_wide", 128, 128, 512),
+    _product("product_narrow", 128, 512, 128),
     _product("product_small", 4, 16, 8),
     _one("relu", "Relu", _IMAGE, _IMAGE),
     _one("relu_small", "Relu", (1, 64), (1, 64)),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from match_core.cost import Cost, TransferCycles
 from match_core.hardware import Constant, Memory, Soc, Unit
-from match_core.schedule.cache import ScheduleCache, canonical
+from match_core.schedule.cache import FORMAT, ScheduleCache, canonical
 from match_core.schedule.codec import from_json, to_json
 from match_core.schedule.infeasible import ScheduleInfeasible
 from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
@@ -170,7 +170,7 @@ def cut(text: str) -> str:
         cut,
         lambda text: "",
         lambda text: "[]",
-        lambda text: text.replace('"format": 1', '"format": 0'),
+        lambda text: text.replace(f'"format": {FORMAT}', '"format": 0'),
         lambda text: text.replace('"scratch_bytes": 8', '"scratch_bytes": 9'),
         lambda text: text.replace('"key": "', '"key": "0'),
     ],

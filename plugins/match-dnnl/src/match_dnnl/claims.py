@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from match_core import NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits, region_pattern
+from dataclasses import replace
+
+from match_core import Match, NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits, Workload, region_pattern
 from match_core.ir.model import qualified_op
 
 from match_dnnl import rules, rules_spatial
+from match_dnnl.counts import counted
 from match_dnnl.functions import FUNCTIONS
 from match_dnnl.lower_dense import REDUCTIONS
 
@@ -49,4 +52,11 @@ CLAIMS = RegionClaims(
     worth=_worth,
     worth_rule="a region computes something",
 )
-REGION = region_pattern(PATTERN, "float operators that oneDNN runs as one program of primitives", CLAIMS)
+_PLAIN = region_pattern(PATTERN, "float operators that oneDNN runs as one program of primitives", CLAIMS)
+
+
+def _workload(match: Match) -> Workload:
+    return counted(_PLAIN.workload(match), match)
+
+
+REGION = replace(_PLAIN, workload=_workload)

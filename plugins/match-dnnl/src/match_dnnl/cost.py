@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import numpy as np
 from match_core import TransferCycles, TransferShape, Workload
 from numpy.typing import NDArray
 
+from match_dnnl.counts import DEPTHWISE, DIRECT, RESULTS, WINOGRAD
 from match_dnnl.figures import FIGURES, VALUES
 
 if TYPE_CHECKING:
@@ -22,6 +24,14 @@ FIGURE_NAMES = tuple(figure.name for figure in FIGURES)
 #: Operators by how their time is counted, as the names of counts in workloads have them; all others are functions
 #: element by element, which mostly become part of the primitive before.
 _PRODUCTS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul", "match_nhwc__Conv"))
+#: Convolutions, of whose work there are own counts, and the figures of these.
+_COUNTED = ("Conv", "match_nhwc__Conv")
+_CONVOLUTIONS = {
+    WINOGRAD: "winograd_mac_ns",
+    DEPTHWISE: "depthwise_mac_ns",
+    DIRECT: "direct_mac_ns",
+    RESULTS: "product_element_ns",
+}
 _VIEWS = frozenset(("Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"))
 _PASSES = frozenset(
     (
@@ -45,20 +55,28 @@ _FUNCTIONS = frozenset(
 )
 
 
-def work(workload: Workload) -> dict[str, float]:
-    """How often each figure of the model counts in a region: names as in ``figures.py``."""
+def work(workload: Workload, winograd: bool = True) -> dict[str, float]:
+    """How often each figure of the model counts in a region: names as in ``figures.py``; ``winograd``: whether the
+    transformation is used."""
     counts = dict.fromkeys(FIGURE_NAMES, 0.0)
     for name, count in workload.geometry:
         kind, _, op = name.partition("_")
         passes = op in _PASSES or op.startswith("Reduce")
-        if kind == "nodes" and (op in _PRODUCTS or passes):
+        if name in _CONVOLUTIONS:
+            counts[_CONVOLUTIONS[name] if winograd or name != WINOGRAD else "direct_mac_ns"] += count
+        elif kind == "nodes" and (op in _PRODUCTS or passes):
             counts["primitive_ns"] += count
-        elif kind == "elements" and op and op not in _VIEWS:
+        elif kind == "macs":
+            counts["product_mac_ns"] += count * (op not in _COUNTED)
+        elif kind == "elements" and op and op not in (*_VIEWS, *_COUNTED):
             counts["pass_element_ns" if passes else _element_figure(op)] += count
+    blocked = dict(workload.geometry).get(RESULTS, 0) > 0
     for operand in workload.operands:
         size_bytes = prod(axis.size for axis in operand.axes) * operand.element_bits // 8
-        counts["constant_byte_ns" if operand.role == "constant" else "border_byte_ns"] += size_bytes
-    return {**counts, "region_ns": 1.0, "mac_ns": workload.macs}
+        image = blocked and len(operand.axes) > 2
+        figure = "image_byte_ns" if image else "border_byte_ns"
+        counts["constant_byte_ns" if operand.role == "constant" else figure] += size_bytes
+    return {**counts, "region_ns": 1.0}
 
 
 def _element_figure(op: str) -> str:
@@ -103,6 +121,7 @@ class FittedCost:
         return 0
 
 
-def region_cost() -> FittedCost:
+def region_cost(winograd: bool = True) -> FittedCost:
     """What regions cost on oneDNN."""
-    return FittedCost("dnnl-region", work, "region_ns")
+    name = "dnnl-region" if winograd else "dnnl-region-direct"
+    return FittedCost(name, partial(work, winograd=winograd), "region_ns", version="2")

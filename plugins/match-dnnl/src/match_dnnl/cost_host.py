@@ -13,8 +13,15 @@ from match_dnnl.cost import FittedCost
 from match_dnnl.figures import HOST_FIGURES
 
 HOST_FIGURE_NAMES = tuple(figure.name for figure in HOST_FIGURES)
-_PRODUCTS = frozenset(("macs", "floating_macs", "tile_macs", "floating_tile_macs"))
-_MOVES = frozenset(("memory", "steps"))
+#: Figures of operations by their names in the core's model; all others are other arithmetic.
+_FIGURES = {
+    "macs": "host_product_ns",
+    "floating_macs": "host_product_ns",
+    "tile_macs": "host_tile_ns",
+    "floating_tile_macs": "host_tile_ns",
+    "memory": "host_memory_ns",
+    "steps": "host_step_ns",
+}
 
 
 def host_work(workload: Workload) -> dict[str, float]:
@@ -25,16 +32,11 @@ def host_work(workload: Workload) -> dict[str, float]:
     operations = workload.parameters
     for constant in OPERATION_CYCLES:
         cycles = float(constant.value) * operations.get(constant.name, 0)
-        counts[_figure(constant.name)] += cycles
+        figure = "host_transpose_ns" if workload.kind == "host_transpose" else _FIGURES.get(constant.name)
+        counts[figure or "host_other_ns"] += cycles
     return {**counts, "host_call_ns": 1.0}
-
-
-def _figure(operation: str) -> str:
-    if operation in _PRODUCTS:
-        return "host_product_ns"
-    return "host_move_ns" if operation in _MOVES else "host_other_ns"
 
 
 def host_cost() -> FittedCost:
     """What the host's kernels cost on the same machine."""
-    return FittedCost("dnnl-host", host_work, "host_call_ns")
+    return FittedCost("dnnl-host", host_work, "host_call_ns", version="2")

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 Window = dict[str, list[int]]
+#: Channels from which on Winograd's transformation pays: oneDNN's blocks of channels on machines with AVX-512.
+WINOGRAD_CHANNELS_MIN = 16
 
 
 def window_of(node: gs.Node, source: Sequence[int], target: Sequence[int], last: bool) -> Window:
     """Strides, distances between taps counted from 0, and padding, which behind is as much as the last window needs."""
     sizes, results = (source[1:-1], target[1:-1]) if last else (source[2:], target[2:])
     rank = len(sizes)
-    kernel = attribute_ints(node, "kernel_shape", list(shape(node.inputs[-1])[2:]))
+    taps = list(shape(node.inputs[1])[2:]) if len(node.inputs) > 1 else []  # poolings have to state them
+    kernel = attribute_ints(node, "kernel_shape", taps)
     strides = attribute_ints(node, "strides", [1] * rank)
     dilations = attribute_ints(node, "dilations", [1] * rank)
     before = attribute_ints(node, "pads", [0] * 2 * rank)[:rank]
@@ -30,6 +33,12 @@ def window_of(node: gs.Node, source: Sequence[int], target: Sequence[int], last:
             for i in range(rank)
         ],
     }
+
+
+def suits_winograd(weights: tuple[int, ...], groups: int, window: Window) -> bool:
+    """3x3 taps side by side, every position, and channels that fill a block: first layers are three times slower."""
+    plain = groups == 1 and window["strides"] == [1, 1] and window["dilations"] == [0, 0]
+    return weights[2:] == (3, 3) and min(weights[:2]) >= WINOGRAD_CHANNELS_MIN and plain
 
 
 def deconvolution_window(node: gs.Node) -> Window:

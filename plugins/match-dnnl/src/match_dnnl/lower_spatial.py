@@ -9,15 +9,19 @@ from match_core.ir.model import qualified_op
 
 from match_dnnl.chains import Chain
 from match_dnnl.engine import Engine
-from match_dnnl.geometry import deconvolution_window, padding_of, padding_value, resize_channels_last, window_of
+from match_dnnl.geometry import (
+    deconvolution_window,
+    padding_of,
+    padding_value,
+    resize_channels_last,
+    suits_winograd,
+    window_of,
+)
 from match_dnnl.graph import channels_last, optional, result, shape
 from match_dnnl.posts import chain_bias, chain_posts
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
-#: oneDNN's blocks of channels on machines with AVX-512.
-WINOGRAD_CHANNELS_MIN = 16
 
 
 def convolution(engine: Engine, chain: Chain) -> None:
@@ -31,7 +35,7 @@ def convolution(engine: Engine, chain: Chain) -> None:
     bias = _bias(engine, chain, sizes[0])
     output = engine.of(chain.output)
     posts = chain_posts(engine, chain, shape(chain.output))
-    name = "winograd" if engine.winograd and _suits_winograd(sizes, groups, window) else "direct"
+    name = "winograd" if engine.winograd and suits_winograd(sizes, groups, window) else "direct"
     engine.emit(
         "convolution",
         [source, weights, bias],
@@ -119,12 +123,6 @@ def batch_normalization(engine: Engine, chain: Chain) -> None:
     inputs = [engine.of(tensor) for tensor in chain.node.inputs[:5]]
     epsilon = float(chain.node.attrs.get("epsilon", 1e-5))
     engine.emit("batch_normalization", inputs, engine.of(chain.output), epsilon=epsilon)
-
-
-def _suits_winograd(weights: tuple[int, ...], groups: int, window: dict[str, list[int]]) -> bool:
-    """3x3 taps side by side, every position, and channels that fill a block: first layers are three times slower."""
-    plain = groups == 1 and window["strides"] == [1, 1] and window["dilations"] == [0, 0]
-    return weights[2:] == (3, 3) and min(weights[:2]) >= WINOGRAD_CHANNELS_MIN and plain
 
 
 def _unpadded(engine: Engine, node: gs.Node) -> tuple[gs.Tensor, dict[str, list[int]]]:

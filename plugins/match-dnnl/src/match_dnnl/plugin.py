@@ -37,8 +37,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Nanoseconds of regions; of the host's kernels too, where oneDNN is beside it, so that both can be compared."""
     if unit.name == _UNIT:
         from match_dnnl.cost import region_cost
+        from match_dnnl.hardware import DIRECT
 
-        return region_cost()
+        return region_cost(winograd=soc.preset != DIRECT)
     if unit.name == soc.host and set(soc.units) == {soc.host, _UNIT}:
         from match_dnnl.cost_host import host_cost
 
