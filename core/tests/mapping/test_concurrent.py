@@ -258,6 +258,21 @@ def test_it_is_valid_and_never_slower_than_the_sequential_one(made: Lab, paralle
     assert 0 <= mapping.solver.gap <= 1
 
 
+@settings(deadline=None, max_examples=examples(40))
+@given(made=labs(), parallel=st.sampled_from(["whole", "tiles", "views", "pipeline"]))
+def test_time_lines_that_are_not_made_change_nothing(made: Lab, parallel: Any) -> None:
+    quick = mapped(made, parallel=parallel, steps_max=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Evaluator, "is_slower", lambda *_: False)
+        full = mapped(made, parallel=parallel, steps_max=300)
+    assert (quick.starts, shares(quick), quick.solver, quick.bounds) == (
+        full.starts,
+        shares(full),
+        full.solver,
+        full.bounds,
+    )
+
+
 @settings(deadline=None, max_examples=20)
 @given(made=labs("energy"), slack=st.floats(0, 1))
 def test_energy_is_minimised_within_the_latency_bound(made: Lab, slack: float) -> None:

@@ -67,6 +67,23 @@ class Evaluator:
         best = min(lines, key=lambda line: line.finish)
         return self._evaluation(choice, places, best)
 
+    def is_slower(self, choice: Choice, than: Evaluation) -> bool:
+        """Whether the work of one queue alone takes longer, so that there is no need for a time line. It counts as one
+        all the same: what is found shall not depend on it."""
+        if self.objective != "latency" or self.options.latency_limit_cycles is not None:
+            return False
+        if self.options.parallel == "tiles":  # copies are work too
+            return False
+        gap = self.signalling.task_cycles
+        busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
+        for division in choice:
+            for part in division:
+                busy[self.queue_of(part.offer)] += self.costs.cycles(part) + gap
+        if max(busy.values()) <= than.finish:
+            return False
+        self.spent += sum(len(division) for division in choice)
+        return True
+
     def replayed(self, choice: Choice, starts: Sequence[Sequence[int]]) -> Evaluation:
         """The choice in the order of these starts. ValueError, KeyError or IndexError for what is no choice."""
         steps, places = self.steps(choice)
