@@ -17,7 +17,7 @@ from match_core.twin.compiler import SANITIZE, STRICT
 from core.tests.emit import layer_program as lp
 from core.tests.emit.side_program import JOBS, chain, emit, expected, random_jobs
 
-THREADS = ("-fsanitize=thread", "-fPIE", "-g", "-O1")
+THREADS = ("-fsanitize=thread", "-fPIE", "-g1", "-O1")
 LIMITS = ("-DSIDE_WAIT_LIMIT=fake_wait_limit", "-DAGAIN_WAIT_LIMIT=fake_wait_limit")
 #: Ways to run, and how many outputs each prints.
 WAYS = {"one": 3, "two": 3, "array": 1, "other": 1, "swap": 1, "poll": 1}

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.generic]
 FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 MAIN = """
 static void *block(size_t bytes)
 {

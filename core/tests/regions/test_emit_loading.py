@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
 
 HERE = Path(__file__).parent
-THREADS = ("-fsanitize=thread", "-fPIE", "-g", "-O1")
+THREADS = ("-fsanitize=thread", "-fPIE", "-g1", "-O1")
 #: The files of this folder that are no part of the program.
 OWN = ("engine_main.c", "engine_threads.c")
 

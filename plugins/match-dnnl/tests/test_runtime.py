@@ -24,7 +24,7 @@ CODE = """{"format":"match.region","version":1,
 "last":0,"own":3,"post":["sum","relu"],"post_alpha":[0.0,0.0],"post_beta":[0.0,0.0],"strides":[1,1]}},
 {"op":"dnnl::softmax","inputs":[3],"outputs":[4],"attributes":{"algorithm":"softmax","axis":1,"own":1}}]}
 """
-FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-g", "-O1")
+FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-g1", "-O1")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 

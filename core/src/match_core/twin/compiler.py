@@ -17,10 +17,11 @@ from match_core.twin.object_cache import ObjectCache
 
 #: The emitted program must be free of these warnings; the twin's own C too.
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
+#: Reports need lines (``-g1``), not variables, which take the compiler as long as the code.
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1", "-O1")
 #: Units as threads that run at the same time. Position independence is what the thread sanitizer asks for; it does not
 #: see copies that the compiler writes out itself.
-THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g", "-O1", "-DMATCH_TWIN_CONCURRENT")
+THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g1", "-O1", "-DMATCH_TWIN_CONCURRENT")
 #: What linkers and compilers say of a library or a header that is not installed.
 _NO_LIBRARY = re.compile(
     r"(?:cannot find -l|unable to find library -l|library not found for -l|library not found: |library ')([\w.+-]+)"

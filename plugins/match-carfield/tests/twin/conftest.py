@@ -24,8 +24,8 @@ PACKAGE = ROOT / "plugins/match-carfield/src/match_carfield"
 CORE = ROOT / "core/src/match_core/twin/runtime"
 PLATFORM = ("host", "dma", "pulp", "pulp_dma", "spatz", "spatz_dma")
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-THREADS = ("-O1", "-g", "-fsanitize=thread", "-fno-builtin", "-fPIE", "-DMATCH_TWIN_CONCURRENT")
+SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+THREADS = ("-O1", "-g1", "-fsanitize=thread", "-fno-builtin", "-fPIE", "-DMATCH_TWIN_CONCURRENT")
 
 
 @dataclass(frozen=True)

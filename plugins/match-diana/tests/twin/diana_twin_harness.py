@@ -18,7 +18,7 @@ ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins")
 PACKAGE = ROOT / "plugins/match-diana/src/match_diana"
 CORE = ROOT / "core/src/match_core/twin/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LANES = 16
 GROUP = 64
 #: Byte in L1 before a script begins.

@@ -18,7 +18,7 @@ ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins")
 TWIN = ROOT / "plugins/match-diana/src/match_diana/twin"
 CORE = ROOT / "core/src/match_core/twin/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 #: Bits of word 0: stages that are left out.
 SKIP_ALL, QUANT, ACTIVATION, NORM, PARTIAL_SUM = 0x3F, 0x02, 0x04, 0x10, 0x20

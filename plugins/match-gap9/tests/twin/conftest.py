@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 # Tests are imported by path; this makes the harness modules beside them importable.
 sys.path.insert(0, str(HERE))
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def repository() -> Path:

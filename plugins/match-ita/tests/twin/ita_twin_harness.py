@@ -22,9 +22,9 @@ ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins")
 PACKAGE = ROOT / "plugins/match-ita/src/match_ita"
 CORE = ROOT / "core/src/match_core/twin/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FAST = ("-O2",)
-THREADS = ("-O1", "-g", "-fsanitize=thread", "-fno-builtin", "-fPIE", "-DMATCH_TWIN_CONCURRENT")
+THREADS = ("-O1", "-g1", "-fsanitize=thread", "-fno-builtin", "-fPIE", "-DMATCH_TWIN_CONCURRENT")
 L1_BYTES = 128 * 1024
 SIDE = 64
 
