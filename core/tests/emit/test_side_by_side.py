@@ -233,6 +233,7 @@ def _needing(program: Program, queue: str) -> Program:
     ("change", "words"),
     [
         (partial(_queues, array=(1, 3), other=(2, 4, 5)), r"queue other has tasks of \['array'\]"),
+        (partial(_queues, host=(0, 1), array=(3,)), r"queue host has tasks of \['array'\]"),
         (partial(_needing, queue="idle"), r"needs tasks of queues that have none: \['idle'\]"),
         (partial(_queues, array=(1,) * 70_000), r"queues \['array'\] have more than 65535 tasks"),
         (lambda p: replace(p, tasks=tuple(replace(t, buffers_in=()) for t in p.tasks)), "tensor 'x' lies in none"),

@@ -9,9 +9,17 @@ import numpy as np
 import onnx
 import pytest
 from host_harness import Array, Case, by_reference, expected, make_model
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from match_core.host.kernels.resize_axis import COORDINATES, ROUNDINGS, Modes, ResizeAxis, nearest_table, tap_table
+from match_core.host.kernels.resize_axis import (
+    COORDINATES,
+    ROUNDINGS,
+    Modes,
+    ResizeAxis,
+    coordinates_of,
+    nearest_table,
+    tap_table,
+)
 
 from tests.examples import examples
 
@@ -156,15 +164,16 @@ def test_hostile_scales_stay_inside(run_cases: Callable[..., list[list[dict[str,
     st.booleans(),
     st.booleans(),
 )
+@example(5, 4.5, "half_pixel_symmetric", "nearest", "round_prefer_floor", False, False)
 @settings(max_examples=examples(90), deadline=None)
 def test_tables_equal_the_reference(
-    size: int, scale: float, coordinates: str, mode: str, rounding: str, antialias: bool, exclude: bool
+    size: int, scale: float, kind: str, mode: str, rounding: str, antialias: bool, exclude: bool
 ) -> None:
     scale = float(np.float32(scale))
     out = int(scale * size)
     assume(out > 0)
     antialias = antialias and mode != "nearest"
-    modes = Modes(mode, coordinates, rounding, antialias, exclude, -0.75, 0.0)
+    modes = Modes(mode, kind, rounding, antialias, exclude, -0.75, 0.0)
     axis = ResizeAxis(0, 0, size, out, scale, False, (0.0, 1.0))
     x = np.random.default_rng(size).standard_normal(size)
     if mode == "nearest":
@@ -181,10 +190,14 @@ def test_tables_equal_the_reference(
         {"scales": scales(scale)},
         True,
         mode=mode,
-        coordinate_transformation_mode=coordinates,
+        coordinate_transformation_mode=kind,
         nearest_mode=rounding,
         antialias=int(antialias),
         exclude_outside=int(exclude),
     ).model
+    at = coordinates_of(axis, modes)
+    away = np.abs(at - np.round(at))
+    # beside a whole coordinate the reference takes the element before or behind, as its sums are rounded
+    plain = (away == 0) | (away > 1e-9) if mode == "nearest" else np.ones(out, bool)
     # the reference has some weights in single precision
-    np.testing.assert_allclose(got, by_reference(model, {"x": x})["y"], rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(got[plain], by_reference(model, {"x": x})["y"][plain], rtol=2e-6, atol=2e-6)

@@ -432,6 +432,27 @@ def test_the_validator_finds_what_is_wrong(good, change, fault):
     assert any(fault in text for text in found), found
 
 
+def test_the_host_runs_tasks_of_units_without_a_dispatch_loop(side):
+    operators = {
+        "a": one(side, ("in",), (4, 4), "npu", 50),
+        "b": one(side, ("in",), (4, 4), "cluster", 50),
+        "c": one(side, ("b",), (4, 4), "host", 50),
+        "end": one(side, ("a", "c"), (4, 4), "cluster"),
+    }
+    model, mapping = side.build(operators, {"in": (4, 4)})
+    program = plan_concurrent(model, mapping, side.soc(), blocking=("npu",))
+    assert concurrent_faults(model.graph, program) == ()
+    assert [(queue.name, queue.kind) for queue in program.queues] == [("host", "host"), ("cluster", "unit")]
+    queues = {task.assignment.candidate.node_names[0]: task.queue for task in program.tasks}
+    assert queues == {"a": "host", "b": "cluster", "c": "host", "end": "cluster"}
+    elsewhere = with_task(program, "b", queue="host")
+    moved = tuple(
+        replace(queue, tasks=tuple(t.index for t in elsewhere.tasks if t.queue == queue.name))
+        for queue in program.queues
+    )
+    assert concurrent_faults(model.graph, replace(elsewhere, queues=moved)) != ()
+
+
 def test_the_validator_finds_needs_that_nothing_asks_for(side):
     operators = {
         "a": one(side, ("in",), (4, 4), "npu", 5),

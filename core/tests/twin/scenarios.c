@@ -224,6 +224,18 @@ static void copy_beyond_the_task(void *argument)
     match_twin_complete(ticket);
 }
 
+/* Another context was asked for work; the second task says that it is done without a wait. */
+static void work_that_others_do(void *argument)
+{
+    (void)argument;
+    match_twin_queue(&queue[0].posted, &queue[0].done);
+    match_twin_owe(true);
+    match_twin_owe(false);
+    match_store(&queue[0].done, 1u);
+    match_twin_owe(true);
+    match_store(&queue[0].done, 2u);
+}
+
 static void run_copies(void (*entry)(void *))
 {
     uint32_t sum = 0u;
@@ -239,6 +251,8 @@ static void forgotten(void) { run_copies(copies_never_waited_for); }
 
 static void done_too_early(void) { run_copies(copy_beyond_the_task); }
 
+static void owing(void) { run_copies(work_that_others_do); }
+
 /* ---- main --------------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -248,7 +262,7 @@ static const struct {
     {"in_order_of_time", in_order_of_time}, {"link_in_order", link_in_order}, {"needs_two", needs_two},
     {"needs_one", needs_one}, {"needs_none", needs_none}, {"bells", bells}, {"deadlock", deadlock},
     {"waited", waited}, {"unwaited", unwaited}, {"forgotten", forgotten},
-    {"done_too_early", done_too_early},
+    {"done_too_early", done_too_early}, {"owing", owing},
 };
 
 int main(int argc, char **argv)

@@ -21,9 +21,8 @@ uint32_t fake_load_store(const uint8_t *data, uint32_t bytes);
 
 def twin_apis() -> dict[str, UnitApi]:
     """The units of the program with their twin instead of their own C."""
-    numbers = "".join(f"#define MATCH_TWIN_CLOCK_{clock.upper()} {n}u\n" for n, clock in enumerate(CLOCKS))
     twin = TwinApi(
-        headers=(RuntimeFile("match_twin_clocks.h", numbers), RuntimeFile("twin_store.h", STORE_HEADER)),
+        headers=(RuntimeFile("twin_store.h", STORE_HEADER),),
         sources=(RuntimeFile("twin_unit.c", (HERE / "twin_unit.c").read_text(encoding="utf-8")),),
         clocks=CLOCKS,
         load_store="fake_load_store({data}, {bytes})",

@@ -74,6 +74,7 @@ def test_operations_in_flight_belong_to_their_context(scenarios: Scenarios) -> N
     assert "copier ended before 1 asynchronous operations" in scenarios.fault("lazy", "forgotten")
     assert "copier ended before 1 asynchronous operations" in scenarios.fault("threads", "forgotten")
     assert "copier says that a task is done before 1" in scenarios.fault("lazy", "done_too_early")
+    assert "copier says that a task is done before it has waited for the work" in scenarios.fault("lazy", "owing")
 
 
 def test_modes_that_do_not_exist_are_faults(scenarios: Scenarios) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from match_core.twin.compiler import BuildOptions, compile_sources
+from match_core.twin.compiler import BuildOptions, View, compile_sources
 from match_core.twin.object_cache import ObjectCache
 
 COMMAND = ("cc", "-O2", '-DSYNC="sync.h"', "-include", "before.h")
@@ -68,7 +68,7 @@ def test_runtime_files_are_kept_and_sources_of_a_model_are_not(tmp_path: Path, m
         for name in ("harness.c", "twin.c"):
             (work / name).write_text(f"int {name[:-2]}(void);\nint {name[:-2]}(void) {{ return 0; }}\n", "utf-8")
         sources, own = [program / "kernel.c", program / "net.c"], [work / "harness.c", work / "twin.c"]
-        objects = compile_sources(sources, own, {"kernel.c"}, [work, program], (), BuildOptions())
+        objects = compile_sources(sources, own, {"kernel.c"}, [work, program], View(), BuildOptions())
         assert all(path.is_file() for path in objects.objects.values())
         assert sorted(path.name for path in (tmp_path / "cache").rglob("*.o")) == ["kernel.o", "twin.o"]
 
@@ -77,7 +77,7 @@ def test_a_kept_object_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("MATCH_CACHE_DIR", str(tmp_path / "cache"))
     work = _written(tmp_path / "work", **{"harness.c": "typedef int empty;\n", "kernel.h": "enum { match_one = 1 };\n"})
     for content in (None, b"kept"):
-        objects = compile_sources([work / "net.c"], [work / "harness.c"], {"net.c"}, [work], (), BuildOptions())
+        objects = compile_sources([work / "net.c"], [work / "harness.c"], {"net.c"}, [work], View(), BuildOptions())
         kept = next((tmp_path / "cache").rglob("net.o"))
         assert objects.objects[work / "net.c"].read_bytes() == (content or kept.read_bytes())
         kept.write_bytes(b"kept")

@@ -84,7 +84,7 @@ class ProgramEmitter:
             "bases": self.bases,
             "regions": self.regions.views,
             "const_sections": (constant_section(self.name, self.soc.home),),
-            "code_sections": {unit: code_section(self.name, unit) for unit in self._units()},
+            "code_sections": {unit: code_section(self.name, unit) for unit in self._files()},
         }
         files = {
             f"{self.name}.h": self._render(
@@ -112,7 +112,7 @@ class ProgramEmitter:
             "match_runtime.h": self._render("match_runtime.h.mako"),
             "example_main.c": self._render("example_main.c.mako", **common, instance=self._example_context()),
         }
-        for unit in self._units():
+        for unit in self._files():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
         files.update(self.regions.files(lambda name, **view: self.templates.render(name, {**common, **view})))
         shipped = by_name("runtime file", (file for unit in self._shipped_units() for file in self._runtime(unit)))
@@ -131,6 +131,10 @@ class ProgramEmitter:
 
     def _units(self) -> tuple[str, ...]:
         return tuple(sorted({task.unit for task in self.tasks}))
+
+    def _files(self) -> tuple[str, ...]:
+        """The units that have a C file: the host too where it only hands on the tasks of others."""
+        return tuple(sorted({*self._units(), *(queue.name for queue in self.queues if queue.kind == "host")}))
 
     def _shipped_units(self) -> tuple[str, ...]:
         """The units whose runtime files the program needs: where units run side by side the host's too, which waits."""
@@ -264,12 +268,13 @@ class ProgramEmitter:
 
     def _unit_file(self, unit: str) -> str:
         tasks = [task for task in self.tasks if task.unit == unit]
-        headers = self._headers((unit,))
+        headers = self._headers((unit, *self._called(unit)))
         if self.request.apis[unit].memory is not None:
             return self._render(
                 "model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks, table=self._table(unit)
             )
         codes = self._inline(unit)
+        own = {"stddef.h"} if any(queue.has_calls for queue in self.queues if queue.name == unit) else set()
         helpers = dict(pair for code in codes for pair in code.helpers)
         return self._render(
             "model_inline.c.mako",
@@ -277,11 +282,16 @@ class ProgramEmitter:
             unit=unit,
             home=self.soc.home,
             headers=_unique((*headers, *(header.name for code in codes for header in code.headers))),
-            includes=sorted({include for code in codes for include in code.includes} - {"stdint.h"}),
+            includes=sorted({*(include for code in codes for include in code.includes), *own} - {"stdint.h"}),
             helpers=tuple(helpers.values()),
             tasks=tasks,
             table=self._table(unit),
         )
+
+    def _called(self, unit: str) -> tuple[str, ...]:
+        """The units whose tasks are handed to them from this unit's queue."""
+        indices = {row.index for queue in self.queues if queue.name == unit for row in queue.rows}
+        return tuple(sorted({task.unit for task in self.tasks if task.index in indices} - {unit}))
 
     def _table(self, unit: str) -> str:
         """The table of a unit's tasks and what works through it; empty in a sequential program."""
@@ -289,7 +299,12 @@ class ProgramEmitter:
         if queue is None:
             return ""
         return self._render(
-            "task_table.c.mako", name=self.name, queue=queue, stores=self.stores, section=code_section(self.name, unit)
+            "task_table.c.mako",
+            name=self.name,
+            guard=self.guard,
+            queue=queue,
+            stores=self.stores,
+            section=code_section(self.name, unit),
         )
 
 

@@ -37,7 +37,8 @@ class QueueWriter:
 
     def _tasks(self, queue: Queue) -> QueueView:
         tasks = [self.program.tasks[index] for index in queue.tasks]
-        if strangers := {t.assignment.candidate.unit for t in tasks} - {queue.name}:
+        units = {task.assignment.candidate.unit for task in tasks} - {queue.name}
+        if strangers := {unit for unit in units if queue.kind != "host" or self.request.apis[unit].queue is not None}:
             raise ValueError(f"queue {queue.name} has tasks of {sorted(strangers)}")
         if missing := [task.index for task in tasks if task.index not in self.views]:
             raise ValueError(f"queue {queue.name} has tasks without code: {missing}")
@@ -52,6 +53,7 @@ class QueueWriter:
             needs=tuple(self._needs(task.needs, self._words(task)) for task in tasks),
             rows=tuple(self._row(task) for task in tasks),
             regions=tuple(self.views[task.index].region for task in tasks),
+            calls=tuple(self._call(task) if queue.kind == "host" else "" for task in tasks),
             launch=api.launch,
             wait=api.wait,
             join=api.join,
@@ -92,6 +94,11 @@ class QueueWriter:
             outputs=tuple(self._place(self.places.tensor(t, task.buffers_out)) for t in lowered.outputs),
             privates=tuple(self._place((c_identifier(memory), 0)) for memory in view.private_memories),
         )
+
+    def _call(self, task: Task) -> str:
+        """What the host calls to have the task's unit run it; the host's own tasks need nothing."""
+        unit = task.assignment.candidate.unit
+        return self.request.apis[unit].platform.call if unit != self.program.soc.host else ""
 
     def _lowered(self, task: Task) -> Lowered:
         lowered = self.request.lowered[task.index]

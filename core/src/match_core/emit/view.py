@@ -155,7 +155,7 @@ class SwapView:
 @dataclass(frozen=True, slots=True)
 class QueueView:
     """A queue that has tasks. The names of functions are empty where there is nothing to call. ``regions``: for each
-    row the number of the region that it runs."""
+    row the number of the region that it runs; ``calls``: for each row what hands it to its unit."""
 
     name: str
     field: str
@@ -163,6 +163,7 @@ class QueueView:
     needs: tuple[NeedsView, ...]
     rows: tuple[RowView, ...] = ()
     regions: tuple[int | None, ...] = ()
+    calls: tuple[str, ...] = ()
     swaps: tuple[SwapView, ...] = ()
     launch: str = ""
     wait: str = ""
@@ -174,3 +175,13 @@ class QueueView:
     def has_regions(self) -> bool:
         """Whether any of its tasks runs a region."""
         return any(number is not None for number in self.regions)
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether any of its tasks is handed to a unit, which may fail."""
+        return any(self.calls)
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether its tasks write what became of them to the session's state."""
+        return self.has_regions or self.has_calls

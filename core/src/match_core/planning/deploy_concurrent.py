@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from match_core.emit.constants import ConstantPool
@@ -102,7 +103,7 @@ class _Deployer:
             return
         measured = self._measure(mapping)
         home = soc.memory(soc.home)
-        built = build(self.model, mapping, soc, home.size_bytes, measured.scratch, 0, self.far)
+        built = build(self.model, mapping, soc, home.size_bytes, measured.scratch, 0, self.far, self.blocking)
         units = sum(resident_bytes(assignment, soc) for assignment in mapping.assignments)
         others = sum(size for _, size in measured.constants) - units
         capacity = home.size_bytes - caller_bytes(built) - others
@@ -122,9 +123,8 @@ class _Deployer:
 
     def _plan(self, mapping: UnitMapping, options: PlanOptions) -> Program:
         m = self._measure(mapping)
-        return plan_concurrent(
-            self.model, mapping, self.scheduler.soc, m.constants, m.scratch, m.stored, options, self.far
-        )
+        soc, far, blocking = self.scheduler.soc, self.far, self.blocking
+        return plan_concurrent(self.model, mapping, soc, m.constants, m.scratch, m.stored, options, far, blocking)
 
     def _measure(self, mapping: UnitMapping) -> _Measured:
         soc, pool = self.scheduler.soc, ConstantPool(self.model.name)
@@ -133,5 +133,12 @@ class _Deployer:
         return _Measured(pool.sizes(), pool.stored_sizes(), scratch)
 
     def _apis(self, mapping: UnitMapping) -> dict[str, UnitApi]:
-        plugins, soc = self.scheduler.plugins, self.scheduler.soc
-        return {unit.name: plugins.emit_api(soc, unit) for unit in self.scheduler.units if unit.name in mapping.units}
+        plugins, soc, used = self.scheduler.plugins, self.scheduler.soc, set(mapping.units)
+        if used & self.blocking:
+            used.add(soc.host)
+        return {unit.name: plugins.emit_api(soc, unit) for unit in self.scheduler.units if unit.name in used}
+
+    @cached_property
+    def blocking(self) -> frozenset[str]:
+        """The units whose tasks the host runs."""
+        return self.scheduler.blocking_units

@@ -50,7 +50,8 @@ def concurrent_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
 
 
 def _queue_faults(program: Program) -> Iterator[str]:
-    """Every task that runs is once in the queue of its unit, every swap once in that of the link."""
+    """Every task that runs is once in the queue of its unit, or in the host's, which runs those of units without a
+    dispatch loop; every swap once in that of the link."""
     names = [queue.name for queue in program.queues]
     if len(set(names)) != len(names):
         yield "two queues share a name"
@@ -70,7 +71,8 @@ def _queue_faults(program: Program) -> Iterator[str]:
     for queue in program.queues:
         if queue.kind != "link":
             wrong = [i for i in queue.tasks if program.tasks[i].queue != queue.name]
-            wrong += [i for i in queue.tasks if program.tasks[i].assignment.candidate.unit != queue.name]
+            if queue.kind != "host":
+                wrong += [i for i in queue.tasks if program.tasks[i].assignment.candidate.unit != queue.name]
             yield from (f"task {index} is in the queue {queue.name}" for index in wrong)
     for what, needs in _all_needs(program):
         if len(dict(needs)) != len(needs):

@@ -43,6 +43,13 @@ class Scheduler:
     jobs: int | None = 1
     watch: Watch | None = None
 
+    @property
+    def blocking_units(self) -> frozenset[str]:
+        """The units other than the host that have no dispatch loop: beside others it is the host that runs their tasks,
+        and waits for each."""
+        others = (unit for unit in self.units if unit.name != self.soc.host)
+        return frozenset(unit.name for unit in others if self.plugins.emit_api(self.soc, unit).queue is None)
+
     def progress(self, facts: Facts) -> None:
         """Tell how far the work got, if anybody wants to know."""
         if self.watch is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from match_core.emit.api import TwinApi, UnitApi
 from match_core.emit.ctypes import c_type
 from match_core.emit.templates import Templates
-from match_core.twin.compiler import BuildOptions, Objects, compile_sources
+from match_core.twin.compiler import BuildOptions, Objects, View, compile_sources
 from match_core.twin.merge import Merged, merge
 
 RUNTIME = Path(__file__).resolve().parent / "runtime"
@@ -53,18 +53,21 @@ def compile_program(
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {file.name for api in apis.values() for file in api.runtime}
-    folders = _own_folders(work, merged)
+    views = _views(work, merged)
     libraries = {name: unit for unit, api in sorted(apis.items()) for name in api.libraries}
-    return compile_sources(sources, own, shipped, [work, program], twin.defines, options, folders, libraries)
+    return compile_sources(sources, own, shipped, [work, program], View(twin.defines), options, views, libraries)
 
 
-def _own_folders(work: Path, merged: Merged) -> dict[str, Path]:
-    """Writes the headers that a package's sources look for first; their folder by the sources' names."""
-    for unit, headers in merged.own.items():
-        (work / f"own_{unit}").mkdir(exist_ok=True)
-        for file in headers:
-            (work / f"own_{unit}" / file.name).write_text(file.text, encoding="utf-8")
-    return {name: work / f"own_{unit}" for name, unit in merged.readers.items()}
+def _views(work: Path, merged: Merged) -> dict[str, View]:
+    """What each package's sources see, by their names; writes the headers that they look for first."""
+    views: dict[str, View] = {}
+    for unit, own in merged.own.items():
+        folder = work / f"own_{unit}"
+        folder.mkdir(exist_ok=True)
+        for file in own.headers:
+            (folder / file.name).write_text(file.text, encoding="utf-8")
+        views[unit] = View(own.defines, (folder,))
+    return {name: views[unit] for name, unit in merged.readers.items()}
 
 
 def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:

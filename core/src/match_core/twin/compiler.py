@@ -66,15 +66,24 @@ def host_compiler() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """What a source sees besides the common headers: ``folders``, where it looks first, and macros."""
+
+    defines: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
-    """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file, ``folders`` where
-    sources of these names look for headers first, ``libraries`` are linked, each with the unit that needs it. ToolError
-    MATCH-T002 where the compiler refuses something, MATCH-T005 where a unit's library is not installed."""
+    """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file, ``view`` what sources
+    see, ``own`` what those of these names see instead; ``libraries`` are linked, each with the unit that needs it.
+    ToolError MATCH-T002 where the compiler refuses something, MATCH-T005 where a unit's library is not installed."""
 
     command: tuple[str, ...]
     includes: tuple[Path, ...]
     objects: Mapping[Path, Path]
-    folders: Mapping[str, Path] = field(default_factory=dict)
+    view: View = View()
+    own: Mapping[str, View] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
 
     def compile(self, source: Path, target: Path) -> Path:
@@ -83,10 +92,11 @@ class Objects:
         _Running(quiet, _Job(source, target, None)).finish()
         return target
 
-    def places(self, source: Path) -> tuple[Path, ...]:
-        """Where a source looks for headers."""
-        own = self.folders.get(source.name)
-        return self.includes if own is None else (own, *self.includes)
+    def command_of(self, source: Path) -> tuple[str, ...]:
+        """The compiler with all flags for a source."""
+        view = self.own.get(source.name, self.view)
+        places = (f"-I{path}" for path in (*view.folders, *self.includes))
+        return (*self.command, *(f"-D{define}" for define in view.defines), *places)
 
     def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
         """The executable; ``replaced``: other objects for some of the sources."""
@@ -112,7 +122,7 @@ class _Running:
 
     def __init__(self, objects: Objects, job: _Job) -> None:
         self.job, self.libraries = job, objects.libraries
-        command = [*objects.command, *(f"-I{path}" for path in objects.places(job.source)), "-c", str(job.source)]
+        command = [*objects.command_of(job.source), "-c", str(job.source)]
         self.process = subprocess.Popen(
             [*command, "-o", str(job.target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -129,26 +139,26 @@ def compile_sources(
     own: list[Path],
     shipped: Collection[str],
     includes: list[Path],
-    defines: tuple[str, ...],
+    view: View,
     options: BuildOptions,
-    folders: Mapping[str, Path] = MappingProxyType({}),
+    views: Mapping[str, View] = MappingProxyType({}),
     libraries: Mapping[str, str] = MappingProxyType({}),
 ) -> Objects:
     """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that depend on no
     model are kept in a cache directory: the twin's, and those of the program's sources that ``shipped`` names.
-    ``folders``: where sources of these names look for headers before they look in ``includes``; ``libraries``: what is
-    linked, by the name behind ``-l``, each with the unit that needs it."""
-    command = (*host_compiler().split(), *options.flags, *(f"-D{define}" for define in defines))
+    ``view``: what sources see, ``views``: what those of these names see instead; ``libraries``: what is linked, by the
+    name behind ``-l``, each with the unit that needs it."""
+    command = (*host_compiler().split(), *options.flags)
     folder, kind = own[0].parent, "_threads" if options.threads else ""
-    caches = {first: ObjectCache(command, _found(first, includes)) for first in (None, *folders.values())}
+    caches = {seen: _cache(command, seen, includes) for seen in (view, *views.values())}
 
     def job_of(path: Path, target: str, kept: bool) -> _Job:
-        cache = caches[folders.get(path.name)]
+        cache = caches[views.get(path.name, view)]
         return _Job(path, folder / target, cache.path(path) if kept else None)
 
     jobs = [job_of(path, f"program_{path.stem}{kind}.o", path.name in shipped) for path in program]
     jobs += [job_of(path, f"{path.stem}{kind}.o", path.name != "harness.c") for path in own]
-    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs}, folders, libraries)
+    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs}, view, views, libraries)
     running: list[_Running] = []
     try:
         for job in jobs:
@@ -166,8 +176,8 @@ def compile_sources(
     return objects
 
 
-def _found(first: Path | None, includes: list[Path]) -> list[Path]:
-    return includes if first is None else [first, *includes]
+def _cache(command: tuple[str, ...], view: View, includes: list[Path]) -> ObjectCache:
+    return ObjectCache((*command, *(f"-D{define}" for define in view.defines)), (*view.folders, *includes))
 
 
 def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) -> None:

@@ -1,6 +1,7 @@
 """The twins of all units of a program as one: units of one package share theirs, those of several stand side by side.
 
-Each package's sources see the headers of their own SDK's stand-ins, and numbers of the clocks that nobody else has.
+Each package's sources see the headers of their own SDK's stand-ins, macros of their own, and the numbers that their
+clocks have in this program.
 """
 
 from __future__ import annotations
@@ -11,19 +12,27 @@ from dataclasses import dataclass
 from match_core.emit.api import RuntimeFile, TwinApi, UnitApi
 from match_core.emit.shipped import by_name
 
-#: The header that gives clocks their numbers in this program; without it each twin has numbers of its own.
+#: The header that gives clocks their numbers in this program.
 CLOCKS_HEADER = "match_twin_clocks.h"
 #: The clock that all twins share.
 HOST = "host"
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """What only one package's sources see: ``headers``, looked for first, and macros."""
+
+    headers: tuple[RuntimeFile, ...]
+    defines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Merged:
-    """``twin``: what all sources see, clocks in the order of their numbers. ``own``: by unit, headers that sources of
-    its package look for first; ``readers``: the unit in whose folder a C file looks, by file name."""
+    """``twin``: what all sources see, clocks in the order of their numbers. Of several packages, ``own``: by unit, what
+    only sources of its package see; ``readers``: the unit whose part of that a C file sees, by file name."""
 
     twin: TwinApi
-    own: Mapping[str, tuple[RuntimeFile, ...]]
+    own: Mapping[str, Own]
     readers: Mapping[str, str]
 
 
@@ -35,17 +44,22 @@ def merge(apis: Mapping[str, UnitApi], program: str = "") -> Merged:
     clocks = _clocks(apis, packages)
     order = tuple(dict.fromkeys(name for names in clocks.values() for name in names.values())) or (HOST,)
     shared = len(packages) > 1
-    own = {units[0]: (*_own_headers(apis, units), _numbers(clocks[units[0]], order)) for units in packages if shared}
-    private = {file.name for files in own.values() for file in files}
-    headers = by_name("header", (file for twin in twins for file in twin.headers if file.name not in private))
+    numbers = {units[0]: _numbers(clocks[units[0]], order) for units in packages}
+    own = {
+        units[0]: Own((*_own_headers(apis, units), numbers[units[0]]), _defines(apis[unit].twin for unit in units))
+        for units in packages
+        if shared
+    }
+    private = {CLOCKS_HEADER, *(file.name for seen in own.values() for file in seen.headers)}
+    common = [file for twin in twins for file in twin.headers if file.name not in private]
+    headers = by_name("header", [*common, *(() if shared else numbers.values())])
     sources = by_name("C file", (file for twin in twins for file in twin.sources))
-    defines = dict.fromkeys(define for twin in twins for define in twin.defines)
     merged = TwinApi(
         headers=tuple(headers[name] for name in sorted(headers)),
         sources=tuple(sources[name] for name in sorted(sources)),
         clocks=order,
         arenas={memory: text for twin in twins for memory, text in twin.arenas.items()},
-        defines=tuple(defines),
+        defines=_undisputed(_defines(twins)),
         load_store=next((twin.load_store for twin in twins if twin.load_store), ""),
     )
     readers = {name: units[0] for units in packages for name in _sources(apis, units, program)} if shared else {}
@@ -55,6 +69,16 @@ def merge(apis: Mapping[str, UnitApi], program: str = "") -> Merged:
 def merge_twins(apis: Mapping[str, UnitApi]) -> TwinApi:
     """One twin from those of all units of one package: files by name, clocks in order of first mention."""
     return merge(apis).twin
+
+
+def _defines(twins: Iterable[TwinApi]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(define for twin in twins for define in twin.defines))
+
+
+def _undisputed(defines: tuple[str, ...]) -> tuple[str, ...]:
+    """Without the macros that have several values."""
+    names = [define.partition("=")[0] for define in defines]
+    return tuple(define for define, name in zip(defines, names, strict=True) if names.count(name) == 1)
 
 
 def _packages(apis: Mapping[str, UnitApi]) -> list[list[str]]:

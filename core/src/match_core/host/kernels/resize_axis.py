@@ -146,7 +146,7 @@ def _regions(node: gs.Node, axes: tuple[int, ...], modes: Modes) -> list[tuple[f
     return list(zip(values[: len(axes)], values[len(axes) :], strict=True))
 
 
-def _coordinates(axis: ResizeAxis, modes: Modes) -> NDArray[np.float64]:
+def coordinates_of(axis: ResizeAxis, modes: Modes) -> NDArray[np.float64]:
     """The input's coordinate of every result."""
     assert axis.scale is not None
     assert axis.region is not None
@@ -173,7 +173,7 @@ def _outside(axis: ResizeAxis, modes: Modes, at: NDArray[np.float64]) -> NDArray
 
 def nearest_table(axis: ResizeAxis, modes: Modes) -> NDArray[np.int32]:
     """The element that each result takes; -1 where it is outside."""
-    at = _coordinates(axis, modes)
+    at = coordinates_of(axis, modes)
     base = np.floor(at)
     rest = at - base
     up = {"floor": rest < 0, "ceil": rest > 0, "round_prefer_floor": rest > 0.5, "round_prefer_ceil": rest >= 0.5}
@@ -213,7 +213,7 @@ class Taps:
 
 def tap_table(axis: ResizeAxis, modes: Modes) -> Taps:
     """Taps of every result, all inside of the axis; no more columns than some result needs."""
-    at, shrink = _coordinates(axis, modes), shrink_of(axis, modes)
+    at, shrink = coordinates_of(axis, modes), shrink_of(axis, modes)
     start = reach_before(shrink, modes)
     places = np.floor(at)[:, None].astype(np.int64) + np.arange(start, 2 - start)
     weights = _kernel((places - at[:, None]) * shrink, modes)

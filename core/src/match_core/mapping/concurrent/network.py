@@ -78,10 +78,10 @@ class Queues:
     @classmethod
     def of(cls, scheduler: Scheduler) -> Queues:
         """The host's queue first, then those of units in the order of the Soc."""
-        names = [scheduler.soc.host]
+        names, blocking = [scheduler.soc.host], scheduler.blocking_units
         by_unit: dict[str, int] = {}
         for unit in scheduler.units:
-            own = unit.name != scheduler.soc.host and scheduler.plugins.emit_api(scheduler.soc, unit).queue is not None
+            own = unit.name != scheduler.soc.host and unit.name not in blocking
             by_unit[unit.name] = len(names) if own else HOST
             names += [unit.name] if own else []
         return cls(tuple(names), by_unit)

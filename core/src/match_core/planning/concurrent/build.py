@@ -47,9 +47,11 @@ def build(
     scratch_bytes: Mapping[int, int],
     store_bytes: int,
     far: Container[str] = (),
+    blocking: Container[str] = (),
 ) -> Built:
     """The problem of a mapping. ``capacity_bytes`` of the home memory and ``store_bytes`` of the store are free;
-    ``scratch_bytes`` by position in ``mapping.assignments``; ``far``: tensors in the Soc's overflow memory."""
+    ``scratch_bytes`` by position in ``mapping.assignments``; ``far``: tensors in the Soc's overflow memory;
+    ``blocking``: units whose tasks are in the host's queue."""
     if soc.signalling is None:
         raise ValueError(f"{soc.name} does not say how its units are told what to do side by side")
     topology = Topology.of(model.graph)
@@ -59,17 +61,18 @@ def build(
     positions = tuple(n for n, flow in enumerate(flows) if not flow.view)
     number_of = {position: job for job, position in enumerate(positions)}
     after = _after(uses, number_of)
-    lanes = _lanes(soc, [mapping.assignments[position] for position in positions])
+    queues = [_queue(mapping.assignments[position], soc, blocking) for position in positions]
+    lanes = _lanes(soc, queues)
     items = [Item(s.tensors, s.size_bytes, _kind(s), s.far) for s in storages]
     jobs = []
-    for position in positions:
+    for position, queue in zip(positions, queues, strict=True):
         assignment = mapping.assignments[position]
         accesses = [Access(use.item, box_of(use.region), use.writes) for use in uses[position]]
         scratch = scratch_bytes.get(position, 0)
         if scratch > 0:
             accesses.append(Access(len(items), box_of(Region((scratch,), (0,), (scratch,))), True))
             items.append(Item((), scratch, "scratch"))
-        lane = next(n for n, lane in enumerate(lanes) if lane.name == assignment.candidate.unit)
+        lane = next(n for n, lane in enumerate(lanes) if lane.name == queue)
         jobs.append(Job(lane, assignment.schedule.cost.total_cycles, tuple(accesses), after[position]))
     home = soc.memory(soc.home)
     problem = Problem(
@@ -109,11 +112,16 @@ def _kind(storage: Storage) -> Literal["activation", "input", "output"]:
     return "input" if storage.source else "output" if storage.target else "activation"
 
 
-def _lanes(soc: Soc, assignments: Sequence[Assignment]) -> tuple[Lane, ...]:
-    """The host, then the other units that run something, then the link to the store."""
-    used = {assignment.candidate.unit for assignment in assignments}
+def _queue(assignment: Assignment, soc: Soc, blocking: Container[str]) -> str:
+    """The name of the queue that runs it."""
+    unit = assignment.candidate.unit
+    return soc.host if unit in blocking else unit
+
+
+def _lanes(soc: Soc, queues: Sequence[str]) -> tuple[Lane, ...]:
+    """The host, then the other units whose queues hold something, then the link to the store."""
     lanes = [Lane(soc.host, "host")]
-    lanes += [Lane(unit, "unit") for unit in soc.units if unit in used and unit != soc.host]
+    lanes += [Lane(unit, "unit") for unit in soc.units if unit in queues and unit != soc.host]
     link = soc.link_between(soc.home, soc.store) if soc.store is not None else None
     if link is not None:
         lanes.append(Lane("link", "link"))

@@ -31,11 +31,13 @@ def plan_concurrent(
     stored: Sequence[tuple[str, int]] = (),
     options: PlanOptions | None = None,
     far: Container[str] = (),
+    blocking: Container[str] = (),
 ) -> Program:
     """Plan a program whose units run side by side (docs/programs.md, docs/planning.md).
 
     ``constants``: (name, bytes) of everything that lies in the home memory besides activations; ``stored``: of what
-    lies in the Soc's store; ``far``: tensors in its overflow memory; ``scratch_bytes``: position in
+    lies in the Soc's store; ``far``: tensors in its overflow memory; ``blocking``: units
+    without a dispatch loop, whose tasks the host runs; ``scratch_bytes``: position in
     ``mapping.assignments`` -> bytes of the home memory that the task needs while it runs. ``Program.timing`` has
     makespan and bound in cycles. Deterministic. InfeasibleError MATCH-M001 where the memories are too small, swaps
     included.
@@ -49,7 +51,7 @@ def plan_concurrent(
             raise store_shortage(model, soc.memory(soc.store), stored)
     if soc.store == soc.overflow and any(True for name in tensors_of(model.graph) if name in far):
         store_bytes = 0  # one area of that memory: the one of the tensors that lie there all the time
-    built = build(model, mapping, soc, home.size_bytes, scratch_bytes or {}, store_bytes, far)
+    built = build(model, mapping, soc, home.size_bytes, scratch_bytes or {}, store_bytes, far, blocking)
     caller = caller_bytes(built)
     built = _with_capacity(built, max(0, home.size_bytes - fixed - caller))
     draft = first_draft(built.problem)

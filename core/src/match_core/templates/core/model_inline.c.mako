@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 % if any(task.region is None for task in tasks):
 /* ${name}: kernels of unit ${unit}, in place on ${home}; tasks that compute the same share one. */
-% else:
+% elif tasks:
 /* ${name}: regions on unit ${unit}, in place on ${home}. */
+% else:
+/* ${name}: ${unit} hands tasks to units that have no loop of their own. */
 % endif
 #include <stdint.h>
 % for include in includes:

@@ -193,6 +193,11 @@ static int advance(${name}_state_t *state)
         match_store(&own->done, next + 1u);
         progress = 1;
     }
+% if host.has_calls:
+    if (state->status != ${guard}_BUSY) { /* a unit did not run its task */
+        cancel(state, ${name}_queues);
+    }
+% endif
 % endif
     return progress;
 }

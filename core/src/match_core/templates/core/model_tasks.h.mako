@@ -32,7 +32,7 @@ enum {
 % if queue.kind == "unit":
 ${code_sections[queue.name]} void ${name}_${queue.field}_loop(void *state);
 % elif queue.kind == "host":
-${code_sections[queue.name]} void ${name}_${queue.field}_run(${"" if queue.has_regions else "const "}${name}_state_t *state, uint32_t n);
+${code_sections[queue.name]} void ${name}_${queue.field}_run(${"" if queue.changes_state else "const "}${name}_state_t *state, uint32_t n);
 % endif
 % endfor
 % endif

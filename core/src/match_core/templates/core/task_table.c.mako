@@ -38,12 +38,21 @@ static const uint32_t region_of[] = {
 };
 
 % endif
+% if queue.has_calls:
+/* By task: what has its unit run it; NULL where the host does. */
+static int (*const call_of[])(void (*run)(void *task), void *task) = {
+% for start in range(0, len(queue.calls), 4):
+    ${", ".join(call or "NULL" for call in queue.calls[start : start + 4])},
+% endfor
+};
+
+% endif
 /* Runs a task with the addresses of this run. */
 % if queue.kind == "unit":
 ${section}
-static void run_task(${"" if regions else "const "}${name}_state_t *state, uint32_t n)
+static void run_task(${"" if queue.changes_state else "const "}${name}_state_t *state, uint32_t n)
 % else:
-void ${name}_${queue.field}_run(${"" if regions else "const "}${name}_state_t *state, uint32_t n)
+void ${name}_${queue.field}_run(${"" if queue.changes_state else "const "}${name}_state_t *state, uint32_t n)
 % endif
 {
     const match_row_t *const row = &rows[n];
@@ -94,7 +103,15 @@ void ${name}_${queue.field}_run(${"" if regions else "const "}${name}_state_t *s
     };
 % endif
     MATCH_NODE_BEGIN(row->node);
+% if queue.has_calls:
+    if (call_of[n] == NULL) {
+        row->run(&task);
+    } else if (call_of[n](row->run, &task) != 0) {
+        state->status = ${guard}_ERROR_UNIT;
+    }
+% else:
     row->run(&task);
+% endif
     MATCH_NODE_END(row->node);
 % if regions:
     if (region > 0u) {

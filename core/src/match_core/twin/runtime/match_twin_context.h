@@ -77,6 +77,9 @@ void match_twin_signalling(uint64_t post, uint64_t wake, uint64_t notify, uint64
 /* The counters of a unit's queue: each store of `posted` costs the host `post`, behind each store of `done` comes
  * `task`. A context that stores `done` with operations in flight is a fault. */
 void match_twin_queue(const _Atomic uint32_t *posted, const _Atomic uint32_t *done);
+/* The running context has asked another one for work and must wait for it (true), or has waited (false). A context that
+ * stores `done` before it has is a fault. */
+void match_twin_owe(bool owes);
 
 /* ---- counters: what match_load and match_store call in the timeline ------------------------------------------- */
 

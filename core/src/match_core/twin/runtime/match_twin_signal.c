@@ -35,6 +35,7 @@ static struct {
   uint32_t count;
   uint32_t changes;
   view_t view[MATCH_TWIN_MAX_CONTEXTS];
+  bool owes[MATCH_TWIN_MAX_CONTEXTS];
 } seen;
 
 /* In threads mode: rings and changes, with no order. */
@@ -123,6 +124,12 @@ void match_twin_queue(const _Atomic uint32_t *posted, const _Atomic uint32_t *do
   queues.count++;
 }
 
+void match_twin_owe(bool owes) {
+  if (!match_twin_threads()) {
+    seen.owes[match_twin_context()] = owes;
+  }
+}
+
 static bool is_among(const void *const *list, const void *address) {
   uint32_t place = 0u;
   while (place < queues.count && list[place] != address) {
@@ -138,6 +145,10 @@ void match_twin_store(_Atomic uint32_t *counter, uint32_t value) {
   if (is_done && match_twin_deferred() != 0u) {
     match_twin_faultf("%s says that a task is done before %zu asynchronous operations were waited for",
                       match_twin_context_name(match_twin_context()), match_twin_deferred());
+  }
+  if (is_done && seen.owes[match_twin_context()]) {
+    match_twin_faultf("%s says that a task is done before it has waited for the work that it asked for",
+                      match_twin_context_name(match_twin_context()));
   }
   if (value != 0u && is_among(queues.posted, (const void *)counter)) {
     match_twin_spend_kind(clock, match_twin_costs().post, "post");

@@ -4,10 +4,11 @@
 #include "match_ita_api.h"
 #include "match_ita_cluster.h"
 
-/* Cycles on the twin; nothing on silicon. */
+/* Cycles, and a check that whoever asks waits, on the twin; nothing on silicon. */
 #ifndef MATCH_ITA_CHARGE_RING_POST
 #define MATCH_ITA_CHARGE_RING_POST() ((void)0)
 #define MATCH_ITA_CHARGE_RING_SERVE() ((void)0)
+#define MATCH_ITA_RING_WAITED() ((void)0)
 #endif
 
 #define SLOTS 8u
@@ -50,6 +51,7 @@ static void ask(request_t request)
 void match_snitch_copy_wait(void)
 {
     await(asked);
+    MATCH_ITA_RING_WAITED();
 }
 
 void match_snitch_copy_in_3d(void *near, const void *far, uint32_t planes, uint32_t rows, uint32_t row_bytes,

@@ -1,11 +1,11 @@
 /* fern_twin.c - the board on the development machine: nothing but its cycles. */
 #include "fern.h"
 #include "match_twin.h"
-
-enum { HOST = 0 }; /* the clocks, in the order of emit.py: host, fern_c, fern_q */
+#include "match_twin_clocks.h" /* numbers of the clocks that emit.py names */
 
 void fern_wait(int engine, uint32_t cycles)
 {
-    match_twin_spend(HOST, (engine == FERN_C) ? FERN_C_START : FERN_Q_START);
-    match_twin_wait_until(HOST, match_twin_issue(HOST, (uint32_t)engine, cycles));
+    const unsigned clock = (engine == FERN_C) ? MATCH_TWIN_CLOCK_FERN_C : MATCH_TWIN_CLOCK_FERN_Q;
+    match_twin_spend(MATCH_TWIN_CLOCK_HOST, (engine == FERN_C) ? FERN_C_START : FERN_Q_START);
+    match_twin_wait_until(MATCH_TWIN_CLOCK_HOST, match_twin_issue(MATCH_TWIN_CLOCK_HOST, clock, cycles));
 }

@@ -3,9 +3,9 @@
 
 #include "sprout_sdk.h"
 #include "match_twin.h"
+#include "match_twin_clocks.h" /* numbers of the clocks that emit.py names */
 
-enum { HOST = 0, DMA = 1, ARRAY = 2 }; /* the clocks, in the order of emit.py */
-enum { COPIES_MAX = 64 };
+enum { HOST = MATCH_TWIN_CLOCK_HOST, DMA = MATCH_TWIN_CLOCK_DMA, ARRAY = MATCH_TWIN_CLOCK_SPROUT_ARRAY };
 
 typedef struct {
     uint8_t *to;
@@ -13,7 +13,7 @@ typedef struct {
     size_t planes, rows, bytes, to_row, to_plane, from_row, from_plane;
 } copy_t;
 
-static uint64_t copies[COPIES_MAX], copies_end, kernel, kernel_end;
+static uint64_t copies[64], copies_end, kernel, kernel_end;
 static uint32_t copies_count;
 
 static void do_copy(void *argument)
@@ -36,7 +36,7 @@ static void hide(const copy_t *c)
 
 static void start_copy(copy_t copy)
 {
-    if (copies_count == COPIES_MAX) {
+    if (copies_count == sizeof copies / sizeof copies[0]) {
         match_twin_fault("more copies in flight than the DMA holds");
     }
     hide(&copy);

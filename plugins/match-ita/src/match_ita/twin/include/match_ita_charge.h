@@ -38,6 +38,7 @@ void match_ita_twin_charge_team_wait(void);
 void match_ita_twin_charge_barrier(void);
 void match_ita_twin_charge_ring_post(void);
 void match_ita_twin_charge_ring_serve(void);
+void match_ita_twin_ring_waited(void);
 
 #define match_ita_charge(cycles) match_ita_twin_charge(cycles)
 #define MATCH_ITA_CHARGE_LAUNCH() match_ita_twin_charge_launch()
@@ -47,6 +48,7 @@ void match_ita_twin_charge_ring_serve(void);
 #define MATCH_ITA_CHARGE_BARRIER() match_ita_twin_charge_barrier()
 #define MATCH_ITA_CHARGE_RING_POST() match_ita_twin_charge_ring_post()
 #define MATCH_ITA_CHARGE_RING_SERVE() match_ita_twin_charge_ring_serve()
+#define MATCH_ITA_RING_WAITED() match_ita_twin_ring_waited()
 
 /* ---- memory of the harness -------------------------------------------------------------------------------------- */
 

@@ -89,6 +89,11 @@ void match_ita_twin_charge_team_launch(void) { spend(MATCH_ITA_TEAM_LAUNCH_CYCLE
 
 void match_ita_twin_charge_team_wait(void) { spend(MATCH_ITA_TEAM_WAIT_CYCLES, "team wait"); }
 
-void match_ita_twin_charge_ring_post(void) { spend(MATCH_ITA_RING_POST_CYCLES, "ask for copy"); }
+void match_ita_twin_charge_ring_post(void) {
+  match_twin_owe(true);
+  spend(MATCH_ITA_RING_POST_CYCLES, "ask for copy");
+}
+
+void match_ita_twin_ring_waited(void) { match_twin_owe(false); }
 
 void match_ita_twin_charge_ring_serve(void) { spend(MATCH_ITA_RING_SERVE_CYCLES, "serve copy"); }
