@@ -220,10 +220,10 @@ class StoreApi:
 @dataclass(frozen=True, slots=True)
 class TwinApi:
     """How the package's C twin joins the host build: headers and sources as text, macros that these see (``defines``),
-    the clock names (their numbers are ``MATCH_TWIN_CLOCK_<NAME>`` in ``match_twin_clocks.h``), and for each memory of the Soc the C expression that gives an arena of
-    ``bytes`` (macro-like text with ``{bytes}``); memories without one are plain static arrays. ``load_store``:
-    C expression with ``{data}`` and ``{bytes}`` that copies constants into the store and gives their address
-    (uint32_t).
+    the clock names (their numbers are ``MATCH_TWIN_CLOCK_<NAME>`` in ``match_twin_clocks.h``), and for each memory of
+    the Soc the C expression that gives an arena of ``bytes`` (macro-like text with ``{bytes}``); memories without one
+    are plain static arrays. ``load_store``: C expression with ``{data}`` and ``{bytes}`` that copies constants into the
+    store and gives their address (uint32_t).
     """
 
     headers: tuple[RuntimeFile, ...] = ()
