@@ -387,6 +387,27 @@ def test_solved_plans_are_right_too(side, data, seed):
         Machine(case, model, program, seed).run()
 
 
+def test_tensors_that_left_and_came_back_for_nothing(side):
+    """A draft that improves another one may have given up the second of three places of a tensor."""
+    many, op = ("host",) * 4, side.Operator
+    operators = {
+        "t0": op(("in",), (5, 4), ("host",), (1,), (), "row"),
+        "t1": op(("in",), (5, 4), ("host", "host"), (1, 1), (1, 4), "row"),
+        "t2": op(("in", "t0", "t1"), (5, 1), many, (1, 1, 1, 50), (1, 1, 1, 2), "row"),
+        "t3": op(("in", "t0"), (5, 4), many, (1, 1, 1, 1), (1, 1, 1, 2), "row"),
+        "t4": op(("t3", "t1", "in"), (4, 1), ("host", "cluster", "host", "host"), (1, 17, 17, 52), (1, 1, 1, 1), "row"),
+        "t5": op(("t0", "in", "t4"), (5, 4), ("host",), (46,), (), "row"),
+        "t6": op(("t3", "t5"), (5, 4), ("cluster",), (34,), (), "row"),
+        "end": op(("t1", "t4"), (2, 2), ("host",), (7,), (), "row"),
+    }
+    case = Case(operators, {"in": (5, 4)}, ("t2", "t6", "end"), {7: 9, 13: 17})
+    options = PlanOptions(deterministic_seconds=0.2, window_jobs=100, windows_seconds=0.2)
+    model, program = planned(side, case, side.soc(least_bytes(side, case)), options)
+    assert program.swaps
+    assert concurrent_faults(model.graph, program) == ()
+    Machine(case, model, program, 0).run()
+
+
 # --- the validator -------------------------------------------------------------------------------------------------
 
 

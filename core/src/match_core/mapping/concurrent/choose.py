@@ -70,7 +70,7 @@ def choose_concurrent(
     if found is None:
         found = _best(evaluators, options)
         if choices is not None and key is not None:
-            choices.keep(key, found)
+            choices.keep(key, found, evaluators)
     best, evaluator = found.best, evaluators[found.cover]
     limit = options.latency_limit_cycles
     if limit is not None and scheduler.objective != "latency" and best.finish > limit:

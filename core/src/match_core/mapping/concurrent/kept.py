@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from match_core.schedule.candidates import Scheduler
 
 #: Changes with the form of entries.
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +71,29 @@ class Choices:
     def find(self, key: str, evaluators: Sequence[Evaluator]) -> Found | None:
         """What was found before; None where nothing was. Asks for the schedules of its parts."""
         try:
-            cover, choice, starts, bounds = _read(self.entries.read(key))
+            cover, choice, starts, finish, bounds = _read(self.entries.read(key))
             evaluator = evaluators[cover]
             evaluator.costs.confirm(part for division in choice for part in division)
             best = evaluator.replayed(choice, starts)
         except (ValueError, KeyError, TypeError, IndexError):
             return None
-        return Found(cover, best, bounds) if best.starts == starts else None
+        return Found(cover, best, bounds) if (best.starts, best.finish) == (starts, finish) else None
 
-    def keep(self, key: str, found: Found) -> None:
-        """For later compilations."""
-        self.entries.write(key, [found.cover, found.best.choice, found.best.starts, astuple(found.bounds)])
+    def keep(self, key: str, found: Found, evaluators: Sequence[Evaluator]) -> None:
+        """For later compilations, where the starts of the parts give the time line: where the host copies for parts
+        (``parallel`` "tiles"), copies have a place in it too, which may be another."""
+        best = found.best
+        again = evaluators[found.cover].replayed(best.choice, best.starts)
+        if (again.starts, again.finish) == (best.starts, best.finish):
+            self.entries.write(key, [found.cover, best.choice, best.starts, best.finish, astuple(found.bounds)])
 
 
-def _read(content: Any) -> tuple[int, Choice, tuple[tuple[int, ...], ...], Bounds]:
+def _read(content: Any) -> tuple[int, Choice, tuple[tuple[int, ...], ...], int, Bounds]:
     """ValueError or TypeError for what ``keep`` did not write."""
-    cover, choice, starts, bounds = content
+    cover, choice, starts, finish, bounds = content
     divisions = tuple(tuple(Part(*part) for part in division) for division in choice)
-    return int(cover), divisions, tuple(tuple(map(int, line)) for line in starts), Bounds(*map(int, bounds))
+    lines = tuple(tuple(map(int, line)) for line in starts)
+    return int(cover), divisions, lines, int(finish), Bounds(*map(int, bounds))
 
 
 def _offer(assignment: Assignment) -> list[object]:

@@ -134,7 +134,7 @@ class JointModel:
             self.model.add(out.start >= self.built.start[number] + lag).only_enforce_if(out.present)
         for back in returns:
             (target,) = back.step.places
-            mine, before = self.homes[target], self.homes[item, target[1] - 1]
+            mine, before = self.homes[target], self.homes[self._before(target)]
             self.model.add(mine.first <= back.start).only_enforce_if(back.present)
             self.model.add(back.start >= out.start + out.step.cycles).only_enforce_if(back.present)
             for step in self.draft.layout.steps:
@@ -145,6 +145,11 @@ class JointModel:
             self.model.add(mine.address == before.address).only_enforce_if(~back.present)
             self.model.add(mine.first == before.last).only_enforce_if(~back.present)
 
+    def _before(self, residence: Residence) -> Residence:
+        """The residence of the item before; of those that a draft gave up the numbers are missing."""
+        item, number = residence
+        return max(other for other in self.homes if other[0] == item and other[1] < number)
+
     def _layout(self, values: cp_model.CpSolver) -> Layout:
         """The steps by their starts. A residence that an item did not leave is the one before."""
         unit = self.problem.alignment_bytes
@@ -153,7 +158,7 @@ class JointModel:
         }
         joined: dict[Residence, Residence] = {}
         for residence in sorted(self.homes):
-            joined[residence] = joined[residence[0], residence[1] - 1] if residence in kept else residence
+            joined[residence] = joined[self._before(residence)] if residence in kept else residence
         timed: list[tuple[int, int, Step]] = []
         for place, step in enumerate(self.draft.layout.steps):
             if step.kind == "job":
