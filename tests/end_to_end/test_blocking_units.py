@@ -156,3 +156,4 @@ def test_a_unit_that_does_not_run_its_task_ends_the_session(bench: Bench, monkey
     with pytest.raises(ToolError) as caught:
         bench.verified()
     assert caught.value.code == "MATCH-T003"
+    assert "run returned -2" in str(caught.value), "NAME_ERROR_UNIT, not a timeout"

@@ -73,4 +73,4 @@ def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
 
 def test_targets_are_files_by_their_ending() -> None:
     assert is_board_file("boards/pair.toml")
-    assert not is_board_file("carfield")
+    assert not is_board_file("chip")

@@ -94,9 +94,10 @@ def test_conformance_as_document_and_without_progress(
         told(failed)  # type: ignore[operator]
         return (failed,)
 
+    monkeypatch.setattr(runner, "package_named", lambda name: (name, "0.1.0", "chip"))
     monkeypatch.setattr(runner, "outcomes_of", outcomes)
     badge = tmp_path / "badge.json"
-    assert run(["test-target", "match-gap9", "--output", str(badge), *options]) == 1
+    assert run(["test-target", "match-chip", "--output", str(badge), *options]) == 1
     printed = capsys.readouterr()
     assert json.loads(badge.read_text())["cases"] == {"passed": 0, "failed": 1, "skipped": 0}
     assert ("loads-found failed" in printed.err) == (options in ([], ["--json"]))
