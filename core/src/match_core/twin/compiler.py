@@ -76,14 +76,14 @@ class View:
 @dataclass(frozen=True, slots=True)
 class Objects:
     """What was compiled: ``command`` is the compiler with its flags, ``objects`` by source file, ``view`` what sources
-    see, ``own`` what those of these names see instead; ``libraries`` are linked, each with the unit that needs it.
+    see, ``views`` what those of these names see instead; ``libraries`` are linked, each with the unit that needs it.
     ToolError MATCH-T002 where the compiler refuses something, MATCH-T005 where a unit's library is not installed."""
 
     command: tuple[str, ...]
     includes: tuple[Path, ...]
     objects: Mapping[Path, Path]
     view: View = View()
-    own: Mapping[str, View] = field(default_factory=dict)
+    views: Mapping[str, View] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
 
     def compile(self, source: Path, target: Path) -> Path:
@@ -94,7 +94,7 @@ class Objects:
 
     def command_of(self, source: Path) -> tuple[str, ...]:
         """The compiler with all flags for a source."""
-        view = self.own.get(source.name, self.view)
+        view = self.views.get(source.name, self.view)
         places = (f"-I{path}" for path in (*view.folders, *self.includes))
         return (*self.command, *(f"-D{define}" for define in view.defines), *places)
 

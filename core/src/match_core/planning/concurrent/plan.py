@@ -36,11 +36,10 @@ def plan_concurrent(
     """Plan a program whose units run side by side (docs/programs.md, docs/planning.md).
 
     ``constants``: (name, bytes) of everything that lies in the home memory besides activations; ``stored``: of what
-    lies in the Soc's store; ``far``: tensors in its overflow memory; ``blocking``: units
-    without a dispatch loop, whose tasks the host runs; ``scratch_bytes``: position in
-    ``mapping.assignments`` -> bytes of the home memory that the task needs while it runs. ``Program.timing`` has
-    makespan and bound in cycles. Deterministic. InfeasibleError MATCH-M001 where the memories are too small, swaps
-    included.
+    lies in the Soc's store; ``far``: tensors in its overflow memory; ``blocking``: units without a dispatch loop, whose
+    tasks the host runs; ``scratch_bytes``: position in ``mapping.assignments`` -> bytes of the home memory that the
+    task needs while it runs. ``Program.timing`` has makespan and bound in cycles. Deterministic. InfeasibleError
+    MATCH-M001 where the memories are too small, swaps included.
     """
     home = soc.memory(soc.home)
     fixed, streamed = sum(size for _, size in constants), sum(size for _, size in stored)
