@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +34,27 @@ def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, *
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
     solver.parameters.max_deterministic_time = seconds
+    solver.parameters.catch_sigint_signal = False  # its handler swallows Ctrl-C, and leaves none behind
     for name, value in parameters.items():
         setattr(solver.parameters, name, value)
-    status = solver.solve(model, None if watch is None else _told(watch))
+    status = _search(solver, model, None if watch is None else _told(watch))
     spent = solver.response_proto.deterministic_time
     bound = int(-(-solver.best_objective_bound // 1)) if status != cp_model.MODEL_INVALID else 0
     values = solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
     return Answer(values, bound, status == cp_model.OPTIMAL, status == cp_model.INFEASIBLE, spent)
+
+
+def _search(
+    solver: cp_model.CpSolver, model: cp_model.CpModel, told: cp_model.CpSolverSolutionCallback | None
+) -> cp_model.CpSolverStatus:
+    """Search in another thread: Python sees Ctrl-C in this one only, and not while it is in compiled code."""
+    with ThreadPoolExecutor(max_workers=1) as searcher:
+        status = searcher.submit(solver.solve, model, told)
+        try:
+            return status.result()
+        except BaseException:
+            solver.stop_search()
+            raise
 
 
 def _told(watch: Watch) -> cp_model.CpSolverSolutionCallback:

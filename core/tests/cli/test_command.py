@@ -168,6 +168,28 @@ def test_a_reader_that_goes_away(match: Match) -> None:
     assert process.returncode not in (0, 70)
 
 
+def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
+    """A compiled module that is interrupted while it starts may take the process with it."""
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.2)\nprint('imported')\n"
+    )
+    code = (
+        "import time\n"
+        "from match_core.plugin.host import Plugins\n"
+        "def load():\n"
+        "    import slow\n"
+        "    time.sleep(5)\n"
+        "    print('not interrupted')\n"
+        "Plugins.load = staticmethod(load)\n"
+        "from match_core.cli.main import main; main()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "targets"], capture_output=True, text=True, check=False, env=environment
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (130, "imported\n")
+
+
 def test_an_interrupt_that_became_another_exception() -> None:
     """A compiled module that is interrupted while it is imported may raise whatever it likes."""
     code = (

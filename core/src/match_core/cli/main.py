@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
 
+from match_core.cli import interrupts
 from match_core.cli.check import check_command
 from match_core.cli.compile import compile_command
 from match_core.cli.diff import diff_command
@@ -99,21 +98,9 @@ def main() -> NoReturn:
     prepare_streams()
     # What a compilation makes it keeps: looking for garbage is a tenth of the time of a large one.
     gc.set_threshold(100_000, 50, 50)
-    sys.exit(run(sys.argv[1:], _noted_interrupts()))
-
-
-def _noted_interrupts() -> Callable[[], bool]:
-    """Whether Ctrl-C came. One that comes while a compiled module is imported may leave it as another exception, which
-    would be told as a bug."""
-    came: list[int] = []
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        signal.default_int_handler(number, frame)
-
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else ignored, as for jobs in the background
-        signal.signal(signal.SIGINT, handle)
-    return lambda: bool(came)
+    code = run(sys.argv[1:], interrupts.hold_within_imports())
+    interrupts.ignore()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: False) -> int:
