@@ -190,6 +190,26 @@ def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (130, "imported\n")
 
 
+def test_an_interrupt_comes_again_where_it_was_lost() -> None:
+    """Python drops what is raised in a finaliser, and says so."""
+    code = (
+        "import os, signal, time\n"
+        "from match_core.plugin.host import Plugins\n"
+        "class Final:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(1)\n"
+        "def load():\n"
+        "    Final()\n"
+        "    time.sleep(5)\n"
+        "    print('not interrupted')\n"
+        "Plugins.load = staticmethod(load)\n"
+        "from match_core.cli.main import main; main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "targets"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_an_interrupt_that_became_another_exception() -> None:
     """A compiled module that is interrupted while it is imported may raise whatever it likes."""
     code = (

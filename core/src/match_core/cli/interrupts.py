@@ -16,20 +16,30 @@ _IMPORTER = "<frozen importlib"
 
 
 def hold_within_imports() -> Callable[[], bool]:
-    """Let Ctrl-C wait while a module is imported; returns whether one came. Compiled modules that are interrupted while
-    they start raise something else (OR-Tools: ImportError) or take the process with them (seen once: SIGSEGV)."""
+    """Let Ctrl-C wait while a module is imported, and come again where it was lost; returns whether one came. Compiled
+    modules that are interrupted while they start raise something else (OR-Tools: ImportError) or take the process with
+    them (seen once: SIGSEGV)."""
     came: list[int] = []
+    main = _thread.get_ident()
 
     def handle(number: int, frame: FrameType | None) -> None:
         came.append(number)
         if len(came) <= HELD_TIMES and any(f.f_code.co_filename.startswith(_IMPORTER) for f in _stack(frame)):
             # Not threading.Timer: the import may hold a lock of threading.
-            _thread.start_new_thread(_again, (_thread.get_ident(), number))
+            _thread.start_new_thread(_again, (main, number))
             return
         signal.default_int_handler(number, frame)
 
+    def lost(what: sys.UnraisableHookArgs) -> None:
+        """Where nothing can be raised Python drops the interrupt and says so."""
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            _thread.start_new_thread(_again, (main, signal.SIGINT))
+        else:
+            sys.__unraisablehook__(what)
+
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else ignored, as for jobs in the background
         signal.signal(signal.SIGINT, handle)
+        sys.unraisablehook = lost
     return lambda: bool(came)
 
 
