@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo/demo.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" --hypothesis-profile=ci
 
 test-slow: $(STAMP)
 	MATCH_TEST_EXAMPLES=full $(BIN)/python -m pytest -n 2 -m slow
