@@ -93,18 +93,19 @@ def _blocks(name: str, channels: int, side: int, count: int = 3) -> Case:
     return Case(name, (("x", (1, channels, side, side)),), (1, channels, side, side), build, 2 * count)
 
 
-def _separables(name: str, channels: int, side: int, count: int = 4) -> Case:
-    """Depthwise convolutions, each with one of points behind it."""
+def _separables(name: str, channels: int, side: int, width: int = 0, count: int = 4, points: bool = True) -> Case:
+    """Depthwise convolutions, each with one of points behind it, or with none."""
 
     def build(writer: Writer) -> str:
         x = "x"
         for _ in range(count):
-            for kernel, group in ((3, channels), (1, 1)):
+            for kernel, group in ((3, channels), (1, 1))[: 1 + points]:
                 weights = [writer.weights(channels, channels // group, kernel, kernel), writer.weights(channels)]
                 x = writer.node("Relu", [writer.node("Conv", [x, *weights], pads=[kernel // 2] * 4, group=group)])
         return x
 
-    return Case(name, (("x", (1, channels, side, side)),), (1, channels, side, side), build, 2 * count)
+    image = (1, channels, side, width or side)
+    return Case(name, (("x", image),), image, build, (1 + points) * count)
 
 
 _IMAGE = (1, 64, 28, 28)
@@ -130,6 +131,12 @@ CASES = (
     _separables("separable_64_11", 64, 11),
     _separables("separable_128_6", 128, 6),
     _separables("separable_256_3", 256, 3),
+    _separables("separable_64_25_5", 64, 25, 5),
+    _separables("depthwise_8_48", 8, 48, points=False),
+    _separables("depthwise_16_40", 16, 40, points=False),
+    _separables("depthwise_64_28", 64, 28, points=False),
+    _separables("depthwise_64_25_5", 64, 25, 5, points=False),
+    _separables("depthwise_256_3", 256, 3, points=False),
     _blocks("residual_16_32", 16, 32),
     _blocks("residual_64_8", 64, 8),
     _blocks("residual_64_28", 64, 28, 1),

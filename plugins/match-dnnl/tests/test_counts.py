@@ -10,7 +10,7 @@ import pytest
 from match_core import Workload
 from match_dnnl.claims import REGION
 from match_dnnl.cost import region_cost, work
-from match_dnnl.counts import DEPTHWISE, DIRECT, RESULTS, WINOGRAD
+from match_dnnl.counts import DEPTHWISE, DIRECT, LINES, RESULTS, WINOGRAD
 from onnx import numpy_helper
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -43,6 +43,13 @@ def test_blocks_are_counted_whole(layer: tuple[str, str, str, str], count: str, 
     others = {WINOGRAD, DEPTHWISE, DIRECT} - {count}
     assert (found[count], found[RESULTS]) == (macs, elements)
     assert [found[name] for name in sorted(others)] == [0, 0]
+
+
+@pytest.mark.parametrize(("image", "lines"), [("1,40,25,5", 25 * 3), ("1,40,5,25", 5 * 3), ("2,16,7,7", 14)])
+def test_lines_of_depthwise_convolutions_count_in_every_block(image: str, lines: int) -> None:
+    channels = image.split(",")[1]
+    layer = workload(image, f"{channels},1,3,3", image, f"pads=[1,1,1,1], group={channels}")
+    assert work(layer)["depthwise_line_ns"] == dict(layer.geometry)[LINES] == lines
 
 
 def test_without_the_transformation_all_are_direct() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from match_core import TransferCycles, TransferShape, Workload
 from numpy.typing import NDArray
 
-from match_dnnl.counts import DEPTHWISE, DIRECT, RESULTS, WINOGRAD
+from match_dnnl.counts import DEPTHWISE, DIRECT, LINES, RESULTS, WINOGRAD
 from match_dnnl.figures import FIGURES, VALUES
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _COUNTED = ("Conv", "match_nhwc__Conv")
 _CONVOLUTIONS = {
     WINOGRAD: "winograd_mac_ns",
     DEPTHWISE: "depthwise_mac_ns",
+    LINES: "depthwise_line_ns",
     DIRECT: "direct_mac_ns",
     RESULTS: "product_element_ns",
 }
@@ -124,4 +125,4 @@ class FittedCost:
 def region_cost(winograd: bool = True) -> FittedCost:
     """What regions cost on oneDNN."""
     name = "dnnl-region" if winograd else "dnnl-region-direct"
-    return FittedCost(name, partial(work, winograd=winograd), "region_ns", version="2")
+    return FittedCost(name, partial(work, winograd=winograd), "region_ns", version="3")

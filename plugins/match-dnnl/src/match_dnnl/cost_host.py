@@ -39,4 +39,4 @@ def host_work(workload: Workload) -> dict[str, float]:
 
 def host_cost() -> FittedCost:
     """What the host's kernels cost on the same machine."""
-    return FittedCost("dnnl-host", host_work, "host_call_ns", version="2")
+    return FittedCost("dnnl-host", host_work, "host_call_ns", version="3")

@@ -21,36 +21,37 @@ if TYPE_CHECKING:
 #: Channels of a block with AVX-512. First layers of few channels are read as they are.
 BLOCK, FEW = 16, 4
 #: In the geometry of workloads: multiply-accumulates of convolutions that take Winograd's transformation, of depthwise
-#: ones, and of all others; and elements of their results.
-WINOGRAD, DEPTHWISE, DIRECT, RESULTS = "winograd_macs", "depthwise_macs", "direct_macs", "convolution_elements"
+#: ones, and of all others; lines of pixels in the blocks of depthwise ones; and elements of all their results.
+WINOGRAD, DEPTHWISE, DIRECT = "winograd_macs", "depthwise_macs", "direct_macs"
+LINES, RESULTS = "depthwise_lines", "convolution_elements"
 CONVOLUTIONS = ("Conv", "match.nhwc::Conv")
 
 
 def counted(workload: Workload, match: Match) -> Workload:
     """The workload of a region with these counts."""
-    counts = dict.fromkeys((WINOGRAD, DEPTHWISE, DIRECT, RESULTS), 0)
+    counts = dict.fromkeys((WINOGRAD, DEPTHWISE, DIRECT, LINES, RESULTS), 0)
     for node in match.nodes:
         if qualified_op(node) in CONVOLUTIONS:
-            name, macs, elements = _convolution(node)
-            counts[name] += macs
-            counts[RESULTS] += elements
+            for name, count in _convolution(node).items():
+                counts[name] += count
     return replace(workload, geometry=(*workload.geometry, *counts.items()))
 
 
-def _convolution(node: gs.Node) -> tuple[str, int, int]:
-    """Which of the counts, multiply-accumulates, elements of the result; of whole blocks."""
+def _convolution(node: gs.Node) -> dict[str, int]:
+    """The counts of one convolution, in whole blocks."""
     weights, groups, last = shape(node.inputs[1]), int(node.attrs.get("group", 1)), channels_last(node)
     output = shape(result(node))
     pixels = prod(output) // weights[0]
     taps = prod(weights[2:])
     if groups > 1 and groups == weights[0]:
-        channels = _blocks(groups)
-        return DEPTHWISE, pixels * channels * weights[1] * taps, pixels * channels
+        channels, width = _blocks(groups), output[-2 if last else -1]
+        lines = pixels // width * (channels // BLOCK)
+        return {DEPTHWISE: pixels * channels * weights[1] * taps, LINES: lines, RESULTS: pixels * channels}
     outputs = groups * _blocks(weights[0] // groups)
     inputs = weights[1] if weights[1] <= FEW else _blocks(weights[1])
     window = window_of(node, shape(node.inputs[0]), output, last)
     name = WINOGRAD if suits_winograd(weights, groups, window) else DIRECT
-    return name, pixels * outputs * inputs * taps, pixels * outputs
+    return {name: pixels * outputs * inputs * taps, RESULTS: pixels * outputs}
 
 
 def _blocks(channels: int) -> int:
