@@ -168,61 +168,54 @@ def test_a_reader_that_goes_away(match: Match) -> None:
     assert process.returncode not in (0, 70)
 
 
-def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
-    """A compiled module that is interrupted while it starts may take the process with it."""
-    (tmp_path / "slow.py").write_text(
-        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.2)\nprint('imported')\n"
-    )
+def _where_plugins_load(body: str, **environment: str) -> tuple[int, str, str]:
+    """Exit code, output and messages of ``match targets`` where loading the plugins is this: lines of a function."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
     code = (
-        "import time\n"
+        "import os, signal, time\n"
         "from match_core.plugin.host import Plugins\n"
-        "def load():\n"
-        "    import slow\n"
-        "    time.sleep(5)\n"
-        "    print('not interrupted')\n"
+        f"def load():\n{lines}"
         "Plugins.load = staticmethod(load)\n"
         "from match_core.cli.main import main; main()\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code, "targets"], capture_output=True, text=True, check=False, env=environment
+    command = [sys.executable, "-c", code, "targets"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
+    """A compiled module that is interrupted while it starts may take the process with it."""
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, sys, time\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "time.sleep(0.2)\n"
+        "print('imported', file=sys.stderr)\n"
     )
-    assert (done.returncode, done.stdout + done.stderr) == (130, "imported\n")
+    load = "import slow\ntime.sleep(5)\nprint('not interrupted')"
+    assert _where_plugins_load(load, PYTHONPATH=str(tmp_path)) == (130, "", "imported\n")
 
 
 def test_an_interrupt_comes_again_where_it_was_lost() -> None:
     """Python drops what is raised in a finaliser, and says so."""
-    code = (
-        "import os, signal, time\n"
-        "from match_core.plugin.host import Plugins\n"
+    load = (
         "class Final:\n"
         "    def __del__(self):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "        time.sleep(1)\n"
-        "def load():\n"
-        "    Final()\n"
-        "    time.sleep(5)\n"
-        "    print('not interrupted')\n"
-        "Plugins.load = staticmethod(load)\n"
-        "from match_core.cli.main import main; main()\n"
+        "Final()\n"
+        "time.sleep(5)\n"
+        "print('not interrupted')"
     )
-    done = subprocess.run([sys.executable, "-c", code, "targets"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert _where_plugins_load(load) == (130, "", "")
 
 
 def test_an_interrupt_that_became_another_exception() -> None:
-    """A compiled module that is interrupted while it is imported may raise whatever it likes."""
-    code = (
-        "import os, signal\n"
-        "from match_core.plugin.host import Plugins\n"
-        "def load():\n"
-        "    try:\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "        signal.sigtimedwait([], 5)\n"
-        "    except KeyboardInterrupt:\n"
-        "        raise ImportError('a module of C failed') from None\n"
-        "Plugins.load = staticmethod(load)\n"
-        "from match_core.cli.main import main; main()\n"
+    """A compiled module that is interrupted where it is called may raise whatever it likes."""
+    load = (
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    signal.sigtimedwait([], 5)\n"
+        "except KeyboardInterrupt:\n"
+        "    raise ImportError('a module of C failed') from None"
     )
-    done = subprocess.run([sys.executable, "-c", code, "targets"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert _where_plugins_load(load) == (130, "", "")

@@ -98,7 +98,7 @@ def with_choices(*named: str) -> Callable[[Callable[..., int]], Callable[..., in
         parameters: list[inspect.Parameter] = []
         for name, parameter in inspect.signature(verb, eval_str=True).parameters.items():
             parameters += offered.values() if name == "choices" else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
 
