@@ -9,12 +9,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from match_core.contract.observe import NullObserver
 from match_core.cp_sat import solve
-from match_core.observe import NullObserver
 from ortools.sat.python import cp_model
 
 if TYPE_CHECKING:
-    from match_core.observe import Facts
+    from match_core.contract.observe import Facts
 
 
 class _Notes(NullObserver):

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from match_core.errors import MatchError
+from match_core.contract.errors import MatchError
 from match_core.io.arrays import Samples, TensorSpec, read_arrays, read_samples, write_arrays
-from match_core.twin.program import read_manifest
+from match_core.run.compiled_program import read_manifest
 from numpy.typing import NDArray
 
 from ports.qemu_virt.build import BuildError, Image, Options, build

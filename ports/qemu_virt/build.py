@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from match_core.emit.ctypes import c_type
-from match_core.emit.templates import Templates
 from match_core.io.cache_dir import cache_directory, write_whole
+from match_core.lower.ctypes import c_type
+from match_core.lower.templates import Templates
 from numpy.typing import NDArray
 
 from ports.qemu_virt.parts import Parts, parts_of

@@ -1,4 +1,4 @@
-"""CP-SAT, always with one thread and a fixed seed, so that the same question gets the same answer."""
+"""CP-SAT, always with one thread and a fixed seed, so that the same model has the same answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-    from match_core.observe import Watch
+    from match_core.contract.observe import Watch
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The solver with its values, None where nothing was found; a lower bound of the objective; whether it is proven;
-    whether it is proven that there is nothing; the effort, in CP-SAT's deterministic seconds."""
+    """The solver with its values, None if it found none; a lower bound of the objective; whether the values are proven
+    optimal; whether the model is proven infeasible; the effort, in CP-SAT's deterministic seconds."""
 
     values: cp_model.CpSolver | None
     bound: int
@@ -25,8 +25,8 @@ class Answer:
 
 
 def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, **parameters: Any) -> Answer:
-    """Solve within a deterministic limit. Searches that take turns in one thread (``interleave_search``) find more, but
-    not the same twice, so they are not used. ``watch`` is told of every better answer; ``parameters``: further ones of
+    """Solve within a deterministic limit. Interleaved searches in one thread (``interleave_search``) find more, but are
+    not reproducible, so they are not used. ``watch`` receives every better answer; ``parameters``: further ones of
     CP-SAT."""
     from ortools.sat.python import cp_model
 
@@ -34,10 +34,10 @@ def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, *
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
     solver.parameters.max_deterministic_time = seconds
-    solver.parameters.catch_sigint_signal = False  # its handler swallows Ctrl-C, and leaves none behind
+    solver.parameters.catch_sigint_signal = False  # its handler swallows Ctrl-C and does not restore the previous one
     for name, value in parameters.items():
         setattr(solver.parameters, name, value)
-    status = _search(solver, model, None if watch is None else _told(watch))
+    status = _search(solver, model, None if watch is None else _reporter(watch))
     spent = solver.response_proto.deterministic_time
     bound = int(-(-solver.best_objective_bound // 1)) if status != cp_model.MODEL_INVALID else 0
     values = solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
@@ -45,11 +45,11 @@ def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, *
 
 
 def _search(
-    solver: cp_model.CpSolver, model: cp_model.CpModel, told: cp_model.CpSolverSolutionCallback | None
+    solver: cp_model.CpSolver, model: cp_model.CpModel, reporter: cp_model.CpSolverSolutionCallback | None
 ) -> cp_model.CpSolverStatus:
-    """Search in another thread: Python sees Ctrl-C in this one only, and not while it is in compiled code."""
+    """Search in another thread: Python handles Ctrl-C in the main thread only, and not while it runs compiled code."""
     with ThreadPoolExecutor(max_workers=1) as searcher:
-        status = searcher.submit(solver.solve, model, told)
+        status = searcher.submit(solver.solve, model, reporter)
         try:
             return status.result()
         except BaseException:
@@ -57,14 +57,14 @@ def _search(
             raise
 
 
-def _told(watch: Watch) -> cp_model.CpSolverSolutionCallback:
+def _reporter(watch: Watch) -> cp_model.CpSolverSolutionCallback:
     from ortools.sat.python import cp_model
 
-    class Told(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # it states no types
+    class Reporter(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # it has no type annotations
         def on_solution_callback(self) -> None:
             """Called by CP-SAT."""
             best, bound = self.objective_value, self.best_objective_bound
             gap = (best - bound) / best if best else 0.0
             watch.progress({"solver": int(best), "bound": int(bound), "gap": f"{gap:.1%}"})
 
-    return Told()
+    return Reporter()

@@ -6,10 +6,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from match_core import Constant, Hardware, Link, Memory, Soc, Unit, hookimpl
-from match_core.board.compose import Board
 from match_core.board.document import parse_board
+from match_core.board.target import add_board
+from match_core.contract.board import Board
 from match_core.plugin.discovery import Found
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
+
+from tests.base_packages import base_plugins
 
 #: Both packages call their memories l1 and l2; one has a store.
 BOARD = """
@@ -82,9 +85,9 @@ def plugins(*found: Found) -> Plugins:
     """The two packages, or others."""
     red = package("red", chip("red", store="l3", presets=("slow", "fast"), preset="slow"), units=("red_core",))
     blue = package("blue", chip("blue", host_machine="scalar"), units=("blue_core",))
-    return Plugins.load(found or (red, blue), installed=False, environment={})
+    return base_plugins(*(found or (red, blue)))
 
 
 def composed(text: str = BOARD, *found: Found) -> Board:
     """The board of a text."""
-    return plugins(*found).compose(parse_board(text, "pair.toml"))
+    return add_board(plugins(*found), parse_board(text, "pair.toml"))

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core import Form, MemoryPart, TransferCycles, TransferShape
-from match_core.board.renamed import renamed_api, renamed_cost
-from match_core.emit.api import PlatformApi, TwinApi, UnitApi
-from match_core.errors import MatchError, PluginError, UsageError
-from match_core.host.cost import HostCostModel
+from match_core.board.target import target_soc
+from match_core.contract.errors import MatchError, PluginError, UsageError
+from match_core.contract.unit_api import PlatformApi, TwinApi, UnitApi
 from match_core.plugin.discovery import Found
+from match_core.plugin.renamed import renamed_api, renamed_cost
+from match_host.cost import HostCostModel
 
 from core.tests.board.boards import BOARD, chip, composed, package, plugins
 
@@ -47,7 +48,7 @@ def test_what_the_packages_say_of_their_chips_is_repeated() -> None:
     assert "Link blue_dma: the board's designer" in notes
     slow = package("blue", chip("blue", clock_hz=None), units=("blue_core",))
     red = package("red", chip("red"), units=("red_core",))
-    assert not any("clocks of their own" in note for note in composed(BOARD, red, slow).soc.notes)
+    assert not any("counted in one clock" in note for note in composed(BOARD, red, slow).soc.notes)
 
 
 def test_memories_and_links_of_the_boards_own() -> None:
@@ -116,7 +117,7 @@ def test_a_unit_without_its_memory() -> None:
     with pytest.raises(UsageError) as caught:
         composed(text)
     assert caught.value.code == "MATCH-U063"
-    assert caught.value.why == "it works in 'l1'; the board has l2, l1_red, l1_blue"
+    assert caught.value.why == "it uses 'l1'; the board has l2, l1_red, l1_blue"
 
 
 def test_a_unit_name_of_two_packages() -> None:
@@ -133,7 +134,7 @@ def test_a_board_is_a_target_by_its_file_and_then_by_its_name(tmp_path: Path) ->
     known = plugins()
     with pytest.raises(MatchError):
         known.soc("pair")
-    assert known.soc(str(path)) == known.soc("pair") == composed().soc
+    assert target_soc(known, str(path)) == known.soc("pair") == composed().soc
     assert known.units_of(known.soc("pair"))[2].memory == "l1_blue"
     assert known.board_of(known.soc("red")) is None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from match_core.board.document import is_board_file, parse_board, read_board
-from match_core.errors import UsageError
+from match_core.contract.errors import UsageError
 
 from core.tests.board.boards import BOARD
 

@@ -1,11 +1,10 @@
-"""The command in a process of its own, with fake distributions on its path."""
+"""The command with fake distributions on its path."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import forked
+
 if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
-
-COMMAND = (sys.executable, "-c", "from match_core.cli.main import main; main()")
 
 
 @dataclass(frozen=True)
@@ -46,15 +45,7 @@ class Match:
         return {**kept, "PYTHONPATH": str(self.site.path), **self.site.environment, **more}
 
     def __call__(self, *arguments: str | Path, **environment: str) -> Done:
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=self.directory,
-            env=self.environment(**environment),
-            timeout=120,
-            check=False,
-        )
+        done = forked.match(arguments, cwd=self.directory, env=self.environment(**environment), timeout=120)
         if not environment.get("MATCH_TRACEBACK"):
             assert "Traceback" not in done.stdout + done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.errors import UsageError
+from match_core.contract.errors import UsageError
 from match_core.io.arrays import Arrays, TensorSpec, as_samples, element_type, read_arrays, read_samples, write_arrays
 from numpy.typing import NDArray
 
@@ -81,7 +81,7 @@ def test_another_shape() -> None:
 def test_another_type(dtype: str) -> None:
     error = _refused({"image": np.zeros((1, 3, 4), dtype)})
     assert error.code == "MATCH-U043"
-    assert error.why == f"the model wants int8, the array holds {dtype}"
+    assert error.why == f"the model expects int8, the array has {dtype}"
 
 
 @pytest.mark.parametrize(

@@ -79,4 +79,4 @@ def test_a_machine_without_a_compiler(match: Match) -> None:
     assert compiler["status"] == "missing" and "no-such-compiler" in compiler["detail"] and compiler["help"]
     failing = match("doctor", CC="false")
     assert failing.code == 1
-    assert failing.out.splitlines()[-1] == "something that is needed is not there"
+    assert failing.out.splitlines()[-1] == "something required is missing"

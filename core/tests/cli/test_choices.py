@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from match_core.cli.main import run
-from match_core.errors import UsageError
-from match_core.options import CompileOptions
+from match_core.contract.errors import UsageError
+from match_core.deploy.compile_options import CompileOptions
 
 #: Where each verb hands its request over.
 LIBRARY = {
     "compile": "match_core.pipeline.compile_model",
-    "verify": "match_core.verify.verify_model",
-    "check": "match_core.advice.check.check_model",
-    "explain": "match_core.advice.explain.explain_node",
-    "fit": "match_core.advice.fit.Fitting",
-    "quantize": "match_core.quantize.quantize_model",
+    "verify": "match_core.verify.verify.verify_model",
+    "check": "match_report.advice.check.check_model",
+    "explain": "match_report.advice.explain.explain_node",
+    "fit": "match_report.advice.fit.Fitting",
+    "quantize": "match_quant.quantize.quantize_model",
 }
 #: What a verb needs besides.
 NEEDED = {

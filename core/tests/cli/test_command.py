@@ -16,12 +16,13 @@ import match_core
 import pytest
 from match_core.cli import main as cli
 
+from tests.forked import MATCH
+
 if TYPE_CHECKING:
     from core.tests.cli.conftest import Match
     from core.tests.plugin.distributions import Site
 
 VERBS = ("compile", "run", "verify", "targets", "plugins")
-COMMAND = (sys.executable, "-c", "from match_core.cli.main import main; main()")
 
 
 def test_the_installed_command_is_this_one() -> None:
@@ -33,7 +34,7 @@ def test_help_starts_under_half_a_second(match: Match) -> None:
     """Processor time, so that a test run on all cores does not count: start-up is one thread that waits for nothing."""
     seconds = []
     for _ in range(3):
-        process = subprocess.Popen([*COMMAND, "--help"], stdout=subprocess.DEVNULL, env=match.environment())
+        process = subprocess.Popen([*MATCH, "--help"], stdout=subprocess.DEVNULL, env=match.environment())
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0
@@ -84,7 +85,7 @@ def test_usage_errors_have_four_parts(match: Match, arguments: list[str], where:
     assert done.code == 2
     assert done.out == ""
     head, where_line, why_line, help_line = done.err.splitlines()
-    assert head == "error: MATCH-U001: the command line cannot be understood"
+    assert head == "error: MATCH-U001: the command line is not valid"
     assert where_line == f"  where: {where}"
     assert why in why_line
     assert help_line == f"  help:  see: {where} --help"
@@ -103,7 +104,7 @@ def test_usage_errors_as_json(match: Match) -> None:
 
 
 def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    from match_core.plugin.host import Plugins
+    from match_core.plugin.facade import Plugins
 
     def load(*_: object, **__: object) -> Plugins:
         raise error
@@ -143,7 +144,7 @@ def test_ctrl_c_ends_quietly(match: Match, site: Site, tmp_path: Path) -> None:
     mark = tmp_path / "importing"
     site.plugin("slow", f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\ntime.sleep(60)")
     process = subprocess.Popen(
-        [*COMMAND, "plugins"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=match.environment()
+        [*MATCH, "plugins"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=match.environment()
     )
     deadline = time.monotonic() + 30
     while not mark.exists() and time.monotonic() < deadline:
@@ -159,7 +160,7 @@ def test_a_reader_that_goes_away(match: Match) -> None:
     read, write = os.pipe()
     os.close(read)
     process = subprocess.Popen(
-        [*COMMAND, "plugins"], stdout=write, stderr=subprocess.PIPE, text=True, env=match.environment()
+        [*MATCH, "plugins"], stdout=write, stderr=subprocess.PIPE, text=True, env=match.environment()
     )
     os.close(write)
     _, err = process.communicate(timeout=30)
@@ -173,7 +174,7 @@ def _where_plugins_load(body: str, **environment: str) -> tuple[int, str, str]:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     code = (
         "import os, signal, time\n"
-        "from match_core.plugin.host import Plugins\n"
+        "from match_core.plugin.facade import Plugins\n"
         f"def load():\n{lines}"
         "Plugins.load = staticmethod(load)\n"
         "from match_core.cli.main import main; main()\n"

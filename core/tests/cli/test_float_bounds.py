@@ -6,13 +6,15 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 import pytest
-from match_core.float_bounds import WIDE_BOUND, FloatBound, float_bounds
-from match_core.hardware import Memory, Soc
-from match_core.mapping.result import Assignment, Candidate, SolverStatus
-from match_core.patterns.language import Match, Pattern
-from match_core.planning.program import Program, Task
-from match_core.schedule.loops import LoopSchedule
-from match_core.schedule.workload import Dim, Workload
+from match_core.contract.candidate import Candidate
+from match_core.contract.hardware import Memory, Soc
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.mapping import Assignment, SolverStatus
+from match_core.contract.pattern import Pattern
+from match_core.contract.program import Program, Task
+from match_core.contract.structure import Match
+from match_core.contract.workload import Dim, Workload
+from match_core.verify.float_bounds import WIDE_BOUND, FloatBound, float_bounds
 from numpy.typing import NDArray
 
 TEXT = """<ir_version: 10, opset_import: ["" : 21]>

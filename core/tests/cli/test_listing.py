@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.forked import MATCH
 
 if TYPE_CHECKING:
     from core.tests.cli.conftest import Match
     from core.tests.plugin.distributions import Site
 
-COMMAND = (sys.executable, "-c", "from match_core.cli.main import main; main()")
 CHIP = """
     @hookimpl
     def match_hardware():
@@ -27,7 +27,7 @@ def test_targets_json(match: Match, site: Site) -> None:
     done = match("targets", "--json")
     assert (done.code, done.err) == (0, "")
     target, own = done.json
-    assert (own["name"], own["package"], own["units"]) == ("host", "match-core", ["host"])
+    assert (own["name"], own["package"], own["units"]) == ("host", "match-host", ["host"])
     assert target["schema"] == "match.target"
     assert target["schema_version"] == 1
     assert (target["name"], target["package"], target["version"]) == ("example", "match-example", "0.3.1")
@@ -42,13 +42,14 @@ def test_targets_text(match: Match, site: Site) -> None:
     site.install_example()
     done = match("targets")
     assert (done.code, done.err) == (0, "")
-    title, headings, row, own, estimates, _ = done.out.splitlines()
+    title, headings, row, own, estimates, *more = done.out.splitlines()
     assert title == "targets"
     assert headings.split() == ["name", "package", "units", "memories", "presets"]
     cells = ["example", "match-example 0.3.1", "host, relu_unit", "ram 256.0 KiB", "awake, asleep"]
     assert [cell.strip() for cell in row.split("  ") if cell] == cells
-    assert own.split()[:2] == ["host", "match-core"]
+    assert own.split()[:2] == ["host", "match-host"]
     assert estimates == "example: estimated, because not published: elements_per_cycle, element_energy"
+    assert more[0].startswith("host: estimated, because not published: host_memory_cycles, ")
 
 
 def test_targets_are_sorted_by_name(match: Match, site: Site) -> None:
@@ -108,11 +109,11 @@ def test_plugins_json(match: Match, site: Site) -> None:
     ]
     assert rows["example"]["targets"] == ["example"]
     assert rows["example"]["hooks"] == ["match_hardware", "match_patterns", "match_cost", "match_emit_api"]
-    assert {name: row["status"] for name, row in rows.items() if name in ("example", "bad", "off", "core-host")} == {
+    assert {name: row["status"] for name, row in rows.items() if name in ("example", "bad", "off", "host")} == {
         "example": "active",
         "bad": "refused",
         "off": "disabled",
-        "core-host": "active",
+        "host": "active",
     }
     (fault,) = document["faults"]
     assert (fault["distribution"], fault["stage"], fault["code"]) == ("pkg-bad", "contract", "MATCH-H002")
@@ -142,7 +143,7 @@ def test_names_outside_the_locale(match: Match, site: Site) -> None:
 def _on_a_terminal(match: Match, *arguments: str, **environment: str) -> str:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, *arguments], stdout=theirs, stderr=theirs, env=match.environment(**{"TERM": "xterm", **environment})
+        [*MATCH, *arguments], stdout=theirs, stderr=theirs, env=match.environment(**{"TERM": "xterm", **environment})
     )
     os.close(theirs)
     chunks = []

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from match_core.errors import UsageError
-from match_core.options import adapted_soc, memory_size
+from match_core.contract.errors import UsageError
+from match_core.deploy.compile_options import adapted_soc, memory_size
 
-from core.tests.cli.conftest import COMMAND
+from tests.forked import MATCH
 
 if TYPE_CHECKING:
     from core.tests.cli.conftest import MakeModel, Match
@@ -73,9 +73,9 @@ def test_less_memory(match: Match, make_model: MakeModel) -> None:
 
 
 def test_energy(match: Match, make_model: MakeModel) -> None:
-    """The engine publishes figures, the host does not."""
+    """The engine publishes figures, the host does not, so it runs nothing that the engine can."""
     model = make_model(operators=("Relu", "Relu"), shape=SHAPE)
-    compiled = match("compile", model, "-o", "out", "--json", "--objective", "energy", "--without-unit", "host").json
+    compiled = match("compile", model, "-o", "out", "--json", "--objective", "energy").json
     assert compiled["objective"] == "energy"
     assert compiled["energy"] == {"pj": 2 * 4096 * 2.0, "unpublished": []}
     assert manifest(match)["solvers"]["mapping"]["objective"] == 2 * 4096 * 2
@@ -84,11 +84,12 @@ def test_energy(match: Match, make_model: MakeModel) -> None:
 
 
 def test_energy_is_asked_of_units_that_publish_none(match: Match, make_model: MakeModel) -> None:
-    done = match("compile", make_model(shape=SHAPE), "-o", "out", "--json", "--objective", "energy")
+    model = make_model(operators=("Relu", "Abs"), shape=SHAPE)
+    done = match("compile", model, "-o", "out", "--json", "--objective", "energy")
     error = done.json["error"]
     assert (done.code, error["code"]) == (2, "MATCH-U028")
     assert error["why"] == "no energy figures are published for host"
-    assert error["help"] == ["use --objective latency", "leave the unit out: --without-unit host"]
+    assert error["help"] == ["use --objective latency"]
 
 
 def test_a_program_without_all_figures_says_so(match: Match, make_model: MakeModel) -> None:
@@ -115,18 +116,18 @@ def test_a_name_that_is_no_identifier(match: Match, make_model: MakeModel, name:
     ("options", "code", "why"),
     [
         (["--preset", "awak"], "MATCH-U025", "its presets are awake, asleep"),
-        (["--memory", "rom=1kB"], "MATCH-U026", "there is no memory 'rom'; there are ram with 262144 bytes"),
+        (["--memory", "rom=1kB"], "MATCH-U026", "there is no memory 'rom'; the memories are ram (262144 bytes)"),
         (
             ["--memory", "ram=1MB"],
             "MATCH-U026",
-            "1000000 bytes are not within what the chip has: ram with 262144 bytes",
+            "ram cannot have 1000000 bytes; the memories are ram (262144 bytes)",
         ),
-        (["--memory", "ram"], "MATCH-U026", "'ram' is not a name, '=' and a size"),
-        (["--memory", "ram=0"], "MATCH-U026", "'ram=0' is not a name, '=' and a size"),
-        (["--memory", "ram=1kB", "--memory", "ram=2kB"], "MATCH-U026", "a memory is named twice"),
-        (["--region-min", "nodes"], "MATCH-U036", "'nodes' is not one of nodes, macs, '=' and a whole number"),
-        (["--region-min", "bytes=4"], "MATCH-U036", "'bytes=4' is not one of nodes, macs, '=' and a whole number"),
-        (["--region-min", "nodes=-4"], "MATCH-U036", "'nodes=-4' is not one of nodes, macs, '=' and a whole number"),
+        (["--memory", "ram"], "MATCH-U026", "'ram' is not of the form NAME=SIZE"),
+        (["--memory", "ram=0"], "MATCH-U026", "'ram=0' is not of the form NAME=SIZE"),
+        (["--memory", "ram=1kB", "--memory", "ram=2kB"], "MATCH-U026", "a memory is given twice"),
+        (["--region-min", "nodes"], "MATCH-U036", "'nodes' is not nodes=N or macs=N with a whole number N"),
+        (["--region-min", "bytes=4"], "MATCH-U036", "'bytes=4' is not nodes=N or macs=N with a whole number N"),
+        (["--region-min", "nodes=-4"], "MATCH-U036", "'nodes=-4' is not nodes=N or macs=N with a whole number N"),
         (
             ["--region-min", "nodes=4", "--region-min", "nodes=5"],
             "MATCH-U036",
@@ -169,7 +170,7 @@ def test_what_is_no_size(text: str) -> None:
 
 
 def test_a_soc_without_presets() -> None:
-    from match_core.hardware import Memory, Soc
+    from match_core.contract.hardware import Memory, Soc
 
     soc = Soc("plain", "", "host", ("host",), (Memory("ram", 1, 64),), (), "ram")
     with pytest.raises(UsageError) as caught:
@@ -189,7 +190,7 @@ def test_cold_and_warm_and_uncached_programs_are_equal(match: Match, make_model:
 def test_two_compilations_at_once(match: Match, make_model: MakeModel) -> None:
     model = make_model(operators=("Relu", "Sigmoid", "Relu"), shape=SHAPE)
     environment = match.environment(MATCH_CACHE_DIR=str(match.directory / "cache"))
-    commands = [[*COMMAND, "compile", str(model), "-o", f"out{number}"] for number in range(2)]
+    commands = [[*MATCH, "compile", str(model), "-o", f"out{number}"] for number in range(2)]
     running = [subprocess.Popen(command, cwd=match.directory, env=environment) for command in commands]
     assert [process.wait(timeout=60) for process in running] == [0, 0]
     assert files(match.directory / "out0") == files(match.directory / "out1")

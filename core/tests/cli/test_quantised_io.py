@@ -37,7 +37,7 @@ def test_a_program_of_integers(match: Match, model: Path) -> None:
     """Scales are told in a note, in the header and in the manifest; floats are quantised on the way to the program."""
     compiled = match("compile", model, "-o", "out", "--quantized-io")
     assert compiled.code == 0
-    note = "note: x: integers at the end of the program, scale 0.05, zero point -4"
+    note = "note: x: an 8-bit input or output of the program, scale 0.05, zero point -4"
     assert note in " ".join(compiled.err.split())
     header = (match.directory / "out" / "net.h").read_text()
     assert "/* x: int8 1x64, scale 0.05, zero point -4 */" in header
@@ -104,7 +104,7 @@ def test_a_pass_can_be_left_out(match: Match, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("integerise", "the program would not be right without it; optional passes are "),
+        ("integerise", "the program would not be correct without it; optional passes are "),
         ("recognize_functions", "there is no such pass; optional passes are "),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_place_that_cannot_be_written(match: Match, program: Path) -> None:
 
 
 def test_names_are_no_formulas(match: Match) -> None:
-    from match_core.report.spreadsheet import layers_csv
+    from match_report.spreadsheet import layers_csv
 
     cost = {f"{part}_cycles": 0 for part in ("compute", "transfer", "launch", "sync", "overlapped")}
     numbers = dict.fromkeys(("macs", "input_bytes", "constant_bytes", "output_bytes"), 0)

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from match_core.cli.results import side_by_side_lines
-from match_core.mapping.result import Bounds
-from match_core.planning.program import Queue, Swap
-from match_core.report.program import side_by_side_json
+from match_core.contract.mapping import Bounds
+from match_core.contract.program import Queue, Swap
+from match_core.summary.program_json import side_by_side_json
 
 QUEUES = (Queue("host", "host", ()), Queue("unit", "unit", (0, 1)), Queue("link", "link", (0,)))
 
@@ -22,7 +22,13 @@ def _document(queues: tuple[Queue, ...] = QUEUES, sequential_cycles: int | None 
         predicted_cycles=60,
     )
     mapping = SimpleNamespace(bounds=Bounds(45, 30))
-    compilation = SimpleNamespace(program=program, mapping=mapping, sequential_cycles=sequential_cycles)
+    compilation = SimpleNamespace(
+        program=program,
+        mapping=mapping,
+        sequential_cycles=sequential_cycles,
+        declined_cycles=None,
+        soc=SimpleNamespace(uncertain_share=lambda mode: 0.0),
+    )
     return {"predicted_cycles": 60, **side_by_side_json(cast(Any, compilation))}
 
 
@@ -37,7 +43,7 @@ def test_queues_bounds_and_gap() -> None:
     assert document["bounds"] == {"work": 45, "path": 30}
     assert document["gap"] == 0.25
     assert side_by_side_lines(document) == [
-        "side by side: 60 cycles, one after another: 100 (modelled), gain 40.0%",
+        "concurrent: 60 cycles, sequential: 100 (modelled), gain 40.0%",
         "lower bound 45 cycles, gap 25.0%",
     ]
 
@@ -49,4 +55,4 @@ def test_one_task_after_another_says_nothing() -> None:
 
 
 def test_where_only_units_side_by_side_fit() -> None:
-    assert side_by_side_lines(_document(sequential_cycles=None))[0] == "side by side: 60 cycles (modelled)"
+    assert side_by_side_lines(_document(sequential_cycles=None))[0] == "concurrent: 60 cycles (modelled)"

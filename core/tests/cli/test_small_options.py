@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from match_core.cli.main import run
-from match_core.testing.findings import Outcome
+from match_kit.testing.findings import Outcome
 
 if TYPE_CHECKING:
     from core.tests.cli.conftest import MakeModel
@@ -57,7 +57,7 @@ def test_a_report_goes_where_it_is_told(compiled: Path, tmp_path: Path) -> None:
 def test_a_program_is_run_with_checks_where_they_are_asked_for(
     sanitize: bool, compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import match_core.twin.program as program
+    import match_core.run.compiled_program as program
 
     real, seen = program.run_program, []
 
@@ -86,7 +86,7 @@ def test_a_package_is_written_where_it_is_told(tmp_path: Path, capsys: pytest.Ca
 def test_conformance_as_document_and_without_progress(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import match_core.testing.run as runner
+    import match_kit.testing.run as runner
 
     failed = Outcome("loads-found", "loads", "", "failed", ("entry point: it is gone",))
 

@@ -12,8 +12,8 @@ import match_core
 import pytest
 from match_core.cli.results import shortened
 from match_core.cli.terminal import Table, Terminal, library_output
-from match_core.errors import InfeasibleError
-from match_core.observe import NullObserver, StageObserver
+from match_core.contract.errors import InfeasibleError
+from match_core.contract.observe import NullObserver, StageObserver
 
 ERROR = InfeasibleError("MATCH-R001", "the program does not fit", "memory l2", "needs 5 bytes, 4 available", ("a", "b"))
 TABLE = Table("sizes", ("name", "bytes"), [("a", "1"), ("long name", "1,000")], frozenset({"bytes"}))

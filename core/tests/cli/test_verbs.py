@@ -297,14 +297,16 @@ def test_a_failed_verification_is_exit_1(
         "cycles": {"total": 5, "units": {"host": 5}},
         "predicted_cycles": 6,
         "queues": [],
+        "declined_cycles": None,
+        "uncertainty": 0.0,
         "preset": "",
         "energy": {"pj": None, "unpublished": ["host"]},
         "nodes": [{"title": "a, b", "onnx_names": ["a", "b"], "unit": "host", "cycles": 5, "predicted_cycles": 6}],
         "memory": {"ram": {"used": 3, "available": 12}},
     }
     result = SimpleNamespace(as_json=lambda: document)
-    monkeypatch.setattr("match_core.verify.verify_model", lambda *_: result)
+    monkeypatch.setattr("match_core.verify.verify.verify_model", lambda *_: result)
     assert cli.run(["verify", "model.onnx", *(["--json"] if as_json else [])]) == 1
     out = capsys.readouterr().out
-    assert ('"ok": false' in out) if as_json else ("FAILED: the program is NOT equal" in out)
+    assert ('"ok": false' in out) if as_json else ("FAILED: the program is not equal" in out)
     assert as_json or "a, b" in out

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-from match_core.cost import Cost
-from match_core.hardware import Link, Memory, Soc, Unit
-from match_core.schedule.geometry import axis_tile, round_up, scratch_bytes
-from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
-from match_core.schedule.validate import schedule_faults
-from match_core.schedule.workload import Operand, Workload
+from match_core.contract.cost import Cost
+from match_core.contract.geometry import axis_tile, round_up, scratch_bytes
+from match_core.contract.hardware import Link, Memory, Soc, Unit
+from match_core.contract.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.workload import Operand, Workload
+from match_core.validate.schedule import schedule_faults
 
 from core.tests.emit.layer_program import Case
 from core.tests.emit.workloads import Problem

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from match_core.emit.api import Kernel, MemoryApi, StoreApi
-from match_core.emit.interfaces import context_header
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.unit_api import Kernel, MemoryApi, StoreApi
 from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
-from match_core.emit.templates import Templates
-from match_core.schedule.loops import LoopSchedule
-from match_core.twin.compiler import SANITIZE, STRICT
+from match_core.lower.interfaces import context_header
+from match_core.lower.templates import Templates
+from match_core.run.compiler import SANITIZE, STRICT
 from numpy.typing import NDArray
 
 from core.tests.emit.workloads import INTERFACES, Problem
+from tests.examples import all_examples
 
 HERE = Path(__file__).resolve().parent
 MEMORY = MemoryApi("in_1d", "in_2d", "in_3d", "out_1d", "out_2d", "out_3d", "copy_wait")
@@ -125,8 +126,10 @@ def _literals(content: bytes) -> str:
 
 
 def build(folder: Path, mutant: bool = False) -> None:
-    """Compile under sanitizers, the emitted layers with all warnings as errors; a mutant with neither."""
-    flags = ["-w", "-O0"] if mutant else [*STRICT, *SANITIZE]
+    """Compile under sanitizers, the emitted layers with all warnings as errors (in CI without optimisation, which takes
+    most of the time); a mutant with neither."""
+    plain = [] if all_examples() else ["-O0"]
+    flags = ["-w", "-O0"] if mutant else [*STRICT, *SANITIZE, *plain]
     others = ["-w", "-O0"] if mutant else ["-std=c11", *SANITIZE]
     for command in (
         ["cc", *flags, "-c", "layers.c", "-o", "layers.o"],

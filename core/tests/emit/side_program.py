@@ -9,8 +9,19 @@ from itertools import pairwise
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core.cost import Cost
-from match_core.emit.api import (
+from match_concurrent.share import divisible, share_of
+from match_core.contract.candidate import Candidate
+from match_core.contract.cost import Cost
+from match_core.contract.hardware import MemoryPart, Signalling, Soc
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.mapping import Assignment, SolverStatus
+from match_core.contract.mapping import Mapping as UnitMapping
+from match_core.contract.model import Model
+from match_core.contract.pattern import Pattern
+from match_core.contract.program import Buffer, MemoryUse, Program, Queue, Swap, Task
+from match_core.contract.sources import SourceFile
+from match_core.contract.structure import Match
+from match_core.contract.unit_api import (
     InlineCode,
     InlineKernel,
     InlineRequest,
@@ -21,20 +32,11 @@ from match_core.emit.api import (
     SwapApi,
     UnitApi,
 )
-from match_core.emit.constants import ConstantPool
-from match_core.emit.lower import lower
+from match_core.contract.workload import Dim, Workload
 from match_core.emit.manifest import manifest
-from match_core.emit.program import EmitRequest, ProgramEmitter
-from match_core.emit.sources import SourceFile
-from match_core.hardware import MemoryPart, Signalling, Soc
-from match_core.ir.model import Model
-from match_core.mapping.result import Assignment, Candidate, SolverStatus
-from match_core.mapping.result import Mapping as UnitMapping
-from match_core.patterns.language import Match, Pattern
-from match_core.planning.program import Buffer, MemoryUse, Program, Queue, Swap, Task
-from match_core.schedule.loops import LoopSchedule
-from match_core.schedule.share import divisible, share_of
-from match_core.schedule.workload import Dim, Workload
+from match_core.emit.program_files import EmitRequest, ProgramEmitter
+from match_core.lower.constants import ConstantPool
+from match_core.lower.lower import lower
 from numpy.typing import NDArray
 
 from core.tests.emit import layer_program as lp

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.emit.bundle import bundle_bytes
-from match_core.emit.interfaces import CONV2D, check_workload
-from match_core.schedule.bundle import NAME, bundled, pieces
-from match_core.schedule.loops import TileLoop
-from match_core.schedule.workload import Axis, BundlePart, Dim, Operand, Workload
+from match_core.contract.bundle import NAME, bundled, pieces
+from match_core.contract.loops import TileLoop
+from match_core.contract.workload import Axis, BundlePart, Dim, Operand, Workload
+from match_core.lower.bundle import bundle_bytes
+from match_core.lower.interfaces import check_workload
 
 from core.tests.emit import layer_program as lp
 from core.tests.emit.hand_schedules import PRIVATE_UNIT, UNIT, random_case
+from core.tests.emit.interfaces import CONV2D
 from core.tests.emit.workloads import Problem, conv2d, sum2d
 
 BUNDLING = replace(UNIT, bundles=True)

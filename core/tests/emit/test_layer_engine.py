@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.cost import Bound, Overlap, TransferCycles, TransferShape
-from match_core.schedule.engine import schedule
-from match_core.schedule.geometry import far_bytes
-from match_core.schedule.loops import LoopSchedule, ScheduleRequest
-from match_core.schedule.workload import Workload
+from match_core.contract.cost import Bound, Overlap, TransferCycles, TransferShape
+from match_core.contract.geometry import far_bytes
+from match_core.contract.loops import LoopSchedule, ScheduleRequest
+from match_core.contract.workload import Workload
+from match_schedule.engine import schedule
 from numpy.typing import NDArray
 
 from core.tests.emit import layer_program as lp

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.emit.bundle import bundle_bytes
-from match_core.emit.slices import sliced
-from match_core.mapping.result import Share
-from match_core.schedule.bundle import NAME, bundled
-from match_core.schedule.share import divisible, restricted
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_concurrent.share import divisible, restricted
+from match_core.contract.bundle import NAME, bundled
+from match_core.contract.candidate import Share
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_core.lower.bundle import bundle_bytes
+from match_core.lower.slices import sliced
 from numpy.typing import NDArray
 
 from core.tests.emit import layer_program as lp
@@ -99,5 +99,5 @@ def test_inner_axes_and_few_bits() -> None:
     rows = np.arange(12, dtype=np.uint8)
     assert sliced({"weight": rows}, Share("K", 2, 4, workload))["weight"].tolist() == [1, 2, 5, 6, 9, 10]
     assert sliced({"weight": rows}, Share("C", 1, 2, workload))["weight"].tolist() == list(range(4, 12))
-    with pytest.raises(ValueError, match="no whole bytes"):
+    with pytest.raises(ValueError, match="not a whole number of bytes"):
         sliced({"weight": rows}, Share("K", 1, 4, workload))

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from match_core.emit.ctypes import array_definition, c_type
-from match_core.emit.literals import initialiser
+from match_core.contract.element_types import c_type
+from match_core.lower.ctypes import array_definition
+from match_core.lower.literals import initialiser
 
 from tests.examples import examples
 

@@ -11,22 +11,24 @@ from pathlib import Path
 import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
-from match_core.emit.api import Kernel, PlatformApi, RuntimeFile, TwinApi, UnitApi
-from match_core.emit.constants import ConstantPool
-from match_core.emit.lower import lower
+from match_core.contract.candidate import Candidate
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.mapping import Assignment, SolverStatus
+from match_core.contract.mapping import Mapping as UnitMapping
+from match_core.contract.model import Model
+from match_core.contract.pattern import Pattern
+from match_core.contract.program import Buffer, MemoryUse, Program, Task
+from match_core.contract.sources import SourceFile
+from match_core.contract.structure import Match
+from match_core.contract.unit_api import Kernel, PlatformApi, RuntimeFile, TwinApi, UnitApi
+from match_core.contract.workload import Workload
 from match_core.emit.manifest import manifest
-from match_core.emit.program import EmitRequest, ProgramEmitter
-from match_core.emit.sources import SourceFile
-from match_core.ir.model import Model
-from match_core.mapping.result import Assignment, Candidate, SolverStatus
-from match_core.mapping.result import Mapping as UnitMapping
-from match_core.patterns.language import Match, Pattern
-from match_core.planning.program import Buffer, MemoryUse, Program, Task
-from match_core.schedule.loops import LoopSchedule
-from match_core.schedule.workload import Workload
-from match_core.twin.build import build
-from match_core.twin.compiler import SANITIZE, STRICT, BuildOptions
-from match_core.twin.run import run_twin
+from match_core.emit.program_files import EmitRequest, ProgramEmitter
+from match_core.lower.constants import ConstantPool
+from match_core.lower.lower import lower
+from match_core.run.build import build
+from match_core.run.compiler import SANITIZE, STRICT, BuildOptions
+from match_core.run.execute import run_twin
 from numpy.typing import NDArray
 
 from core.tests.emit import layer_program as lp

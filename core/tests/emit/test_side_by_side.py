@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.planning.program import Program
-from match_core.twin.compiler import SANITIZE, STRICT
+from match_core.contract.program import Program
+from match_core.run.compiler import SANITIZE, STRICT
 
 from core.tests.emit import layer_program as lp
 from core.tests.emit.side_program import JOBS, chain, emit, expected, random_jobs
@@ -232,11 +232,11 @@ def _needing(program: Program, queue: str) -> Program:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (partial(_queues, array=(1, 3), other=(2, 4, 5)), r"queue other has tasks of \['array'\]"),
-        (partial(_queues, host=(0, 1), array=(3,)), r"queue host has tasks of \['array'\]"),
+        (partial(_queues, array=(1, 3), other=(2, 4, 5)), r"queue other has tasks of other units: \['array'\]"),
+        (partial(_queues, host=(0, 1), array=(3,)), r"queue host has tasks of other units: \['array'\]"),
         (partial(_needing, queue="idle"), r"needs tasks of queues that have none: \['idle'\]"),
         (partial(_queues, array=(1,) * 70_000), r"queues \['array'\] have more than 65535 tasks"),
-        (lambda p: replace(p, tasks=tuple(replace(t, buffers_in=()) for t in p.tasks)), "tensor 'x' lies in none"),
+        (lambda p: replace(p, tasks=tuple(replace(t, buffers_in=()) for t in p.tasks)), "tensor 'x' is in none"),
     ],
 )
 def test_programs_that_cannot_be_right_are_refused(change: Callable[[Program], Program], words: str) -> None:

@@ -7,7 +7,7 @@ import ast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core.emit.expression import Expression, number, symbol, total
-from match_core.emit.text import WIDTH, broken, comment
+from match_core.lower.text import WIDTH, broken, comment
 
 VALUES = {"a": 24, "b": 40, "c": 56}
 ATOMS = st.one_of(st.integers(0, 50).map(number), st.sampled_from(sorted(VALUES)).map(symbol))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from match_core.emit.api import KernelInterface
-from match_core.emit.interfaces import ADD, CONV2D
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_core.contract.unit_api import KernelInterface
+from match_core.contract.workload import Axis, Dim, Operand, Workload
 from numpy.typing import NDArray
+
+from core.tests.emit.interfaces import ADD, CONV2D
 
 _WINDOW = (("input", "y"), ("input", "x"))
 #: Sums that several calls add up in the output.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.errors import UsageError
+from match_core.contract.errors import UsageError
 from match_core.io.arrays import TensorSpec, as_samples, read_samples, write_arrays
 
 SPECS = [TensorSpec("x", (3,), "float16")]

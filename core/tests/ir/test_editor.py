@@ -4,9 +4,9 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 import pytest
-from match_core.errors import ToolError
+from match_core.contract.errors import ToolError
+from match_core.contract.model import Model
 from match_core.ir.editor import Editor, sort_nodes
-from match_core.ir.model import Model
 from match_core.ir.reference import ReferenceRunner
 
 

@@ -61,7 +61,7 @@ def test_an_example_by_hand() -> None:
     [
         ({"order": (0, 2)}, "order"),
         ({"split": (0, 4)}, "blocks of 4"),
-        ({"reversed_group": 3}, "no power of two"),
+        ({"reversed_group": 3}, "not a power of two"),
     ],
 )
 def test_forms_that_cannot_be(arguments: dict[str, object], message: str) -> None:

@@ -7,9 +7,9 @@ import onnx
 import onnx.parser
 import onnx_graphsurgeon as gs
 import pytest
+from match_core.contract.model import Model
 from match_core.ir.editor import Editor
 from match_core.ir.functions import ensure_functions, function_protos
-from match_core.ir.model import Model
 from match_core.ir.reference import ReferenceRunner
 
 RANDOM = np.random.default_rng(5)

@@ -9,8 +9,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from match_core.contract.model import Model
 from match_core.ir.functions import ensure_functions
-from match_core.ir.model import Model
 from match_core.ir.reference import ReferenceRunner
 from numpy.typing import NDArray
 

@@ -10,9 +10,10 @@ import onnx
 import pytest
 from match_core.ir.qoperator import expand
 from match_core.ir.reference import ReferenceRunner
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
+
+from tests.base_packages import base_plugins
 
 Array = NDArray[np.generic]
 RNG = np.random.default_rng(41)
@@ -69,7 +70,7 @@ def test_program_of_a_quantised_operator(op: str, tmp_path: Path) -> None:
     onnx.save(model_of(op, inputs, {"x": x, "y": y, "c": x, "result": result}, attributes), path)
     arrays = {"x": u8(3, *x), "y": u8(3, *y), "c": RNG.integers(0, 2, (3, *x)).astype(bool)}
     request = VerifyRequest(path, "host", arrays=arrays)
-    (check,) = verify_model(request, Plugins.load(installed=False)).outputs
+    (check,) = verify_model(request, base_plugins()).outputs
     assert check.bit_exact
     assert check.max_abs_lsb <= 1
 

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from match_core.hardware import RequantSpec, Unit
-from match_core.patterns import constraints
-from match_core.patterns.candidates import find_candidates
-from match_core.patterns.language import Any, Const, Constraint, Match, Maybe, Op, Pattern
-from match_core.patterns.rules import NodeRule
-from match_core.patterns.support import support_table
-from match_core.regions.claims import OperatorClaim, RegionClaims, RegionLimits
-from match_core.regions.pattern import region_pattern
-from match_core.schedule.workload import Workload
+from match_core.contract.claims import OperatorClaim, RegionClaims, RegionLimits
+from match_core.contract.hardware import Unit
+from match_core.contract.node_rule import NodeRule
+from match_core.contract.pattern import Pattern
+from match_core.contract.structure import Any, Const, Constraint, Match, Maybe, Op
+from match_core.contract.workload import Workload
+from match_core.match.candidates import find_candidates
+from match_core.patterns import rules_requant, rules_tensors, windows
+from match_core.patterns.rule import rule
+from match_regions import region_pattern
+from support_table import support_table
 
 CONV = Op("Conv", "conv", (Maybe(Op("Pad", "pad", (Any("x"),))), Const("w")))
 
@@ -50,19 +52,19 @@ def test_all_candidates_of_all_units_with_running_indices(builder):
 
 def test_a_refusal_lists_every_broken_rule(builder):
     graph = graph_of_convs(builder(), kernel=(5, 5))
-    rules = (constraints.stride_in("conv", (1, 1)), constraints.kernel_in("conv", (3, 3), (1, 1)))
+    rules = (windows.stride_is(1), windows.kernel_is(3))
     found = find_candidates(graph, ((Unit("a", ""), (pattern("p", *rules),)),))
     assert found.legal == ()
     assert [(r.nodes, r.rule, r.value) for r in found.refused] == [
-        (("conv0",), "kernel is 3x3 or 1x1", "kernel is 5x5"),
+        (("conv0",), "the kernel is 3x3", "kernel is 5x5"),
         (("conv1",), "stride is 1x1", "stride is 2x2"),
-        (("conv1",), "kernel is 3x3 or 1x1", "kernel is 5x5"),
+        (("conv1",), "the kernel is 3x3", "kernel is 5x5"),
     ]
 
 
 def test_an_optional_node_that_may_not_be_fused_is_left_out(builder):
     graph = graph_of_convs(builder(), padded=True)
-    never = constraints.rule("no_pad", "no padding", lambda match: "padded", "pad")
+    never = rule("no_pad", "no padding", "pad")(lambda match: "padded")
     found = find_candidates(graph, ((Unit("a", ""), (pattern("p", never),)),))
     assert [c.node_names for c in found.legal] == [("conv0",), ("conv1",)]
     assert [r.nodes for r in found.refused] == [("pad0", "conv0"), ("pad1", "conv1")]
@@ -99,79 +101,85 @@ def test_support_table_tells_the_rules_of_regions_by_operator():
 
 
 def test_support_table_repeats_the_rules_in_words():
-    rules = (constraints.no_dilation("conv"), constraints.ungrouped("conv"))
+    rules = (windows.no_dilation, windows.one_group)
     (row,) = support_table(((Unit("a", ""), (pattern("p", *rules),)),))
     assert row.as_json() == {
         "unit": "a",
         "pattern": "p",
         "description": "what p does",
-        "rules": ["dilation is 1", "one group"],
+        "rules": ["there is no dilation", "there is one group"],
     }
-
-
-SPEC = RequantSpec(multiplier_bits=8, multiplier_signed=False, product_bits=32, shift_max=16)
 
 
 @pytest.mark.parametrize(
     ("rule", "attrs", "weights", "broken"),
     [
-        (constraints.no_dilation("conv"), {}, (4, 4, 3, 3), None),
-        (constraints.no_dilation("conv"), {"dilations": [2, 2]}, (4, 4, 3, 3), "dilation is 2x2"),
-        (constraints.stride_in("conv", (1, 1)), {}, (4, 4, 3, 3), None),
-        (constraints.pads_at_most("conv", 1), {"pads": [0, 0, 2, 0]}, (4, 4, 3, 3), "padding is 0x0x2x0"),
-        (constraints.pads_at_most("conv", 1), {}, (4, 4, 3, 3), None),
-        (constraints.symmetric_pads("conv"), {"pads": [1, 0, 1, 0]}, (4, 4, 3, 3), None),
-        (constraints.symmetric_pads("conv"), {"pads": [0, 0, 1, 1]}, (4, 4, 3, 3), "padding is 0x0x1x1"),
-        (constraints.ungrouped("conv"), {"group": 2}, (4, 4, 3, 3), "group is 2"),
-        (constraints.depthwise("conv"), {"group": 4}, (4, 1, 3, 3), None),
+        (windows.no_dilation, {}, (4, 4, 3, 3), None),
+        (windows.no_dilation, {"dilations": [2, 2]}, (4, 4, 3, 3), "dilation is 2x2"),
+        (windows.stride_is(1), {}, (4, 4, 3, 3), None),
+        (windows.stride_is(1, 2), {"strides": [1, 2]}, (4, 4, 3, 3), "stride is 1x2"),
+        (windows.pads_at_most(1), {"pads": [0, 0, 2, 0]}, (4, 4, 3, 3), "padding is 0x0x2x0"),
+        (windows.pads_at_most(1), {}, (4, 4, 3, 3), None),
+        (windows.one_group, {"group": 2}, (4, 4, 3, 3), "there are 2 groups"),
+        (windows.depthwise, {"group": 4}, (4, 1, 3, 3), None),
         (
-            constraints.depthwise("conv"),
+            windows.depthwise,
             {"group": 2},
             (4, 2, 3, 3),
-            "group is 2 with 4 output and 4 input channels",
+            "there are 2 groups of 2 input channels for 4 output channels",
         ),
-        (constraints.kernel_in("conv", (3, 3)), {}, (4, 4, 3, 3), None),
-        (constraints.kernel_in("conv", (3, 3)), {"kernel_shape": [1, 1]}, (4, 4, 1, 1), "kernel is 1x1"),
-        (constraints.dtype_is("x", "uint8"), {}, (4, 4, 3, 3), None),
-        (constraints.dtype_is("x", "int8", "float32"), {}, (4, 4, 3, 3), "x is uint8"),
-        (constraints.rank_is("x", 2, 3), {}, (4, 4, 3, 3), "x has rank 4"),
-        (constraints.same_shape("x", "w"), {}, (4, 4, 3, 3), "x is 1x4x8x8, w is 4x4x3x3"),
-        (constraints.axis_multiple_of("w", 0, 16), {}, (4, 4, 3, 3), "axis 0 of w is 4"),
-        (constraints.axis_at_most("w", 0, 4), {}, (4, 4, 3, 3), None),
-        (constraints.axis_at_most("w", 0, 3), {}, (4, 4, 3, 3), "axis 0 of w is 4"),
-        (constraints.constant_within("w", 1, 9), {}, (4, 4, 3, 3), "w spans 0 to 0"),
-        (constraints.per_tensor("w"), {}, (4, 4, 3, 3), None),
-        (constraints.per_channel("w", 1), {}, (1, 4, 1, 1), None),
-        (constraints.per_channel("w", 1), {}, (4, 4, 1, 1), "w has shape 4x4x1x1"),
-        (constraints.attribute_in("conv", "group", (1,), 1), {"group": 3}, (4, 4, 3, 3), "group is 3"),
-        (constraints.dtype_is("absent", "int8"), {}, (4, 4, 3, 3), None),
+        (windows.kernel_is(3), {}, (4, 4, 3, 3), None),
+        (windows.kernel_is(3), {"kernel_shape": [1, 1]}, (4, 4, 1, 1), "kernel is 1x1"),
+        (windows.explicit_padding.on("conv"), {"auto_pad": "VALID"}, (4, 4, 3, 3), "auto_pad is VALID"),
+        (windows.explicit_padding.on("absent"), {"auto_pad": "VALID"}, (4, 4, 3, 3), None),
+        (rules_tensors.types_are("x", "uint8", of=("x",)), {}, (4, 4, 3, 3), None),
+        (rules_tensors.types_are("x", "int8", of=("x",)), {}, (4, 4, 3, 3), "x is uint8"),
+        (rules_tensors.types_are("x", "int8", of=("absent",)), {}, (4, 4, 3, 3), None),
     ],
 )
 def test_rules(builder, rule, attrs, weights, broken):
     b = builder()
     x = b.input("x")
+    structure = Op("Conv", "conv", (Any("x"), Const("weight")))
     y = b.node("Conv", [x, b.constant("w", np.zeros(weights, np.int8))], "conv", attrs)
-    found = find_candidates(b.finish([y]), ((Unit("a", ""), (pattern("p", rule),)),))
+    found = find_candidates(b.finish([y]), ((Unit("a", ""), (pattern("p", rule, structure=structure),)),))
     assert [r.value for r in found.refused] == ([] if broken is None else [broken])
     assert len(found.legal) == (broken is None)
 
 
 @pytest.mark.parametrize(
-    ("rule", "values", "ok"),
+    ("mode", "amounts", "inner", "value", "broken"),
     [
-        (constraints.multiplier_fits("m", SPEC), [0, 255], True),
-        (constraints.multiplier_fits("m", SPEC), [256], False),
-        (constraints.multiplier_fits("m", SPEC), [-1], False),
-        (constraints.divisor_fits("m", SPEC), [1 << 16], True),
-        (constraints.divisor_fits("m", SPEC), [1 << 17], False),
-        (constraints.divisor_fits("m", SPEC), [12], False),
-        (constraints.divisor_fits("m", SPEC), [0], False),
-        (constraints.divisor_fits("m", SPEC), [4, 8], False),
+        ("constant", [0, 0, 1, 1, 0, 0, 1, 1], 0, 7, None),
+        ("constant", [0, 0, 1, 1, 0, 0, 1, 1], 1, 0, None),
+        ("constant", [0, 0, 1, 1, 0, 0, 1, 1], 1, 7, "the convolution pads by [1, 1, 1, 1] itself"),
+        ("constant", [0, 1, 1, 1, 0, 0, 1, 1], 0, 0, "amounts are [0, 1, 1, 1, 0, 0, 1, 1]"),
+        ("reflect", [0, 0, 1, 1, 0, 0, 1, 1], 0, 0, "mode is reflect"),
     ],
 )
-def test_requantisation_rules(builder, rule, values, ok):
+def test_what_a_pad_in_front_of_a_convolution_may_be(builder, mode, amounts, inner, value, broken):
     b = builder()
-    y = b.node("Scale", [b.input("x"), b.constant("m", np.array(values, np.int64))], "scale")
-    structure = Op("Scale", "scale", (Any("x"), Const("m")))
+    structure = Op("Conv", "conv", (Op("Pad", "pad", (Any("input"),)), Const("weight")))
+    constants = [b.constant("by", np.array(amounts, np.int64)), b.constant("value", np.array(value, np.uint8))]
+    x = b.node("Pad", [b.input("x"), *constants], "pad", {"mode": mode})
+    weight = b.constant("w", np.zeros((4, 4, 3, 3), np.int8))
+    y = b.node("Conv", [x, weight], "conv", {"pads": [inner] * 4})
+    found = find_candidates(b.finish([y]), ((Unit("a", ""), (pattern("p", windows.plain_pad, structure=structure),)),))
+    assert [r.value for r in found.refused] == ([] if broken is None else [broken])
+
+
+@pytest.mark.parametrize(
+    ("rule", "divisor", "ok"),
+    [
+        (rules_requant.shift_at_most(16), 1 << 16, True),
+        (rules_requant.shift_at_most(16), 1 << 17, False),
+        (rules_requant.shift_at_most(16), 12, False),
+        (rules_requant.shift_at_most(16), 0, False),
+    ],
+)
+def test_divisors_are_powers_of_two(builder, rule, divisor, ok):
+    b = builder()
+    y = b.node("Scale", [b.input("x"), b.constant("m", np.array(divisor, np.int64))], "scale")
+    structure = Op("Scale", "scale", (Any("x"), Const("divisor")))
     found = find_candidates(b.finish([y]), ((Unit("a", ""), (pattern("p", rule, structure=structure),)),))
     assert bool(found.legal) == ok

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from match_core.patterns.language import Any, Const, Match, Maybe, OneOf, Op
-from match_core.patterns.matcher import find_matches
-from match_core.patterns.topology import Topology
+from match_core.contract.structure import Any, Const, Match, Maybe, OneOf, Op
+from match_core.ir.topology import Topology
+
+from tests.matches import find_matches
 
 PADDED = Op("Conv", "conv", (Maybe(Op("Pad", "pad", (Any("x"),))), Const("w")))
 REQUANT = Op("match.arith::RequantU8", "requant", (PADDED, Const("m")))

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
-#: The Soc that the core offers by itself.
+from tests.base_packages import allowing
+
+#: The Soc of a host alone.
 OWN = "host"
 EXAMPLE_SOURCE = Path(__file__).parent / "example_target" / "src"
 
@@ -69,8 +71,8 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Allows the distributions of this site only, so that tests do not depend on what else is installed."""
-        return {"MATCH_ALLOW_PLUGINS": ",".join(self.distributions) or "none"}
+        """Allows the distributions of this site and the base, so that tests do not depend on what else is installed."""
+        return allowing(*self.distributions)
 
     def load(self, **environment: str) -> Plugins:
         """The facade over this site."""

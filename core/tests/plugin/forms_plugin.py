@@ -4,7 +4,7 @@ PLUGIN = """
 import numpy as np
 from math import prod
 from match_core import Any, Axis, Const, Dim, Form, Op, Operand, Workload
-from match_core.emit.api import InlineCode, InlineKernel
+from match_core.contract.unit_api import InlineCode, InlineKernel
 
 BLOCKS = Form("blocks", 4, pad=((1, 4), (3, 8)), split=(1, 4), order=(0, 1, 3, 4, 2), reversed_group=4)
 PADDED = Form("padded", 4, pad=((3, 8),))

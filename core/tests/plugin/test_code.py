@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from match_core.plugin.code import code_digest
+from match_core.plugin.discovery import Found
+from match_core.plugin.facade import Plugins
 
 if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
@@ -25,26 +27,26 @@ SCHEDULE = """
 
 
 def test_a_package_that_gives_costs_counts(site: Site) -> None:
-    alone = site.load().schedule_code()
+    alone = site.load().code()
     assert alone is not None
     site.plugin("npu", COST)
-    assert site.load().schedule_code() != alone
+    assert site.load().code() != alone
 
 
 def test_a_package_that_gives_neither_does_not(site: Site) -> None:
-    alone = site.load().schedule_code()
+    alone = site.load().code()
     site.plugin("npu", "")
-    assert site.load().schedule_code() == alone
+    assert site.load().code() == alone
 
 
 @pytest.mark.parametrize("text", [COST, SCHEDULE])
 def test_every_change_of_a_source_counts(site: Site, text: str) -> None:
     site.plugin("npu", text)
-    before = site.load().schedule_code()
-    assert site.load().schedule_code() == before
+    before = site.load().code()
+    assert site.load().code() == before
     path = site.path / "fake_npu.py"
     path.write_text(path.read_text(encoding="utf-8") + "# another speed\n", encoding="utf-8")
-    assert site.load().schedule_code() != before
+    assert site.load().code() != before
 
 
 def test_a_whole_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,22 +67,22 @@ def test_code_without_a_source_has_no_digest() -> None:
     assert code_digest([SimpleNamespace(__name__="made_up")], ()) is None
 
 
-def test_the_core_schedules_alone_unless_a_plugin_does_too(site: Site) -> None:
+def test_what_is_installed_can_be_loaded_again_in_another_process(site: Site) -> None:
     site.plugin("npu", COST)
-    assert site.load().schedules_by_core
-    site.plugin("own", SCHEDULE)
-    assert not site.load().schedules_by_core
+    assert Plugins.load().reloadable
+    assert not site.load().reloadable  # it was loaded with an environment of its own
+    assert not Plugins.load((Found("npu", "npu", "1", lambda: None),)).reloadable
 
 
 def test_a_portable_request_has_the_plugins_own_cost_model(site: Site) -> None:
-    from match_core.schedule.loops import ScheduleRequest
-    from match_core.schedule.workload import Workload
+    from match_core.contract.loops import ScheduleRequest
+    from match_core.contract.workload import Workload
 
     site.install_example()
     plugins = site.load()
     soc = plugins.soc()
     unit = plugins.units_of(soc)[1]
-    guarded = plugins.cost(soc, unit, plugins.patterns(unit)[0])
+    guarded = plugins.cost(soc, unit, plugins.patterns(soc, unit)[0])
     request = ScheduleRequest(soc, unit, "relu", Workload("relu", (), (), 0), guarded, 0)
     assert type(guarded).__name__ == "GuardedCostModel"
     assert type(plugins.portable(request).cost_model).__name__ == "ReluCost"

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from match_core.plugin.discovery import CORE_DISTRIBUTION, Selection, find_plugins
+from match_core.plugin.discovery import Selection, find_plugins
 
 if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
@@ -31,10 +31,11 @@ def test_order_is_by_distribution_then_name_whatever_the_file_system_says(site: 
     assert _names(site) == wanted
 
 
-def test_the_core_comes_last(site: Site) -> None:
+def test_the_core_has_no_place_of_its_own(site: Site) -> None:
+    site.plugin("aaa", EMPTY)
     site.plugin("zzz", EMPTY)
-    assert [f.distribution for f in find_plugins()][-2:] == [CORE_DISTRIBUTION] * 2
-    assert site.load().plugins()[-1].distribution == CORE_DISTRIBUTION
+    found = [f.distribution for f in find_plugins()]
+    assert found == sorted(found) and found.index("match-core") < found.index("pkg-zzz")
 
 
 def test_versions_and_targets_are_told(site: Site) -> None:
@@ -44,10 +45,11 @@ def test_versions_and_targets_are_told(site: Site) -> None:
     assert row.hooks == ("match_hardware",)
 
 
-def test_built_in_plugins_take_the_same_way(site: Site) -> None:
+def test_what_the_core_offers_takes_the_same_way(site: Site) -> None:
     rows = {row.name: row for row in site.load().plugins()}
-    assert rows["core-host"].units == ("host",)
-    assert rows["core-schedule"].hooks == ("match_schedule",)
+    assert rows["core"].hooks == ("match_transforms",)
+    assert rows["host"].units == ("host",)
+    assert rows["schedule"].hooks == ("match_schedule",)
 
 
 @pytest.mark.parametrize("name", ["one", "pkg-one", "PKG_One", " one , nothing"])
@@ -60,12 +62,12 @@ def test_disabling_by_entry_point_or_distribution(site: Site, name: str) -> None
     assert {row.name: row.status for row in plugins.plugins()}["one"] == "disabled"
 
 
-def test_allow_list_leaves_the_core_in(site: Site) -> None:
+def test_an_allow_list_leaves_nothing_else_in(site: Site) -> None:
     site.plugin("one", CHIP.format("chip_one"))
     site.plugin("two", CHIP.format("chip_two"))
     plugins = site.load(MATCH_ALLOW_PLUGINS="two")
     assert site.installed(plugins) == ["chip_two"]
-    assert "host" in [unit.name for unit in plugins.hardware().units]
+    assert plugins.hardware().units == ()
 
 
 def test_empty_variables_allow_everything() -> None:

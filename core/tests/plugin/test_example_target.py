@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Hardware
-from match_core.plugin.records import Answer
+from match_core.plugin.records import GivenAnswer
 
 if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
@@ -23,13 +23,13 @@ def test_discovery_and_every_hook(site: Site) -> None:
     assert soc.name == "example"
     host, relu_unit = plugins.units_of(soc)
     assert host.name == "host"
-    (pattern,) = plugins.patterns(relu_unit)
+    (pattern,) = plugins.patterns(soc, relu_unit)
     cost = plugins.cost(soc, relu_unit, pattern)
     assert cost.name == "example-relu"
     assert "relu" in plugins.emit_api(soc, relu_unit).kernels
     answered = {(answer.hook, answer.plugin) for answer in plugins.answers}
     assert {("match_hardware", "example"), ("match_patterns", "example"), ("match_cost", "example")} <= answered
-    assert Answer("match_emit_api", "example/relu_unit", "example") in plugins.answers
+    assert GivenAnswer("match_emit_api", "example/relu_unit", "example") in plugins.answers
     assert plugins.owner_of("example").distribution == "match-example"
 
 
@@ -38,7 +38,7 @@ def test_its_cost_counts_elements(site: Site) -> None:
     plugins = site.load()
     soc = plugins.soc()
     unit = plugins.units_of(soc)[1]
-    cost = plugins.cost(soc, unit, plugins.patterns(unit)[0])
+    cost = plugins.cost(soc, unit, plugins.patterns(soc, unit)[0])
     tile = {"N": np.array([1, 4, 5, 4096])}
     assert cost.kernel_cycles(None, tile).tolist() == [1, 1, 2, 1024]  # type: ignore[arg-type]
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 from match_core import Match, Soc, Unit
-from match_core.cost import CostModel
-from match_core.emit.api import InlineKernel, InlineRequest
-from match_core.errors import ModelError, PluginError
-from match_core.transforms.base import PassContext
+from match_core.contract.cost import CostModel
+from match_core.contract.errors import ModelError, PluginError
+from match_core.contract.passes import PassContext
+from match_core.contract.unit_api import InlineKernel, InlineRequest
 
 if TYPE_CHECKING:
-    from match_core.plugin.host import Plugins
+    from match_core.plugin.facade import Plugins
 
     from core.tests.plugin.distributions import Site
 
 TARGET = """
     from match_core import Constraint, Match
-    from match_core.emit.api import InlineKernel
-    from match_core.errors import ModelError
+    from match_core.contract.unit_api import InlineKernel
+    from match_core.contract.errors import ModelError
 
     def broken(*_):
         raise ZeroDivisionError("nobody tested this")
@@ -77,8 +77,8 @@ def _blamed(caught: pytest.ExceptionInfo[PluginError], hook: str, what: str) -> 
 
 
 def test_rules_and_search_of_a_pattern(target: tuple[Plugins, Soc, Unit]) -> None:
-    plugins, _, unit = target
-    (pattern,) = plugins.patterns(unit)
+    plugins, soc, unit = target
+    (pattern,) = plugins.patterns(soc, unit)
     fine, bad = pattern.constraints
     assert fine.check(MATCH) is None
     with pytest.raises(PluginError) as caught:
@@ -91,9 +91,9 @@ def test_rules_and_search_of_a_pattern(target: tuple[Plugins, Soc, Unit]) -> Non
 
 
 def test_errors_for_the_user_pass_unchanged(target: tuple[Plugins, Soc, Unit]) -> None:
-    plugins, _, unit = target
+    plugins, soc, unit = target
     with pytest.raises(ModelError) as caught:
-        plugins.patterns(unit)[0].workload(MATCH)
+        plugins.patterns(soc, unit)[0].workload(MATCH)
     assert caught.value.code == "MATCH-F999"
     assert plugins.faults == ()
 
@@ -101,13 +101,13 @@ def test_errors_for_the_user_pass_unchanged(target: tuple[Plugins, Soc, Unit]) -
 def test_passes(target: tuple[Plugins, Soc, Unit]) -> None:
     plugins, soc, unit = target
     with pytest.raises(PluginError) as caught:
-        plugins.transforms(soc)[0].run(cast("Any", None), PassContext(soc, (unit,)))
+        plugins.transforms(soc)[-1].run(cast("Any", None), PassContext(soc, (unit,)))
     _blamed(caught, "match_transforms", "pass pass")
 
 
 def test_cost_formulas(target: tuple[Plugins, Soc, Unit]) -> None:
     plugins, soc, unit = target
-    model: CostModel = plugins.cost(soc, unit, plugins.patterns(unit)[0])
+    model: CostModel = plugins.cost(soc, unit, plugins.patterns(soc, unit)[0])
     assert (model.name, model.version, model.bound) == ("cost", "1", "exact")
     assert cast("Any", model).extra == 42
     assert model.layer_cycles(cast("Any", None)) == 7
@@ -127,17 +127,14 @@ def test_kernels(target: tuple[Plugins, Soc, Unit]) -> None:
 
 
 def test_answers_still_compare_by_content(target: tuple[Plugins, Soc, Unit], site: Site) -> None:
-    plugins, _, unit = target
-    search = plugins.patterns(unit)[0].search
-    assert search == plugins.patterns(unit)[0].search
-    assert hash(search) == hash(plugins.patterns(unit)[0].search)
-    assert search != cast("Any", plugins.patterns(unit)[0].workload)
+    plugins, soc, unit = target
+    search = plugins.patterns(soc, unit)[0].search
+    assert search == plugins.patterns(soc, unit)[0].search
+    assert hash(search) == hash(plugins.patterns(soc, unit)[0].search)
+    assert search != cast("Any", plugins.patterns(soc, unit)[0].workload)
 
 
-def test_the_core_is_not_guarded(target: tuple[Plugins, Soc, Unit]) -> None:
-    from match_core.host.patterns import host_patterns
-
+def test_the_host_is_guarded_like_every_unit(target: tuple[Plugins, Soc, Unit]) -> None:
     plugins, soc, _ = target
     host = plugins.units_of(soc)[0]
-    workloads = [pattern.workload for pattern in plugins.patterns(host)]
-    assert [type(workload) for workload in workloads] == [type(p.workload) for p in host_patterns()]
+    assert {type(pattern.workload).__name__ for pattern in plugins.patterns(soc, host)} == {"GuardedFunction"}

@@ -13,21 +13,21 @@ import onnx
 import onnx.parser
 import onnx_graphsurgeon as gs
 import pytest
-from match_core.mapping.convert import Conversions
-from match_core.mapping.forms import form_fault, forms_made, forms_read
-from match_core.mapping.mapper import choose
-from match_core.mapping.validate import mapping_faults
-from match_core.observe import NullObserver
+from match_core.contract.observe import NullObserver
+from match_core.map.convert import Conversions
+from match_core.map.forms import form_fault, forms_made, forms_read
 from match_core.pipeline import CompileRequest, build_program
-from match_core.verify import VerifyRequest, verify_model
+from match_core.validate.mapping import mapping_faults
+from match_core.verify.verify import VerifyRequest, verify_model
+from match_map.mapper import choose
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forms_plugin import PLUGIN
 
 if TYPE_CHECKING:
-    from match_core.mapping.result import Mapping
-    from match_core.pipeline import Compilation
-    from match_core.plugin.host import Plugins
+    from match_core.contract.compilation import Compilation
+    from match_core.contract.mapping import Mapping
+    from match_core.plugin.facade import Plugins
 
     from core.tests.plugin.distributions import Site
 
@@ -130,7 +130,7 @@ class _Lab:
 
     def __init__(self, compiled: Compilation, plugins: Plugins) -> None:
         from match_core.ir.editor import Editor
-        from match_core.patterns.candidates import find_candidates
+        from match_core.match.candidates import find_candidates
         from match_core.schedule.cache import ScheduleCache
         from match_core.schedule.candidates import Scheduler
 
@@ -139,7 +139,7 @@ class _Lab:
             if node.op == "Convert":
                 editor.replace(node.outputs[0], node.inputs[0])
         self.model = editor.finish()
-        units = [(unit, plugins.patterns(unit)) for unit in compiled.units]
+        units = [(unit, plugins.patterns(compiled.soc, unit)) for unit in compiled.units]
         scheduler = Scheduler(compiled.soc, compiled.units, "latency", plugins, ScheduleCache(None, "0", ""))
         self.conversions = Conversions(scheduler, units)
         self.offered, _ = scheduler.schedule_all(find_candidates(self.model.graph, units))
@@ -173,7 +173,7 @@ def test_the_validator_finds_a_missing_conversion(plugins: Plugins, tmp_path: Pa
     assignments = list(mapping.assignments)
     assignments[number] = replace(assignment, candidate=wrong)
     (fault,) = mapping_faults(compiled.model.graph, replace(mapping, assignments=tuple(assignments)))
-    assert "as 'blocks', it lies as 'padded'" in fault
+    assert "as 'blocks', its form is 'padded'" in fault
 
 
 def test_operands_must_have_the_bytes_of_their_form(plugins: Plugins, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_unit_that_is_left_out_needs_no_conversions(plugins: Plugins, tmp_path
 def test_forms_that_nothing_converts_are_not_chosen(plugins: Plugins, tmp_path: Path) -> None:
     lab = _Lab(_compiled(_model(tmp_path, CHAIN), plugins), plugins)
     assert choose(lab.model, lab.offered, convert=lambda tensor, source, target: None).units == {"host"}
-    with pytest.raises(ValueError, match="nothing says what converting them costs"):
+    with pytest.raises(ValueError, match="the request has no costs of conversions"):
         choose(lab.model, lab.offered)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from match_core.errors import PluginError, UsageError
+from match_core.contract.errors import PluginError, UsageError
 
 if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
@@ -42,7 +42,7 @@ def test_no_target_at_all(site: Site) -> None:
     assert "compile for any computer with a C compiler: -t host" in caught.value.help
 
 
-def test_the_cores_own_target_is_taken_where_it_is_named_only(site: Site) -> None:
+def test_a_generic_target_is_taken_where_it_is_named_only(site: Site) -> None:
     assert site.load().soc("host").units == ("host",)
     _chip(site, "one", "'chip_one'")
     assert site.load().soc().name == "chip_one"
@@ -108,12 +108,13 @@ def test_a_clash_is_settled_by_disabling_one(site: Site) -> None:
     assert plugins.owner_of("same").distribution == "pkg-one"
 
 
-def test_nobody_takes_the_core_unit(site: Site) -> None:
+def test_another_package_may_define_the_host_in_its_place(site: Site) -> None:
     _chip(site, "one", "'chip_one'", "unit('host'),")
-    plugins = site.load()
-    soc = plugins.soc("chip_one")
-    assert plugins.units_of(soc)[0].description != "a unit"
-    assert [(fault.distribution, fault.stage) for fault in plugins.faults] == [("pkg-one", "names")]
+    with pytest.raises(PluginError) as caught:
+        site.load().soc("chip_one")
+    assert caught.value.code == "MATCH-H007" and "match-host" in caught.value.why
+    plugins = site.load(MATCH_DISABLE_PLUGINS="match-host")
+    assert plugins.units_of(plugins.soc("chip_one"))[0].description == "a unit"
 
 
 def test_a_soc_may_use_units_of_another_package(site: Site) -> None:

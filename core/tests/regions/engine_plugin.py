@@ -14,9 +14,9 @@ import struct
 from math import prod
 import numpy as np
 from match_core import Axis, Dim, Match, Operand, Workload
-from match_core.emit.api import QueueApi, RegionCode, RegionKernel, RuntimeFile, TwinApi
-from match_core.hardware import Signalling
-from match_core.regions.region import Region
+from match_core.contract.unit_api import QueueApi, RegionCode, RegionKernel, RuntimeFile, TwinApi
+from match_core.contract.hardware import Signalling
+from match_core.contract.region import Region
 
 FORMAT = "@FORMAT@"
 OPS = {"Add": 1, "Sub": 2, "Mul": 3, "Relu": 4, "Neg": 5}

@@ -10,23 +10,23 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from match_core.advice.explain import explain_node
-from match_core.errors import PluginError
+from match_core.contract.errors import PluginError
+from match_core.contract.mapping import Assignment
+from match_core.contract.observe import NullObserver
+from match_core.emit.partition import partition
 from match_core.ir.reference import ReferenceRunner
-from match_core.mapping.partition import partition
-from match_core.mapping.result import Assignment
-from match_core.mapping.validate import mapping_faults
-from match_core.observe import NullObserver
+from match_core.map.bodies import with_bodies
 from match_core.pipeline import CompileRequest, build_program
-from match_core.regions.apply import with_bodies
-from match_core.report.document import report_document
-from match_core.verify import VerifyRequest, verify_model
+from match_core.summary.document import report_document
+from match_core.validate.mapping import mapping_faults
+from match_core.verify.verify import VerifyRequest, verify_model
+from match_report.advice.explain import explain_node
 
 from core.tests.regions.engine_plugin import plugin
 
 if TYPE_CHECKING:
-    from match_core.pipeline import Compilation
-    from match_core.plugin.host import Plugins
+    from match_core.contract.compilation import Compilation
+    from match_core.plugin.facade import Plugins
 
     from core.tests.plugin.distributions import Site
 
@@ -45,7 +45,8 @@ NET = """(float[4,6] x, float[4,6] y) => (float[4,6] early, float[4,6] late, flo
 
 #: a + b as a - (-b), then -x of constants as constants of another name: bit exact, and no Add is left.
 PASSES = """
-from match_core import OperatorClaim, RegionClaims, region_pattern
+from match_core import OperatorClaim, RegionClaims
+from match_regions import region_pattern
 from match_core.ir.editor import Editor
 
 def subtract(model, context):

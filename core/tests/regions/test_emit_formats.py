@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import onnx
 import onnx.parser
 import pytest
-from match_core.errors import InfeasibleError, PluginError, ToolError
-from match_core.mapping.partition import partition
-from match_core.observe import NullObserver
+from match_core.contract.errors import InfeasibleError, PluginError, ToolError
+from match_core.contract.observe import NullObserver
+from match_core.emit.partition import partition
 from match_core.pipeline import CompileRequest, build_program
-from match_core.verify import VerifyRequest, verify_model
+from match_core.verify.verify import VerifyRequest, verify_model
 
 from core.tests.regions.engine_plugin import plugin
 
 if TYPE_CHECKING:
-    from match_core.pipeline import Compilation
-    from match_core.plugin.host import Plugins
+    from match_core.contract.compilation import Compilation
+    from match_core.plugin.facade import Plugins
 
     from core.tests.plugin.distributions import Site
 
@@ -203,7 +203,7 @@ def test_wrong_code_is_the_fault_of_the_package(site: Site, tmp_path: Path, told
 
 def test_libraries_are_names(site: Site, tmp_path: Path) -> None:
     site.plugin("engine", plugin("json", libraries=("-Wl,x",)))
-    with pytest.raises(PluginError, match="library '-Wl,x' is not a name to put behind -l"):
+    with pytest.raises(PluginError, match="library '-Wl,x' is not a valid name for -l"):
         compiled(model(tmp_path), site.load())
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from match_core.observe import NullObserver
+from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
-from match_core.twin.compiler import SANITIZE, STRICT
+from match_core.run.compiler import SANITIZE, STRICT
 
 from core.tests.regions.test_emit_formats import FORMATS, loaded, model
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from match_core.mapping.forms import forms_made
-from match_core.observe import NullObserver
-from match_core.patterns.topology import Topology
+from match_core.contract.observe import NullObserver
+from match_core.ir.topology import Topology
+from match_core.map.dataflow import flow_of
+from match_core.map.forms import forms_made
 from match_core.pipeline import CompileRequest, build_program
-from match_core.planning.dataflow import flow_of
-from match_core.planning.validate import program_faults
-from match_core.planning.validate_concurrent import concurrent_faults
+from match_core.validate.concurrent_program import concurrent_faults
+from match_core.validate.sequential_program import program_faults
 
 from core.tests.regions.engine_plugin import plugin
 from core.tests.regions.test_emit_formats import compiled, loaded, model
@@ -24,7 +24,7 @@ from core.tests.regions.test_emit_formats import compiled, loaded, model
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from match_core.planning.program import Program, Task
+    from match_core.contract.program import Program, Task
 
     from core.tests.plugin.distributions import Site
 
@@ -62,7 +62,7 @@ def test_the_validator_misses_a_result(site: Site, tmp_path: Path) -> None:
     results = program.tasks[number].assignment.candidate.match.results
     for left_out in results:
         kept = tuple(tensor for tensor in results if tensor is not left_out)
-        told = f"task {number} does not list {left_out.name!r}, which others read"
+        told = f"task {number} does not list {left_out.name!r}, which other tasks read"
         assert told in program_faults(graph, _changed(program, number, results=kept))
 
 
@@ -74,7 +74,7 @@ def test_the_validator_of_programs_with_queues_misses_a_result(site: Site, tmp_p
     number = _of_region(program)
     results = program.tasks[number].assignment.candidate.match.results
     faults = concurrent_faults(graph, _changed(program, number, results=results[1:]))
-    assert f"task {number} does not list {results[0].name!r}, which others read" in faults
+    assert f"task {number} does not list {results[0].name!r}, which other tasks read" in faults
 
 
 @pytest.mark.parametrize("form", ["json", "binary"])

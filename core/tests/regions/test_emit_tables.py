@@ -13,21 +13,23 @@ import onnx_graphsurgeon as gs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from match_core.cost import Cost
-from match_core.emit.api import PlatformApi, RegionCode, RegionKernel, RegionRequest, RuntimeFile, UnitApi
-from match_core.emit.constants import ConstantPool
-from match_core.emit.ctypes import c_type
-from match_core.emit.lower import lower
-from match_core.emit.program import EmitRequest, ProgramEmitter
-from match_core.emit.region_code import element_number
-from match_core.hardware import Memory, Soc
-from match_core.ir.model import Model
-from match_core.mapping.result import Assignment, Candidate, SolverStatus
-from match_core.patterns.language import Match, Pattern
-from match_core.planning.program import Buffer, MemoryUse, Program, Task
-from match_core.schedule.loops import LoopSchedule
-from match_core.schedule.workload import Dim, Workload
-from match_core.twin.compiler import SANITIZE, STRICT
+from match_core.contract.candidate import Candidate
+from match_core.contract.cost import Cost
+from match_core.contract.element_types import c_type
+from match_core.contract.hardware import Memory, Soc
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.mapping import Assignment, SolverStatus
+from match_core.contract.model import Model
+from match_core.contract.pattern import Pattern
+from match_core.contract.program import Buffer, MemoryUse, Program, Task
+from match_core.contract.structure import Match
+from match_core.contract.unit_api import PlatformApi, RegionCode, RegionKernel, RegionRequest, RuntimeFile, UnitApi
+from match_core.contract.workload import Dim, Workload
+from match_core.emit.program_files import EmitRequest, ProgramEmitter
+from match_core.lower.constants import ConstantPool
+from match_core.lower.lower import lower
+from match_core.lower.region_code import element_number
+from match_core.run.compiler import SANITIZE, STRICT
 from numpy.typing import NDArray
 
 from tests.examples import examples

@@ -8,12 +8,12 @@ import onnxruntime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from match_core.host.kernels.conv_shape import conv_shape
-from match_core.host.kernels.dense import build_dense
-from match_core.host.kernels.recurrent import build_recurrent
+from match_core.contract.macs import node_macs
+from match_core.contract.model import Model
 from match_core.ir.functions import ensure_functions
-from match_core.ir.model import Model
-from match_core.regions.macs import node_macs
+from match_host.kernels.products.conv_shape import conv_shape
+from match_host.kernels.products.dense import build_dense
+from match_host.kernels.sequence.recurrent import build_recurrent
 
 
 def made(op: str, inputs, outputs=1, dtype="float32", **attrs) -> gs.Node:

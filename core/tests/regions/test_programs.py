@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING, Any
 import onnx
 import onnx.parser
 import pytest
-from match_core.advice.check import check_model
-from match_core.advice.explain import explain_node
-from match_core.observe import NullObserver
+from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
-from match_core.report.document import NAME
-from match_core.verify import VerifyRequest, verify_model
+from match_core.summary.document import NAME
+from match_core.verify.verify import VerifyRequest, verify_model
+from match_report.advice.check import check_model
+from match_report.advice.explain import explain_node
 
 from core.tests.regions.engine_plugin import plugin
 
 if TYPE_CHECKING:
-    from match_core.pipeline import Compilation
-    from match_core.plugin.host import Plugins
+    from match_core.contract.compilation import Compilation
+    from match_core.plugin.facade import Plugins
 
     from core.tests.plugin.distributions import Site
 
 CLAIMS = """
-from match_core import NodeRule, OperatorClaim, RegionClaims, RegionLimits, region_pattern
+from match_core import NodeRule, OperatorClaim, RegionClaims, RegionLimits
+from match_regions import region_pattern
 
 def small(node):
     size = prod(node.outputs[0].shape)
@@ -128,6 +129,11 @@ def test_the_user_asks_for_more(site: Site, tmp_path: Path) -> None:
     assert told == [(("z",), "a region has at least 2 nodes (--region-min)", "1 node")]
     made = compiled(path, plugins, regions="largest", region_min=(("macs", 1),))
     assert regions(made) == []
+
+
+def test_the_minimum_is_not_asked_of_what_another_rule_refuses(site: Site, tmp_path: Path) -> None:
+    made = compiled(saved(tmp_path, NET), loaded(site, worth=2), region_min=(("nodes", 2),))
+    assert [r.rule for r in made.refused if r.unit == "engine"] == ["a region has at least 2 nodes"]
 
 
 def test_manifest_and_report_state_what_was_asked_for_only(site: Site, tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from match_core.cost import TransferCycles, TransferShape
-from match_core.hardware import Link, Memory, Soc, Unit
-from match_core.schedule import geometry
-from match_core.schedule.loops import LoopSchedule, ScheduleRequest
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_core.contract.cost import TransferCycles, TransferShape
+from match_core.contract.hardware import Link, Memory, Soc, Unit
+from match_core.contract.loops import LoopSchedule, ScheduleRequest
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+
+from core.tests.schedule import tile_copies
 
 
 def conv2d(k=8, c=4, oy=8, ox=8, f=3, stride=1, pad=1, dilation=1, after=None, scratch=((), 0)) -> Workload:
@@ -170,8 +171,8 @@ def replay_cost(request: ScheduleRequest, schedule: LoopSchedule) -> tuple[int, 
                 continue
             held[placement.operand] = counters[: placement.depth]
             operand = workload.operand(placement.operand)
-            extents = geometry.tile_extents(operand, starts, sizes)
-            moved = geometry.transfer_of(operand, extents, dict(schedule.tile), whole)
+            extents = tile_copies.tile_extents(operand, starts, sizes)
+            moved = tile_copies.transfer_of(operand, extents, dict(schedule.tile), whole)
             times = 1
             for count, _ in moved.repeats:
                 times *= count

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from match_core.cost import Overlap
-from match_core.schedule.loops import LoopSchedule, Placement
-from match_core.schedule.workload import Axis, Operand, Workload
+from match_core.contract.cost import Overlap
+from match_core.contract.loops import LoopSchedule, Placement
+from match_core.contract.workload import Axis, Operand, Workload
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]

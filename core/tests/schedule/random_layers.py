@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 from hypothesis import strategies as st
-from match_core.cost import Bound, Cost, EnergyModel, Overlap, TransferCycles, TransferShape
-from match_core.hardware import Link, Memory, Soc, Unit
-from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
-from match_core.schedule.share import divisible, restricted
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_concurrent.share import divisible, restricted
+from match_core.contract.cost import Bound, Cost, EnergyModel, Overlap, TransferCycles, TransferShape
+from match_core.contract.hardware import Link, Memory, Soc, Unit
+from match_core.contract.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.workload import Axis, Dim, Operand, Workload
 from numpy.typing import NDArray
 
 from core.tests.schedule.literal_run import RunError, box_of, steps_of

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from match_core.cost import TransferShape
-from match_core.schedule import geometry
-from match_core.schedule.loops import Placement, ScheduleRequest, TileLoop
-from match_core.schedule.workload import Operand
+from match_core.contract.cost import TransferShape
+from match_core.contract.loops import Placement, ScheduleRequest, TileLoop
+from match_core.contract.workload import Operand
+
+from core.tests.schedule import tile_copies
 
 
 @dataclass(frozen=True)
@@ -185,8 +186,8 @@ class Simulation:
         spans = self.turns[n].spans[placement.depth]
         starts = {name: start for name, (start, _) in spans.items()}
         sizes = {name: size for name, (_, size) in spans.items()}
-        extents = geometry.tile_extents(operand, starts, sizes)
-        moved = geometry.transfer_of(operand, extents, self._full(placement.depth), self._full(far_depth))
+        extents = tile_copies.tile_extents(operand, starts, sizes)
+        moved = tile_copies.transfer_of(operand, extents, self._full(placement.depth), self._full(far_depth))
         repeats = 1
         for count, _ in moved.repeats:
             repeats *= count

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from match_core.cost import Cost, TransferCycles
-from match_core.hardware import Constant, Memory, Soc, Unit
+from match_core.contract.cost import Cost, TransferCycles
+from match_core.contract.hardware import Constant, Memory, Soc, Unit
+from match_core.contract.infeasible import ScheduleInfeasible
+from match_core.contract.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.schedule.cache import FORMAT, ScheduleCache, canonical
 from match_core.schedule.codec import from_json, to_json
-from match_core.schedule.infeasible import ScheduleInfeasible
-from match_core.schedule.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.search import answers_to
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
 
 SCHEDULE = LoopSchedule(
     loops=(TileLoop("K", 8, 4), TileLoop("K", 4, 2)),

@@ -9,12 +9,12 @@ from typing import Literal
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
-from match_core.cost import Overlap
-from match_core.hardware import Soc, Unit
-from match_core.schedule.engine import schedule
-from match_core.schedule.loops import LoopSchedule, ScheduleRequest
-from match_core.schedule.validate import schedule_faults
-from match_core.schedule.workload import Workload
+from match_core.contract.cost import Overlap
+from match_core.contract.hardware import Soc, Unit
+from match_core.contract.loops import LoopSchedule, ScheduleRequest
+from match_core.contract.workload import Workload
+from match_core.validate.schedule import schedule_faults
+from match_schedule.engine import schedule
 
 from core.tests.schedule.literal_run import is_right, steps_of
 from core.tests.schedule.random_layers import RandomModel, chip, hand_made, models, up, workloads

@@ -6,12 +6,12 @@ from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_core.cost import Cost
-from match_core.hardware import Memory, Soc
-from match_core.schedule.layout import working_bytes_of
-from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.cost import Cost
+from match_core.contract.hardware import Memory, Soc
+from match_core.contract.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.workload import Dim, Workload
 from match_core.schedule.nest import nest_of, tile_at
-from match_core.schedule.workload import Dim, Workload
+from match_schedule.layout import working_bytes_of
 
 
 @st.composite

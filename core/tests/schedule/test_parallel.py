@@ -11,15 +11,15 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from match_core.hardware import Link, Memory, Soc, Unit
-from match_core.host.cost import HostCostModel
+from match_core.contract.hardware import Link, Memory, Soc, Unit
+from match_core.contract.loops import ScheduleRequest
+from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.schedule import parallel
 from match_core.schedule.cache import ScheduleCache
-from match_core.schedule.engine import schedule
-from match_core.schedule.loops import ScheduleRequest
 from match_core.schedule.parallel import processes_for, search_in_processes
 from match_core.schedule.search import Parallel, answers_to
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_host.cost import HostCostModel
+from match_schedule.engine import schedule
 
 MEMORIES = (Memory("l1", 1, 512), Memory("l2", 2, 1 << 20))
 SOC = Soc("chip", "", "host", ("host", "acc"), MEMORIES, (Link("dma", "l1", "l2", 8),), "l2")

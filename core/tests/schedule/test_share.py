@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from match_core.planning.regions import Region, overlap, view_region
-from match_core.schedule.geometry import far_strides
-from match_core.schedule.share import divisible, restricted
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_concurrent.boxes import TensorBox, overlap, view_box
+from match_concurrent.share import divisible, restricted
+from match_core.contract.geometry import far_strides
+from match_core.contract.workload import Axis, Dim, Operand, Workload
 
 from core.tests.schedule.literal_run import Values, direct, far_shape, random_data
 from core.tests.schedule.random_layers import workloads
@@ -61,7 +61,7 @@ def test_the_shares_of_an_operator_make_the_whole(workload: Workload, data: st.D
         macs += part.macs
         result = direct(part, sliced(workload, part, values, kind.dim, first))
         (view,) = (o for o in part.operands if o.role == "output")
-        region = view_region(view)
+        region = view_box(view)
         assert region.sizes == tuple(axis.size for axis in output.axes)
         made[tuple(slice(a, b) for a, b in zip(region.first, region.end, strict=True))] += result
     assert np.array_equal(made, expected)
@@ -81,16 +81,16 @@ def test_what_cannot_be_a_share_is_refused() -> None:
 
 
 @st.composite
-def boxes(draw: st.DrawFn, total: int = 48) -> Region:
+def boxes(draw: st.DrawFn, total: int = 48) -> TensorBox:
     sizes = draw(st.sampled_from([(48,), (4, 12), (12, 4), (2, 4, 6), (6, 2, 4), (3, 16)]))
     spans = [sorted(draw(st.tuples(st.integers(0, size - 1), st.integers(1, size)))) for size in sizes]
     first = tuple(low for low, _ in spans)
     end = tuple(max(high, low + 1) for low, high in spans)
     assert prod(sizes) == total
-    return Region(sizes, first, end, draw(st.sampled_from([8, 8, 16])))
+    return TensorBox(sizes, first, end, draw(st.sampled_from([8, 8, 16])))
 
 
-def touched(region: Region) -> set[int]:
+def touched(region: TensorBox) -> set[int]:
     grid = np.arange(prod(region.sizes)).reshape(region.sizes)
     part = grid[tuple(slice(a, b) for a, b in zip(region.first, region.end, strict=True))].reshape(-1)
     width = region.element_bits // 8
@@ -98,7 +98,7 @@ def touched(region: Region) -> set[int]:
 
 
 @given(boxes(), boxes())
-def test_regions_overlap_where_they_have_a_byte_in_common(one: Region, other: Region) -> None:
+def test_regions_overlap_where_they_have_a_byte_in_common(one: TensorBox, other: TensorBox) -> None:
     assert overlap(one, other) == bool(touched(one) & touched(other))
     assert {byte for low, high in one.ranges for byte in range(low, high)} == touched(one)
     assert one.hull == (min(touched(one)), max(touched(one)) + 1)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.schedule.engine import schedule
-from match_core.schedule.loops import LoopSchedule, ScheduleRequest
-from match_core.schedule.optimum import best_with_tile
-from match_core.schedule.space import cuts_of
-from match_core.schedule.validate import schedule_faults
-from match_core.schedule.workload import Workload
+from match_core.contract.loops import LoopSchedule, ScheduleRequest
+from match_core.contract.workload import Workload
+from match_core.validate.schedule import schedule_faults
+from match_schedule.engine import schedule
+from match_schedule.optimum import best_with_tile
+from match_schedule.space import cuts_of
 
 from core.tests.schedule.random_layers import chip, workloads
 from core.tests.schedule.test_timeline import sharp_models
 from tests.examples import examples
 
 
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, fewest=10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(workloads(), st.data())
 def test_the_best_tile_is_the_searchs(workload: Workload, data: st.DataObject) -> None:
     soc, unit = chip(private_weights=data.draw(st.booleans()), store=False)

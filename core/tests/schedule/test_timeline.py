@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from match_core.cost import Overlap, TransferCycles, TransferShape
-from match_core.schedule.loops import Placement, ScheduleRequest, TileLoop
+from match_core.contract.cost import Overlap, TransferCycles, TransferShape
+from match_core.contract.loops import Placement, ScheduleRequest, TileLoop
+from match_core.contract.workload import Dim, Operand, Workload
 from match_core.schedule.timeline import cost_of
-from match_core.schedule.validate import schedule_faults
-from match_core.schedule.workload import Dim, Operand, Workload
+from match_core.validate.schedule import schedule_faults
 from numpy.typing import NDArray
 
 from core.tests.schedule.random_layers import RandomModel, axes, chip, hand_made, workloads
@@ -154,7 +154,7 @@ def test_loops_must_lead_to_the_tile() -> None:
     soc, unit = chip(False, False)
     workload = Workload("w", (), (), 0)
     request = ScheduleRequest(soc, unit, "p", workload, PlainModel(), 0)
-    with pytest.raises(ValueError, match="lead to the tile"):
+    with pytest.raises(ValueError, match="end at the tile"):
         cost_of(request, [TileLoop("Y", 6, 2)], {"Y": 3}, [])
 
 
@@ -163,7 +163,7 @@ def test_depths_must_not_fall() -> None:
     workload = Workload("w", (Dim("Y", 4),), (Operand("w", "constant", axes(("Y", 4))),), 0)
     request = ScheduleRequest(soc, unit, "p", workload, PlainModel(), 0, streamed=("w",))
     way = [Placement("w", "home", 1, 0, 4, 2), Placement("w", "near", 0, 0, 4)]
-    with pytest.raises(ValueError, match="depths fall"):
+    with pytest.raises(ValueError, match="depths decrease"):
         cost_of(request, [TileLoop("Y", 4, 1)], {"Y": 1}, way)
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
-from match_core.cost import Cost
-from match_core.hardware import Soc, Unit
-from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
-from match_core.schedule.validate import InvalidScheduleError, schedule_faults, validate_schedule
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_core.contract.cost import Cost
+from match_core.contract.hardware import Soc, Unit
+from match_core.contract.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_core.validate.schedule import InvalidScheduleError, schedule_faults, validate_schedule
 
 from core.tests.schedule.random_layers import assemble, axes, chip
 
@@ -91,14 +91,14 @@ def test_the_error_lists_all_faults() -> None:
 
 class TestLoops:
     def test_tile_without_a_loop(self) -> None:
-        assert "K: tile 4, its loops leave 8" in faults(replace(GOOD, loops=(*GOOD.loops[:1], *GOOD.loops[2:])))
+        assert "K: the tile is 4, its loops leave 8" in faults(replace(GOOD, loops=(*GOOD.loops[:1], *GOOD.loops[2:])))
 
     def test_tile_that_is_not_the_innermost_piece(self) -> None:
-        assert "OY: tile 2, its loops leave 3" in faults(looped(*GOOD.loops, OY=2))
+        assert "OY: the tile is 2, its loops leave 3" in faults(looped(*GOOD.loops, OY=2))
 
     def test_loops_that_do_not_nest(self) -> None:
         inner = TileLoop("OY", 8, 3)
-        assert "OY: loop over 8 where 4 are left" in faults(replace(GOOD, loops=(*GOOD.loops[:3], inner)))
+        assert "OY: loop over 8, but 4 are left" in faults(replace(GOOD, loops=(*GOOD.loops[:3], inner)))
 
     @pytest.mark.parametrize("tile", [0, 8, 9])
     def test_a_loop_that_does_not_cut(self, tile: int) -> None:
@@ -108,20 +108,20 @@ class TestLoops:
         assert "unknown dimension Q" in faults(replace(GOOD, loops=(*GOOD.loops, TileLoop("Q", 4, 2))))
 
     def test_tile_that_names_other_dimensions(self) -> None:
-        assert "the workload has" in faults(replace(GOOD, tile=GOOD.tile[1:]))
+        assert "the tile has dimensions" in faults(replace(GOOD, tile=GOOD.tile[1:]))
 
     def test_dimension_that_kernels_need_whole(self) -> None:
-        assert "FY: may not be cut into 1 of 3" in faults(looped(*GOOD.loops, TileLoop("FY", 3, 1), FY=1))
+        assert "FY: must not be split into 1 of 3" in faults(looped(*GOOD.loops, TileLoop("FY", 3, 1), FY=1))
 
     def test_tile_that_is_not_a_multiple_of_the_granularity(self) -> None:
         loops = (GOOD.loops[0], TileLoop("K", 8, 3), *GOOD.loops[2:])
-        assert "K: may not be cut into 3 of 8" in faults(looped(*loops, K=3))
+        assert "K: must not be split into 3 of 8" in faults(looped(*loops, K=3))
 
 
 class TestReductions:
     def test_kernels_that_do_not_add_up(self) -> None:
         dims = tuple(replace(dim, tileable=True) for dim in WORKLOAD.dims)
-        assert "y: C is cut" in faults(GOOD, replace(WORKLOAD, dims=dims, accumulates=False))
+        assert "y: C is split" in faults(GOOD, replace(WORKLOAD, dims=dims, accumulates=False))
 
     def test_partial_sums_that_are_stored(self) -> None:
         assert "sums over C are not complete" in faults(changed("y", "near", depth=3))
@@ -135,32 +135,32 @@ class TestWays:
 
     @pytest.mark.parametrize("placement", GOOD.placements, ids=lambda p: f"{p.operand}-{p.memory}")
     def test_no_placement_is_there_twice(self, placement: Placement) -> None:
-        assert "goes" in faults(replace(GOOD, placements=(*GOOD.placements, placement)))
+        assert "its way is" in faults(replace(GOOD, placements=(*GOOD.placements, placement)))
 
     def test_order_is_from_far_to_near(self) -> None:
-        assert "goes store -> weights -> home" in faults(replace(GOOD, placements=GOOD.placements[::-1]))
+        assert "its way is store -> weights -> home" in faults(replace(GOOD, placements=GOOD.placements[::-1]))
 
     def test_memory_that_the_kernel_does_not_use(self) -> None:
-        assert "w: goes store -> home -> near, kernels use it in weights" in faults(
+        assert "w: its way is store -> home -> near, kernels use it in weights" in faults(
             changed("w", "weights", memory="near")
         )
 
     def test_memories_that_no_link_joins(self) -> None:
         soc = replace(SOC, links=SOC.links[:1] + SOC.links[2:])
         found = schedule_faults(WORKLOAD, GOOD, UNIT, soc, streamed=WEIGHTS)
-        assert "w: no link joins home and weights" in found
+        assert "w: no link connects home and weights" in found
 
     def test_streamed_operand_that_is_treated_as_at_home(self) -> None:
         at_home = tuple(p for p in GOOD.placements if p.memory != "home")
-        assert "w: streamed, but does not pass home" in faults(replace(GOOD, placements=at_home))
+        assert "w: streamed, but not a constant" in faults(replace(GOOD, placements=at_home))
 
     def test_operand_at_home_that_is_treated_as_streamed(self) -> None:
         found = schedule_faults(WORKLOAD, GOOD, UNIT, SOC, streamed=("b",))
-        assert "w: goes home -> home -> weights, kernels use it in weights" in found
+        assert "w: its way is home -> home -> weights, kernels use it in weights" in found
 
     def test_streamed_without_a_store(self) -> None:
         found = schedule_faults(WORKLOAD, GOOD, UNIT, replace(SOC, store=None), streamed=WEIGHTS)
-        assert any("as a constant from a store" in fault for fault in found)
+        assert any("a constant that passes home from a store" in fault for fault in found)
 
     def test_depths_that_fall(self) -> None:
         assert "depth 4 in home is more than 3 in weights" in faults(changed("w", "home", depth=4))
@@ -175,8 +175,8 @@ class TestWays:
         assert "b: 2 staging buffers at depth 0" in faults(changed("b", "home", buffers=2))
 
     def test_another_memory_than_the_units(self) -> None:
-        assert "kernels run in weights" in faults(replace(GOOD, memory="weights"))
-        assert "kernels run in None" in faults(replace(GOOD, memory=None))
+        assert "kernels use weights" in faults(replace(GOOD, memory="weights"))
+        assert "kernels use None" in faults(replace(GOOD, memory=None))
 
     def test_unknown_operand(self) -> None:
         assert "unknown operand q" in faults(
@@ -229,11 +229,13 @@ class TestMemories:
         assert found == f"working set of {home} bytes in home, which has {home - 1}"
 
     def test_working_bytes_of_other_memories(self) -> None:
-        assert "working bytes of" in faults(replace(GOOD, working_bytes=GOOD.working_bytes[1:]))
-        assert "working bytes of" in faults(replace(GOOD, working_bytes=(*GOOD.working_bytes, ("store", 4))))
+        assert "working bytes are stated for" in faults(replace(GOOD, working_bytes=GOOD.working_bytes[1:]))
+        assert "working bytes are stated for" in faults(
+            replace(GOOD, working_bytes=(*GOOD.working_bytes, ("store", 4)))
+        )
 
     def test_too_little_scratch(self) -> None:
-        assert "scratch of 23 bytes, 24 needed" in faults(replace(GOOD, scratch_bytes=23))
+        assert "scratch of 23 bytes, 24 required" in faults(replace(GOOD, scratch_bytes=23))
 
 
 class TestRuns:
@@ -259,7 +261,7 @@ class TestRuns:
         for tile, wrong in ((1, True), (2, True), (3, False), (4, False)):
             schedule = assemble(workload, soc, unit, [TileLoop("OY", 8, tile)], placed)  # type: ignore[arg-type]
             text = "; ".join(schedule_faults(workload, schedule, unit, soc))
-            assert ("nothing of axis y" in text) == wrong
+            assert ("no element of axis y" in text) == wrong
 
     def test_packed_groups_stay_whole(self) -> None:
         w = Operand("w", "constant", (Axis("k", 20, (("K", 1),), round_up=8),))
@@ -291,7 +293,7 @@ class TestRuns:
     def test_results_that_are_made_twice(self) -> None:
         y = Operand("y", "output", (Axis("k", 4, (("A", 1), ("B", 1))),))
         workload = Workload("w", (Dim("A", 2), Dim("B", 2)), (Operand("x", "input", axes(("A", 2))), y), 0)
-        assert "y: an element of axis k is made twice" in self.in_one_tile(workload)
+        assert "y: an element of axis k is computed twice" in self.in_one_tile(workload)
 
     def test_a_dimension_along_two_axes_of_a_result(self) -> None:
         workload = Workload("w", (Dim("A", 2),), (Operand("y", "output", axes(("A", 2), ("A", 2))),), 0)

@@ -1,40 +1,33 @@
-"""From a board file to a Soc: units looked up by name, memories and links taken over or new, all of it checked."""
+"""From a board file to a checked Soc: looks up units by name, takes over memories and links or creates new ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from match_core.board.errors import names_error, unit_error
 from match_core.board.memories import MemoryNames, composed_links, composed_memories
 from match_core.board.reach import check_parts, check_reach
-from match_core.hardware import Constant, MemoryPart, Signalling, Soc, Unit
+from match_core.contract.board import Board
+from match_core.contract.hardware import Constant, MemoryPart, Signalling, Soc, Unit
+from match_core.plugin.choose import raise_clash
 
 if TYPE_CHECKING:
     from match_core.board.document import BoardDocument, UnitEntry
-    from match_core.forms import Form
+    from match_core.contract.forms import Form
     from match_core.plugin.targets import Owned, Targets
 
 
-@dataclass(frozen=True)
-class Board:
-    """A composed Soc and its units. ``packages``: for each unit, the names that its package has for memories of the
-    board, where they differ. ``text``: the board file, which programs keep."""
-
-    soc: Soc
-    units: tuple[Unit, ...]
-    packages: Mapping[str, Mapping[str, str]]
-    text: str
-
-
 def compose(document: BoardDocument, targets: Targets) -> Board:
-    """The board that a file describes, with what the installed packages define. UsageError MATCH-U061 (units),
-    MATCH-U062 (memories, links), MATCH-U063 (a unit that does not reach its memories), MATCH-U064 (names)."""
+    """The board that a file describes, with the hardware of the installed packages. UsageError MATCH-U061 (units),
+    MATCH-U062 (memories, links), MATCH-U063 (a unit cannot reach its memories), MATCH-U064 (names)."""
     if document.name in targets.socs:
         owner = targets.socs[document.name].owner
-        raise names_error(document, f"{document.name} is a target of {owner.distribution}", "choose another name")
+        raise names_error(
+            document, f"{document.name} is already a target of {owner.distribution}", "choose another name"
+        )
     owned = [_unit(document, entry, targets) for entry in document.units]
     _check_names(document)
     socs = {name: targets.socs[name].item for name in dict.fromkeys(e.soc for e in document.units if e.soc)}
@@ -70,21 +63,19 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
 
 
 def _unit(document: BoardDocument, entry: UnitEntry, targets: Targets) -> Owned[Unit]:
-    from match_core.plugin.choose import raise_clash
-
     found = targets.units.get(entry.name)
     if found is None:
         raise_clash(targets.clashes, "unit", entry.name, f"board {document.name} cannot be used")
         close = get_close_matches(entry.name, targets.units, n=1)
         help_ = (*(f"did you mean {name}?" for name in close), *_install(entry))
         known = ", ".join(targets.units) or "none"
-        raise unit_error(document, entry.name, f"no package in use defines it; known units: {known}", *help_)
+        raise unit_error(document, entry.name, f"no active package defines it; known units: {known}", *help_)
     owner = found.owner
     if entry.package and entry.package != owner.distribution:
         raise unit_error(
             document,
             entry.name,
-            f"it is of {owner.distribution} {owner.version}, the board wants {entry.package}",
+            f"{owner.distribution} {owner.version} defines it, the board requires {entry.package}",
             *_install(entry),
             f'write package = "{owner.distribution}"',
         )
@@ -122,30 +113,30 @@ def _clock(document: BoardDocument, targets: Targets) -> Constant | None:
 
 
 def _signalling(document: BoardDocument) -> Signalling | None:
-    """All units of a board look at counters: not all packages have doorbells, and nobody knows both sides of one."""
+    """All units of a board poll counters: not all packages have doorbells, and no package knows both sides of one."""
     return Signalling("poll", **document.signalling.cycles) if document.signalling is not None else None
 
 
 def _parts(document: BoardDocument, socs: Mapping[str, Soc], names: MemoryNames) -> tuple[MemoryPart, ...]:
-    """As in the Socs that the units are taken from."""
+    """The parts in the Socs that the units are taken from."""
     taken = [(entry.name, socs[entry.soc]) for entry in document.units if entry.soc]
     found = ((soc, part) for unit, soc in taken for part in soc.parts if part.unit == unit)
     return tuple(replace(part, memory=names.here(soc.name, part.memory)) for soc, part in found)
 
 
 def _notes(document: BoardDocument, socs: Mapping[str, Soc]) -> tuple[str, ...]:
-    """What the packages say of their chips holds for their units here too."""
-    told = [f"{name}: {note}" for name, soc in socs.items() for note in soc.notes]
+    """Notes of the packages' Socs apply to their units here too."""
+    notes = [f"{name}: {note}" for name, soc in socs.items() for note in soc.notes]
     links = [f"Link {link.name}: {link.source}" for link in document.links if link.source]
     clocks = {name: soc.clock_hz.value for name, soc in socs.items() if soc.clock_hz is not None}
     if len(set(clocks.values())) > 1:
         figures = ", ".join(f"{name} {hz / 1e6:g} MHz" for name, hz in clocks.items())
-        told.append(f"Cycles of all units count alike, though their Socs have clocks of their own: {figures}.")
-    signals = "Units run one after another: nothing says what signals between them cost."
+        notes.append(f"Cycles of all units are counted in one clock, although their Socs have several: {figures}.")
+    signals = "Units run one after another, because the board file states no cost of signals between them."
     if document.signalling is not None:
         estimate = " (an estimate)" if document.signalling.estimate else ""
         signals = f"Signals between units{estimate}: {document.signalling.source}"
-    return (signals, *links, *told)
+    return (signals, *links, *notes)
 
 
 def _forms(document: BoardDocument, socs: Iterable[Soc]) -> tuple[Form, ...]:
@@ -153,11 +144,11 @@ def _forms(document: BoardDocument, socs: Iterable[Soc]) -> tuple[Form, ...]:
     for soc in socs:
         if soc.forms and document.signalling is not None:
             raise names_error(
-                document, f"{soc.name} has stored forms, which units side by side cannot", "leave signalling out"
+                document, f"{soc.name} has stored forms, which concurrent units do not support", "omit signalling"
             )
         for form in soc.forms:
             if forms.setdefault(form.name, form) != form:
-                raise names_error(document, f"two Socs have a form {form.name}", "leave the units of one of them out")
+                raise names_error(document, f"two Socs have a form {form.name}", "omit the units of one of them")
     return tuple(forms.values())
 
 

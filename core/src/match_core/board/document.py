@@ -1,4 +1,4 @@
-"""A board file as typed tables, nothing looked up yet: TOML in, frozen records or a coded error out."""
+"""A board file as typed tables, before any name is looked up: TOML in, frozen records or a coded error out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from match_core.board.tables import Table, file_error
 
-#: What makes the argument of ``-t`` a file and not the name of a target.
+#: The suffix that distinguishes a file from the name of a target in ``-t``.
 SUFFIX = ".toml"
 #: Names reach C symbols and file names.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -20,8 +20,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class UnitEntry:
-    """A unit by name, the Soc it is taken from, the distribution that must define it (empty: any), and under which
-    names the board has the Soc's memories."""
+    """A unit by name, the Soc it is taken from, the distribution that must define it (empty: any), and the board's
+    names of the Soc's memories."""
 
     name: str
     soc: str
@@ -31,7 +31,7 @@ class UnitEntry:
 
 @dataclass(frozen=True, slots=True)
 class MemoryEntry:
-    """A memory: taken over (``origin`` is "SOC" or "SOC.NAME"), with figures that replace its own, or new."""
+    """A memory: taken over (``origin`` is "SOC" or "SOC.NAME"), with figures that replace its own; or new."""
 
     name: str
     origin: str
@@ -55,7 +55,7 @@ class LinkEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClockEntry:
-    """Taken over (``origin`` is a Soc's name), or hertz and who says so."""
+    """Taken over (``origin`` is a Soc's name), or hertz with their source."""
 
     origin: str
     hz: float
@@ -65,7 +65,7 @@ class ClockEntry:
 
 @dataclass(frozen=True, slots=True)
 class SignallingEntry:
-    """What it costs that the host and units that run side by side look at counters, and who says so."""
+    """The cost of polled counters between the host and concurrent units, with its source."""
 
     cycles: Mapping[str, int]
     source: str
@@ -74,7 +74,7 @@ class SignallingEntry:
 
 @dataclass(frozen=True, slots=True)
 class BoardDocument:
-    """A whole board file. ``file`` stands in errors; ``text`` is the file."""
+    """A whole board file. ``file``: its name in errors; ``text``: its content."""
 
     file: str
     text: str
@@ -94,12 +94,12 @@ class BoardDocument:
 
 
 def is_board_file(target: str) -> bool:
-    """Whether what was given as target is the path of a board file."""
+    """Whether the argument for the target is the path of a board file."""
     return target.endswith(SUFFIX)
 
 
 def read_board(path: Path) -> BoardDocument:
-    """The board in a file. UsageError MATCH-U060 where it cannot be read or is not a board."""
+    """The board in a file. UsageError MATCH-U060 if it cannot be read or is not a board."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -109,7 +109,7 @@ def read_board(path: Path) -> BoardDocument:
 
 
 def parse_board(text: str, file: str) -> BoardDocument:
-    """The board in a text. UsageError MATCH-U060 for what is not TOML, lacks a key, or has one that is not known."""
+    """The board in a text. UsageError MATCH-U060 if it is not TOML, lacks a key, or has an unknown key."""
     root = Table(_toml(text, file), file, "")
     soc = root.table("soc")
     document = BoardDocument(
@@ -139,7 +139,7 @@ def _toml(text: str, file: str) -> Mapping[str, Any]:
     try:
         values: dict[str, Any] = reader.loads(text)
     except ValueError as error:
-        raise file_error(file, f"it is not TOML: {error}", "see docs/boards.md for a whole board") from error
+        raise file_error(file, f"it is not TOML: {error}", "see docs/boards.md for a complete board") from error
     return values
 
 
@@ -161,7 +161,7 @@ def _clock(soc: Table) -> ClockEntry | None:
     return entry
 
 
-#: Fields of Signalling; the last may be left out.
+#: Fields of Signalling; the last is optional.
 _SIGNALS = ("post_cycles", "wake_cycles", "notify_cycles", "task_cycles", "session_cycles")
 
 

@@ -1,4 +1,4 @@
-"""Memories and links of a board, and what its units' packages call them."""
+"""Memories and links of a board, and the names that its units' packages have for them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from match_core.board.errors import memory_error
-from match_core.hardware import Link, Memory
+from match_core.contract.hardware import Link, Memory
 
 if TYPE_CHECKING:
     from match_core.board.document import BoardDocument, LinkEntry, MemoryEntry
-    from match_core.hardware import Soc, Unit
+    from match_core.contract.hardware import Soc, Unit
     from match_core.plugin.targets import Targets
 
 
 class MemoryNames:
-    """Under which names the board has the memories of the Socs that its units are taken from: as a unit's entry says,
-    else the memory that was taken over from there, else the one of the same name."""
+    """The board's names of the memories of the Socs that its units are taken from: the name in the unit's entry, else
+    the memory that was taken over from there, else the memory of the same name."""
 
     def __init__(self, board: BoardDocument, targets: Targets) -> None:
         self._names: dict[str, dict[str, str]] = {}
@@ -42,7 +42,7 @@ class MemoryNames:
                 self._names[unit.soc][memory] = here
 
     def here(self, soc: str, memory: str) -> str:
-        """The board's name for a Soc's memory; the Soc's own where the board does not have it."""
+        """The board's name of a Soc's memory; the Soc's own name if the board does not have the memory."""
         return self._names.get(soc, {}).get(memory, memory)
 
     def moved(self, unit: Unit, name: str) -> Unit:
@@ -52,7 +52,7 @@ class MemoryNames:
         return replace(unit, memory=memory, private=tuple((role, self.here(soc, m)) for role, m in unit.private))
 
     def package_names(self, unit: str) -> Mapping[str, str]:
-        """Board name -> the package's name, where they differ."""
+        """Board name -> the package's name, if they differ."""
         return {here: there for there, here in self._names.get(self._socs[unit], {}).items() if here != there}
 
     @staticmethod
@@ -68,7 +68,7 @@ def composed_memories(board: BoardDocument, targets: Targets) -> tuple[Memory, .
     for key, name in (("home", board.home), ("store", board.store), ("overflow", board.overflow)):
         if name and name not in known:
             why = f"it is the board's {key}, but the memories are {', '.join(known)}"
-            raise memory_error(board, f"memory {name}", why, f"add [[memories]] with this name, or another {key}")
+            raise memory_error(board, f"memory {name}", why, f"add [[memories]] with this name, or change {key}")
     return made
 
 
@@ -142,7 +142,7 @@ def _link_figures(entry: LinkEntry) -> dict[str, Any]:
 
 def _sourced(board: BoardDocument, what: str, has_figures: bool, source: str) -> None:
     if has_figures and not source:
-        help_ = 'add source = "..." with the document, or the reasoning of an estimate'
+        help_ = 'add source = "..." with the name of a document, or the reasoning of an estimate'
         raise memory_error(board, what, "its figures have no source", help_)
 
 

@@ -1,4 +1,4 @@
-"""Whether every unit of a board reaches what its programs need."""
+"""Whether every unit of a board reaches the memories that its programs use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from match_core.board.errors import memory_error, reach_error
 
 if TYPE_CHECKING:
     from match_core.board.document import BoardDocument
-    from match_core.hardware import Soc, Unit
+    from match_core.contract.hardware import Soc, Unit
 
 
 def check_reach(
@@ -20,8 +20,8 @@ def check_reach(
     packages: Mapping[str, Mapping[str, str]],
 ) -> None:
     """UsageError MATCH-U063 for a unit without its memory, without a link from there to the home memory, or without a
-    way to the store; MATCH-U062 for a local memory that is larger than its package knows it. ``origins``: the Soc that
-    each unit is taken from; ``packages``: what its package calls memories of the board, where the names differ."""
+    way to the store; MATCH-U062 for a local memory that is larger than its package supports. ``origins``: the Soc that
+    each unit is taken from; ``packages``: its package's names of the board's memories, if they differ."""
     known = [memory.name for memory in soc.memories]
     for unit in units:
         for name in dict.fromkeys(m for m in (unit.memory, *(memory for _, memory in unit.private)) if m):
@@ -30,14 +30,14 @@ def check_reach(
                     'add it, for example: [[memories]] from = "SOC.MEMORY"',
                     'or name it: memories = {THERE = "HERE"}',
                 )
-                raise reach_error(board, unit.name, f"it works in {name!r}; the board has {', '.join(known)}", *help_)
+                raise reach_error(board, unit.name, f"it uses {name!r}; the board has {', '.join(known)}", *help_)
             if soc.link_between(name, soc.home) is None:
-                why = f"no link joins its memory {name} and the home memory {soc.home}"
+                why = f"no link connects its memory {name} to the home memory {soc.home}"
                 raise reach_error(board, unit.name, why, 'add [[links]], for example from = "SOC.LINK"')
         origin = origins.get(unit.name)
         if unit.memory and soc.store is not None and (origin is None or origin.store is None):
             why = f"the board streams constants from {soc.store}, which the package of {unit.name} does not know"
-            raise reach_error(board, unit.name, why, "leave out store", f"leave out unit {unit.name}")
+            raise reach_error(board, unit.name, why, "omit store", f"omit unit {unit.name}")
         if unit.memory and origin is not None:
             _check_size(board, soc, unit, unit.memory, origin, packages[unit.name].get(unit.memory, unit.memory))
 
@@ -46,13 +46,13 @@ def _check_size(board: BoardDocument, soc: Soc, unit: Unit, memory: str, origin:
     most = next((m.size_bytes for m in origin.memories if m.name == there), None)
     size = soc.memory(memory).size_bytes
     if most is not None and size > most:
-        why = f"it has {size} bytes; the package of {unit.name} knows {most}"
+        why = f"it has {size} bytes; the package of {unit.name} supports {most}"
         raise memory_error(board, f"memory {memory}", why, f"give {most} bytes or fewer")
 
 
 def check_parts(board: BoardDocument, soc: Soc, units: Sequence[Unit]) -> None:
-    """UsageError MATCH-U063 where units that run side by side work in one memory without a part of it each, or in parts
-    that overlap or do not fit it."""
+    """UsageError MATCH-U063 if concurrent units use one memory without a part each, or with parts that overlap or
+    exceed it."""
     parts = {part.unit: part for part in soc.parts}
     for memory in dict.fromkeys(unit.memory for unit in units if unit.memory):
         sharing = [unit.name for unit in units if unit.memory == memory]
@@ -63,6 +63,6 @@ def check_parts(board: BoardDocument, soc: Soc, units: Sequence[Unit]) -> None:
         ends = [0, *(part.offset_bytes + part.size_bytes for part in own)]
         apart = all(part.offset_bytes >= end for part, end in zip(own, ends, strict=False))
         if without or not apart or ends[-1] > soc.memory(memory).size_bytes:
-            why = f"{', '.join(sharing)} share {memory}, and their Socs give them no parts that lie apart in its "
-            help_ = ("leave signalling out", "give each unit a memory of its own")
+            why = f"{', '.join(sharing)} share {memory}, but their Socs give them no disjoint parts of its "
+            help_ = ("omit signalling", "give each unit a memory of its own")
             raise reach_error(board, sharing[0], f"{why}{soc.memory(memory).size_bytes} bytes", *help_)

@@ -1,4 +1,4 @@
-"""Typed reading of tables of a TOML file: every key is asked for once, and what nobody asked for is an error."""
+"""Typed reading of tables of a TOML file: every key is read once, and keys that were not read are errors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from match_core.errors import UsageError
+from match_core.contract.errors import UsageError
 
 
 def file_error(where: str, why: str, *help_: str) -> UsageError:
-    """MATCH-U060: the file is no board file."""
+    """MATCH-U060: the file is not a board file."""
     return UsageError("MATCH-U060", "the board file cannot be used", where, why, help_)
 
 
@@ -21,7 +21,7 @@ class Table:
         self._values = values
         self._file = file
         self._where = where
-        self._asked: list[str] = []
+        self._known: list[str] = []
 
     def error(self, why: str, *help_: str) -> UsageError:
         """The error that names this table."""
@@ -32,21 +32,21 @@ class Table:
         return key in self._values
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string that is not empty; required where there is no default."""
+        """A string that is not empty; required if there is no default."""
         value = self._get(key, default)
         if not isinstance(value, str) or (key in self._values and not value.strip()):
             raise self._mistyped(key, "a text")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings, empty where there is none."""
+        """A list of strings, empty if the key is absent."""
         value = self._get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise self._mistyped(key, "a list of texts")
         return tuple(value)
 
     def mapping(self, key: str) -> Mapping[str, str]:
-        """A table of strings, empty where there is none."""
+        """A table of strings, empty if the key is absent."""
         value = self._get(key, {})
         if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
             raise self._mistyped(key, "a table of texts")
@@ -60,14 +60,14 @@ class Table:
         return value
 
     def optional_whole(self, key: str) -> int | None:
-        """A whole number of 0 or more, None where there is none."""
+        """A whole number of 0 or more, None if the key is absent."""
         value = self._get(key, 0)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise self._mistyped(key, "a whole number of 0 or more")
         return value if key in self._values else None
 
     def whole(self, key: str) -> int:
-        """A whole number of 0 or more that must be there."""
+        """A whole number of 0 or more; required."""
         value = self.optional_whole(key)
         if value is None:
             raise self.error(f"the key {key!r} is missing", f"add {key}; see docs/boards.md")
@@ -81,14 +81,14 @@ class Table:
         return value
 
     def table(self, key: str) -> Table:
-        """A table that must be there."""
+        """A table; required."""
         value = self._get(key, None)
         if not isinstance(value, dict):
             raise self._mistyped(key, "a table")
         return Table(value, self._file, f"[{key}]")
 
     def optional_table(self, key: str) -> Table | None:
-        """A table, None where there is none."""
+        """A table, None if the key is absent."""
         return self.table(key) if self.has(key) else None
 
     def tables(self, key: str) -> tuple[Table, ...]:
@@ -101,15 +101,15 @@ class Table:
         )
 
     def end(self) -> None:
-        """Refuses keys that nobody asked for."""
+        """Reports keys that were not read."""
         for key in self._values:
-            if key not in self._asked:
-                close = get_close_matches(key, self._asked, n=1)
-                help_ = (f"did you mean {close[0]}?" if close else f"the keys are {', '.join(self._asked)}",)
+            if key not in self._known:
+                close = get_close_matches(key, self._known, n=1)
+                help_ = (f"did you mean {close[0]}?" if close else f"the keys are {', '.join(self._known)}",)
                 raise self.error(f"the key {key!r} is not known", *help_)
 
     def _get(self, key: str, default: Any) -> Any:
-        self._asked.append(key)
+        self._known.append(key)
         if key in self._values:
             return self._values[key]
         if default is None:

@@ -1,4 +1,5 @@
-"""What several verbs let the user choose: declared once, and put into the signature of each verb that has it."""
+"""Options that several verbs share: each is declared once and inserted into the signatures of the verbs that offer
+it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from match_core.cli.options import (
+from match_core.cli.parameters import (
+    FiguresOption,
     JobsOption,
     MemoryOption,
     NameOption,
@@ -29,12 +31,12 @@ from match_core.cli.options import (
     WithoutUnitOption,
 )
 
-#: Arguments of ``CompileOptions``, as a verb gets them.
+#: Arguments of ``CompileOptions``, as a verb receives them.
 Choices = dict[str, Any]
-#: Options that only verbs have which name them.
+#: Options that a verb offers only if it names them in ``with_choices``.
 MEMORY, SEQUENTIAL = "memory", "sequential"
 PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel")
-#: The fields of ``CompileOptions`` that these decide; other verbs leave the field's own default.
+#: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
 _FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution", "no_cache": "cache"}
 
 
@@ -45,19 +47,21 @@ def compile_choices(
     quantized_io: QuantizedIoOption = False,
     precision: PrecisionOption = Precision.EXACT,
     preset: PresetOption = None,
+    figures: FiguresOption = None,
     memory: MemoryOption = None,
     objective: ObjectiveOption = Objective.LATENCY,
     name: NameOption = None,
     no_cache: NoCacheOption = False,
     jobs: JobsOption = None,
-    sequential: SequentialOption = False,
+    sequential: SequentialOption = None,
     parallel: ParallelOption = Parallel.PIPELINE,
     regions: RegionsOption = Regions.CHEAPEST,
     region_min: RegionMinOption = None,
 ) -> Choices:
-    """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 for a memory that cannot be read,
-    MATCH-U036 for a minimum of regions."""
-    from match_core.options import memory_size, region_minima
+    """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 if a memory size cannot be parsed,
+    MATCH-U036 if a minimum of regions cannot, MATCH-U070 if the figures file cannot be read."""
+    from match_core.deploy.compile_options import memory_size, region_minima
+    from match_core.deploy.figures import read_figures
 
     return {
         "only_units": tuple(only_unit or ()),
@@ -66,12 +70,13 @@ def compile_choices(
         "quantized_io": quantized_io,
         "precision": precision.value,
         "preset": preset,
+        "figures": None if figures is None else read_figures(figures),
         "memory": tuple(memory_size(text) for text in memory or ()),
         "objective": objective.value,
         "name": name,
         "cache": not no_cache,
         "jobs": jobs,
-        "execution": "sequential" if sequential else "auto",
+        "execution": {None: "auto", True: "sequential", False: "concurrent"}[sequential],
         "parallel": parallel.value,
         "regions": regions.value,
         "region_min": region_minima(region_min or ()),
@@ -79,8 +84,8 @@ def compile_choices(
 
 
 def with_choices(*named: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Puts the options that all verbs of models have, and the named ones, in the place of the verb's parameter
-    ``choices``; typer reads them from the signature."""
+    """Decorator: replaces the verb's parameter ``choices`` by the options that all verbs of models share and the
+    ``named`` ones; typer reads them from the signature."""
     offered = {
         name: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in inspect.signature(compile_choices, eval_str=True).parameters.items()

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
-from match_core.cli.options import JsonOption, ModelArgument, QuietOption, TargetOption
+from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import energy_line, memory_table, modelled, shortened, side_by_side_lines
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
 if TYPE_CHECKING:
-    from match_core.pipeline import Compilation
+    from match_core.contract.compilation import Compilation
 
 
 @with_choices(MEMORY, SEQUENTIAL, *PROGRAM)
 def compile_command(
     model: ModelArgument,
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.", show_default=False),
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.", show_default=False)
     ],
     target: TargetOption = None,
     *,
@@ -40,12 +39,7 @@ def compile_command(
         with plugin_session(terminal) as plugins:
             from match_core.pipeline import CompileRequest, compile_model
 
-            request = CompileRequest(
-                model=model,
-                target=target,
-                output=output,
-                **choices,
-            )
+            request = CompileRequest(model=model, target=target, output=output, **choices)
             compilation = compile_model(request, plugins, terminal).compilation
         document = _document(compilation, output)
         terminal.document(document)
@@ -61,9 +55,9 @@ def compile_command(
 
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
-    from match_core.report.program import energy_json, memory_json, schedule_json, side_by_side_json
-    from match_core.report.regions import regions_json
-    from match_core.report.titles import source_operators, task_title
+    from match_core.contract.titles import source_operators, task_title
+    from match_core.summary.program_json import energy_json, memory_json, schedule_json, side_by_side_json
+    from match_core.summary.regions import regions_json
 
     program = compilation.program
     operators = source_operators(compilation.source)
@@ -97,7 +91,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
 
 
 def _region_line(row: dict[str, Any]) -> str:
-    """How much of the network a unit that takes regions has."""
+    """The regions found and chosen for a unit, with their share of the operators and multiply-accumulates."""
     nodes = f"{row['nodes']:,} of {row['nodes_total']:,} operators"
     macs = f"{row['macs']:,} of {row['macs_total']:,} multiply-accumulates"
     return f"regions on {row['unit']}: {row['chosen']} of {row['found']} found, {nodes}, {macs}"

@@ -1,4 +1,4 @@
-"""Ctrl-C: an exception where Python runs, and never within an import."""
+"""Ctrl-C: raises an exception in Python code, but never during an import."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-#: How long an interrupt that came within an import waits before it is looked at again, and how often at most: a
-#: module that never ends its import can still be interrupted.
+#: The delay before an interrupt that arrived during an import is sent again, and the maximum number of repetitions,
+#: so that a module whose import never ends can still be interrupted.
 HELD_SECONDS, HELD_TIMES = 0.02, 250
 _IMPORTER = "<frozen importlib"
 
 
 def hold_within_imports() -> Callable[[], bool]:
-    """Let Ctrl-C wait while a module is imported, and come again where it was lost; returns whether one came. Compiled
-    modules that are interrupted while they start raise something else (OR-Tools: ImportError) or take the process with
-    them (seen once: SIGSEGV)."""
+    """Delay Ctrl-C until a running import has ended, and send it again where Python dropped it. Returns a function that
+    says whether one arrived. Compiled modules that are interrupted during their import raise something else (OR-Tools:
+    ImportError) or crash the process (seen once: SIGSEGV)."""
     came: list[int] = []
     main = _thread.get_ident()
 
@@ -31,20 +31,20 @@ def hold_within_imports() -> Callable[[], bool]:
         signal.default_int_handler(number, frame)
 
     def lost(what: sys.UnraisableHookArgs) -> None:
-        """Where nothing can be raised Python drops the interrupt and says so."""
+        """Python reports an interrupt here if it cannot raise it, and drops it."""
         if issubclass(what.exc_type, KeyboardInterrupt):
             _thread.start_new_thread(_again, (main, signal.SIGINT))
         else:
             sys.__unraisablehook__(what)
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else ignored, as for jobs in the background
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise ignored, as in background jobs
         signal.signal(signal.SIGINT, handle)
         sys.unraisablehook = lost
     return lambda: bool(came)
 
 
 def ignore() -> None:
-    """From here on the command is done: what it told and its exit code stand."""
+    """Ignore Ctrl-C from now on: the command has finished, and its output and exit code must not change."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -52,7 +52,7 @@ def _again(main: int, number: int) -> None:
     time.sleep(HELD_SECONDS)
     if sys.platform == "win32":
         signal.raise_signal(number)
-    else:  # to the thread that handles it, so that it also wakes
+    else:  # to the thread that handles the signal, which also wakes it
         signal.pthread_kill(main, number)
 
 

@@ -1,7 +1,7 @@
 """The command ``match``: verbs, and the one place where errors become text and exit codes.
 
 Exit codes: 0 done; 1 the model cannot be deployed or verification failed; 2 usage; 3 a plugin's fault;
-70 internal error; 130 interrupted; 141 whoever read the output has gone.
+70 internal error; 130 interrupted; 141 the process that read the output has ended.
 """
 
 from __future__ import annotations
@@ -10,77 +10,88 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from match_core.cli import interrupts
-from match_core.cli.check import check_command
-from match_core.cli.compile import compile_command
-from match_core.cli.diff import diff_command
-from match_core.cli.doctor import doctor_command
-from match_core.cli.explain import explain_command
-from match_core.cli.fit import fit_command
-from match_core.cli.new_target import new_target_command
-from match_core.cli.plugins import plugins_command
-from match_core.cli.quantize import quantize_command
-from match_core.cli.report import report_command
-from match_core.cli.run import run_command
-from match_core.cli.targets import targets_command
+from match_core.cli.listed import listed_commands
 from match_core.cli.terminal import Terminal, prepare_streams
-from match_core.cli.test_target import test_target_command
-from match_core.cli.verify import verify_command
-from match_core.errors import MatchError, UsageError
+from match_core.cli.verbs import core_verbs, verb_of
+from match_core.contract.errors import MatchError, UsageError
+
+if TYPE_CHECKING:
+    from match_core.contract.commands import Command
+    from match_core.plugin.facade import Plugins
 
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 EXIT_PIPE_CLOSED = 141
 TRACEBACK_VARIABLE = "MATCH_TRACEBACK"
+_COMPLETION_VARIABLE = "_MATCH_COMPLETE"
 
-#: What typer raises for a command line that it cannot parse. Its home moved between versions (click, then a
-#: copy in typer), so it is reached through the one public subclass.
+#: What typer raises if it cannot parse a command line. The class moved between versions (click, then a copy in
+#: typer), so it is reached through its public subclass.
 _CommandLineError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 class InternalError(MatchError):
-    """Any exception that is not meant for the user, told in the same form."""
+    """An exception that is not meant for the user, reported in the same form."""
 
     exit_code = EXIT_INTERNAL
 
 
-app = typer.Typer(
-    name="match",
-    help="Compile neural networks (ONNX) to C for chips that mix unlike processors.",
-    epilog="Exit codes: 0 done, 1 the model cannot be deployed or verification failed, 2 usage, "
-    "3 a plugin's fault, 70 internal error. NO_COLOR turns colour off.",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.command("compile")(compile_command)
-app.command("run")(run_command)
-app.command("verify")(verify_command)
-app.command("check")(check_command)
-app.command("explain")(explain_command)
-app.command("fit")(fit_command)
-app.command("diff")(diff_command)
-app.command("report")(report_command)
-app.command("quantize")(quantize_command)
-app.command("targets")(targets_command)
-app.command("plugins")(plugins_command)
-app.command("doctor")(doctor_command)
-app.command("new-target")(new_target_command)
-app.command("test-target")(test_target_command)
+def application(arguments: Sequence[str] | None = None) -> typer.Typer:
+    """The command with its verbs. Only the verb that ``arguments`` name is imported; all verbs if it is None or if a
+    shell requests completions."""
+    app = typer.Typer(
+        name="match",
+        help="Compile neural networks to C for heterogeneous chips.",
+        epilog="Exit codes: 0 success, 1 the model cannot be deployed or verification failed, 2 usage error, "
+        "3 a plugin's fault, 70 internal error. Set NO_COLOR to disable colours.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    every = arguments is None or _COMPLETION_VARIABLE in os.environ
+    named = "" if arguments is None else verb_of(arguments)
+    for command in _commands(named, every=every):
+        if every or command.name == named:
+            app.command(command.name)(command.load())
+        else:
+            app.command(command.name, help=command.help)(_not_called)
+    return app
+
+
+def _commands(named: str, *, every: bool = False) -> tuple[Command, ...]:
+    """The core's verbs and, unless one of them is named, those of packages; ``every``: all of them can be called."""
+    own = core_verbs()
+    names = [command.name for command in own]
+    if named in names:
+        return own
+    others = _load().commands() if named or every else listed_commands(_load)
+    return (*own, *(command for command in others if command.name not in names))
+
+
+def _load() -> Plugins:
+    from match_core.plugin.facade import Plugins
+
+    return Plugins.load()
+
+
+def _not_called() -> int:
+    """Placeholder for a verb that the command line does not name."""
+    return 0
 
 
 def _show_version(value: bool) -> None:
     if value:
-        from match_core import __version__
+        from match_core.version import __version__
 
         typer.echo(f"match {__version__}")
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     version: Annotated[
@@ -96,50 +107,63 @@ def _root(
 def main() -> NoReturn:
     """Entry point of the installed command."""
     prepare_streams()
-    # What a compilation makes it keeps: looking for garbage is a tenth of the time of a large one.
+    # A compilation keeps nearly all objects that it creates; collecting garbage would take a tenth of its time.
     gc.set_threshold(100_000, 50, 50)
     code = run(sys.argv[1:], interrupts.hold_within_imports())
     interrupts.ignore()
-    sys.exit(code)
+    sys.exit(_flushed(code))
 
 
 def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: False) -> int:
-    """Run one command line and return its exit code. Nothing but a SystemExit of the interpreter escapes.
-    ``interrupted``: whether Ctrl-C came, after which no failure is a fault of anybody's."""
+    """Run one command line and return its exit code. No exception escapes except the interpreter's SystemExit.
+    ``interrupted``: whether Ctrl-C arrived; every failure after that counts as the interrupt."""
     terminal = Terminal(as_json="--json" in arguments)
     try:
-        code = typer.main.get_command(app).main(list(arguments), prog_name="match", standalone_mode=False)
+        code = typer.main.get_command(application(arguments)).main(
+            list(arguments), prog_name="match", standalone_mode=False
+        )
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except SystemExit:
-        return EXIT_PIPE_CLOSED  # typer leaves so, and only so, where stdout is a pipe without a reader
+        return EXIT_PIPE_CLOSED  # typer exits this way only if stdout is a pipe whose reader has ended
     except _CommandLineError as error:
-        return _told(terminal, _usage(error, arguments), error)
+        return _report(terminal, _usage(error, arguments), error)
     except Exception as error:
         if interrupted():
             return EXIT_INTERRUPTED
         if isinstance(error, MatchError):
-            return _told(terminal, error, error)
-        return _told(terminal, _internal(error), error)  # a bug: told as one, with its exit code, not as a traceback
+            return _report(terminal, error, error)
+        return _report(terminal, _internal(error), error)  # a bug: an error with its exit code, not a traceback
     return code if isinstance(code, int) else 0
 
 
-def _told(terminal: Terminal, told: MatchError, cause: BaseException) -> int:
+def _flushed(code: int) -> int:
+    """``code``, or that of a reader who went away before the last of the output was written."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+        return EXIT_PIPE_CLOSED
+    return code
+
+
+def _report(terminal: Terminal, error: MatchError, cause: BaseException) -> int:
     if os.environ.get(TRACEBACK_VARIABLE):
         import traceback
 
         traceback.print_exception(cause)
-    terminal.error(told)
-    return told.exit_code
+    terminal.error(error)
+    return error.exit_code
 
 
 def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
-    verbs = {command.name for command in app.registered_commands}
-    command = " ".join(["match", *(argument for argument in arguments[:1] if argument in verbs)])
+    named = verb_of(arguments)
+    known = any(command.name == named for command in _commands(named))
+    command = f"match {named}" if known else "match"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     return UsageError(
         code="MATCH-U001",
-        what="the command line cannot be understood",
+        what="the command line is not valid",
         where=command,
         why=message,
         help=(f"see: {command} --help",),
@@ -154,8 +178,8 @@ def _internal(error: Exception) -> InternalError:
         where="match itself or one of the packages it uses",
         why=f"{type(error).__name__}: {text}" if text else type(error).__name__,
         help=(
-            "this is a bug: please report it with the command line and, if you may, the model",
-            f"set {TRACEBACK_VARIABLE}=1 to see where it happened",
+            "this is a bug: please report it with the command line and, if possible, the model",
+            f"set {TRACEBACK_VARIABLE}=1 to print the traceback",
         ),
     )
 

@@ -1,24 +1,23 @@
-"""``match targets --ops``: operators of a model against the units of all installed targets."""
+"""``match targets --ops``: which operators of a model the units of all installed targets can run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from match_core.cli.operator_matrix import operator_matrix
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from match_core.advice.operators import OperatorMatrix
+    from match_core.cli.operator_matrix import OperatorMatrix
 
 
 def operators_of(model: Path, json: bool) -> int:
     """Print the matrix, one table for each target."""
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.advice.operators import operator_matrix
-
             matrix = operator_matrix(model, plugins)
         terminal.document(_document(matrix))
         for target in dict.fromkeys(target for target, _ in matrix.columns):

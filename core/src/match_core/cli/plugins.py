@@ -1,8 +1,8 @@
-"""``match plugins``: which packages take part, and what is wrong with the others."""
+"""``match plugins``: which packages are active, and the faults of the others."""
 
 from __future__ import annotations
 
-from match_core.cli.options import JsonOption
+from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -10,8 +10,8 @@ from match_core.cli.terminal import Table, Terminal
 def plugins_command(json: JsonOption = False) -> int:
     """List the plugins with their hooks, targets and faults.
 
-    MATCH_DISABLE_PLUGINS and MATCH_ALLOW_PLUGINS (comma lists of entry-point or package names) switch plugins
-    off and on.
+    MATCH_DISABLE_PLUGINS disables plugins, MATCH_ALLOW_PLUGINS disables all others; both are comma-separated
+    lists of entry-point or package names.
 
     Example: MATCH_DISABLE_PLUGINS=match-chip match plugins
     """

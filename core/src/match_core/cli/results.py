@@ -1,4 +1,4 @@
-"""How cycles, nodes and memories look in JSON and in tables, the same for every verb."""
+"""Cycles, nodes and memories in JSON and in tables, the same for every verb."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from match_core.cli.terminal import Table
 
 if TYPE_CHECKING:
-    from match_core.twin.run import NodeCycles
+    from match_core.run.execute import NodeCycles
 
 
 def cycles_json(total: int, units: Mapping[str, int]) -> dict[str, object]:
@@ -31,27 +31,34 @@ def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
 
 
 def modelled(title: str, preset: str) -> str:
-    """The title of a table that shows cycles, with the set of figures that they come from."""
+    """The title of a table that shows cycles, with the preset that they come from."""
     return f"{title} (preset {preset})" if preset else title
 
 
+def within(uncertainty: float) -> str:
+    """The uncertainty behind a number of cycles; nothing where none is known."""
+    return f" (± {uncertainty:.0%})" if uncertainty else ""
+
+
 def energy_line(energy: Mapping[str, Any]) -> str:
-    """The modelled energy, or who publishes none."""
+    """The modelled energy, or the units that publish no figures."""
     if energy["pj"] is None:
         return f"energy: no figures are published for {', '.join(energy['unpublished'])}"
     return f"energy: {energy['pj'] / 1e6:,.3f} uJ (modelled)"
 
 
 def side_by_side_lines(document: Mapping[str, Any]) -> list[str]:
-    """What units side by side save, and how far from its bound the program is; none for one task after another."""
-    if not document["queues"]:
+    """The gain of concurrent units and the gap to the lower bound, or the concurrent program that was declined."""
+    declined = document["declined_cycles"]
+    if not document["queues"] and declined is None:
         return []
-    beside, before = document["predicted_cycles"], document["sequential_cycles"]
-    line = f"side by side: {beside:,} cycles (modelled)"
+    if declined is not None:
+        gain = f"{1 - declined / document['predicted_cycles']:.1%}, is smaller than the uncertainty of the model"
+        return [f"concurrent: {declined:,} cycles (modelled); the gain, {gain}; --concurrent compiles it"]
+    cycles, before = document["predicted_cycles"], document["sequential_cycles"]
+    line = f"concurrent: {cycles:,} cycles (modelled)"
     if before is not None:
-        line = (
-            f"side by side: {beside:,} cycles, one after another: {before:,} (modelled), gain {1 - beside / before:.1%}"
-        )
+        line = f"concurrent: {cycles:,} cycles, sequential: {before:,} (modelled), gain {1 - cycles / before:.1%}"
     bounds = document["bounds"]
     if bounds is None:
         return [line]
@@ -80,5 +87,5 @@ def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
 
 
 def shortened(title: str, limit: int = 48) -> str:
-    """A task's title on one line of a table."""
+    """A task's title, cut to one line of a table."""
     return title if len(title) <= limit else title[: limit - 3] + "..."

@@ -7,36 +7,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from match_core.cli.options import JsonOption, QuietOption, SanitizeOption
+from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
 from match_core.cli.results import cycles_json, cycles_table, nodes_json
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from match_core.twin.run import RunResult
+    from match_core.run.execute import RunResult
 
 
 def run_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What match compile wrote.", show_default=False)],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.", show_default=False)],
     inputs: Annotated[
         Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.", show_default=False)
     ],
     outputs: Annotated[
-        Path,
-        typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False),
+        Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
     ],
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Run a compiled program on the twin: outputs to a file, cycles to the terminal.
+    """Run a compiled program on the twin, write its outputs to a file and print the cycles.
 
     Example: match run build --inputs inputs.npz --outputs outputs.npz
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays, write_arrays
-            from match_core.twin.program import read_manifest, run_program
+            from match_core.run.compiled_program import read_manifest, run_program
 
             arrays = read_arrays(inputs)
             preset = read_manifest(directory)["options"]["preset"]

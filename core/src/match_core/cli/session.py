@@ -1,5 +1,5 @@
-"""What every verb does around its library call: plugins loaded, library prints kept off stdout, faults told
-once."""
+"""What every verb does around its library call: load the plugins, keep output of libraries away from stdout, report
+each fault once."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from match_core.cli.terminal import Terminal, library_output
-from match_core.errors import PluginError
+from match_core.contract.errors import PluginError
 
 if TYPE_CHECKING:
-    from match_core.plugin.host import Plugins
+    from match_core.plugin.facade import Plugins
 
 
 @contextmanager
 def plugin_session(terminal: Terminal) -> Iterator[Plugins]:
-    """Load the plugins, run the body, then warn in one line of every package with faults, except the one whose fault
-    ended the body."""
-    from match_core.plugin.host import Plugins
+    """Load the plugins, run the body, then warn in one line of every package with faults, unless its fault ended the
+    body."""
+    from match_core.plugin.facade import Plugins
     from match_core.plugin.records import by_package
 
     with library_output():
         plugins = Plugins.load()
-        told = ""
+        reported = ""
         try:
             yield plugins
         except PluginError as error:
-            told = error.why
+            reported = error.why
             raise
         finally:
             for first, *others in by_package(plugins.faults):
-                if not told or not any(told in fault.cause for fault in (first, *others)):
+                if not reported or not any(reported in fault.cause for fault in (first, *others)):
                     terminal.warning(first.line(others))

@@ -1,4 +1,4 @@
-"""``match targets``: which chips can be compiled for."""
+"""``match targets``: the installed targets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from match_core.cli.operators import operators_of
-from match_core.cli.options import JsonOption
+from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
-from match_core.errors import PluginError
+from match_core.contract.errors import PluginError
 
 if TYPE_CHECKING:
-    from match_core.hardware import Soc
-    from match_core.plugin.host import Plugins
+    from match_core.contract.hardware import Soc
+    from match_core.plugin.facade import Plugins
 
 _WIDTH = 100
 
@@ -27,13 +27,13 @@ def targets_command(
         typer.Option(
             "--ops",
             metavar="MODEL",
-            help="Show which unit of which target can run the operators of this model.",
+            help="Show which units of which targets can run the operators of this model.",
             show_default=False,
         ),
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """List the installed targets with their units and memories, or what their units can run of a model.
+    """List the installed targets with their units and memories, or the operators of a model that they can run.
 
     Example: match targets --ops model.onnx
     """
@@ -43,6 +43,11 @@ def targets_command(
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)
         terminal.document(rows)
+        if not rows:
+            terminal.line(
+                "no target is installed; install a package that defines one, for example with pip install match-CHIP"
+            )
+            return 0
         terminal.table(_table(rows))
         for row in rows:
             for line in _estimate_lines(row):
@@ -84,8 +89,10 @@ def _row(soc: Soc, plugins: Plugins) -> dict[str, Any]:
 
 
 def _estimates(soc: Soc, plugins: Plugins) -> list[dict[str, object]]:
-    """The figures that nobody published, each once, with the reasoning behind it."""
-    constants = [constant for unit in plugins.units_of(soc) for constant in unit.constants if constant.estimate]
+    """The estimated figures of a target, each once, with the reasoning behind it; the host unit's are those of the
+    target ``host``."""
+    units = [unit for unit in plugins.units_of(soc) if unit.name != soc.host or soc.generic]
+    constants = [constant for unit in units for constant in unit.constants if constant.estimate]
     if soc.clock_hz is not None and soc.clock_hz.estimate:
         constants.append(soc.clock_hz)
     return [
@@ -104,6 +111,6 @@ def _table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _estimate_lines(row: dict[str, Any]) -> list[str]:
-    names = ", ".join(estimate["name"] for estimate in row["estimates"]) or "nothing"
-    text = f"{row['name']}: estimated, because not published: {names}"
+    names = ", ".join(estimate["name"] for estimate in row["estimates"])
+    text = f"{row['name']}: estimated, because not published: {names}" if names else ""
     return wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -1,8 +1,8 @@
 """The one terminal layer and the only user of rich.
 
-Progress, notes and errors go to stderr; results go to stdout. A stream that is not a terminal, NO_COLOR, or a
-dumb terminal gets plain text, for which rich is not even imported. Text that comes from model files or
-plugins is shown without its control characters.
+Progress, notes and errors go to stderr; results go to stdout. If a stream is not a terminal, if NO_COLOR is set, or
+on a dumb terminal, text is plain and rich is not even imported. Control characters in text from model files or
+plugins are replaced.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.status import Status
 
-    from match_core.errors import MatchError
-    from match_core.observe import Facts
+    from match_core.contract.errors import MatchError
+    from match_core.contract.observe import Facts
 
 _STAGE_WIDTH = 10
-#: A line that changes more often cannot be read.
+#: A line that changes more often is unreadable.
 _REFRESH_SECONDS = 0.1
 
 
@@ -59,7 +59,7 @@ class Terminal:
     # ------------------------------------------------------------------------------------------
 
     def stage_started(self, name: str) -> None:
-        """Shows that the stage runs, where the terminal can be overwritten."""
+        """Show the running stage if the terminal can be overwritten."""
         self._started = time.perf_counter()
         if not self.quiet and _styled(sys.stderr):
             from rich.console import Console
@@ -69,14 +69,14 @@ class Terminal:
             self._status.start()
 
     def progress(self, facts: Facts) -> None:
-        """How far the stage got, where the terminal can be overwritten: best value, bound and gap of a solver, the
+        """Show how far the stage got, if the terminal can be overwritten: a solver's best value, bound and gap, or the
         layer that is searched."""
         now = time.perf_counter()
         if self._status is None or now - self._shown < _REFRESH_SECONDS:
             return
         self._shown = now
-        told = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
-        self._status.update(_escaped(f"{self._stage} {now - self._started:.0f} s  {told}"))
+        shown = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
+        self._status.update(_escaped(f"{self._stage} {now - self._started:.0f} s  {shown}"))
 
     def stage_finished(self, name: str, facts: Facts) -> None:
         """One line: name, elapsed time, counts."""
@@ -123,8 +123,8 @@ class Terminal:
             _plain_table(table)
 
     def document(self, document: Mapping[str, object] | Sequence[object]) -> None:
-        """The one JSON document of the command (nothing without ``--json``). Numbers that are not finite, which JSON
-        has not, are null."""
+        """The command's only JSON document (nothing without ``--json``). Numbers that are not finite become null,
+        because JSON cannot express them."""
         if self.as_json:
             sys.stdout.write(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n")
 
@@ -143,13 +143,13 @@ class Terminal:
 
 @contextlib.contextmanager
 def library_output() -> Iterator[None]:
-    """While the library runs, whatever it or its dependencies print goes to stderr: stdout is for results."""
+    """Redirect to stderr whatever the library or its dependencies print: stdout is for results."""
     with contextlib.redirect_stdout(sys.stderr):
         yield
 
 
 def prepare_streams() -> None:
-    """Let names that the locale cannot show be printed as escapes instead of failing."""
+    """Print characters that the locale cannot encode as escapes instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -219,7 +219,7 @@ def _number(value: float | str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text in which rich sees no markup."""
+    """Text with rich's markup escaped."""
     from rich.markup import escape
 
     return escape(_clean(text))

@@ -8,8 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
-from match_core.cli.options import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
-from match_core.cli.results import cycles_table, energy_line, memory_table, modelled, shortened, side_by_side_lines
+from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
+from match_core.cli.results import (
+    cycles_table,
+    energy_line,
+    memory_table,
+    modelled,
+    shortened,
+    side_by_side_lines,
+    within,
+)
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -22,11 +30,11 @@ def verify_command(
     target: TargetOption = None,
     inputs: Annotated[
         Path | None,
-        typer.Option("--inputs", metavar="X.npz", help="Samples to run; without it, random ones.", show_default=False),
+        typer.Option("--inputs", metavar="X.npz", help="Samples to run; default: random values.", show_default=False),
     ] = None,
     expected: Annotated[
         Path | None,
-        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must give.", show_default=False),
+        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
     ] = None,
     *,
     choices: Choices,
@@ -36,41 +44,35 @@ def verify_command(
         typer.Option(
             "--mode",
             metavar="MODE",
-            help="How the twin runs: eager, lazy, lazy:QUEUE, threads or threads:SEED; all must give the same bytes.",
+            help="How the twin runs: eager, lazy, lazy:QUEUE, threads or threads:SEED; results are the same in all.",
         ),
     ] = "eager",
     timeline: Annotated[
         Path | None,
         typer.Option(
-            "--timeline", metavar="FILE", help="Write what ran when on the twin, for Perfetto.", show_default=False
+            "--timeline", metavar="FILE", help="Write a trace of the run on the twin, for Perfetto.", show_default=False
         ),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Check that the compiled program computes what the model says.
+    """Check that the compiled program computes the model.
 
-    The program runs on the twin; its outputs must equal the integer graph's, and their distance to the
-    original model is measured.
+    The program runs on the twin. Its outputs must equal those of the integer graph, and their distance to the
+    outputs of the original model is measured.
 
     Example: match verify model.onnx -t TARGET --inputs inputs.npz
     """
     if timeline is not None and mode.startswith("threads"):
-        raise typer.BadParameter("threads have no virtual time", param_hint="--timeline")
+        raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.report.measured import measured_report
-            from match_core.report.trace import write_trace
-            from match_core.verify import VerifyRequest, verify_model
+            from match_core.verify.measured import measured_report
+            from match_core.verify.trace import write_trace
+            from match_core.verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
-                model=model,
-                target=target,
-                inputs=inputs,
-                expected=expected,
-                **choices,
-                sanitize=sanitize,
-                mode=mode,
+                model=model, target=target, inputs=inputs, expected=expected, **choices, sanitize=sanitize, mode=mode
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
@@ -92,7 +94,7 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     )
     cycles = document["cycles"]
     terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
-    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles")
+    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{within(document['uncertainty'])}")
     for line in side_by_side_lines(document):
         terminal.line(line)
     terminal.line(energy_line(document["energy"]))
@@ -116,7 +118,7 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
             "green" if check["ok"] else "red",
         )
     if not all(check["ok"] for check in document["expected"].values()):
-        verdict = "NOT what was expected"
+        verdict = "different from the expected outputs"
     elif document["bit_exact"]:
         verdict = "bit exact against the integer graph"
     elif document["ok"]:
@@ -124,7 +126,7 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
             f"{name} {bound}" for name, bound in document["bound"].items()
         )
     else:
-        verdict = "NOT equal to the integer graph"
+        verdict = "not equal to the integer graph"
     if document["ok"]:
         terminal.line(f"ok: the program is {verdict}", "green")
     else:

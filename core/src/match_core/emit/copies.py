@@ -1,4 +1,4 @@
-"""Copies of tiles in C: how a box lies inside of a bigger one, as calls of a memory API."""
+"""Copies of tiles in C: the position of a box inside of a bigger one, as calls of a memory API."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from match_core.emit.api import MemoryApi
+from match_core.contract.geometry import far_pitches, far_strides, has_gap
+from match_core.contract.unit_api import MemoryApi
+from match_core.contract.workload import Operand
 from match_core.emit.expression import ZERO, Expression, number, symbol
-from match_core.emit.text import Block
 from match_core.emit.tile_text import TileText
-from match_core.schedule.geometry import far_pitches, far_strides, has_gap
-from match_core.schedule.workload import Operand
+from match_core.lower.text import Block
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place in a memory: name of a byte pointer (or number) and bytes behind it."""
+    """A place in a memory: the name of a byte pointer (or a number) plus bytes."""
 
     base: str
     offset: Expression = ZERO
@@ -31,7 +31,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One strided level of a copy: how often, and how far apart in the bigger box, in bytes."""
+    """One strided level of a copy: number of repetitions, and distance in the bigger box in bytes."""
 
     count: Expression
     stride: Expression
@@ -47,7 +47,7 @@ class Copy:
 
 
 def copy_of(text: TileText, operand: Operand, outer: int | None, inner: int) -> Copy:
-    """How the operand's box at depth ``inner`` lies in that at depth ``outer`` (None: in the whole operand)."""
+    """The copy between the operand's box at depth ``inner`` and that at depth ``outer`` (None: the whole operand)."""
     stride = row = number(operand.element_bits)
     levels: list[Level] = []
     closed = False  # an axis that is not whole leaves gaps: the next one begins a level
@@ -72,7 +72,7 @@ def copy_of(text: TileText, operand: Operand, outer: int | None, inner: int) -> 
 
 
 def write_copy(block: Block, api: MemoryApi, direction: str, near: Address, far: Address, copy: Copy) -> None:
-    """The calls for one copy; ``far`` is where the bigger box begins. More than three levels become loops."""
+    """The calls for one copy; ``far`` is the start of the bigger box. More than three levels become loops."""
     calls = {
         "in": (api.copy_in_1d, api.copy_in_2d, api.copy_in_3d),
         "out": (api.copy_out_1d, api.copy_out_2d, api.copy_out_3d),

@@ -10,13 +10,13 @@ _Product = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A sum of products. ``terms``: (symbols of one product, coefficient), in order of first use; symbols are C text
-    that needs no brackets as a factor."""
+    that needs no parentheses as a factor."""
 
     terms: tuple[tuple[_Product, int], ...] = ()
 
     @property
     def value(self) -> int | None:
-        """The number where there are no symbols, else None."""
+        """The number if there are no symbols, else None."""
         if any(symbols for symbols, _ in self.terms):
             return None
         return sum(coefficient for _, coefficient in self.terms)
@@ -69,7 +69,7 @@ def number(value: int) -> Expression:
 
 
 def symbol(text: str) -> Expression:
-    """A C operand: a name, or text in brackets."""
+    """A C operand: a name, or text in parentheses."""
     return Expression((((text,), 1),))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from match_core.emit.layer_context import ContextWriter
 from match_core.emit.layer_copies import CopyWriter
 from match_core.emit.layer_facts import Function, Layer
-from match_core.emit.text import Block, comment
+from match_core.lower.text import Block, comment
 
 
 class LayerWriter:
-    """Writes all C of one layer: ``void name(void *argument)``, and what only it needs before that."""
+    """Writes the C of one layer: ``void name(void *argument)``, preceded by its own types and functions."""
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer
@@ -22,7 +22,7 @@ class LayerWriter:
         self.behind = self.layer.output.double
 
     def write(self, heading: str = "") -> str:
-        """The text; ``heading`` is a comment that stands above the function itself."""
+        """The text; ``heading`` is a comment for the line above the function itself."""
         body = Block()
         if self.layer.depth == 0:
             self._single_step(body)
@@ -40,19 +40,19 @@ class LayerWriter:
         return "\n".join([*parts, entry.lstrip("\n")])
 
     def _pipelined(self) -> bool:
-        """Whether a step's record is needed while the next one is made: for loads ahead and for stores behind."""
+        """Whether the record of a step is used while the next one is prepared: for loads ahead and delayed stores."""
         return bool(self.ahead) or self.behind or 0 < self.store_depth < self.layer.depth
 
     def _functions(self) -> tuple[Function, ...]:
-        """All functions but the layer's own, in order of definition."""
+        """All functions except the layer's own, in order of definition."""
         found: list[Function] = [self.contexts.next()]
         ahead, in_place = self.stages
         found += [*ahead.values(), *in_place.values()]
         if self.ahead:
-            found.append(self.copies.loads("load_ahead", "Loads what the next step needs.", self.ahead, ahead, 0))
+            found.append(self.copies.loads("load_ahead", "Loads the tiles of the next step.", self.ahead, ahead, 0))
         if self.in_place:
             waited = max(ahead, default=0)
-            found.append(self.copies.loads("load", "Loads what a step needs.", self.in_place, in_place, waited))
+            found.append(self.copies.loads("load", "Loads the tiles of a step.", self.in_place, in_place, waited))
         if self.store_depth:
             found.append(self.copies.store_function())
         return tuple(found)
@@ -73,9 +73,9 @@ class LayerWriter:
         self._store_once(block)
 
     def _loop(self, block: Block, calls: dict[str, Function]) -> None:
-        """Single buffers: load, run and store, one after the other."""
+        """Single buffers: load, run and store, one after another."""
         steps = self.layer.schedule.steps
-        self._first_step(block, f"{self.layer.step} step =", "")
+        self._first_step(block, f"{self.layer.step} step =")
         self._first_loads(block, "&step")
         with block.braces(f"for (uint32_t n = 0u; n < {steps}u; n++)"):
             self._copy_wait(block)
@@ -89,9 +89,11 @@ class LayerWriter:
         self._store_once(block)
 
     def _pipeline(self, block: Block, calls: dict[str, Function]) -> None:
-        """Loads for the next step and the store of the last one run beside a kernel, where there are two buffers."""
+        """With two buffers, the loads for the next step and the store of the previous one overlap with a kernel."""
         steps = self.layer.schedule.steps
-        self._first_step(block, f"{self.layer.step} steps[{3 if self.behind else 2}] = {{[0] =", "}")
+        # An initialiser of the array would clear all of it: compilers call memset for that, once per layer.
+        block.line(f"{self.layer.step} steps[{3 if self.behind else 2}];")
+        self._first_step(block, f"steps[0] = ({self.layer.step})")
         block.line(f"{self.layer.step} *now = &steps[0];")
         block.line(f"{self.layer.step} *next = &steps[1];")
         if self.behind:
@@ -112,7 +114,7 @@ class LayerWriter:
         self._store_once(block)
 
     def _beside(self, block: Block, calls: dict[str, Function]) -> None:
-        """What is issued while a kernel works: the next step is made, its loads, the store of the last step."""
+        """Statements executed while a kernel runs: prepare the next step, issue its loads and the last step's store."""
         with block.braces(f"if (n + 1u < {self.layer.schedule.steps}u)"):
             block.line("*next = *now;")
             block.line(calls["next"].call("next"))
@@ -124,7 +126,7 @@ class LayerWriter:
                 block.line(calls["store"].call("before"))
 
     def _after(self, block: Block, calls: dict[str, Function]) -> None:
-        """What waits for the kernel: the store of its step from a single buffer, loads into single buffers."""
+        """Statements after the end of the kernel: the store from a single buffer, then loads into single buffers."""
         steps = self.layer.schedule.steps
         if self.store_depth and not self.behind:
             changed = self._changed("next")
@@ -141,18 +143,18 @@ class LayerWriter:
                 block.line(calls["load"].call("now"))
 
     def _changed(self, step: str) -> str:
-        """The condition that the output's buffer changes at a step; empty where it always does."""
+        """The condition that the output's buffer changes at a step; empty if it always does."""
         return "" if self.store_depth == self.layer.depth else f"({step}->changed < {self.store_depth}u)"
 
-    def _first_step(self, block: Block, head: str, tail: str) -> None:
-        """The record of the first step as an initialiser."""
+    def _first_step(self, block: Block, head: str) -> None:
+        """The record of the first step as an initialiser or a compound literal."""
         with block.braces(head):
             for line in self.contexts.initial_spans():
                 block.line(line)
             with block.braces(".tile ="):
                 self.contexts.initial(block)
             block.lines[-1] += ","
-        block.lines[-1] += f"{tail};"
+        block.lines[-1] += ";"
 
     def _first_loads(self, block: Block, step: str) -> None:
         """The loads of the first step, and the start of the second staging copies."""
@@ -161,7 +163,7 @@ class LayerWriter:
             block.extend([stage.call(step) for stage in stages.values()])
 
     def _store_once(self, block: Block) -> None:
-        """What is stored once per layer, and the wait for the last copies."""
+        """The stores that happen once per layer, and the wait for the last copies."""
         if self.store_depth == 0:
             self.copies.store(block, self.copies.first)
         self._copy_wait(block)

@@ -1,18 +1,18 @@
-"""The kernel's context of a step: its value at the first one, and the function that goes on to the next."""
+"""The kernel's context of a step: its value at the first step, and the function that advances it to the next."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 
+from match_core.contract.workload import Axis, Operand
 from match_core.emit.expression import ZERO, Expression
 from match_core.emit.layer_facts import Function, Layer
-from match_core.emit.text import Block
 from match_core.emit.tile_text import FirstTile, TileText
-from match_core.schedule.workload import Axis, Operand
+from match_core.lower.text import Block
 
 
 class ContextWriter:
-    """Writes what concerns the context of one layer."""
+    """Writes the C for the context of one layer."""
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer
@@ -49,19 +49,19 @@ class ContextWriter:
     def fields(self) -> list[str]:
         """The fields of a step besides the context."""
         indices = ", ".join(self.text.index(loop) for loop in range(self.layer.depth))
-        lines = [f"uint32_t {indices}; /* where the tile begins, by loop */"]
-        if self._asks_changed():
-            lines.append("uint32_t changed; /* the outermost loop that went on */")
+        lines = [f"uint32_t {indices}; /* start of the tile, by loop */"]
+        if self._reads_changed():
+            lines.append("uint32_t changed; /* the outermost loop that advanced */")
         if self.layer.turns:
-            lines.append(f"uint32_t {', '.join(self.layer.turns.values())}; /* which of two buffers is in use */")
+            lines.append(f"uint32_t {', '.join(self.layer.turns.values())}; /* number of the buffer in use */")
         if spans := [name for name, _, _ in self._spans()]:
             lines.append(f"match_span_t {', '.join(spans)};")
         return lines
 
     def next(self) -> Function:
-        """The function that goes on to the next tile."""
+        """The function that advances to the next tile."""
         block = Block()
-        carry(block, self.text, self.layer, self.layer.depth, changed=self._asks_changed())
+        carry(block, self.text, self.layer, self.layer.depth, changed=self._reads_changed())
         for dim in self.layer.workload.dims:
             if len(self.text.lengths(dim.name, self.layer.depth)) > 1:
                 block.line(f"tile->{dim.name.lower()} = {self.text.computed_size(dim.name, self.layer.depth)};")
@@ -76,10 +76,10 @@ class ContextWriter:
                     block.line(f"tile->{field} = {self.layer.near_address(moved, 'step->') + inside + offset};")
         if self._reductions():
             self._ends(block)
-        return self.layer.function("next", "Goes on to the next tile.", block, qualifier="")
+        return self.layer.function("next", "Advances to the next tile.", block, qualifier="")
 
     def _fields(self, text: TileText, operand: Operand) -> list[tuple[str, Expression]]:
-        """The context's pointers to an operand, and how far behind the start of its tile each points."""
+        """The context's pointers to an operand, and the distance of each from the start of its tile."""
         if not operand.parts:
             return [(operand.name, ZERO)]
         length = text.span(operand, operand.axes[0], self.layer.depth).extent
@@ -89,7 +89,7 @@ class ContextWriter:
             before += part.bytes_per_index
         return found
 
-    def _asks_changed(self) -> bool:
+    def _reads_changed(self) -> bool:
         depths = [placement.depth for placement in self.layer.schedule.placements]
         return any(0 < depth < self.layer.depth for depth in depths)
 
@@ -103,7 +103,7 @@ class ContextWriter:
         ]
 
     def _spans(self) -> list[tuple[str, Axis, int]]:
-        """(field, axis, depth) of every span that changes: of the tile, and of the buffers that hold more."""
+        """(field, axis, depth) of every span that changes: of the tile, and of the buffers that hold several tiles."""
         found: dict[str, tuple[str, Axis, int]] = {}
         for moved in self.layer.moved:
             for axis in (axis for axis in moved.operand.axes if self.text.is_clipped(axis)):
@@ -125,7 +125,7 @@ class ContextWriter:
             block.line(f"tile->{name}_pad_after = step->{name}.after;")
 
     def _reductions(self) -> list[str]:
-        """Dimensions with loops that the output does not have, where kernels accumulate."""
+        """Dimensions with loops that the output does not have; kernels accumulate over them."""
         if not self.layer.kernel.interface.accumulates:
             return []
         kept = {dim for axis in self.layer.output.operand.axes for dim, _ in axis.terms}
@@ -144,8 +144,8 @@ class ContextWriter:
 
 
 def carry(block: Block, text: TileText, layer: Layer, depth: int, changed: bool, end: str = "") -> None:
-    """Statements that go on to the next tile of the first ``depth`` loops: the innermost index, and where that passes
-    its end the next outer one. ``end``: the statement behind the last tile; empty where that is never reached."""
+    """Statements that advance to the next tile of the first ``depth`` loops: the innermost index and, when that reaches
+    its end, the next outer one. ``end``: the statement after the last tile; empty if it is never reached."""
     with ExitStack() as nest:
         for loop in reversed(range(depth)):
             index = f"{text.record}{text.index(loop)}"

@@ -7,8 +7,8 @@ from itertools import groupby
 from match_core.emit.copies import copy_of, write_copy, write_rows
 from match_core.emit.layer_context import carry
 from match_core.emit.layer_facts import Function, Layer, Moved
-from match_core.emit.text import Block
 from match_core.emit.tile_text import FirstTile, TileText
+from match_core.lower.text import Block
 
 
 class CopyWriter:
@@ -21,7 +21,7 @@ class CopyWriter:
         self.staged = tuple(moved for moved in layer.moved if moved.stage is not None)
 
     def first_loads(self, block: Block) -> None:
-        """The loads of the first step in the order of the operands, behind the staging copies that they need."""
+        """The loads of the first step in the order of the operands, after the staging copies that they depend on."""
         for moved in self.staged:
             self._stage_copy(block, moved, self.first)
         if self.staged:
@@ -40,14 +40,14 @@ class CopyWriter:
         write_copy(block, self.layer.request.memory, "in", near, far, copy)
 
     def store(self, block: Block, text: TileText) -> None:
-        """The copies that take the output's buffer home."""
+        """The copies of the output's buffer to the home memory."""
         output = self.layer.output
         near, far = self.layer.near_address(output, text.record), self.layer.home_address(output)
         copy = copy_of(text, output.operand, None, output.near.depth)
         write_copy(block, self.layer.request.memory, "out", near, far, copy)
 
     def stages(self, group: list[Moved]) -> dict[int, Function]:
-        """By depth: the function that starts the staging copies behind those of a step."""
+        """By depth: the function that starts the staging copies that follow those of a step."""
         depths = sorted({moved.stage.depth for moved in group if moved.stage is not None and moved.stage.depth > 0})
         return {
             depth: self._stage(depth, [m for m in group if m.stage is not None and m.stage.depth == depth])
@@ -57,8 +57,8 @@ class CopyWriter:
     def loads(
         self, suffix: str, words: str, group: list[Moved], stages: dict[int, Function], waited_depth: int
     ) -> Function:
-        """The function with the loads of a step for some operands. ``waited_depth``: staging copies up to this depth
-        have been waited for at an earlier load for the same step."""
+        """The function with the loads of a step for some operands. ``waited_depth``: an earlier load for the same step
+        has already waited for staging copies up to this depth."""
         block, depths = Block(), list(stages)
         if depths and depths[-1] > waited_depth:
             self._store_wait(block, self.layer.changed(depths[-1]))
@@ -77,7 +77,7 @@ class CopyWriter:
         """The function that stores the result of a step."""
         block = Block()
         self.store(block, self.text)
-        return self.layer.function("store", "Copies the result of a step home.", block)
+        return self.layer.function("store", "Copies the result of a step to home memory.", block)
 
     def _store_wait(self, block: Block, condition: str) -> None:
         assert self.layer.request.store is not None
@@ -92,7 +92,7 @@ class CopyWriter:
         for moved in group:
             self._stage_copy(block, moved, text)
         names = ", ".join(moved.operand.name for moved in group)
-        words = f"Starts to bring the next part of {names} from the store, while the one of this step is in use."
+        words = f"Starts copies of the next part of {names} from the store while this step uses the current one."
         return self.layer.function(f"stage_{'_'.join(moved.operand.name for moved in group)}", words, block)
 
     def _stage_copy(self, block: Block, moved: Moved, text: TileText) -> None:

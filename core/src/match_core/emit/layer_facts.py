@@ -1,4 +1,4 @@
-"""What the parts of one layer's C have in common: its operands with their buffers, names and addresses."""
+"""Common facts for the writers of one layer's C: its operands with their buffers, names and addresses."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from match_core.emit.api import Kernel, MemoryApi, StoreApi
+from match_core.contract.loops import LoopSchedule, Placement
+from match_core.contract.unit_api import Kernel, MemoryApi, StoreApi
+from match_core.contract.workload import Operand, Workload
 from match_core.emit.copies import Address
 from match_core.emit.expression import number, symbol
-from match_core.emit.interfaces import context_type
-from match_core.emit.text import Block, comment
 from match_core.emit.tile_text import TileText
 from match_core.ir.naming import c_identifier
-from match_core.schedule.loops import LoopSchedule, Placement
-from match_core.schedule.workload import Operand, Workload
+from match_core.lower.interfaces import context_type
+from match_core.lower.text import Block, comment
 
-#: Names that the functions of a layer give to their own variables and parameters.
+#: Names of variables and parameters in the functions of a layer.
 _LOCALS = frozenset(
     ["ahead", "before", "done", "free", "n", "near", "next", "now", "stage", "step", "steps", "task", "tile"]
 )
@@ -33,15 +33,15 @@ class Moved:
 
     @property
     def double(self) -> bool:
-        """Whether the next tile is moved while a kernel works."""
+        """Whether the next tile is copied while a kernel runs."""
         return self.near.buffers == 2 and self.near.depth > 0
 
 
 @dataclass(frozen=True, slots=True)
 class LayerRequest:
     """What to write. ``name`` of the function; ``sources``: operand -> C expression of its address in the home memory;
-    ``stored``: streamed operand -> bytes from the start of the store's constants; ``section``: the macro that says
-    where functions lie, if any does."""
+    ``stored``: streamed operand -> bytes from the start of the store's constants; ``section``: the macro that places
+    functions, if any."""
 
     name: str
     workload: Workload
@@ -85,7 +85,7 @@ class Layer:
 
     def _moved(self) -> tuple[Moved, ...]:
         if clash := _LOCALS & {operand.name for operand in self.workload.operands}:
-            raise ValueError(f"{self.workload.kind}: operands named {sorted(clash)}, which layers use themselves")
+            raise ValueError(f"{self.workload.kind}: the operand names {sorted(clash)} are reserved in layers")
         chains: dict[str, list[Placement]] = {}
         for placement in self.schedule.placements:
             chains.setdefault(placement.operand, []).append(placement)
@@ -94,7 +94,7 @@ class Layer:
             chain = chains[name]
             stage = chain[0] if chain[0].memory == self.request.home else None
             if len(chain) != (1 if stage is None else 2):
-                raise ValueError(f"operand {name}: a way through {[p.memory for p in chain]} is not supported")
+                raise ValueError(f"operand {name}: copies through {[p.memory for p in chain]} are not supported")
             if stage is not None and stage.depth > 0 and stage.buffers != 2:
                 raise ValueError(f"operand {name}: a staging area that is refilled needs two buffers")
             if stage is not None and any(axis.offset for axis in self.workload.operand(name).axes):
@@ -111,11 +111,11 @@ class Layer:
 
     @property
     def private_memories(self) -> tuple[str, ...]:
-        """Memories that single operands have for themselves, in the order of ``task->private_near``."""
+        """Memories that belong to single operands, in the order of ``task->private_near``."""
         return tuple(memory for memory, name in self._memories.items() if name != "near")
 
     def turn(self, depth: int) -> str:
-        """Field with the number of the buffer in use, of all double buffers of a depth."""
+        """Field with the number of the buffer in use, for all double buffers of a depth."""
         return f"{TileText(self.workload, self.schedule, '').index(depth - 1)}_turn"
 
     @property
@@ -126,11 +126,11 @@ class Layer:
         return {depth: self.turn(depth) for depth in sorted(depths)}
 
     def near_address(self, moved: Moved, record: str) -> Address:
-        """The operand's buffer in the memory of its kernel; ``record`` reaches the turns."""
+        """The operand's buffer in the memory of its kernel; ``record``: C prefix of the turn fields."""
         return self._address(self._memories[moved.near.memory], moved.near, record)
 
     def home_address(self, moved: Moved) -> Address:
-        """Where an operand begins in the home memory: views behind the start of their tensor."""
+        """The start of an operand in the home memory; views start inside of their tensor."""
         return Address(moved.operand.name, number(moved.operand.base * moved.operand.element_bits // 8))
 
     def stage_address(self, placement: Placement, record: str) -> Address:
@@ -144,16 +144,16 @@ class Layer:
         return address
 
     def store_address(self, moved: Moved) -> Address:
-        """Where a streamed operand begins in the store."""
+        """The start of a streamed operand in the store."""
         return Address("task->store", number((self.request.stored or {})[moved.operand.name]))
 
     def changed(self, depth: int) -> str:
-        """The condition that a buffer of this depth changes at a step; empty where it always does."""
+        """The condition that a buffer of this depth changes at a step; empty if it always does."""
         return "" if depth == self.depth else f"step->changed < {depth}u"
 
     def body(self, block: Block, step: str | None = None) -> str:
-        """The block behind declarations of the pointers that it uses; ``step``: qualifier of the step's context, where
-        the function has one."""
+        """The block, preceded by declarations of the pointers that it uses; ``step``: qualifier of the step's context,
+        if the function has one."""
         text = str(block)
         found = self._declarations()
         if step is not None:
@@ -184,5 +184,5 @@ class Layer:
 
 
 def used(name: str, text: str) -> bool:
-    """Whether C text uses a name, member names left out."""
+    """Whether C text uses a name (other than as a member name)."""
     return re.search(rf"(?<![\w.>]){name}\b", text) is not None

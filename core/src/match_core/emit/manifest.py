@@ -1,4 +1,4 @@
-"""``match.lock.json``: what was compiled, with which versions and options, and the digest of every file."""
+"""``match.lock.json``: what was compiled, with versions and options, and the digest of every file."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from match_core.emit.sources import SourceFile
+from match_core.contract.sources import SourceFile
 
 if TYPE_CHECKING:
-    from match_core.emit.lower import Lowered
-    from match_core.emit.program import ProgramEmitter
-    from match_core.emit.view import SwapAreaView, TensorView
-    from match_core.mapping.result import Mapping as UnitMapping
-    from match_core.mapping.result import SolverStatus
-    from match_core.planning.program import Program, Task
+    from match_core.contract.mapping import Mapping as UnitMapping
+    from match_core.contract.mapping import SolverStatus
+    from match_core.contract.program import Program, Task
+    from match_core.contract.views import TensorView
+    from match_core.emit.program_files import ProgramEmitter
+    from match_core.emit.view import SwapAreaView
+    from match_core.lower.lower import Lowered
 
 NAME = "match.lock.json"
 SCHEMA_VERSION = 1
@@ -28,8 +29,8 @@ def manifest(
     options: Mapping[str, object],
     board: str = "",
 ) -> SourceFile:
-    """The manifest of a program, stable text: sorted keys, no time, no path. ``board``: the board file, where the
-    target is one; the twin needs it to know the target."""
+    """The manifest of a program as stable text: sorted keys, no time, no path. ``board``: the board file, if the target
+    is one; the twin uses it to find the target."""
     request = emitter.request
     program = request.program
     document = {
@@ -44,12 +45,7 @@ def manifest(
         "inputs": [_tensor(view) for view in emitter.inputs],
         "outputs": [_tensor(view) for view in emitter.outputs],
         "arenas": [
-            {
-                "memory": a.memory,
-                "field": a.field,
-                "size_bytes": a.size_bytes,
-                "alignment_bytes": a.alignment_bytes,
-            }
+            {"memory": a.memory, "field": a.field, "size_bytes": a.size_bytes, "alignment_bytes": a.alignment_bytes}
             for a in emitter.arenas
         ],
         "stores": [
@@ -93,10 +89,7 @@ def manifest(
         ],
         "images": {image.name: list(image.sources) for image in emitter.images(emitter.c_files(files))},
         "predicted_cycles": program.predicted_cycles,
-        "solvers": {
-            "mapping": _solver(mapping.solver),
-            "allocation": _solver(program.allocation),
-        },
+        "solvers": {"mapping": _solver(mapping.solver), "allocation": _solver(program.allocation)},
         "files": {file.name: file.sha256 for file in files},
     }
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
@@ -128,7 +121,7 @@ def _node(emitter: ProgramEmitter, task: Task, lowered: Lowered | None) -> dict[
 
 
 def _signalling(program: Program) -> dict[str, object] | None:
-    """The Soc's figures, where units run side by side."""
+    """The Soc's figures, in a concurrent program."""
     figures = program.soc.signalling
     if not program.queues or figures is None:
         return None
@@ -159,9 +152,4 @@ def _tensor(view: TensorView) -> dict[str, object]:
 
 
 def _solver(status: SolverStatus) -> dict[str, object]:
-    return {
-        "solver": status.solver,
-        "status": status.status,
-        "objective": status.objective,
-        "bound": status.bound,
-    }
+    return {"solver": status.solver, "status": status.status, "objective": status.objective, "bound": status.bound}

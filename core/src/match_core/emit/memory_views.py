@@ -1,4 +1,4 @@
-"""What the caller supplies, as the templates print it: arenas, areas of the store, tensors."""
+"""The caller's memory as the templates print it: arenas, areas of the store, tensors."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.ctypes import c_type
-from match_core.emit.text import comment
-from match_core.emit.view import ArenaView, StoreView, SwapAreaView, TensorView
+from match_core.contract.element_types import c_type
+from match_core.contract.views import ArenaView, StoreView, TensorView
+from match_core.emit.view import SwapAreaView
 from match_core.ir.naming import c_identifier, comment_text
+from match_core.lower.text import comment
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.hardware import Soc
-    from match_core.io.quantised import Quantisation
-    from match_core.planning.program import Program
+    from match_core.contract.hardware import Soc
+    from match_core.contract.program import Program
+    from match_core.contract.quantisation import Quantisation
 
 
 def arena_views(program: Program) -> tuple[ArenaView, ...]:
-    """The memories of which the program needs a part."""
+    """The memories of which the program uses a part."""
     soc, views = program.soc, []
     for use in program.memory:
         swapped = use.memory == soc.store and (use.memory != soc.overflow or bool(program.swaps))
@@ -36,12 +37,12 @@ def arena_views(program: Program) -> tuple[ArenaView, ...]:
 
 
 def arena_field(soc: Soc, memory: str) -> str:
-    """The field of the context for an arena; the plain name is that of the constants where the memory has both."""
+    """The field of the context for an arena; if the memory also holds constants, the plain name belongs to them."""
     return f"{c_identifier(memory)}{'_data' if memory == soc.store else ''}"
 
 
 def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, ...]:
-    """The constants of the store, in a file of program ``name``; none where there are no such constants."""
+    """The constants of the store, in a file of program ``name``; empty if there are none."""
     if not image:
         return ()
     assert program.soc.store is not None
@@ -50,7 +51,7 @@ def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, .
 
 
 def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
-    """The part of the store that buffers pass; none where none does."""
+    """The part of the store for swapped buffers; empty if there are none."""
     return tuple(
         SwapAreaView(
             use.memory,
@@ -67,8 +68,8 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
 def tensor_views(
     tensors: Iterable[gs.Variable], program: Program, fallback: str, quantised: Mapping[str, Quantisation]
 ) -> tuple[TensorView, ...]:
-    """Graph inputs or outputs; ``fallback``: first part of the field of one whose own name is taken; ``quantised``: the
-    real values behind integers, by name."""
+    """Graph inputs or outputs; ``fallback``: first part of the field of a tensor whose own name is taken;
+    ``quantised``: the real values of integer tensors, by name."""
     callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output"))
     memories = {tensor: buffer.memory for buffer in callers for tensor in buffer.tensors}
     views: dict[str, TensorView] = {}

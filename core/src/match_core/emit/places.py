@@ -1,19 +1,19 @@
-"""Where tensors lie: C expressions in a sequential program, places of a session's table in a concurrent one."""
+"""Addresses of tensors: C expressions in a sequential program, places of a session's table in a concurrent one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from match_core.contract.hardware import Unit
 from match_core.emit.memory_views import arena_field
-from match_core.hardware import Unit
 from match_core.ir.naming import c_identifier
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.emit.view import ArenaView, TensorView
-    from match_core.planning.program import Buffer, Program, Task
+    from match_core.contract.program import Buffer, Program, Task
+    from match_core.contract.views import ArenaView, TensorView
 
 
 class Places:
@@ -46,14 +46,14 @@ class Places:
         return self.place(self._buffers[name])
 
     def tensor(self, tensor: gs.Variable, names: Sequence[str]) -> tuple[str, int]:
-        """The place of a tensor, in the first of these buffers that lists it. KeyError where none does."""
+        """The place of a tensor, in the first of these buffers that lists it. KeyError if none does."""
         for name in names:
             if tensor.name in self._buffers[name].tensors:
                 return self.named(name)
-        raise KeyError(f"tensor {tensor.name!r} lies in none of the buffers {list(names)}")
+        raise KeyError(f"tensor {tensor.name!r} is in none of the buffers {list(names)}")
 
     def near(self, task: Task) -> tuple[str, int]:
-        """The part of its memory that the task's unit has for itself."""
+        """The part of its memory that the task's unit owns."""
         memory = task.assignment.schedule.memory
         if memory is None:
             return ("none", 0)

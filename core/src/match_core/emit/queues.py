@@ -1,21 +1,21 @@
-"""What the templates print of a concurrent program: its queues with their tables."""
+"""The queues of a concurrent program with their tables, as the templates print them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from match_core.emit.api import QueueApi
-from match_core.emit.text import comment, noted
+from match_core.contract.unit_api import QueueApi
 from match_core.emit.view import NeedsView, QueueView, RowView, SwapView
 from match_core.ir.naming import c_identifier
+from match_core.lower.text import comment, noted
 
 if TYPE_CHECKING:
-    from match_core.emit.lower import Lowered
+    from match_core.contract.program import Queue, Swap, Task
     from match_core.emit.places import Places
     from match_core.emit.tasks import EmitRequest
     from match_core.emit.view import TaskView
-    from match_core.planning.program import Queue, Swap, Task
+    from match_core.lower.lower import Lowered
 
 #: Counts of tasks are 16 bits wide in the tables of needs.
 MOST_TASKS = 0xFFFF
@@ -39,7 +39,7 @@ class QueueWriter:
         tasks = [self.program.tasks[index] for index in queue.tasks]
         units = {task.assignment.candidate.unit for task in tasks} - {queue.name}
         if strangers := {unit for unit in units if queue.kind != "host" or self.request.apis[unit].queue is not None}:
-            raise ValueError(f"queue {queue.name} has tasks of {sorted(strangers)}")
+            raise ValueError(f"queue {queue.name} has tasks of other units: {sorted(strangers)}")
         if missing := [task.index for task in tasks if task.index not in self.views]:
             raise ValueError(f"queue {queue.name} has tasks without code: {missing}")
         api = self.request.apis[queue.name].queue
@@ -96,7 +96,7 @@ class QueueWriter:
         )
 
     def _call(self, task: Task) -> str:
-        """What the host calls to have the task's unit run it; the host's own tasks need nothing."""
+        """The C function with which the host hands a task to its unit; empty for the host's own tasks."""
         unit = task.assignment.candidate.unit
         return self.request.apis[unit].platform.call if unit != self.program.soc.host else ""
 

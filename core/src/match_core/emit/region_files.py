@@ -1,14 +1,14 @@
-"""The regions of a program: their views, the files that they add, and what the manifest says of them."""
+"""The regions of a program: their views, their files, and their entries in the manifest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from match_core.emit.api import RuntimeFile
+from match_core.contract.unit_api import RuntimeFile
 from match_core.emit.region_views import code_views, prototypes, region_view
-from match_core.emit.sections import constant_section
 from match_core.ir.naming import comment_text
+from match_core.lower.sections import constant_section
 
 if TYPE_CHECKING:
     from match_core.emit.tasks import EmitRequest
@@ -33,8 +33,8 @@ class ProgramRegions:
         self.prototypes = prototypes(self.views)
 
     def files(self, render: Callable[..., str]) -> dict[str, str]:
-        """Tables and code, none without regions; code in C is a file of its own, JSON text lies beside to be read.
-        ``render``: of the template with tables and code, which asks for more."""
+        """Tables and code, empty without regions; code in C is a separate file; JSON text is also written as a file for
+        readers. ``render`` renders the template with tables and code, with further values."""
         if not self.views:
             return {}
         section = constant_section(self.name, self.request.program.soc.home)
@@ -49,7 +49,7 @@ class ProgramRegions:
         return files
 
     def for_images(self, runtime: Mapping[str, tuple[RuntimeFile, ...]]) -> dict[str, tuple[RuntimeFile, ...]]:
-        """Runtime files by unit with the code in C, which the host loads and the unit runs."""
+        """Runtime files by unit, plus the regions' code in C, which the host loads and the unit runs."""
         found = dict(runtime)
         for task, region in self.lowered:
             if region.code.format == "c":

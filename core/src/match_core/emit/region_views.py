@@ -1,4 +1,4 @@
-"""What the templates print of a program's regions: code, tables of tensors, and the functions of their units."""
+"""The regions of a program as the templates print them: code, tables of tensors, and the functions of their units."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.emit.api import RuntimeFile
-from match_core.emit.ctypes import array_definition
-from match_core.emit.region_code import FORMATS
-from match_core.emit.templates import CORE_TEMPLATES
-from match_core.emit.text import WIDTH, comment, noted
+from match_core.contract.unit_api import REGION_FORMATS, RuntimeFile
+from match_core.lower.ctypes import array_definition
+from match_core.lower.templates import CORE_TEMPLATES
+from match_core.lower.text import WIDTH, comment, noted
 
 if TYPE_CHECKING:
-    from match_core.emit.constants import ConstantPool
-    from match_core.emit.region_code import BorderTensor, LoweredRegion
-    from match_core.planning.program import Queue
+    from match_core.contract.program import Queue
+    from match_core.lower.constants import ConstantPool
+    from match_core.lower.region_code import BorderTensor, LoweredRegion
 
 REGION_HEADER = "match_region.h"
 
 
 @lru_cache(maxsize=1)
 def region_header() -> RuntimeFile:
-    """The C interface of units that take regions; it ships with every program that has the runtime of one."""
+    """The C interface of units that take regions; ships with every program that uses such a unit's runtime."""
     return RuntimeFile(REGION_HEADER, (CORE_TEMPLATES / REGION_HEADER).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class CodeView:
-    """The bytes of a region's code as an array; ``comment`` is a whole one."""
+    """The bytes of a region's code as an array; ``comment`` is a complete comment."""
 
     comment: str
     definition: str
@@ -42,8 +41,8 @@ class CodeView:
 class RegionView:
     """A region in the tables. ``number``: of its handle in the state; ``name``: prefix of its C names; ``dims`` and
     ``tensors``: lines of the arrays, inputs first, then outputs, then constants; ``code``: C name of the array, empty
-    where the code is C; ``queue`` and ``position``: who runs it where units run side by side, and how many tasks of
-    that queue are done when it is."""
+    if the code is C; ``queue`` and ``position``: in a concurrent program, the queue that runs it, and how many of its
+    tasks are done when the region is."""
 
     number: int
     name: str
@@ -63,8 +62,8 @@ class RegionView:
 
 
 def code_views(pool: ConstantPool, safe: Callable[[str], str], section: str) -> tuple[CodeView, ...]:
-    """All code of regions that is data; ``safe`` makes text safe in a comment; ``section``: the macro that says where
-    it lies."""
+    """All code of regions that is data; ``safe`` makes text safe in a comment; ``section``: the macro that places
+    it."""
     attributes = f"{section} static _Alignas(16)"
     return tuple(
         CodeView(
@@ -107,7 +106,7 @@ def region_view(number: int, region: LoweredRegion, title: str, queues: Sequence
 
 def _detail(region: LoweredRegion) -> str:
     """Nodes, code and constants in words."""
-    words = [_count(len(region.region.nodes), "node"), f"{FORMATS[region.code.format]} code"]
+    words = [_count(len(region.region.nodes), "node"), f"{REGION_FORMATS[region.code.format]} code"]
     words.append(f"{_count(len(region.constants), 'constant')}, {region.constant_bytes} bytes")
     return "; ".join(words)
 
@@ -125,7 +124,7 @@ def _row(name: str, border: BorderTensor, what: str, first: int) -> str:
 
 
 def prototypes(regions: Iterable[RegionView]) -> tuple[str, ...]:
-    """Declarations of the functions that regions are loaded, run and unloaded by, each once."""
+    """Declarations of the functions that load, run and unload regions, each once."""
     found: dict[str, None] = {}
     for region in regions:
         found[f"int {region.load}(const match_region_t *region, void **handle);"] = None

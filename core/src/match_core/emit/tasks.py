@@ -1,4 +1,4 @@
-"""What the templates print for each task: its entry in the run function and its C function."""
+"""Each task as the templates print it: its entry in the run function and its C function."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.emit.api import Kernel, UnitApi
+from match_core.contract.unit_api import Kernel, UnitApi
 from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
-from match_core.emit.sections import code_section
-from match_core.emit.text import comment
 from match_core.emit.view import StepView, TaskView
 from match_core.ir.naming import c_identifier, comment_text
+from match_core.lower.sections import code_section
+from match_core.lower.text import comment
 
 if TYPE_CHECKING:
-    from match_core.emit.constants import ConstantPool
-    from match_core.emit.lower import Lowered, Title
+    from match_core.contract.candidate import Share
+    from match_core.contract.model import Model
+    from match_core.contract.program import Program, Task
     from match_core.emit.places import Places
-    from match_core.ir.model import Model
-    from match_core.mapping.result import Share
-    from match_core.planning.program import Program, Task
+    from match_core.lower.constants import ConstantPool
+    from match_core.lower.lower import Lowered, Title
 
 
 @dataclass(frozen=True)
 class EmitRequest:
-    """Everything the emitter needs. ``lowered`` runs parallel to ``program.tasks`` (None for views); ``title`` names a
-    task in the source's terms (raw text, not yet safe for C)."""
+    """The input of the emitter. ``lowered`` is parallel to ``program.tasks`` (None for views); ``title`` names a task
+    by its source nodes (raw text, not yet safe for C)."""
 
     model: Model
     title: Title
@@ -82,8 +82,8 @@ class TaskWriter:
         return LayerWriter(layer).write(heading) if layer is not None else lowered.definition
 
     def _direct(self, unit: str, lowered: Lowered) -> tuple[str, ...]:
-        """The parameters of a task's function that takes its tensors themselves: of an inline kernel where one task
-        runs after another and nobody hands the function to a unit. Else none."""
+        """The parameters of a task's function that takes its tensors directly: of an inline kernel in a sequential
+        program whose host calls the function itself. Otherwise empty."""
         if lowered.inline is None or self.request.program.queues or self.request.apis[unit].platform.call:
             return ()
         names = [f"in{i}" for i in range(len(lowered.inputs))] + [f"out{i}" for i in range(len(lowered.outputs))]
@@ -103,7 +103,7 @@ class TaskWriter:
         )
 
     def _scratch(self, task: Task) -> str:
-        """The address of what a task has for itself in the home memory; empty without any."""
+        """The address of a task's scratch in the home memory; empty if it has none."""
         own = (b for b in self.request.program.buffers if b.kind == "scratch" and b.first_task == task.index)
         return next((f"{self.soc.home} + {buffer.offset_bytes}u" for buffer in own), "")
 

@@ -1,7 +1,7 @@
 """C text for the tiles of a schedule: first indices, sizes and boxes, written with the indices of its loops.
 
-The loops of a layer are numbered from the outermost. At depth d the first d loops have chosen a piece of each
-dimension; what lies in a buffer of depth d is the box that an operand's axes have of those pieces. At the depth of all
+The loops of a layer are numbered from the outermost. At depth d the first d loops have selected a piece of each
+dimension; a buffer of depth d holds the box that the operand's axes cover for those pieces. At the depth of all
 loops the box is the kernel's tile.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from match_core.contract.geometry import AxisTile, axis_tile, far_strides, round_up
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.workload import Axis, Operand, Workload
 from match_core.emit.expression import Expression, number, symbol, total
-from match_core.schedule.geometry import AxisTile, axis_tile, far_strides, round_up
-from match_core.schedule.loops import LoopSchedule
-from match_core.schedule.workload import Axis, Operand, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Span:
 
 
 class TileText:
-    """Text of one layer's tiles. ``record``: how the loop indices are reached, for example ``step->``; ``tile``: how
-    the kernel's context is reached, empty where there is none and sizes have to be computed."""
+    """Text of one layer's tiles. ``record``: C prefix of the loop indices, for example ``step->``; ``tile``: C prefix
+    of the kernel's context, empty if there is none and sizes must be computed."""
 
     def __init__(self, workload: Workload, schedule: LoopSchedule, record: str, tile: str = "") -> None:
         self.workload = workload
@@ -50,7 +50,7 @@ class TileText:
         return total([symbol(f"{self.record}{self.index(loop)}") for loop in self.over(dim, first, end)])
 
     def lengths(self, dim: str, depth: int) -> set[int]:
-        """All lengths that pieces of a dimension have at a depth."""
+        """All lengths of a dimension's pieces at a depth."""
         found = {self.workload.dim(dim).size}
         for loop in self.over(dim, 0, depth):
             tile = self.loops[loop].tile
@@ -67,7 +67,7 @@ class TileText:
         return symbol(f"match_min_u32({self.loops[loop].tile}u, {left})")
 
     def size(self, dim: str, depth: int) -> Expression:
-        """Length of the piece, read from the context where that has it."""
+        """Length of the piece, read from the context if it has the field."""
         size = self.computed_size(dim, depth)
         if size.value is None and self.tile and not self.over(dim, depth):
             return symbol(f"{self.tile}{dim.lower()}")
@@ -78,12 +78,12 @@ class TileText:
         return any(self.over(dim, first, end) for dim, _ in axis.terms)
 
     def is_clipped(self, axis: Axis) -> bool:
-        """Whether windows reach over the ends of the axis (padding)."""
+        """Whether windows reach beyond the ends of the axis (padding)."""
         reach = 1 + sum(coefficient * (self.workload.dim(dim).size - 1) for dim, coefficient in axis.terms)
         return axis.windowed and (axis.offset != 0 or reach > axis.size)
 
     def window(self, axis: Axis, depth: int) -> tuple[Expression, Expression]:
-        """First index (offset not yet subtracted) and length of the window that a box has on an axis."""
+        """First index (offset not yet subtracted) and length of a box's window on an axis."""
         start = total([self.start(dim, 0, depth) * coefficient for dim, coefficient in axis.terms])
         lasts = [(self.size(dim, depth) + number(-1)) * coefficient for dim, coefficient in axis.terms]
         return start, total(lasts) + number(1)
@@ -133,7 +133,7 @@ class TileText:
 
 
 class FirstTile(TileText):
-    """The same of the first step, where all indices are 0 and all sizes are known."""
+    """The same for the first step, where all indices are 0 and all sizes are known."""
 
     def __init__(self, workload: Workload, schedule: LoopSchedule) -> None:
         super().__init__(workload, schedule, "")
@@ -143,7 +143,7 @@ class FirstTile(TileText):
         return Expression()
 
     def computed_size(self, dim: str, depth: int) -> Expression:
-        """The full piece: the first one is never a smaller rest."""
+        """The full piece: the first one is never a smaller remainder."""
         return number(max(self.lengths(dim, depth)))
 
     def span(self, operand: Operand, axis: Axis, depth: int) -> Span:
@@ -154,7 +154,7 @@ class FirstTile(TileText):
         return Span(number(part.first), number(part.extent), False)
 
     def part(self, axis: Axis, depth: int) -> AxisTile:
-        """What the first box at a depth touches of the axis."""
+        """The part of the axis that the first box at a depth touches."""
         return axis_tile(axis, {}, {dim: max(self.lengths(dim, depth)) for dim, _ in axis.terms})
 
 

@@ -6,73 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from match_core.io.quantised import Quantisation
-
-
-@dataclass(frozen=True, slots=True)
-class ArenaView:
-    """One memory that the caller supplies."""
-
-    memory: str
-    field: str
-    macro: str
-    size_bytes: int
-    alignment_bytes: int
-    comment: str
-
-
-@dataclass(frozen=True, slots=True)
-class TensorView:
-    """A graph input or output in the public API; ``comment`` is a whole one, to stand above its field; ``memory``: the
-    one that the program takes it to lie in; ``quantisation``: the real values behind its integers, where they are
-    known."""
-
-    name: str
-    field: str
-    ctype: str
-    dtype: str
-    shape: tuple[int, ...]
-    comment: str
-    memory: str = ""
-    quantisation: Quantisation | None = None
-
-    @property
-    def elements(self) -> int:
-        """Number of elements."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantView:
-    """A constant array; ``comment`` is a whole one."""
-
-    name: str
-    ctype: str
-    length: int
-    size_bytes: int
-    comment: str
-    definition: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoreView:
-    """The memory behind the home memory, with the program's streamed constants."""
-
-    memory: str
-    field: str
-    macro: str
-    file: str
-    size_bytes: int
-    alignment_bytes: int
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class StepView:
     """How a sequential program runs a task: ``call`` of the unit's platform, addresses, and ``fields`` that initialise
-    what the task's function receives. ``direct``: the arguments of a function that takes its tensors themselves;
+    the argument of the task's function. ``direct``: the arguments of a function that takes its tensors directly;
     ``handle``: of the region that the task runs."""
 
     call: str
@@ -86,12 +26,11 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """A task with its C function. ``title``: what it computes; ``heading``: the comment above the function, ``note``
-    the one where it is run; ``definition``: all C of a layer, or the kernel that an inline task calls with
-    ``arguments``, empty where an earlier task has it; ``section``: the macro that says where both lie;
-    ``private_memories``: of single operands. ``step``: how a sequential program runs it;
-    ``parameters``: of the function. ``region``: number of the region that it runs; its ``definition`` is the whole
-    function."""
+    """A task with its C function. ``title``: the computed nodes; ``heading``: the comment above the function, ``note``:
+    the comment at the call; ``definition``: all C of a layer, or the kernel that an inline task calls with
+    ``arguments``, empty if an earlier task defines it; ``section``: the macro that places both; ``private_memories``:
+    of single operands. ``step``: how a sequential program runs it; ``parameters``: of the function. ``region``: number
+    of the region that it runs; its ``definition`` is the whole function."""
 
     index: int
     unit: str
@@ -111,7 +50,7 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class SwapAreaView:
-    """Bytes of the store that activations pass while others need their place; ``field`` gets their address."""
+    """Bytes of the store for activations that are swapped out; ``field`` receives their address."""
 
     memory: str
     field: str
@@ -136,7 +75,7 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class NeedsView:
-    """What a task or a swap waits for: ``counts`` by queue; ``text`` is its row with a comment."""
+    """The dependencies of a task or a swap: ``counts`` by queue; ``text`` is its row with a comment."""
 
     counts: tuple[int, ...]
     text: str
@@ -144,7 +83,7 @@ class NeedsView:
 
 @dataclass(frozen=True, slots=True)
 class SwapView:
-    """A swap in the table of the link; ``home`` is a place, ``store`` bytes behind the start of the swap area."""
+    """A swap in the table of the link; ``home`` is a place, ``store``: bytes from the start of the swap area."""
 
     home: str
     store: int
@@ -154,8 +93,8 @@ class SwapView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """A queue that has tasks. The names of functions are empty where there is nothing to call. ``regions``: for each
-    row the number of the region that it runs; ``calls``: for each row what hands it to its unit."""
+    """A queue that has tasks. The names of functions are empty if no call is necessary. ``regions``: for each row the
+    number of the region that it runs; ``calls``: for each row the function that hands it to its unit."""
 
     name: str
     field: str
@@ -183,5 +122,5 @@ class QueueView:
 
     @property
     def changes_state(self) -> bool:
-        """Whether its tasks write what became of them to the session's state."""
+        """Whether its tasks write their results to the session's state."""
         return self.has_regions or self.has_calls

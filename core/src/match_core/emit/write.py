@@ -1,4 +1,4 @@
-"""Writing a program to disk: all of it or nothing, and never over what is not ours."""
+"""Writing a program to disk: all files or none, and only over programs that match wrote."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from match_core.contract.errors import UsageError
+from match_core.contract.sources import Sources
 from match_core.emit.manifest import NAME
-from match_core.emit.sources import Sources
-from match_core.errors import UsageError
 
 
 def check_output_directory(directory: Path) -> None:
-    """UsageError MATCH-U010 unless the directory is absent, empty, or holds our manifest."""
+    """UsageError MATCH-U010 unless the directory is absent, empty, or holds a manifest of match."""
     if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
         raise UsageError(
             code="MATCH-U010",
@@ -26,11 +26,12 @@ def check_output_directory(directory: Path) -> None:
         return
     entries = sorted(path.name for path in directory.iterdir())
     if entries and not is_ours(directory):
+        more = f" and {len(entries) - 1} more files" if len(entries) > 1 else ""
         raise UsageError(
             code="MATCH-U010",
             what="the output directory would be overwritten",
             where=str(directory),
-            why=f"it holds {entries[0]!r} and {len(entries) - 1} more, but no {NAME} of ours",
+            why=f"it holds {entries[0]!r}{more}, but no {NAME} written by match",
             help=("choose another directory with -o", "empty the directory first"),
         )
 
@@ -45,7 +46,7 @@ def is_ours(directory: Path) -> bool:
 
 
 def write_sources(sources: Sources, directory: Path) -> None:
-    """Write all files to ``directory``, replacing an earlier program as a whole."""
+    """Write all files to ``directory``; an earlier program is replaced as a whole."""
     check_output_directory(directory)
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +69,7 @@ def write_sources(sources: Sources, directory: Path) -> None:
 
 
 def _replace(staging: Path, directory: Path) -> None:
-    """Put ``staging`` in the place of ``directory``; the old content goes only after the new one is there."""
+    """Move ``staging`` to ``directory``; the old content is deleted only after the new one is in place."""
     if not directory.exists():
         staging.rename(directory)
         return

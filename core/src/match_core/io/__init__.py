@@ -1,1 +1,1 @@
-"""Arrays in and out: the files that users give and get."""
+"""Files that users read and write: arrays, models, caches."""

@@ -1,7 +1,7 @@
 """Input and output files: ``.npz`` archives whose keys are the graph's input or output names.
 
-Each array carries a leading sample axis; a single sample may come without it, and its outputs then go without
-it too. Arrays that are only numbered (``arr_0``, ``input_1``, ...) belong to the inputs in that order.
+Each array has a leading sample axis; a single sample may omit it, and then its outputs have none either. Arrays
+that are only numbered (``arr_0``, ``input_1``, ...) belong to the inputs in that order.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from match_core.errors import UsageError
+from match_core.contract.errors import UsageError
+from match_core.contract.quantisation import Quantisation
 from match_core.io.files import whole_file
-from match_core.io.quantised import Quantisation
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """What one sample of a graph input must be: ``shape`` without the sample axis, ``dtype`` as numpy names
-    it. ``quantisation``: floats are taken too, and become integers by it."""
+    """The required form of one sample of a graph input: ``shape`` without the sample axis, ``dtype`` as numpy names it.
+    ``quantisation``: floats are accepted as well, and quantised with these parameters."""
 
     name: str
     shape: tuple[int, ...]
@@ -38,20 +38,20 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Samples:
-    """Checked inputs. ``arrays`` all have a leading axis of ``count``; ``single``: the caller gave none."""
+    """Checked inputs. ``arrays`` all have a leading axis of ``count``; ``single``: the caller omitted the axis."""
 
     arrays: Arrays
     count: int
     single: bool
 
     def restore(self, outputs: Arrays) -> dict[str, NDArray[np.generic]]:
-        """Outputs (with a sample axis) in the form in which the inputs came."""
+        """Outputs (with a sample axis) in the form of the inputs."""
         return {name: array[0] if self.single else array for name, array in outputs.items()}
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
-    """All arrays of an ``.npz`` file, unchecked. UsageError MATCH-U040 if it cannot be read; pickled objects
-    in it are refused, never loaded."""
+    """All arrays of an ``.npz`` file, unchecked. UsageError MATCH-U040 if it cannot be read; pickled objects are
+    refused, never loaded."""
     try:
         with path.open("rb") as file:
             if file.read(4) != b"PK\x03\x04":
@@ -65,16 +65,15 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
             what="the input arrays cannot be read",
             where=str(path),
             why=reason or type(error).__name__,
-            help=("give an .npz file with one array per graph input, named as the input",),
+            help=("give an .npz file with one array per graph input, named like the input",),
         ) from error
 
 
 def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: str = "input") -> Samples:
-    """Check arrays against the graph's inputs (``kind``: or outputs) and give all of them a sample axis; arrays of
-    other names are ignored.
+    """Check arrays against the graph's inputs (or outputs, ``kind``) and add missing sample axes; arrays of other names
+    are ignored.
 
-    Integers may come as int64, numpy's default, or in a narrower type, where every value stays the same. Quantised
-    tensors may come as floats.
+    Integers may be int64, numpy's default, or a narrower type, if no value changes. Quantised tensors may be floats.
     UsageError MATCH-U041 (an input is missing), U042 (shape), U043 (element type), U044 (numbers of samples).
     """
     checked, single = {}, {}
@@ -91,15 +90,15 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
         array = np.asarray(arrays[spec.name])
         dtype = element_type(spec.dtype)
         if array.dtype.kind == "V" and dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
-            array = array.view(dtype)  # files say how wide such values are, not which type they have
+            array = array.view(dtype)  # files state the width of such values, not their type
         if spec.quantisation is not None and array.dtype.kind == "f":
             array = spec.quantisation.stored(array, dtype)
         if array.dtype.newbyteorder("=") != dtype and not _keeps_values(array, dtype):
             raise UsageError(
                 code="MATCH-U043",
-                what=f"graph {kind} {spec.name!r} has another element type",
+                what=f"graph {kind} {spec.name!r} has the wrong element type",
                 where=where,
-                why=f"the model wants {spec.dtype}, the array holds {array.dtype}",
+                why=f"the model expects {spec.dtype}, the array has {array.dtype}",
                 help=(
                     f"convert it with .astype({_module(dtype)}.{dtype.name}),"
                     " with the model's scale if it is quantised",
@@ -108,9 +107,9 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
         if array.shape != spec.shape and array.shape[1:] != spec.shape:
             raise UsageError(
                 code="MATCH-U042",
-                what=f"graph {kind} {spec.name!r} has another shape",
+                what=f"graph {kind} {spec.name!r} has the wrong shape",
                 where=where,
-                why=f"the model wants [{_dims(spec.shape)}] with or without a leading sample axis,"
+                why=f"the model expects [{_dims(spec.shape)}] with or without a leading sample axis,"
                 f" the array is [{_dims(array.shape)}]",
                 help=(f"reshape the array to [samples, {_dims(spec.shape)}]",),
             )
@@ -121,9 +120,9 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
     if len(set(counts.values())) > 1 or len(set(single.values())) > 1 or 0 in counts.values():
         raise UsageError(
             code="MATCH-U044",
-            what=f"the graph {kind}s do not hold the same samples",
+            what=f"the graph {kind}s have different numbers of samples",
             where=where,
-            why=", ".join(f"{name!r}: {'one without axis' if single[name] else counts[name]}" for name in counts),
+            why=", ".join(f"{name!r}: {'one, without the axis' if single[name] else counts[name]}" for name in counts),
             help=("give every input the same number of samples, at least one",),
         )
     count = next(iter(counts.values()), 1)
@@ -131,7 +130,7 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
 
 
 def _numbered(arrays: Arrays, specs: Sequence[TensorSpec]) -> Arrays | None:
-    """The arrays under the inputs' names, if theirs are one word with the numbers 0, 1, ... and no input's."""
+    """The arrays under the inputs' names, if their names are one word with the numbers 0, 1, ... and not an input's."""
     if any(spec.name in arrays for spec in specs):
         return None
     found = [re.fullmatch(r"(.*_)([0-9]+)", name) for name in arrays]
@@ -144,7 +143,7 @@ def _numbered(arrays: Arrays, specs: Sequence[TensorSpec]) -> Arrays | None:
 
 
 def _keeps_values(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> bool:
-    """Whether integers are the same values in this type."""
+    """Whether integers keep their values in this type."""
     if array.dtype.kind not in "iu" or dtype.kind not in "iuf":
         return False
     if dtype.kind in "iu" and np.can_cast(array.dtype, dtype, "safe"):
@@ -161,9 +160,9 @@ def read_samples(path: Path, specs: Sequence[TensorSpec]) -> Samples:
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
     """Write an ``.npz`` file, all of it or nothing; equal arrays give equal bytes. UsageError MATCH-U045
-    where the place cannot be written.
+    if the file cannot be written.
 
-    Not numpy.savez: its own parameter names would clash with graph outputs of the name "file" or "arr_0".
+    It does not use numpy.savez, whose parameter names would clash with graph outputs named "file" or "arr_0".
     """
     with (
         whole_file(path, "the file of output arrays") as file,
@@ -176,7 +175,7 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 
 
 def element_type(name: str) -> np.dtype[np.generic]:
-    """The element type of that name, also where only ml_dtypes has it (bfloat16, the kinds of float8, int4, ...)."""
+    """The element type of that name, including those of ml_dtypes (bfloat16, the kinds of float8, int4, ...)."""
     import ml_dtypes
 
     return np.dtype(getattr(ml_dtypes, name, name))

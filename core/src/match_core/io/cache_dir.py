@@ -1,4 +1,4 @@
-"""Where files are kept that can be made again: compiled objects, schedules."""
+"""Directories for files that can be regenerated: compiled objects, schedules."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ VARIABLE = "MATCH_CACHE_DIR"
 
 
 def cache_directory(kind: str, environment: Mapping[str, str] | None = None) -> Path:
-    """The directory for one kind of file, which need not exist: below ``$MATCH_CACHE_DIR``, else below ``match`` in the
-    platform's cache directory (``$XDG_CACHE_HOME``, ``~/.cache``; ``~/Library/Caches``; ``%LOCALAPPDATA%``)."""
+    """The directory for one kind of file, which may not exist yet: below ``$MATCH_CACHE_DIR``, else below ``match`` in
+    the platform's cache directory (``$XDG_CACHE_HOME``, ``~/.cache``; ``~/Library/Caches``; ``%LOCALAPPDATA%``)."""
     variables = os.environ if environment is None else environment
     chosen = variables.get(VARIABLE)
     return Path(chosen) / kind if chosen else _platform_directory(variables) / "match" / kind
@@ -29,8 +29,7 @@ def _platform_directory(variables: Mapping[str, str]) -> Path:
 
 
 def write_whole(path: Path, content: bytes) -> bool:
-    """Write a cache file so that other processes see all of it or none; False where that is not possible, which is no
-    reason to fail."""
+    """Write a cache file atomically; returns False if that is not possible, which is not an error."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:

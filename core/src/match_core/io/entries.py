@@ -1,7 +1,7 @@
-"""Entries of a cache on disk: one JSON file each, named by the digest of what was asked.
+"""Entries of a cache on disk: one JSON file each, named by the digest of the request.
 
-An entry repeats format, version of match and digest, and carries a digest of its content, so that a file that is cut
-off, foreign or of another version counts as absent and is written anew. Files are put in place whole; any number of
+An entry holds the format, the version of match, its own digest and a digest of its content, so that a truncated or
+foreign file, or one of another version, counts as absent and is replaced. Files are written atomically; any number of
 processes may use one directory.
 """
 
@@ -17,7 +17,7 @@ from match_core.io.cache_dir import write_whole
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """``format`` changes with the form of the content; ``version``: of match."""
+    """``format``: changes with the form of the content; ``version``: of match."""
 
     directory: Path
     format: int
@@ -33,7 +33,7 @@ class Entries:
             return None
 
     def write(self, key: str, content: object) -> None:
-        """Keep an entry, where that is possible."""
+        """Store an entry, if possible."""
         known = {"format": self.format, "version": self.version, "key": key, "sha256": digest(content)}
         text = json.dumps({**known, "content": content}, indent=1, sort_keys=True)
         write_whole(self._path(key), text.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Files that users name for results: all of one is written, or nothing."""
+"""Atomic writes of result files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from match_core.errors import UsageError
+from match_core.contract.errors import UsageError
 
 
 @contextmanager
 def whole_file(path: Path, what: str) -> Iterator[BinaryIO]:
-    """A file that takes the path's place when the body ends well. ``what`` it holds, for the message. UsageError
-    MATCH-U045 where the place cannot be written."""
+    """A file that replaces ``path`` if the body succeeds. ``what``: its contents, for the message. UsageError
+    MATCH-U045 if it cannot be written."""
     staging = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         try:
@@ -29,5 +29,5 @@ def whole_file(path: Path, what: str) -> Iterator[BinaryIO]:
             what=f"{what} cannot be written",
             where=str(path),
             why=error.strerror or str(error),
-            help=("choose a file in a directory that exists and that you may write to",),
+            help=("choose a file in an existing directory where you may write",),
         ) from error

@@ -1,4 +1,4 @@
-"""Writing ONNX files."""
+"""Writes ONNX files."""
 
 from __future__ import annotations
 

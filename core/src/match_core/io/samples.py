@@ -1,18 +1,18 @@
-"""Made-up samples for inputs that nobody gave."""
+"""Generated samples for missing inputs."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Seed of all made-up inputs, so that two runs see the same.
+#: Seed of all generated inputs, so that two runs use the same.
 SEED = 20240229
 
 
 def random_array(
     generator: np.random.Generator, dtype: np.dtype[np.generic], shape: tuple[int, ...]
 ) -> NDArray[np.generic]:
-    """All values of 8-bit types and narrower ones, small other integers, truth values, normal floats."""
+    """A random array: all values of 8-bit and narrower types, small other integers, truth values, normal floats."""
     import ml_dtypes
 
     if dtype.kind == "f" or "float" in dtype.name:

@@ -1,4 +1,4 @@
-"""Editing a graph with provenance: new nodes, constants and replacements under unique, deterministic names."""
+"""Edits a graph with provenance: new nodes, constants and replacements under unique, deterministic names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from match_core.contract.model import Model
 from match_core.ir.functions import ensure_functions
-from match_core.ir.model import Model
 
 if TYPE_CHECKING:
     import onnx
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Editor:
-    """Works on a copy of ``model`` (on its graph itself where that is lent); ``finish`` gives the changed Model (dead
-    nodes removed, topological order, functions and provenance complete). ``graph`` may also be changed directly."""
+    """Edits a copy of ``model``; ``finish`` returns the changed Model (dead nodes removed, topological order, functions
+    and provenance complete). ``graph`` may also be changed directly."""
 
     def __init__(self, model: Model) -> None:
-        self.model = model if model.lent else model.copy()
+        self.model = model.copy()
         self.graph: gs.Graph = self.model.graph
         self.notes: list[str] = []
         self._functions: list[onnx.FunctionProto] = []
@@ -32,7 +32,7 @@ class Editor:
         self._tensor_names |= {tensor.name for tensor in (*self.graph.inputs, *self.graph.outputs)}
 
     def origin(self, *nodes: gs.Node) -> tuple[str, ...]:
-        """Source names behind nodes, old or new, without repeats."""
+        """Source names of nodes, old or new, without duplicates."""
         seen: dict[str, None] = {}
         for node in nodes:
             known = self._origins.get(node.name) or self.model.provenance.get(node.name, (node.name,))
@@ -80,7 +80,7 @@ class Editor:
         origin: Sequence[str],
         attrs: Mapping[str, object] | None = None,
     ) -> gs.Node:
-        """A new node that makes tensors which are there; ``op`` and ``name`` as for ``node``."""
+        """A new node with existing output tensors; ``op`` and ``name`` as for ``node``."""
         domain, _, short = op.rpartition("::")
         return self._add(_unique(name, self._node_names), short, domain, inputs, outputs, attrs or {}, origin)
 
@@ -102,29 +102,29 @@ class Editor:
         return node
 
     def define(self, protos: Iterable[onnx.FunctionProto]) -> None:
-        """Bodies of a target's operators; ``finish`` adds those that a node calls."""
+        """Register bodies of a target's operators; ``finish`` adds those that a node calls."""
         self._functions += protos
 
     def rename(self, tensor: gs.Tensor, name: str) -> None:
-        """Give a tensor another (unique) name."""
+        """Rename a tensor; the new name is made unique."""
         tensor.name = _unique(name, self._tensor_names)
 
     def redirect(self, old: gs.Tensor, new: gs.Tensor) -> None:
-        """Let every consumer of ``old`` read ``new``."""
+        """Make every consumer of ``old`` read ``new``."""
         for consumer in list(old.outputs):
             for position, tensor in enumerate(consumer.inputs):
                 if tensor is old:
                     consumer.inputs[position] = new
 
     def replace(self, old: gs.Variable, new: gs.Tensor) -> None:
-        """``redirect``, and where ``old`` is a graph output ``new`` takes its place and its name."""
+        """``redirect``; if ``old`` is a graph output, ``new`` also takes its position and its name."""
         self.redirect(old, new)
         positions = [i for i, tensor in enumerate(self.graph.outputs) if tensor is old]
         if not positions:
             return
         producer = new.inputs[0] if new.inputs else None
         if producer is None or any(tensor is new for tensor in self.graph.outputs):
-            # A graph output needs a node of its own: graph inputs, constants and other outputs are copied.
+            # A graph output needs its own node: graph inputs, constants and other outputs are copied.
             makers = list(old.inputs)
             old.inputs.clear()
             name = makers[0].name if makers else old.name
@@ -150,7 +150,7 @@ class Editor:
 
 
 def sort_nodes(graph: gs.Graph) -> None:
-    """Order nodes topologically, staying close to the present order (each node right after what it needs)."""
+    """Sort nodes topologically and close to their present order (each node directly after its producers)."""
     ordered: list[gs.Node] = []
     state: dict[int, bool] = {}  # id of node -> done
     for root in graph.nodes:

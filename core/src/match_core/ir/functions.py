@@ -1,8 +1,8 @@
 """Our operators as ONNX local functions with plain ONNX bodies.
 
 ``match.arith``: integer requantisation, addition, softmax, tables, sign offsets. ``match.nhwc``: spatial operators on
-NHWC activations. ``match.form``: the same tensor in another stored form. The bodies are the definition: what the
-emitted C must equal, bit for bit.
+NHWC activations. ``match.form``: the same tensor in another stored form. The bodies are the definition, which
+the emitted C must equal bit for bit.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from match_core.contract.model import OPSET
 from match_core.ir.integer_functions import INTEGER_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 ARITH = "match.arith"
-NHWC = "match.nhwc"
-FORM = "match.form"
 #: Version of all domains.
 VERSION = 1
 
@@ -139,7 +138,7 @@ MaxPool <kernel_shape, pads, strides, dilations, ceil_mode> (x) => (y) {
     y = Transpose <perm: ints = [0, 2, 3, 1]> (y_nchw)
 }"""
 
-# Values do not change, only where they lie: forms are attributes (match_core.forms.Form.attributes).
+# Only the positions of values change: forms are attributes (match_core.contract.forms.Form.attributes).
 _CONVERT = """<domain: "match.form", opset_import: ["" : 21]>
 Convert <source, source_bytes, target, target_bytes> (x) => (y) {
     y = Identity (x)
@@ -183,8 +182,6 @@ def _import(protos: Iterable[onnx.FunctionProto]) -> list[gs.Function]:
     import onnx.helper
     import onnx_graphsurgeon as gs
 
-    from match_core.ir.model import OPSET
-
     graph = onnx.helper.make_graph([], "functions", [], [])
     opsets = [onnx.helper.make_opsetid("", OPSET)]
     functions: list[gs.Function] = gs.import_onnx(
@@ -194,18 +191,16 @@ def _import(protos: Iterable[onnx.FunctionProto]) -> list[gs.Function]:
 
 
 def ensure_functions(graph: gs.Graph, targets: Iterable[onnx.FunctionProto] = ()) -> None:
-    """Make the graph's functions and imported domains fit its nodes: ours and those of ``targets`` are added where a
-    node calls them, and functions that no node calls are removed. Changes the graph."""
+    """Update the graph's functions and imported domains to match its nodes: add functions of match and of ``targets``
+    that a node calls, and remove functions that no node calls. Changes the graph."""
     import onnx.helper
-
-    from match_core.ir.model import OPSET
 
     library = _library()
     own = {(proto.domain, proto.name): proto for proto in targets}
     called = {(node.domain or "", node.op) for node in graph.nodes}
     called |= {(node.domain, node.op_type) for key in called if key in own for node in own[key].node}
     others = [f for f in graph.functions if f.unique_id not in library]
-    calls = [node for function in others for node in function.nodes]  # functions of a target may call ours
+    calls = [node for function in others for node in function.nodes]  # functions of a target may call those of match
     called |= {(node.domain or "", node.op) for node in calls}
     present = {f.unique_id: f for f in graph.functions}
     known_functions = {**library, **own}

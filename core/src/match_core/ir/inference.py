@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 def inferred(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy with types and shapes, also of sizes that bodies of functions compute. These are left out where inference
-    trips over values that are no sizes: it takes rows of data for such, and finds ranks that do not fit.
+    """A copy with types and shapes, including sizes that bodies of functions compute. It omits the latter if inference
+    fails on them, because it mistakes rows of data for sizes and finds ranks that contradict each other.
 
     Errors: onnx.shape_inference.InferenceError (shapes or types contradict each other).
     """

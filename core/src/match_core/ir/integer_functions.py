@@ -9,7 +9,7 @@ from __future__ import annotations
 
 _HEAD = '<domain: "match.arith", opset_import: ["" : 21]>\n'
 
-# The float tensor x holds integers: here they are.
+# The integers that the float tensor x holds.
 _AS_INTEGER = """AsInteger (x) => (y) {
     y = Cast <to: int = 7> (x)
 }"""

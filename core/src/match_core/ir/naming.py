@@ -1,13 +1,13 @@
-"""Text from model files made safe: C identifiers, and single-line text for comments and messages.
+"""Makes text from model files safe: C identifiers, and single-line text for comments and messages.
 
-Names in a model are written by strangers. They may hold comment ends, line breaks, trigraphs or megabytes.
+Names in a model are untrusted. They may contain comment ends, line breaks, trigraphs or megabytes of text.
 """
 
 from __future__ import annotations
 
 import hashlib
 
-#: Longest identifier and longest comment text that leave this module, in characters.
+#: The longest identifier and the longest comment text that this module returns, in characters.
 IDENTIFIER_LIMIT = 64
 TEXT_LIMIT = 160
 
@@ -140,8 +140,8 @@ _UNSAFE_IN_TEXT = frozenset('\\*?"')
 
 def c_identifier(text: str, limit: int = IDENTIFIER_LIMIT) -> str:
     """An identifier that is valid and not reserved in C and C++: starts with a letter, ASCII only, at most ``limit``
-    characters (at least 16). Texts that are too long end in a digest of the whole, so that a shared beginning does
-    not make them equal. Different short texts may give the same identifier ("a-b", "a_b"): the caller keeps them apart.
+    characters (at least 16). Longer texts end in a digest of the whole text, so a shared prefix does not make them
+    equal. Different short texts may give the same identifier ("a-b", "a_b"): the caller must make them unique.
     """
     if limit < 2 * _DIGEST_LENGTH:
         raise ValueError(f"identifiers need at least {2 * _DIGEST_LENGTH} characters, not {limit}")
@@ -156,9 +156,9 @@ def c_identifier(text: str, limit: int = IDENTIFIER_LIMIT) -> str:
 
 
 def comment_text(text: str, limit: int = TEXT_LIMIT) -> str:
-    """The text on one line of printable ASCII that can stand in a C comment, a string literal or a table cell:
+    """The text as one line of printable ASCII that is safe in a C comment, a string literal or a table cell:
     no comment ends or starts, no quotes, backslashes, question marks or control characters; at most ``limit``
-    characters (at least 16), cut texts end in "..."."""
+    characters (at least 16); truncated texts end in "..."."""
     if limit < 2 * _DIGEST_LENGTH:
         raise ValueError(f"texts need at least {2 * _DIGEST_LENGTH} characters, not {limit}")
     head = text[: limit + 1]

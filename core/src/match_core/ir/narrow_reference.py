@@ -1,8 +1,8 @@
-"""Models with narrow tensors as ONNX Runtime is to run them: float32 operators, every result rounded to its type, and
-inputs and outputs of types that have numpy arrays.
+"""Prepares models with narrow tensors for ONNX Runtime: float32 operators, every result rounded to its type, and inputs
+and outputs of types that numpy supports.
 
 ONNX Runtime has few float16 and bfloat16 kernels on the CPU, and none of narrower types. Between operators without one
-it keeps float32 values and drops the roundings that the model asks for, so the reference has to spell them out.
+it keeps float32 values and omits the roundings that the model requires, so the reference makes them explicit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TYPED = frozenset(("Cast", "QuantizeLinear", "DequantizeLinear", "BitCast"))
 
 @lru_cache(maxsize=1)
 def _carriers() -> Mapping[int, int]:
-    """The element types of the standard that numpy does not have, each with one that holds all of its values."""
+    """The standard's element types that numpy lacks, each with a type that holds all of its values."""
     from onnx import TensorProto
 
     named = dict(TensorProto.DataType.items())
@@ -39,12 +39,12 @@ def _carriers() -> Mapping[int, int]:
 
 
 def _rounded_types() -> frozenset[int]:
-    """float16 and what is narrower or less exact."""
+    """float16 and all narrower or less precise types."""
     return frozenset({_FLOAT16, *(number for number, carrier in _carriers().items() if carrier == _FLOAT)})
 
 
 def has_narrow(proto: onnx.ModelProto) -> bool:
-    """Whether any tensor that the model names or makes by a Cast is a real number of one of these types."""
+    """Whether any declared tensor or any result of a Cast has one of these types."""
     graph, types = proto.graph, _rounded_types()
     infos = (*graph.input, *graph.output, *graph.value_info)
     if any(info.type.tensor_type.elem_type in types for info in infos):
@@ -88,7 +88,7 @@ def rounded_narrow(proto: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _narrow(graph: onnx.GraphProto) -> Mapping[str, int]:
-    """Names of tensors of these types, and their types."""
+    """Tensors of these types: types by name."""
     types = _rounded_types()
     infos: Iterable[onnx.ValueInfoProto] = (*graph.input, *graph.output, *graph.value_info)
     named = {info.name: int(info.type.tensor_type.elem_type) for info in infos}
@@ -97,8 +97,8 @@ def _narrow(graph: onnx.GraphProto) -> Mapping[str, int]:
 
 
 def with_numpy_ends(proto: onnx.ModelProto) -> tuple[onnx.ModelProto, Mapping[str, np.dtype[np.generic]]]:
-    """A copy whose inputs and outputs all have types that numpy has, and by name the types that the model states for
-    those that were changed. A Cast stands behind such an input and before such an output."""
+    """A copy whose inputs and outputs have types that numpy supports, and the original types of the changed ones by
+    name. A Cast follows each changed input and precedes each changed output."""
     import onnx
     from onnx import helper
 

@@ -14,7 +14,7 @@ timer tss u_quad uid uint16 uint32 uint64 uint8 uintmax uintptr useconds va_list
 """
 #: Beginnings of such types.
 _TYPE_FAMILIES = ("int_", "uint_", "u_int", "pthread_", "atomic_", "memory_")
-#: ``<name>.h`` lies on the compiler's path, where it must not hide a header of C11 or POSIX.
+#: ``<name>.h`` lies on the compiler's path and must not hide a header of C11 or POSIX.
 _HEADER_NAMES = """
 aio assert complex cpio ctype dirent dlfcn errno fcntl fenv float fmtmsg fnmatch ftw glob grp iconv inttypes iso646
 langinfo libgen limits locale malloc math memory monetary mqueue ndbm netdb nl_types poll pthread pwd regex sched

@@ -1,7 +1,7 @@
 """QOperators (QLinearConv, QGemm, ...) written as DequantizeLinear -> float operator -> QuantizeLinear.
 
-Used twice: to infer shapes of operators that ONNX does not know (``com.microsoft``), and as the transform that brings
-such models into the form that integerisation reads.
+It has two uses: shape inference of operators that ONNX does not know (``com.microsoft``), and the transform of such
+models to the form that integerisation reads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import onnx
 
 MICROSOFT = "com.microsoft"
-#: The operators of domain ``com.microsoft`` that are understood.
+#: The supported operators of domain ``com.microsoft``.
 CONTRIB_OPERATORS = frozenset(
     [
         "QLinearAdd",
@@ -46,7 +46,7 @@ class Expansion:
         self._constants = constants
 
     def input(self, position: int) -> str:
-        """Name of the input at that place, "" where there is none."""
+        """Name of the input at that position, "" if there is none."""
         return self.node.input[position] if position < len(self.node.input) else ""
 
     def constant(self, name: str) -> NDArray[np.generic] | None:
@@ -63,7 +63,7 @@ class Expansion:
         return default
 
     def forward(self, *skip: str) -> dict[str, object]:
-        """All attributes but some."""
+        """All attributes except those in ``skip``."""
         import onnx
 
         return {a.name: onnx.helper.get_attribute_value(a) for a in self.node.attribute if a.name not in skip}
@@ -79,7 +79,7 @@ class Expansion:
         return f"{name}_out"
 
     def dequantize(self, x: int, scale: int, zero: int, suffix: str, axis: int | None = None) -> str:
-        """DequantizeLinear of the inputs at these places; ``axis`` where the scale is not a scalar."""
+        """DequantizeLinear of the inputs at these positions; ``axis`` if the scale is not a scalar."""
         inputs = [self.input(x), self.input(scale)] + ([self.input(zero)] if self.input(zero) else [])
         values = self.constant(self.input(scale))
         per_channel = axis is not None and values is not None and values.size > 1
@@ -119,8 +119,8 @@ class Expansion:
 
 
 def expand(node: onnx.NodeProto, constants: Mapping[str, NDArray[np.generic]]) -> Expansion | None:
-    """The replacement of a QOperator; None for other nodes and for forms that are not understood (channels-last
-    pooling, scales that are not constant where a bias needs them)."""
+    """The replacement of a QOperator; None for other nodes and for unsupported forms (channels-last pooling, scales
+    that are not constant but required for a bias)."""
     rules: dict[str, Callable[[Expansion], bool]] = {
         "::QLinearConv": _conv,
         "::QLinearMatMul": _matmul,
@@ -202,7 +202,7 @@ def _unary(e: Expansion, op: str) -> bool:
 def _softmax(e: Expansion) -> bool:
     axis = int(str(e.attribute("axis", -1)))
     if int(str(e.attribute("opset", 13))) < 13 and axis != -1:
-        return False  # before opset 13 the axis split the tensor in two, which only the last axis survives
+        return False  # before opset 13 the axis split the tensor in two, which is the same only for the last axis
     e.quantize(e.emit("Softmax", [e.dequantize(0, 1, 2, "x")], "softmax", axis=axis), 3, 4)
     return True
 

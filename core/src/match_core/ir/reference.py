@@ -1,4 +1,4 @@
-"""Running a model in ONNX Runtime, without its optimisations: the reference that everything is compared with."""
+"""Runs a model in ONNX Runtime without optimisations: the reference for all comparisons."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from match_core.errors import ToolError
-from match_core.ir.model import Model
+from match_core.contract.errors import ToolError
+from match_core.contract.model import Model
+from match_core.ir.exact_products import with_exact_products
 from match_core.ir.narrow_reference import has_narrow, rounded_narrow, with_numpy_ends
 
 if TYPE_CHECKING:
     import onnx
 
-#: What holds integers of 4 and 2 bits, by the first letter of their types' names.
+#: Types that hold integers of 4 and 2 bits, by the first letter of their names.
 _BYTES = {"i": np.int8, "u": np.uint8}
 
 Arrays = dict[str, NDArray[np.generic]]
@@ -24,10 +25,10 @@ Run = Callable[["Sequence[str] | None", "Mapping[str, NDArray[np.generic]]"], "l
 
 class ReferenceRunner:
     """Runs ``model`` (a Model or an ONNX proto, which is not changed) on the CPU: no graph optimisations, one thread.
-    Operators on float16, bfloat16 and narrower floats compute in float32, every result is rounded. The standard's own
-    evaluator runs a valid model that ONNX Runtime has no kernels for.
+    Operators on float16, bfloat16 and narrower floats compute in float32, every result is rounded. ONNX's own
+    evaluator runs a valid model for which ONNX Runtime has no kernels.
 
-    ``fetch``: names of further tensors to return besides the graph outputs.
+    ``fetch``: names of tensors to return in addition to the graph outputs.
     Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model.
     """
 
@@ -60,18 +61,14 @@ class ReferenceRunner:
         self._run: Run
         try:
             self._run = onnxruntime.InferenceSession(
-                proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+                with_exact_products(proto).SerializeToString(), options, providers=["CPUExecutionProvider"]
             ).run
         except Exception as error:  # onnxruntime's exception types share no public base class
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             evaluated = _evaluator(proto, name)
             if evaluated is None:
                 raise ToolError(
-                    "MATCH-R002",
-                    "ONNX Runtime refuses the model",
-                    name,
-                    reason,
-                    ("check the model with onnx.checker",),
+                    "MATCH-R002", "ONNX Runtime refuses the model", name, reason, ("check the model with onnx.checker",)
                 ) from error
             self._run = evaluated
 
@@ -82,21 +79,21 @@ class ReferenceRunner:
         return {name: np.asarray(array).astype(self._stated.get(name, array.dtype)) for name, array in found.items()}
 
     def _fed(self, name: str, array: NDArray[np.generic]) -> NDArray[np.generic]:
-        """The values in a type that can be given (a scalar of a sample is no array)."""
+        """The values in a type that ONNX Runtime accepts (a scalar of a sample is not an array)."""
         if name not in self._stated:
             return np.asarray(array)
         return array.astype(np.float32 if "float" in self._stated[name].name else _BYTES[self._stated[name].name[0]])
 
 
 def _evaluator(proto: onnx.ModelProto, where: str) -> Run | None:
-    """The standard's own evaluator; None where the model is not valid, or it does not know an operator either."""
+    """ONNX's own evaluator; None if the model is not valid, or if it does not support an operator either."""
     import onnx
     from onnx import inliner
     from onnx.reference import ReferenceEvaluator
 
     try:
         onnx.checker.check_model(proto, full_check=True)
-        evaluator = ReferenceEvaluator(inliner.inline_local_functions(proto))  # it wants all inputs of a function
+        evaluator = ReferenceEvaluator(inliner.inline_local_functions(proto))  # it requires all inputs of functions
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
         return None
     except (NotImplementedError, RuntimeError, TypeError, ValueError):

@@ -1,5 +1,5 @@
-"""Results of the reference as the program holds them: operators that find as many elements as the data hold have room
-for a fixed number, and places that stay free hold -1 where they are indices, else 0."""
+"""Pads results of the reference like the program: operators whose number of results depends on the data have a fixed
+size, and unused elements hold -1 if they are indices, else 0."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INDICES = frozenset(("NonMaxSuppression", "NonZero"))
 
 
 def with_room(found: Mapping[str, NDArray[np.generic]], graph: gs.Graph) -> dict[str, NDArray[np.generic]]:
-    """One sample's results by name; those that are smaller than the graph's outputs of that name are filled up."""
+    """One sample's results by name, padded to the sizes of the graph's outputs."""
     result = dict(found)
     for tensor in graph.outputs:
         values = result.get(tensor.name)

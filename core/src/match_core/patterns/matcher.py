@@ -1,9 +1,9 @@
-"""Find where a structure fits a graph: a backtracking walk from a result node upwards.
+"""Finds matches of a structure in a graph: a backtracking walk from a result node upwards.
 
-The walk is made of generators that yield every way to go on, preferred way first (an optional node that is
-there before the same place without it, alternatives in the order written, operands as written before swapped
-ones). A node inside the pattern that is not its result is absorbed, so nobody else may need what it makes:
-its first output has exactly one reader, is no graph output, and its other outputs have no readers.
+The walk consists of generators that yield every alternative, preferred ones first (with an optional node before
+without it, alternatives in the order written, operands as written before swapped ones). A node inside the pattern
+that is not its result is absorbed, so its outputs may have no other readers: its first output has exactly one
+reader and is not a graph output, and its other outputs have no readers.
 """
 
 from __future__ import annotations
@@ -12,44 +12,32 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.ir.model import qualified_op
-from match_core.patterns.language import Any, Const, Match, Maybe, OneOf, Op, Structure
-from match_core.patterns.topology import Topology, is_constant
+from match_core.contract.model import qualified_op
+from match_core.contract.structure import Any, Const, Match, Maybe, OneOf, Op, Structure
+from match_core.ir.topology import Topology, is_constant
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Operators that take any number of activations.
+#: Operators with any number of activations.
 _VARIADIC = frozenset({"Concat", "Sum", "Mean", "Max", "Min"})
 
 
 @dataclass(frozen=True)
 class _State:
-    """What has been bound so far."""
+    """The bindings so far."""
 
     nodes: tuple[gs.Node, ...]
     captures: Mapping[str, gs.Node | gs.Tensor]
 
     def bind(self, capture: str, value: gs.Node | gs.Tensor) -> _State | None:
-        """Bind a name; a name that stands twice in a structure must mean the same thing both times."""
+        """Bind a name; None if the name is already bound to something else."""
         if capture in self.captures:
             return self if self.captures[capture] is value else None
         return _State(self.nodes, {**self.captures, capture: value})
 
     def absorb(self, node: gs.Node) -> _State:
         return _State((*self.nodes, node), self.captures)
-
-
-def find_matches(graph: gs.Graph, structure: Structure) -> tuple[Match, ...]:
-    """The preferred match at each node that can be the result, in topological order of the results.
-
-    ``graph`` is not changed. Matches may overlap: choosing among them is the mapper's work.
-    """
-    topology = Topology.of(graph)
-    names = result_operators(structure)
-    nodes = (node for node in topology.nodes if qualified_op(node) in names)
-    found = (next(matches_at(topology, node, structure), None) for node in nodes)
-    return tuple(match for match in found if match is not None)
 
 
 def matches_at(topology: Topology, node: gs.Node, structure: Structure) -> Iterator[Match]:
@@ -59,7 +47,7 @@ def matches_at(topology: Topology, node: gs.Node, structure: Structure) -> Itera
 
 
 def result_operators(structure: Structure) -> frozenset[str]:
-    """The operators that the result of a match can have, so that other nodes need no look."""
+    """The operators that the result of a match can have; other nodes cannot match."""
     if isinstance(structure, Op):
         return frozenset(structure.names)
     if isinstance(structure, Maybe):
@@ -73,7 +61,7 @@ def result_operators(structure: Structure) -> frozenset[str]:
 def _at_node(
     topology: Topology, node: gs.Node, structure: Structure, state: _State, *, result: bool
 ) -> Iterator[_State]:
-    """Ways in which a structure whose top is an operator fits this node."""
+    """Matches at this node of a structure whose top is an operator."""
     if isinstance(structure, Op):
         yield from _at_op(topology, node, structure, state, result=result)
     elif isinstance(structure, Maybe):
@@ -101,8 +89,8 @@ def _at_op(topology: Topology, node: gs.Node, op: Op, state: _State, *, result: 
 
 
 def _has_more_activations(node: gs.Node, op: Op) -> bool:
-    """Whether a structure with inputs leaves out an activation of an operator that takes any number of them: what is
-    made of the match would not know of it. (Of others a rule says what may be computed.)"""
+    """Whether a structure with inputs omits an activation of an operator with any number of them: the kernel would not
+    read it. (For other operators, rules state which inputs may be computed.)"""
     rest = node.inputs[len(op.inputs) :] if op.inputs and node.op in _VARIADIC else ()
     return any(not tensor.is_empty() and not is_constant(tensor) for tensor in rest)
 
@@ -125,7 +113,7 @@ def _at_inputs(
 
 
 def _at_tensor(topology: Topology, tensor: gs.Tensor, structure: Structure, state: _State) -> Iterator[_State]:
-    """Ways in which a structure fits the maker of a tensor, or the tensor itself."""
+    """Matches of a structure at the producer of a tensor, or at the tensor itself."""
     if isinstance(structure, (Any, Const)):
         if not tensor.is_empty() and is_constant(tensor) == isinstance(structure, Const):
             bound = state.bind(structure.capture, tensor)

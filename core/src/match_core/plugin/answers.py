@@ -1,5 +1,4 @@
-"""Checks of what hooks return: one function per hook, from any object to the declared type or
-WrongAnswerError."""
+"""Checks of what hooks return: one function per hook, from any object to the declared type; else WrongAnswerError."""
 
 from __future__ import annotations
 
@@ -7,20 +6,29 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from match_core.cost import CostModel
-from match_core.emit.api import UnitApi
-from match_core.hardware import Hardware, Soc, Unit
-from match_core.patterns.language import Pattern
-from match_core.schedule.loops import LoopSchedule
-from match_core.transforms.base import Pass
+from match_core.contract.commands import Command
+from match_core.contract.cost import CostModel
+from match_core.contract.element_types import c_type
+from match_core.contract.front_end import FrontEnd
+from match_core.contract.hardware import Hardware, Soc, Unit
+from match_core.contract.infeasible import ScheduleInfeasible
+from match_core.contract.loops import LoopSchedule
+from match_core.contract.mapping import Mapping
+from match_core.contract.passes import Pass
+from match_core.contract.pattern import Pattern
+from match_core.contract.planning import Plan
+from match_core.contract.unit_api import REGION_FORMATS, RegionCode, UnitApi
 
 if TYPE_CHECKING:
-    from match_core.schedule.infeasible import ScheduleInfeasible
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 _Item = TypeVar("_Item")
 
 #: Unit and Soc names reach file names and C symbols.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LIBRARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _COST_METHODS = ("kernel_cycles", "launch_cycles", "transfer_cycles", "layer_cycles")
 
@@ -56,7 +64,7 @@ def patterns(answer: object) -> tuple[Pattern, ...]:
 
 
 def cost_model(answer: object) -> CostModel:
-    """Anything with the attributes of CostModel (a protocol, so no base class is asked for)."""
+    """An object with the attributes of CostModel (a protocol, so no base class is required)."""
     missing = [
         name for name in ("name", "version", "bound", "overlap") if not isinstance(getattr(answer, name, None), str)
     ]
@@ -70,19 +78,44 @@ def cost_model(answer: object) -> CostModel:
 
 def schedule(answer: object) -> LoopSchedule | ScheduleInfeasible:
     """A schedule, or the report of a search that found none."""
-    from match_core.schedule.infeasible import ScheduleInfeasible
-
     if isinstance(answer, ScheduleInfeasible):
         return answer
     return _instance(answer, LoopSchedule)
 
 
+def front_ends(answer: object) -> tuple[FrontEnd, ...]:
+    """Front ends of different formats."""
+    value = _items(answer, FrontEnd)
+    _unique("format", [item.name for item in value])
+    return value
+
+
+def commands(answer: object) -> tuple[Command, ...]:
+    """Verbs of different names that can be typed."""
+    value = _items(answer, Command)
+    _unique("verb", [item.name for item in value])
+    for item in value:
+        if not isinstance(item.name, str) or not _VERB.fullmatch(item.name):
+            raise WrongAnswerError(f"verb {item.name!r} is not lower-case words joined by dashes")
+    return value
+
+
+def mapping(answer: object) -> Mapping:
+    """A mapping; its correctness is checked against the graph later."""
+    return _instance(answer, Mapping)
+
+
+def plan(answer: object) -> Plan:
+    """A plan; its correctness is checked against the graph later."""
+    return _instance(answer, Plan)
+
+
 def unit_api(answer: object) -> UnitApi:
-    """A UnitApi whose libraries can be named to a linker."""
+    """A UnitApi whose libraries have valid linker names."""
     value = _instance(answer, UnitApi)
     for name in _items(value.libraries, str):
         if not _LIBRARY.fullmatch(name):
-            raise WrongAnswerError(f"library {name!r} is not a name to put behind -l")
+            raise WrongAnswerError(f"library {name!r} is not a valid name for -l")
     return value
 
 
@@ -111,3 +144,36 @@ def _unique(kind: str, names: Iterable[str]) -> None:
 
 def _shown(answer: object) -> str:
     return f"the class {answer.__name__}" if isinstance(answer, type) else f"a value of type {type(answer).__name__}"
+
+
+def region_code(answer: object) -> RegionCode:
+    """The answer of a package's ``compile`` in a form that the emitter can use; TypeError or ValueError with the
+    fault."""
+    if not isinstance(answer, RegionCode):
+        raise TypeError(f"gives a value of type {type(answer).__name__}, RegionCode expected")
+    if answer.format not in REGION_FORMATS:
+        raise ValueError(f"format {answer.format!r}, one of {', '.join(REGION_FORMATS)} expected")
+    if not isinstance(answer.content, bytes):
+        raise TypeError(f"content is {type(answer.content).__name__}, bytes expected")
+    if answer.format != "binary":
+        answer.content.decode("utf-8")
+    for role in ("load", "run", "unload"):
+        name = getattr(answer, role)
+        if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
+            raise ValueError(f"{role} is {name!r}, the name of a C function expected")
+    for number, values in enumerate(answer.constants):
+        _check_constant(number, values)
+    if not isinstance(answer.scratch_bytes, int) or answer.scratch_bytes < 0:
+        raise ValueError(f"scratch_bytes is {answer.scratch_bytes!r}, a number of bytes expected")
+    return answer
+
+
+def _check_constant(number: int, values: NDArray[np.generic]) -> None:
+    import numpy as np
+
+    if not isinstance(values, np.ndarray):
+        raise TypeError(f"constant {number} is {type(values).__name__}, an array expected")
+    try:
+        c_type(values.dtype)
+    except KeyError:
+        raise ValueError(f"constant {number} has elements of type {values.dtype}, which C cannot carry") from None

@@ -1,4 +1,4 @@
-"""The result of the conformance cases as a small file that a package ships: no date, no path, no machine."""
+"""The results of the conformance cases as a small file that a package ships: no date, no path, no machine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.io.files import whole_file
+from match_core.plugin.places import import_folder
 
 FILE_NAME = "match-badge.json"
 _SCHEMA = "match.badge"
@@ -14,8 +15,8 @@ _SCHEMA = "match.badge"
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """``levels``: those passed, in their order; ``of``: how many there are; ``core``: the version of match-core that
-    asked."""
+    """``levels``: the passed ones, in their order; ``of``: the number of all levels; ``core``: the version of
+    match-core that ran the cases."""
 
     package: str
     version: str
@@ -44,19 +45,19 @@ class Badge:
         }
 
     def state(self, version: str, contract: int) -> str:
-        """What ``match plugins`` shows beside an installed package of this version."""
+        """The text that ``match plugins`` shows for an installed package of this version."""
         if (self.version, self.contract) != (version, contract):
             return f"of {self.version}, contract {self.contract}"
         return f"{len(self.levels)} of {self.of} levels"
 
     def write(self, path: Path) -> None:
-        """Replace the file. UsageError MATCH-U045 where it cannot be written."""
+        """Replace the file. UsageError MATCH-U045 if it cannot be written."""
         with whole_file(path, "the badge") as file:
             file.write((json.dumps(self.as_json(), indent=1) + "\n").encode("utf-8"))
 
 
 def read_badge(path: Path) -> Badge | None:
-    """The badge in a file; None where there is none that can be read."""
+    """The badge in a file; None if there is none or it cannot be read."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["schema"] != _SCHEMA:
@@ -79,8 +80,6 @@ def read_badge(path: Path) -> Badge | None:
 
 
 def shipped_badge(distribution: str, plugin: str) -> Badge | None:
-    """The badge that an installed package has beside its modules."""
-    from match_core.plugin.places import import_folder
-
+    """The badge that an installed package ships with its modules; None if it ships none."""
     folder = import_folder(distribution, plugin)
     return read_badge(folder / FILE_NAME) if folder is not None else None

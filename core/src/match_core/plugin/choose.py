@@ -1,16 +1,18 @@
-"""Picking a target and its units by name, with errors that tell installed, unknown and broken apart."""
+"""Picking a target and its units by name, with errors that distinguish missing, unknown and broken ones."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from match_core.errors import PluginError, UsageError
+from match_core.contract.errors import PluginError, UsageError
+from match_core.contract.hardware import Unit
 from match_core.plugin.discovery import normalised
 
 if TYPE_CHECKING:
-    from match_core.hardware import Soc, Unit
+    from match_core.contract.hardware import Soc
     from match_core.plugin.records import PluginFault
     from match_core.plugin.targets import Clash, Targets
 
@@ -18,9 +20,9 @@ _LIST = "see the installed targets with: match targets"
 
 
 def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> Soc:
-    """The Soc of that name, or the only one of a target package. UsageError MATCH-U022 (unknown), U023 (several, none
-    named), U024 (none installed); PluginError where a plugin's fault is the reason."""
-    own = sorted(name for name, owned in targets.socs.items() if owned.owner.built_in)
+    """The Soc of that name, or the only one that is a chip. UsageError MATCH-U022 (unknown), U023 (several, none
+    named), U024 (none installed); PluginError if a plugin's fault is the reason."""
+    own = sorted(name for name, owned in targets.socs.items() if owned.item.generic)
     known = sorted(set(targets.socs) - set(own))
     if name is None:
         if len(known) == 1:
@@ -28,7 +30,7 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         if known:
             raise UsageError(
                 code="MATCH-U023",
-                what="no target was named",
+                what="no target was given",
                 where="option -t",
                 why=f"{len(known)} targets are installed: {', '.join(known)}",
                 help=(f"choose one, for example -t {known[0]}",),
@@ -39,9 +41,9 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
             code="MATCH-U024",
             what="there is no target to compile for",
             where="installed packages with entry points in the group match.plugins",
-            why="none of them, if there are any, defines a target",
+            why="no installed package defines a target",
             help=(
-                "install a target package, for example: pip install match-CHIP",
+                "install a target package, for example with pip install match-CHIP",
                 *(f"compile for {targets.socs[soc].item.description.split(':')[0]}: -t {soc}" for soc in own),
                 "see: match plugins",
             ),
@@ -64,9 +66,10 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
 
 
 def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Unit, ...]:
-    """The Soc's units in its order. PluginError MATCH-H007 (name clash) or H009 (nobody defines one)."""
+    """The Soc's units in its order. A host that no package defines runs the program, but no operator. PluginError
+    MATCH-H007 (name clash) or H009 (no package defines another unit)."""
     for name in soc.units:
-        if name in targets.units:
+        if name in targets.units or (name == soc.host and not _clashes(targets.clashes, "unit", name)):
             continue
         raise_clash(targets.clashes, "unit", name, f"target {soc.name} cannot be used")
         owner = targets.socs[soc.name].owner if soc.name in targets.socs else None
@@ -74,19 +77,49 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
             code="MATCH-H009",
             what=f"target {soc.name} cannot be used",
             where=f"unit {name!r}" + (f", named by {owner.distribution} {owner.version}" if owner else ""),
-            why=f"no plugin in use defines it; known units: {', '.join(targets.units) or 'none'}",
+            why=f"no active plugin defines it; known units: {', '.join(targets.units) or 'none'}",
             help=(
+                *(missing_requirements(owner.distribution) if owner else ()),
                 "install the package that defines the unit",
                 *(f"repair {fault.distribution}: {fault.cause}" for fault in faults),
             ),
         )
-    return tuple(targets.units[name].item for name in soc.units)
+    return tuple(targets.units[name].item if name in targets.units else _bare(name) for name in soc.units)
+
+
+def _bare(host: str) -> Unit:
+    """A host without kernels."""
+    return Unit(host, "host core: runs the program; no active package provides kernels for it")
+
+
+def missing_requirements(distribution: str) -> tuple[str, ...]:
+    """A line of help with the packages of this project that a package requires but that are not installed, if any."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    missing = []
+    try:
+        needed = requires(distribution) or ()
+    except PackageNotFoundError:
+        return ()
+    for entry in needed:
+        name = re.split(r"[^\w.-]", entry, maxsplit=1)[0]
+        if "extra ==" in entry or not normalised(name).startswith("match-"):
+            continue
+        try:
+            version(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    return (f"{distribution} requires {', '.join(missing)}: pip install {' '.join(missing)}",) if missing else ()
+
+
+def _clashes(clashes: Sequence[Clash], kind: str, name: str) -> bool:
+    return any((clash.kind, clash.name) == (kind, name) for clash in clashes)
 
 
 def raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> None:
-    """PluginError MATCH-H007 where several packages define the name and nobody keeps it."""
+    """PluginError MATCH-H007 if several packages define the name."""
     for clash in clashes:
-        if (clash.kind, clash.name) == (kind, name) and not clash.kept:
+        if (clash.kind, clash.name) == (kind, name):
             raise PluginError(
                 code="MATCH-H007",
                 what=what,
@@ -98,6 +131,6 @@ def raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> No
 
 def _would_define(fault: PluginFault, target: str) -> bool:
     """By convention the entry point of a package match-<target> is named <target>."""
-    wanted = normalised(target)
+    expected = normalised(target)
     distribution = normalised(fault.distribution)
-    return wanted in (normalised(fault.entry_point), distribution) or distribution == f"match-{wanted}"
+    return expected in (normalised(fault.entry_point), distribution) or distribution == f"match-{expected}"

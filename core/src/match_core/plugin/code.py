@@ -1,4 +1,4 @@
-"""The code behind hooks, so that what was computed with it can be told from what other code would compute."""
+"""Digest of the code behind hooks, to distinguish results of this code from results of other code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 def code_digest(plugins: Iterable[object], core: Iterable[Path]) -> str | None:
     """Digest of the Python sources of the packages that these objects come from, and of the files and folders ``core``
-    of match_core. None where a plugin has no source file."""
+    of match_core. None if a plugin has no source file."""
     files = {path for place in core for path in _files(place)}
     for plugin in plugins:
         name = getattr(plugin, "__name__", type(plugin).__module__).split(".")[0]

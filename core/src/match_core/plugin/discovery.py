@@ -1,5 +1,4 @@
-"""Finding plugins: installed entry points and the core's own, in one fixed order, and what the user switched
-off."""
+"""Finding plugins: installed entry points in a fixed order, and those that the user disabled."""
 
 from __future__ import annotations
 
@@ -13,58 +12,49 @@ from match_core.plugin.markers import ENTRY_POINT_GROUP
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
-#: Comma lists of entry-point or distribution names.
+#: Comma-separated lists of entry-point or distribution names.
 DISABLE_VARIABLE = "MATCH_DISABLE_PLUGINS"
 ALLOW_VARIABLE = "MATCH_ALLOW_PLUGINS"
 
-CORE_DISTRIBUTION = "match-core"
-#: The name or version of a distribution whose metadata do not tell it.
+#: The name or version of a distribution whose metadata do not state it.
 UNKNOWN = "unknown"
-#: The core's own plugins: entry-point name and module. They take the same way as all others and are asked
-#: last.
-BUILT_IN = (("core-host", "match_core.host.plugin"), ("core-schedule", "match_core.schedule.plugin"))
 #: What an entry point may name: a module, and an object in it.
 _VALUE = re.compile(r"[\w.]+\s*(:\s*[\w.]+)?\s*(\[.*\])?\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A plugin that exists but is not imported yet; ``load`` imports it and returns the object with the
-    hooks."""
+    """A plugin that is installed but not imported yet; ``load`` imports it and returns the object with the hooks."""
 
     name: str
     distribution: str
     version: str
     load: Callable[[], object]
-    built_in: bool = False
 
     @property
     def key(self) -> str:
-        """Unique among all plugins, also where two of them carry the same entry-point name."""
+        """Unique among all plugins, even if two of them have the same entry-point name."""
         return f"{self.distribution}:{self.name}"
 
     @property
     def how_to_disable(self) -> str:
-        """What to do to be rid of it."""
-        if self.built_in:
-            return f"part of {CORE_DISTRIBUTION}, cannot be disabled: install it again"
-        return f"to switch it off set {DISABLE_VARIABLE}={self.distribution}"
+        """How to run without the plugin."""
+        return f"to disable it, set {DISABLE_VARIABLE}={self.distribution}"
 
 
 def find_plugins() -> tuple[Found, ...]:
-    """All plugins in calling order: installed ones sorted by (distribution, entry point), then the core's
-    own.
+    """All installed plugins in calling order, sorted by (distribution, entry point).
 
-    The order that importlib.metadata gives follows the file system, so it is not used.
+    The order of importlib.metadata follows the file system, so it is not used.
     """
     from importlib.metadata import entry_points
 
     try:
         installed = [_found(point) for point in entry_points(group=ENTRY_POINT_GROUP)]
-    except Exception:  # one package with a file that cannot be read ends the search for all
+    except Exception:  # one package with an unreadable file ends the search for all
         installed = list(_one_by_one())
     installed.sort(key=lambda found: (normalised(found.distribution), found.name))
-    return (*installed, *built_in_plugins())
+    return tuple(installed)
 
 
 def _found(point: EntryPoint) -> Found:
@@ -72,13 +62,13 @@ def _found(point: EntryPoint) -> Found:
         name=point.name,
         distribution=(point.dist.name if point.dist else None) or UNKNOWN,
         version=(point.dist.version if point.dist else None) or UNKNOWN,
-        load=point.load if _VALUE.fullmatch(point.value) else _failing(f"{point.value!r} names no module"),
+        load=point.load if _VALUE.fullmatch(point.value) else _failing(f"{point.value!r} is not a module"),
     )
 
 
 def _one_by_one() -> Iterator[Found]:
-    """The plugins of every distribution, the first of a name on the path; one whose entry points cannot be read is
-    found as a plugin that cannot be loaded, unless they are in no way ours."""
+    """The plugins of every distribution, the first of each name on the path. A distribution whose entry points cannot
+    be read becomes a plugin that cannot be loaded, unless its entry points certainly hold no plugins of match."""
     from importlib.metadata import distributions
 
     seen = set()
@@ -99,7 +89,7 @@ def _mentions_plugins(distribution: Distribution) -> bool:
     try:
         return ENTRY_POINT_GROUP in (distribution.read_text("entry_points.txt") or "")
     except UnicodeDecodeError:
-        return True  # nobody knows
+        return True  # it may have plugins
 
 
 def _failing(why: str) -> Callable[[], object]:
@@ -109,34 +99,16 @@ def _failing(why: str) -> Callable[[], object]:
     return load
 
 
-def built_in_plugins() -> tuple[Found, ...]:
-    """The core's own plugins."""
-    from match_core import __version__
-
-    return tuple(
-        Found(name, CORE_DISTRIBUTION, __version__, _importer(module), built_in=True) for name, module in BUILT_IN
-    )
-
-
-def _importer(module: str) -> Callable[[], object]:
-    def load() -> object:
-        from importlib import import_module
-
-        return import_module(module)
-
-    return load
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which plugins the user wants; ``allowed`` None means all. The core's own are always wanted."""
+    """Which plugins the user wants; ``allowed`` None means all."""
 
     allowed: frozenset[str] | None = None
     disabled: frozenset[str] = frozenset()
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Selection:
-        """Reads the two variables; an empty or absent allow list allows everything."""
+        """Reads the two variables; an empty or absent allow list allows all plugins."""
         return cls(
             allowed=_names(environment.get(ALLOW_VARIABLE, "")) or None,
             disabled=_names(environment.get(DISABLE_VARIABLE, "")),
@@ -144,14 +116,12 @@ class Selection:
 
     def wants(self, found: Found) -> bool:
         """Whether this plugin may be loaded. Disabling wins over allowing."""
-        if found.built_in:
-            return True
         names = {normalised(found.name), normalised(found.distribution)}
         return not names & self.disabled and (self.allowed is None or bool(names & self.allowed))
 
 
 def normalised(name: str) -> str:
-    """A distribution name as package indexes compare it: lower case, runs of ``-_.`` as one dash."""
+    """A distribution name as package indexes compare it: lower case, runs of ``-_.`` become one dash."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

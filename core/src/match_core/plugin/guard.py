@@ -1,7 +1,7 @@
 """Functions inside answers (constraints, workloads, cost formulas, renderers) stay attributed to their plugin.
 
-They run long after the hook returned. Guarded, what they raise becomes the fault of the package they came from, and
-not an internal error of the core. Errors meant for the user pass unchanged; the core's own functions are not guarded.
+They run long after the hook returned. If a guarded function raises, this becomes a fault of its package instead of an
+internal error of the core. Errors meant for the user pass unchanged.
 """
 
 from __future__ import annotations
@@ -10,29 +10,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from match_core.errors import MatchError
+from match_core.contract.errors import MatchError
+from match_core.contract.unit_api import InlineKernel, RegionKernel
+from match_core.plugin.answers import region_code
 from match_core.plugin.records import HOOK_RAISED
 from match_core.plugin.registry import CONTAINED, one_line
 
 if TYPE_CHECKING:
-    from match_core.cost import CostModel
-    from match_core.emit.api import InlineKernel, Kernel, RegionCode, RegionKernel, UnitApi
-    from match_core.patterns.language import Pattern
+    from match_core.contract.commands import Command
+    from match_core.contract.cost import CostModel
+    from match_core.contract.front_end import FrontEnd
+    from match_core.contract.passes import Pass
+    from match_core.contract.pattern import Pattern
+    from match_core.contract.unit_api import Kernel, RegionCode, UnitApi
     from match_core.plugin.discovery import Found
     from match_core.plugin.registry import Registry
-    from match_core.transforms.base import Pass
 
 
 @dataclass(frozen=True, eq=False)
 class Guard:
-    """Guards answers that ``plugin`` gave to ``hook``."""
+    """Guards answers of ``plugin`` to ``hook``."""
 
     registry: Registry
     plugin: Found
     hook: str
 
     def call(self, function: Callable[..., Any], what: str, *arguments: Any, **named: Any) -> Any:
-        """Call a function of the plugin; PluginError MATCH-H005 for whatever it raises."""
+        """Call a function of the plugin; PluginError MATCH-H005 for any exception."""
         try:
             return function(*arguments, **named)
         except MatchError:
@@ -43,12 +47,10 @@ class Guard:
 
     def function(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
         """The function with its faults attributed."""
-        return function if self.plugin.built_in else GuardedFunction(function, self, what)
+        return GuardedFunction(function, self, what)
 
     def pattern(self, pattern: Pattern) -> Pattern:
         """The pattern with guarded rules, workload, search and body."""
-        if self.plugin.built_in:
-            return pattern
         where = f"of pattern {pattern.name}"
         return replace(
             pattern,
@@ -61,13 +63,26 @@ class Guard:
             body=pattern.body and self.function(pattern.body, f"body {where}"),
         )
 
+    def front_end(self, front_end: FrontEnd) -> FrontEnd:
+        """The front end with guarded functions."""
+        what = f"front end for {front_end.name}"
+        return replace(
+            front_end,
+            recognises=self.function(front_end.recognises, what),
+            convert=self.function(front_end.convert, what),
+        )
+
+    def command(self, command: Command) -> Command:
+        """The verb with a guarded ``load``."""
+        return replace(command, load=self.function(command.load, f"verb {command.name}"))
+
     def graph_pass(self, graph_pass: Pass) -> Pass:
         """The pass with a guarded ``run``."""
         return replace(graph_pass, run=self.function(graph_pass.run, f"pass {graph_pass.name}"))
 
     def cost_model(self, model: CostModel) -> CostModel:
         """The cost model with guarded formulas."""
-        return model if self.plugin.built_in else cast("CostModel", GuardedCostModel(model, self))
+        return cast("CostModel", GuardedCostModel(model, self))
 
     def unit_api(self, api: UnitApi) -> UnitApi:
         """The interface with guarded kernels."""
@@ -77,8 +92,6 @@ class Guard:
         return replace(api, kernels=kernels)
 
     def _kernel(self, kernel: Kernel | InlineKernel | RegionKernel, name: str) -> Kernel | InlineKernel | RegionKernel:
-        from match_core.emit.api import InlineKernel, RegionKernel
-
         if isinstance(kernel, RegionKernel):
             return replace(kernel, compile=self.function(Checked(kernel.compile), f"code of region {name}"))
         if isinstance(kernel, InlineKernel):
@@ -92,20 +105,18 @@ class Guard:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a package's ``compile`` gives, if it is code that can be emitted."""
+    """The answer of a package's ``compile``, if it is code that can be emitted."""
 
     function: Callable[..., Any]
 
     def __call__(self, *arguments: Any) -> RegionCode:
-        """Call the function; TypeError or ValueError for an answer that is no code."""
-        from match_core.emit.region_code import check_code
-
-        return check_code(self.function(*arguments))
+        """Call the function; TypeError or ValueError for an answer that is not valid code."""
+        return region_code(self.function(*arguments))
 
 
 @dataclass(frozen=True)
 class GuardedFunction:
-    """Equal to another one of the same function, so that answers keep comparing by content."""
+    """Compares equal to another one of the same function, so that answers still compare by content."""
 
     function: Callable[..., Any]
     guard: Guard

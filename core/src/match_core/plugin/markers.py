@@ -4,8 +4,8 @@ import pluggy
 
 PROJECT = "match"
 ENTRY_POINT_GROUP = "match.plugins"
-#: Version of the hook contract. A plugin states the version it was written for in its module
-#: attribute ``match_contract``; another number is refused with an error that names both.
+#: Version of the hook contract. A plugin states the version it was written for in its module attribute
+#: ``match_contract``; another version is refused with an error that names both.
 CONTRACT_VERSION = 1
 
 hookspec = pluggy.HookspecMarker(PROJECT)

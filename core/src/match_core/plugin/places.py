@@ -1,4 +1,4 @@
-"""Where the modules of an installed plugin lie, found without importing them."""
+"""The location of an installed plugin's modules, found without importing them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, d
 from importlib.util import find_spec
 from pathlib import Path
 
-from match_core.plugin.discovery import CORE_DISTRIBUTION
 from match_core.plugin.markers import ENTRY_POINT_GROUP
 
 
@@ -20,25 +19,23 @@ def installed(name: str) -> Distribution | None:
 
 
 def plugin_points(name: str) -> tuple[EntryPoint, ...]:
-    """The entry points of a distribution that are plugins; none where they cannot be read."""
+    """The entry points of a distribution that are plugins; empty if they cannot be read."""
     found = installed(name)
     try:
         return tuple(found.entry_points.select(group=ENTRY_POINT_GROUP)) if found is not None else ()
-    except Exception:  # whatever importlib.metadata raises for a file that it cannot read
+    except Exception:  # importlib.metadata raises various types for an unreadable file
         return ()
 
 
 def module_of(name: str, plugin: str) -> str:
-    """The module of a plugin's entry point; nothing where it cannot be told."""
-    if name == CORE_DISTRIBUTION:
-        return "match_core"
+    """The module of a plugin's entry point; empty if unknown."""
     value = next((point.value for point in plugin_points(name) if point.name == plugin), "")
     module = re.match(r"[\w.]+", value)
     return module[0] if module is not None else ""
 
 
 def import_folder(name: str, plugin: str) -> Path | None:
-    """The folder of the package that holds the plugin's module; None where it cannot be found."""
+    """The folder of the package that holds the plugin's module; None if it cannot be found."""
     package = module_of(name, plugin).partition(".")[0]
     try:
         spec = find_spec(package)

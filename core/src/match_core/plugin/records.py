@@ -1,4 +1,4 @@
-"""What the facade tells about plugins: faults, answers and one row per plugin. Plain data, no pluggy."""
+"""The facade's reports about plugins: faults, answers and one row per plugin. Plain data, no pluggy."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from match_core.errors import PluginError
+from match_core.contract.errors import PluginError
 from match_core.plugin.discovery import UNKNOWN
 
 #: ``active``: in use; ``faulty``: in use, but a hook failed; ``refused``: not in use because of a fault;
-#: ``disabled``: switched off by the user.
+#: ``disabled``: disabled by the user.
 Status = Literal["active", "faulty", "refused", "disabled"]
 
-#: The stage in which a fault was found, and the code of the error it becomes where the plugin was needed (H: hooks).
+#: The stage in which a fault was found, and the code of its error if the plugin is required (H: hooks).
 STAGE_CODES = {
     "import": "MATCH-H001",
     "contract": "MATCH-H002",
@@ -24,12 +24,12 @@ STAGE_CODES = {
 }
 HOOK_RAISED = "MATCH-H005"
 WRONG_ANSWER = "MATCH-H006"
+FALSE_CLAIM = "MATCH-H011"
 
 
 @dataclass(frozen=True, slots=True)
 class PluginFault:
-    """Why a plugin, or one of its hooks, is not used. ``stage`` is a key of STAGE_CODES or the name of a
-    hook."""
+    """Why a plugin, or one of its hooks, is not used. ``stage`` is a key of STAGE_CODES or the name of a hook."""
 
     distribution: str
     version: str
@@ -43,7 +43,7 @@ class PluginFault:
         return self.line(())
 
     def line(self, others: Sequence[PluginFault]) -> str:
-        """The fault in one line, and where ``others`` of the same package were found."""
+        """The fault in one line, with the places of ``others`` of the same package."""
         places = [
             fault.stage if fault.entry_point == self.entry_point else f"plugin {fault.entry_point}, {fault.stage}"
             for fault in others
@@ -67,7 +67,7 @@ class PluginFault:
         }
 
     def as_error(self, what: str) -> PluginError:
-        """The error for a user who needed this plugin; ``what`` could not be done because of it."""
+        """The error for a user who requires this plugin; ``what`` failed because of it."""
         return PluginError(
             code=self.code,
             what=what,
@@ -78,8 +78,7 @@ class PluginFault:
 
 
 def by_package(faults: Iterable[PluginFault]) -> tuple[tuple[PluginFault, ...], ...]:
-    """The faults of each package, in the order in which the first ones were found. Plugins whose package nobody knows
-    are on their own."""
+    """The faults of each package, in the order of their first faults. Each plugin of an unknown package is separate."""
     packages: dict[tuple[str, str], list[PluginFault]] = {}
     for fault in faults:
         own = fault.entry_point if fault.distribution == UNKNOWN else ""
@@ -88,7 +87,7 @@ def by_package(faults: Iterable[PluginFault]) -> tuple[tuple[PluginFault, ...], 
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GivenAnswer:
     """``plugin`` (its entry point) gave an accepted answer to ``hook`` for ``argument``
     ("chip/array/conv2d")."""
 
@@ -99,7 +98,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class PluginInfo:
-    """One row of ``match plugins``. ``hooks``, ``targets`` and ``units`` are empty where it is not in use."""
+    """One row of ``match plugins``. ``hooks``, ``targets`` and ``units`` are empty if the plugin is not active."""
 
     name: str
     distribution: str

@@ -1,13 +1,13 @@
 """Registering and calling plugins. With the markers, the only module that touches pluggy.
 
-What pluggy leaves open is settled here:
+This module settles what pluggy leaves open:
 
-* calls go in a fixed order, whatever the order of registration (pluggy calls the last registered first);
-* plugins are called one at a time, so one that raises takes nobody with it;
+* calls have a fixed order, whatever the order of registration (pluggy calls the last registered first);
+* plugins are called one at a time, so one that raises does not affect others;
 * hooks are checked before registration: unknown names, missing markers and wrappers are refused (pluggy
-  accepts a misspelt hook, ignores an unmarked one, and lets a wrapper change what others answer);
-* a registration that fails is taken back (older pluggy leaves the plugin half registered);
-* equal entry-point names are a fault of both (pluggy drops the second without a word).
+  accepts a misspelt hook, ignores an unmarked one, and lets a wrapper change the answers of others);
+* a registration that fails is undone (older pluggy leaves the plugin half registered);
+* equal entry-point names are a fault of both (pluggy silently drops the second).
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from typing import TypeVar
 
 import pluggy
 
+from match_core.contract.errors import MatchError
 from match_core.plugin.answers import WrongAnswerError
 from match_core.plugin.discovery import Found, Selection
 from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
-from match_core.plugin.records import HOOK_RAISED, STAGE_CODES, WRONG_ANSWER, Answer, PluginFault
-from match_core.plugin.specs import cost, emit, hardware, patterns, schedule, transforms
+from match_core.plugin.records import HOOK_RAISED, STAGE_CODES, WRONG_ANSWER, GivenAnswer, PluginFault
+from match_core.plugin.specs import commands, cost, emit, hardware, load, map, patterns, plan, schedule, transforms
 
-SPECS = (hardware, transforms, patterns, cost, schedule, emit)
+SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, commands)
 HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
 
-#: What a plugin's code may raise and still be contained. Ctrl-C is not among them.
+#: Hooks that answer for one model: their errors for the user pass unchanged.
+ABOUT_MODELS = ("match_map", "match_plan")
+#: Exceptions of a plugin's code that are contained. Ctrl-C is not among them.
 CONTAINED = (Exception, SystemExit)
 
 _T = TypeVar("_T")
@@ -43,7 +46,7 @@ class Registry:
         self.registered: dict[str, Found] = {}
         self.hooks_of: dict[str, tuple[str, ...]] = {}
         self._faults: dict[tuple[str, str], PluginFault] = {}
-        self._answers: dict[Answer, None] = {}
+        self._answers: dict[GivenAnswer, None] = {}
         self._manager = pluggy.PluginManager(PROJECT)
         for spec in SPECS:
             self._manager.add_hookspecs(spec)
@@ -56,12 +59,12 @@ class Registry:
         return tuple(self._faults.values())
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[GivenAnswer, ...]:
         """Accepted answers without repeats, in the order of the first call."""
         return tuple(self._answers)
 
     def fault(self, plugin: Found, stage: str, cause: str, code: str = "") -> PluginFault:
-        """Record a fault; the first one of a plugin and stage is kept."""
+        """Record a fault; only the first one of a plugin and stage is recorded."""
         fault = PluginFault(
             distribution=plugin.distribution,
             version=plugin.version,
@@ -82,18 +85,11 @@ class Registry:
         return any(key == plugin.key for key, _ in self._faults)
 
     def ask(
-        self,
-        hook: str,
-        argument: str,
-        check: Callable[[object], _T],
-        needed: frozenset[str],
-        **arguments: object,
+        self, hook: str, argument: str, check: Callable[[object], _T], needed: frozenset[str], **arguments: object
     ) -> Iterator[tuple[Found, _T]]:
-        """Call a hook plugin by plugin and give the accepted answers as they come; stop asking to stop
-        calling.
+        """Call a hook plugin by plugin and yield the accepted answers as they arrive; stop iterating to stop calling.
 
-        ``needed``: keys of the plugins whose fault is an error (PluginError) instead of a record. What the
-        core's own plugins raise is a bug and passes unchanged.
+        ``needed``: keys of the plugins whose fault is an error (PluginError) instead of a record.
         """
         for plugin, implementation in self._implementations(hook):
             try:
@@ -102,32 +98,30 @@ class Registry:
                     continue
                 answer = check(raw)
             except CONTAINED as error:
-                if plugin.built_in:
+                if isinstance(error, MatchError) and hook in ABOUT_MODELS:
                     raise
                 code = WRONG_ANSWER if isinstance(error, WrongAnswerError) else HOOK_RAISED
                 fault = self.fault(plugin, hook, one_line(error), code)
                 if plugin.key in needed:
                     raise fault.as_error(f"{hook} for {argument or 'this package'} failed") from error
                 continue
-            self._answers[Answer(hook, argument, plugin.name)] = None
+            self._answers[GivenAnswer(hook, argument, plugin.name)] = None
             yield plugin, answer
 
     def _implementations(self, hook: str) -> tuple[tuple[Found, pluggy.HookImpl], ...]:
-        # pluggy lists them from last to first call, tryfirst and trylast already taken into account; a plugin's
-        # trylast must still come before the core. They are called here and not by pluggy, which would let the first
-        # one that raises end the whole call.
-        called = [
+        # pluggy lists them from last to first call, with tryfirst and trylast applied. They are called here and not by
+        # pluggy, because there the first one that raises would end the whole call.
+        return tuple(
             (self.registered[implementation.plugin_name], implementation)
             for implementation in reversed(getattr(self._manager.hook, hook).get_hookimpls())
-        ]
-        return tuple(sorted(called, key=lambda pair: pair[0].built_in))
+        )
 
-    def _register(self, wanted: Sequence[Found]) -> None:
-        counts = Counter(plugin.name for plugin in wanted)
+    def _register(self, plugins: Sequence[Found]) -> None:
+        counts = Counter(plugin.name for plugin in plugins)
         loaded = []
-        for plugin in wanted:
-            if counts[plugin.name] > 1 and not plugin.built_in:
-                same = [other.distribution for other in wanted if other.name == plugin.name]
+        for plugin in plugins:
+            if counts[plugin.name] > 1:
+                same = [other.distribution for other in plugins if other.name == plugin.name]
                 self.fault(plugin, "discovery", f"the entry point {plugin.name!r} exists in {' and in '.join(same)}")
                 continue
             try:
@@ -153,7 +147,7 @@ class Registry:
                 self.registered[plugin.key] = plugin
 
     def _problem(self, plugin: Found, target: object) -> tuple[str, str] | None:
-        """(stage, cause) of what forbids registration; else notes the hooks that the plugin implements."""
+        """(stage, cause) of a fault that prevents registration; if there is none, records the plugin's hooks."""
         if target is None:
             return "import", "the entry point resolves to None"
         try:
@@ -183,7 +177,7 @@ class Registry:
                 found.add(hook)
             elif not options.get("optionalhook"):
                 close = get_close_matches(hook, HOOKS, n=1)
-                hint = f", did you mean {close[0]}?" if close else f"; the hooks are {', '.join(HOOKS)}"
+                hint = f"; did you mean {close[0]}?" if close else f"; the hooks are {', '.join(HOOKS)}"
                 return frozenset(), f"there is no hook {hook}{hint}"
         return frozenset(found), None
 
@@ -191,24 +185,24 @@ class Registry:
 def _contract_problem(target: object) -> str | None:
     version = getattr(target, "match_contract", None)
     if version is None:
-        return f"it states no contract version (match_contract = {CONTRACT_VERSION} expected)"
+        return f"it states no contract version; expected match_contract = {CONTRACT_VERSION}"
     if not isinstance(version, int) or isinstance(version, bool):
-        return f"match_contract is {version!r}, an integer expected (this core speaks {CONTRACT_VERSION})"
+        return f"match_contract is {version!r}, an integer expected; this core has contract {CONTRACT_VERSION}"
     if version != CONTRACT_VERSION:
-        return f"it is written for hook contract {version}, this core speaks contract {CONTRACT_VERSION}"
+        return f"it was written for contract {version}; this core has contract {CONTRACT_VERSION}"
     return None
 
 
 def one_line(error: BaseException) -> str:
-    """One line for the user, whatever the exception's text holds."""
+    """One line for the user, whatever text the exception holds."""
     try:
         said = str(error)
     except CONTAINED:  # the exception is a plugin's too
-        said = "cannot say why"
+        said = "no reason given"
     text = "".join(character if character.isprintable() else " " for character in said)
     text = " ".join(text.split())
     if len(text) > 300:
         text = text[:297] + "..."
-    if isinstance(error, WrongAnswerError):  # its text says it all
+    if isinstance(error, WrongAnswerError):  # its text needs no type
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,4 +1,4 @@
-"""Merging the hardware of all plugins by name, and which plugin owns what."""
+"""Merging the hardware of all plugins by name, with the plugin that owns each item."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from match_core.hardware import Hardware, Soc, Unit
+    from match_core.contract.hardware import Hardware, Soc, Unit
     from match_core.plugin.discovery import Found
 
 _Item = TypeVar("_Item")
@@ -23,23 +23,16 @@ class Owned(Generic[_Item]):
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Several plugins define the same name; ``owners`` in calling order. ``kept``: the core's own name, which
-    stays."""
+    """Several plugins define the same name; ``owners`` in calling order."""
 
     kind: str
     name: str
     owners: tuple[Found, ...]
-    kept: bool = False
 
     def cause(self) -> str:
         """The reason in words, naming every package."""
         packages = " and ".join(f"{owner.distribution} {owner.version}" for owner in self.owners)
         return f"the {self.kind} name {self.name!r} is defined by {packages}"
-
-    @property
-    def faulty(self) -> tuple[Found, ...]:
-        """The plugins to blame: all of them, but never the core."""
-        return tuple(owner for owner in self.owners if not owner.built_in)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +45,7 @@ class Targets:
 
 
 def merge(answers: Iterable[tuple[Found, Hardware]]) -> Targets:
-    """Merges by name. A name that two plugins define belongs to neither, since order must not decide; the
-    core's own names stay the core's."""
+    """Merge by name. A name that two plugins define belongs to neither, because their order must not decide."""
     collected = tuple(answers)
     units, unit_clashes = _merge("unit", [(owner, unit.name, unit) for owner, hw in collected for unit in hw.units])
     socs, soc_clashes = _merge("Soc", [(owner, soc.name, soc) for owner, hw in collected for soc in hw.socs])
@@ -67,9 +59,8 @@ def _merge(kind: str, entries: Iterable[tuple[Found, str, _Item]]) -> tuple[dict
     merged: dict[str, Owned[_Item]] = {}
     clashes = []
     for name, owned in by_name.items():
-        core = next((entry for entry in owned if entry.owner.built_in), None)
-        if len(owned) == 1 or core is not None:
-            merged[name] = core or owned[0]
-        if len(owned) > 1:
-            clashes.append(Clash(kind, name, tuple(entry.owner for entry in owned), kept=core is not None))
+        if len(owned) == 1:
+            merged[name] = owned[0]
+        else:
+            clashes.append(Clash(kind, name, tuple(entry.owner for entry in owned)))
     return merged, tuple(clashes)

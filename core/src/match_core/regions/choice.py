@@ -1,6 +1,6 @@
-"""What the user may ask of regions: how large they are at least, and that every legal one is taken.
+"""The user's options for regions: a minimum size, and the choice of every legal region.
 
-Without a wish the mapper chooses among regions and everything else by modelled cost.
+By default the mapper chooses among regions and everything else by modelled cost.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.mapping.order import circles, readers
-from match_core.mapping.result import Assignment, Refusal
-from match_core.patterns.language import Constraint
-from match_core.patterns.topology import Topology
-from match_core.regions.claimed import Claimed, counted, of_regions
+from match_core.contract.candidate import Refusal
+from match_core.contract.mapping import Assignment
+from match_core.contract.region import Region
+from match_core.contract.structure import Constraint, Match
+from match_core.ir.groups import circles, readers
+from match_core.ir.topology import Topology
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.mapping.order import Group
-    from match_core.patterns.language import Pattern
-    from match_core.regions.region import Region
+    from match_core.contract.pattern import Pattern
+    from match_core.ir.groups import Group
 
-#: What a minimum may be given for (``match_core.options.REGION_MEASURES``): name, words, how it is counted.
+#: Sizes that may have a minimum (REGION_MEASURES of the compile options): name, words, how it is counted.
 _MINIMA: dict[str, tuple[str, Callable[[Region], int]]] = {
     "nodes": ("node", lambda region: len(region.nodes)),
     "macs": ("multiply-accumulate", lambda region: region.macs),
@@ -30,32 +30,36 @@ _MINIMA: dict[str, tuple[str, Callable[[Region], int]]] = {
 
 
 def with_minimum(pattern: Pattern, minimum: Sequence[tuple[str, int]]) -> Pattern:
-    """The pattern with the user's minima (``--region-min``) as further constraints, where it is one of regions."""
+    """The pattern with the user's minima (``--region-min``) as further constraints, if it is a pattern of regions."""
     if pattern.claims is None or not minimum:
         return pattern
-    claimed = Claimed(pattern.claims)
-    added = tuple(_at_least(claimed, name, least) for name, least in minimum)
+    added = tuple(_at_least(name, least, pattern.constraints) for name, least in minimum)
     return replace(pattern, constraints=(*pattern.constraints, *added))
 
 
-def _at_least(claimed: Claimed, name: str, least: int) -> Constraint:
+def _at_least(name: str, least: int, others: Sequence[Constraint]) -> Constraint:
+    """The minimum for regions that obey all other rules; it holds for regions that another rule refuses."""
     what, count = _MINIMA[name]
 
-    def check(region: Region) -> str | None:
-        found = count(region)
-        return None if found >= least else counted(found, what)
+    def check(match: Match) -> str | None:
+        if any(rule.check(match) is not None for rule in others):
+            return None
+        found = count(Region.of(match.nodes, match.outputs))
+        return None if found >= least else _counted(found, what)
 
-    description = f"a region has at least {counted(least, what)} (--region-min)"
-    return Constraint(f"region_min_{name}", description, of_regions(claimed, check))
+    return Constraint(f"region_min_{name}", f"a region has at least {_counted(least, what)} (--region-min)", check)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def largest(graph: gs.Graph, offered: Sequence[Assignment]) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
-    """What is left to choose from where every legal region is to be taken (``--regions largest``), and why the rest is
-    not.
+    """The candidates that are left if every legal region is taken (``--regions largest``), and refusals of the others.
 
     ``offered``: candidates with schedules, so that a region without one takes no node from others. Regions of two
-    patterns or units may overlap or wait for each other in a circle: that with more nodes is taken, then that which was
-    offered first. A region is not taken where some node outside could then run nowhere.
+    patterns or units may overlap or form a cycle of waits: then the region with more nodes is taken, of equal ones the
+    first in ``offered``. A region is not taken if some node outside could then run nowhere.
     """
     topology = Topology.of(graph)
     places = _Places(offered, tuple(_group(topology, assignment) for assignment in offered))
@@ -76,7 +80,7 @@ def _group(topology: Topology, assignment: Assignment) -> Group:
 def _taken(
     ranked: Sequence[int], groups: Sequence[Group], left_out: set[int], read_by: Sequence[tuple[int, ...]]
 ) -> tuple[int, ...]:
-    """Regions that neither overlap nor wait for each other in a circle, the first ones of the ranking."""
+    """Regions that neither overlap nor form a cycle of waits, the first ones of the ranking."""
     waiting = set(left_out)
     while True:
         taken: list[int] = []
@@ -94,7 +98,7 @@ def _taken(
 
 @dataclass(frozen=True)
 class _Places:
-    """What is offered, and the positions of the nodes of each."""
+    """The offered candidates, and the positions of the nodes of each."""
 
     offered: Sequence[Assignment]
     groups: tuple[Group, ...]
@@ -108,7 +112,7 @@ class _Places:
         return {place: number for number in taken for place in self.groups[number]}
 
     def stranding(self, taken: Sequence[int], count: int) -> int | None:
-        """The smallest taken region that takes from a node outside its last way to run; None if there is none."""
+        """The smallest taken region without which a node outside could run again; None if every node can run."""
         homes = self._homes(taken)
         able = {place for g in self.groups if homes.keys().isdisjoint(g) for place in g} | homes.keys()
         stranded = {place for place in range(count) if place not in able}
@@ -116,7 +120,7 @@ class _Places:
         return min(guilty, key=lambda number: (len(self.groups[number]), -number), default=None)
 
     def split(self, taken: Sequence[int]) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
-        """The taken regions and what touches none of them; refusals of the rest."""
+        """The taken regions and the candidates that touch none of them; refusals of the rest."""
         homes = self._homes(taken)
         kept, refused = [], []
         for number, assignment in enumerate(self.offered):
@@ -131,5 +135,5 @@ class _Places:
 def _refusal(assignment: Assignment, region: Assignment) -> Refusal:
     candidate, taker = assignment.candidate, region.candidate
     rule = "every legal region is taken, the largest first (--regions largest)"
-    value = f"{taker.unit} takes a region of {counted(len(taker.match.nodes), 'node')} here"
+    value = f"{taker.unit} takes a region of {_counted(len(taker.match.nodes), 'node')} here"
     return Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, rule, value)

@@ -1,26 +1,24 @@
-"""A region as a model of its own: what its unit's passes get, valid ONNX that ONNX Runtime runs."""
+"""A region as a model of its own, the input of its unit's passes: valid ONNX that ONNX Runtime runs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from match_core.contract.model import OPSET, Model
 from match_core.ir.functions import ensure_functions
-from match_core.ir.model import Model
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.regions.region import Region
+    from match_core.contract.region import Region
 
 
 def region_model(region: Region, name: str = "region") -> Model:
     """A copy of the region (values of constants are shared, never changed in place). Inputs and outputs are the
     region's in its order, under their names; each node's origin is the node of that name.
 
-    Functions that a target's passes defined stay behind: a node that calls one cannot be run there."""
+    Functions that a target's passes defined are not copied: ONNX Runtime cannot run a node that calls one."""
     import onnx_graphsurgeon as gs
-
-    from match_core.ir.model import OPSET
 
     copies: dict[str, gs.Tensor] = {}
 

@@ -1,5 +1,4 @@
-"""Answers of the scheduler by the content of their requests: in memory for one compilation, on disk for all
-(``io/entries.py``)."""
+"""Answers of the scheduler by the content of their requests: in memory for a compilation, on disk for all."""
 
 from __future__ import annotations
 
@@ -13,23 +12,23 @@ from match_core.io.entries import Entries, digest
 from match_core.schedule.codec import from_json, to_json
 
 if TYPE_CHECKING:
-    from match_core.cost import CostModel
-    from match_core.schedule.engine import Answer
-    from match_core.schedule.loops import ScheduleRequest
+    from match_core.contract.cost import CostModel
+    from match_core.contract.infeasible import Answer
+    from match_core.contract.loops import ScheduleRequest
 
-#: Changes with the form of entries.
+#: Increased when the format of entries changes.
 FORMAT = 2
 
 
 def schedule_directory() -> Path:
-    """Where entries are kept."""
+    """The directory of the entries."""
     return cache_directory("schedules")
 
 
 @dataclass
 class ScheduleCache:
-    """``directory`` None: in memory only. ``version``: of match; ``code``: digest of the code that makes schedules,
-    so that no entry outlives it. The owner, one compilation, passes the cache along."""
+    """``directory`` None: in memory only. ``version``: of match; ``code``: digest of the code that makes schedules;
+    entries of other code are not used. The owner, one compilation, passes the cache along."""
 
     directory: Path | None = None
     version: str = ""
@@ -39,7 +38,7 @@ class ScheduleCache:
     _digests: dict[Hashable, str] = field(default_factory=dict)
 
     def key(self, request: ScheduleRequest) -> str:
-        """Digest of everything that the answer may depend on. A cost model is taken to be determined by the Soc, the
+        """Digest of everything that the answer may depend on. A cost model is assumed to be determined by the Soc, the
         unit, the pattern, its own name and version, and the code."""
         content: dict[str, object] = {name: self._shared(getattr(request, name)) for name in ("soc", "unit")}
         for entry in fields(request):
@@ -49,7 +48,7 @@ class ScheduleCache:
         return digest([FORMAT, self.version, self.code, content])
 
     def find(self, key: str) -> Answer | None:
-        """The known answer; None if there is none."""
+        """The cached answer; None if there is none."""
         if key not in self.answers and self._entries is not None:
             answer = self._read(self._entries, key)
             if answer is not None:
@@ -57,7 +56,7 @@ class ScheduleCache:
         return self.answers.get(key)
 
     def keep(self, key: str, answer: Answer) -> Answer:
-        """Remember an answer, on disk too where that is wanted and possible."""
+        """Cache an answer, also on disk if this is enabled and possible."""
         self.answers[key] = answer
         if self._entries is not None:
             self._write(self._entries, key, answer)
@@ -87,7 +86,8 @@ class ScheduleCache:
 
 
 def canonical(value: object) -> object:
-    """Plain lists and values that are equal exactly where the values are; TypeError for what has no content."""
+    """Plain lists and values that are equal if and only if the given values are; TypeError for values without
+    content."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, (tuple, list)):

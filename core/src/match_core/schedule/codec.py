@@ -1,4 +1,4 @@
-"""Schedules as JSON and back, for the cache on disk: plain values only, nothing that could run."""
+"""Schedules as JSON and back, for the cache on disk: plain values only, nothing executable."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from match_core.cost import Cost
-from match_core.schedule.infeasible import ScheduleInfeasible
-from match_core.schedule.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.cost import Cost
+from match_core.contract.infeasible import ScheduleInfeasible
+from match_core.contract.loops import LoopSchedule, Placement, TileLoop
 
 if TYPE_CHECKING:
-    from match_core.schedule.engine import Answer
+    from match_core.contract.infeasible import Answer
 
 _PLAIN = (str, int, float, bool, type(None))
-#: By the text of a field's type.
+#: Classes by the text of a field's type.
 _PARTS: dict[str, type[Any]] = {"tuple[TileLoop, ...]": TileLoop, "tuple[Placement, ...]": Placement}
 _PAIRS = "tuple[tuple[str, int], ...]"
 _SCALARS: dict[str, tuple[type[Any], ...]] = {
@@ -26,14 +26,14 @@ _SCALARS: dict[str, tuple[type[Any], ...]] = {
 
 
 def to_json(answer: Answer) -> dict[str, object]:
-    """The answer as an object of JSON; ``kind`` tells a schedule from a refusal."""
+    """The answer as an object of JSON; ``kind`` distinguishes schedules from refusals."""
     if isinstance(answer, ScheduleInfeasible):
         return {"kind": "infeasible", **_fields(answer)}
     return {"kind": "schedule", **_fields(answer)}
 
 
 def from_json(document: object) -> Answer:
-    """The answer that ``to_json`` was given; ValueError for anything else."""
+    """The answer that was passed to ``to_json``; ValueError for any other document."""
     values = _object(document)
     kind = values.pop("kind", None)
     try:
@@ -67,7 +67,7 @@ def _object(document: object) -> dict[str, Any]:
 
 
 def _checked(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with tuples for lists; ValueError where a name is missing or unknown, or a value of another type."""
+    """The fields with tuples for lists; ValueError if a name is missing or unknown, or a value has another type."""
     types = {field.name: str(field.type) for field in fields(kind)}
     if set(values) != set(types):
         raise ValueError(f"{kind.__name__} with the fields {sorted(values)}")
@@ -82,7 +82,7 @@ def _value(name: str, type_: str, value: Any) -> object:
         return tuple(_pair(item) for item in _list(value))
     if type_ == "Cost":
         return Cost(**_checked(Cost, _object(value)))
-    expected = _SCALARS.get(type_, (int, str))  # else a Literal
+    expected = _SCALARS.get(type_, (int, str))  # other types are Literals
     if not isinstance(value, expected) or isinstance(value, bool):
         raise ValueError(f"{name} is {value!r}")
     return value
@@ -96,5 +96,5 @@ def _list(value: object) -> list[Any]:
 
 def _pair(value: object) -> tuple[str, int]:
     if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str) or type(value[1]) is not int:
-        raise ValueError(f"{value!r} is no pair of name and number")
+        raise ValueError(f"{value!r} is not a pair of name and number")
     return value[0], value[1]

@@ -1,4 +1,4 @@
-"""The copies that fill or empty one buffer of an operand, as arrays over all pieces that it holds in turn."""
+"""The copies that fill or empty one buffer of an operand, as arrays over all pieces that the buffer holds in turn."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from match_core.cost import TransferShape
-from match_core.schedule.geometry import axis_levels
+from match_core.contract.cost import TransferShape
+from match_core.contract.geometry import axis_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from match_core.cost import CostModel
+    from match_core.contract.cost import CostModel
+    from match_core.contract.workload import Axis, Operand, Workload
     from match_core.schedule.nest import Pieces
-    from match_core.schedule.workload import Axis, Operand, Workload
 
     Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One hop of an operand's way: the memories, and the full piece of every dimension on either side."""
+    """One hop of an operand: the memories, and the full piece of every dimension on either side."""
 
     operand: Operand
     far: str
@@ -39,7 +39,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class CopyCycles:
-    """Cycles of each copy, and its energy where the cost model knows it; arrays of one length."""
+    """Cycles of each copy, and its energy if the cost model has figures; arrays of one length."""
 
     issue: Array
     data: Array
@@ -66,8 +66,8 @@ def axis_extents(axis: Axis, pieces: Pieces, tile: Mapping[str, int]) -> Array:
 
 
 def copy_cycles(workload: Workload, model: CostModel, route: Route, pieces: Pieces) -> CopyCycles:
-    """Cost the copies of all pieces. A copy that needs more than one command (more than three levels) counts the
-    cycles of all of them, but waits once."""
+    """Cost of the copies of all pieces. A copy with several commands (more than three levels) counts the cycles of all
+    of them, but waits once."""
     extents = [axis_extents(axis, pieces, route.tile) for axis in route.operand.axes]
     counts = [np.ones_like(pieces.level)]
     for group in axis_levels(route.operand, route.tile, route.source):

@@ -1,7 +1,7 @@
-"""The pieces that nested loops make of their dimensions, in the order in which they run.
+"""The pieces into which nested loops split their dimensions, in the order in which they run.
 
-Loops over one dimension may be nested, so that the number of inner steps varies where a tile does not divide; the
-expansion therefore goes loop by loop and keeps one row per piece.
+Loops over one dimension may be nested, so the number of inner steps varies if a tile does not divide its loop; the
+expansion therefore goes loop by loop and has one row per piece.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.schedule.loops import TileLoop
+from match_core.contract.loops import TileLoop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What the first loops of a nest make: one row per turn, in the order of time.
+    """The pieces of the first loops of a nest: one row per turn, in order of time.
 
-    ``starts`` and ``sizes``: first index and length of every looped dimension. ``level``: the outermost loop that goes
-    on at the turn (-1 at the first). ``first_child``: the first turn of the next loop in (of the pieces one deeper).
+    ``starts`` and ``sizes``: first index and length of every looped dimension. ``level``: the outermost loop that
+    advances at the turn (-1 at the first). ``first_child``: the first turn of the next inner loop (of the pieces one
+    level deeper).
     """
 
     starts: Mapping[str, Array]
@@ -36,7 +37,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """The pieces of every depth; those of the last depth are the kernel calls."""
+    """The pieces of every depth; the pieces of the last depth are the kernel calls."""
 
     pieces: tuple[Pieces, ...]
 

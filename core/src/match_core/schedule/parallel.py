@@ -1,9 +1,9 @@
-"""Searches of distinct requests side by side in processes.
+"""Parallel searches of distinct requests in processes.
 
-A process needs a few tenths of a second before it searches, a search tens of milliseconds, so only many requests are
-worth it. Every process runs the core's engine on copies of the requests; where a request cannot be copied, or its
-search fails there, it is left to the caller, which can tell whose fault it is. Answers do not depend on the number of
-processes.
+A process takes a few tenths of a second to start, a search tens of milliseconds, so processes pay for many requests
+only. Every process loads the installed plugins and calls them with copies of the requests. If a request cannot be
+copied, or its search fails there, the caller repeats it and attributes the fault. Answers do not depend on the number
+of processes.
 """
 
 from __future__ import annotations
@@ -13,24 +13,28 @@ import os
 import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from match_core.schedule.evaluate import false_claim
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
     from types import FrameType
 
-    from match_core.schedule.engine import Answer
-    from match_core.schedule.loops import ScheduleRequest
+    from match_core.contract.infeasible import Answer
+    from match_core.contract.loops import ScheduleRequest
+    from match_core.plugin.facade import Plugins
 
-#: Searches that each process should have to do at least: at some 25 ms each, as long as the processes need to start.
+#: Minimum number of searches per process: at some 25 ms each, they take as long as the start of the process.
 #: Measured in processor seconds, 55 layers of MobileNetV1: the searches take 1.31 s in one process; in two, 0.74 s
-#: each after a start of 0.21 s. Searches of streamed layers take longer, so that fewer would pay.
+#: each after a start of 0.21 s. Searches of streamed layers take longer, so fewer would suffice.
 SEARCHES_MIN = 8
 
 
 def processes_for(searches: int, jobs: int | None) -> int:
-    """How many processes pay for so many searches; at most ``jobs``, or one per processor where that is None."""
+    """The number of processes that reduces the time of so many searches; at most ``jobs`` (None: one per processor)."""
     return min(_processors() if jobs is None else jobs, searches // SEARCHES_MIN)
 
 
@@ -45,16 +49,16 @@ def search_in_processes(requests: Sequence[ScheduleRequest], processes: int) -> 
             with _interrupts_afterwards():
                 found = iter(pool.map(_search, sent, chunksize=1))
             return tuple(next(found) if copy is not None else None for copy in copies)
-    except (OSError, BrokenExecutor):  # no processes to be had here, or one was killed
+    except (OSError, BrokenExecutor):  # processes are not available, or one was killed
         return (None,) * len(copies)
 
 
 @contextmanager
 def _interrupts_afterwards() -> Iterator[None]:
-    """A Ctrl-C while the processes are started counts once they are.
+    """Delay a Ctrl-C until all processes are started.
 
-    A process that was asked for but is not yet known to the pool is not waited for: it would look for what this
-    process has cleared away meanwhile, and say so in a traceback.
+    The pool does not wait for a process that is starting and not yet registered. After an interrupt, such a process
+    would look for resources that this process has already released, and print a traceback.
     """
     import signal
     import threading
@@ -80,16 +84,23 @@ def _leave_interrupts_to_the_caller() -> None:
 
 
 def _search(copy: bytes) -> Answer | None:
-    from match_core.schedule.engine import schedule
-
     try:
-        return schedule(pickle.loads(copy))
+        request = pickle.loads(copy)
+        return _plugins().schedule(request, partial(false_claim, request))
     except Exception:
         return None
 
 
+@cache
+def _plugins() -> Plugins:
+    """The plugins of a worker process, loaded once."""
+    from match_core.plugin.facade import Plugins
+
+    return Plugins.load()
+
+
 class _Pickler(pickle.Pickler):
-    """Also copies read-only mappings, in which cost models like to keep their figures."""
+    """Also copies read-only mappings, in which cost models often store their figures."""
 
     def reducer_override(self, value: object) -> Any:
         return (_read_only, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
@@ -109,13 +120,13 @@ def _pickled(request: ScheduleRequest) -> bytes | None:
 
 
 def _context() -> BaseContext:
-    """New processes without what runs in this one: its threads and locks stay here."""
+    """Starts new processes without the threads and locks of this one."""
     import multiprocessing
 
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["match_core.schedule.optimum"])
+    context.set_forkserver_preload(["match_core.schedule.timeline", "match_core.plugin.facade"])
     return context
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from match_core.schedule.parallel import processes_for, search_in_processes
 
 if TYPE_CHECKING:
-    from match_core.observe import Watch
+    from match_core.contract.infeasible import Answer
+    from match_core.contract.loops import ScheduleRequest
+    from match_core.contract.observe import Watch
     from match_core.schedule.cache import ScheduleCache
-    from match_core.schedule.engine import Answer
-    from match_core.schedule.loops import ScheduleRequest
 
 
 @dataclass(frozen=True)
 class Parallel:
-    """``copy``: the request without what ties it to this process; ``jobs``: processes at most, None for as many as
-    pay."""
+    """``copy``: the request without references to this process; ``jobs``: maximum number of processes, None for as many
+    as reduce the time."""
 
     copy: Callable[[ScheduleRequest], ScheduleRequest]
     jobs: int | None = None
@@ -31,7 +31,7 @@ def answers_to(
     parallel: Parallel | None = None,
     watch: Watch | None = None,
 ) -> tuple[Answer, ...]:
-    """One answer per request, in their order. ``watch`` is told of each search."""
+    """One answer per request, in their order. ``watch`` receives each search."""
     keys = [cache.key(request) if request.unit.memory else "" for request in requests]
     distinct = {key: request for key, request in zip(keys, requests, strict=True) if key}
     known = {key: cache.find(key) for key in distinct}
@@ -44,14 +44,14 @@ def answers_to(
             request = distinct[key]
             watch.progress({"layer": done, "of": len(known), "unit": request.unit.name, "kind": request.workload.kind})
         answers[key] = answer or cache.keep(key, solve(distinct[key]))
-    # Units that work in place have no schedules to search: asking costs less than looking up.
+    # Units that work in place have no schedules to search: solving is cheaper than a look-up.
     return tuple(answers[key] if key else solve(request) for key, request in zip(keys, requests, strict=True))
 
 
 def _searched(
     keys: Sequence[str], requests: Sequence[ScheduleRequest], cache: ScheduleCache, parallel: Parallel
 ) -> dict[str, Answer]:
-    """What processes found, where that many pay."""
+    """The answers found by processes, if there are enough requests."""
     processes = processes_for(len(requests), parallel.jobs)
     if processes < 2:
         return {}

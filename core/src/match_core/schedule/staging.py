@@ -1,8 +1,7 @@
 """Replay of layers that stream constants through the home memory: copies into staging buffers run across steps.
 
-Where loads that are issued together include freshly staged pieces, one wait for all staging copies in flight comes
-before them, and the staging copies of the next pieces come after them. All steps without such a load have the length
-that they have alone.
+If loads that are issued together include freshly staged pieces, one wait for all staging copies in flight precedes
+them, and the staging copies of the next pieces follow them. All other steps have their usual length.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ _Cycles = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """One operand's staging copies in order. ``move``: the position of its loads into the unit's memory;
-    ``steps``: the step that each piece is first loaded for."""
+    """One operand's staging copies in order. ``move``: the position of its loads into the unit's memory; ``steps``: the
+    step for which each piece is first loaded."""
 
     move: int
     steps: tuple[int, ...]
@@ -28,7 +27,7 @@ class Staging:
 
 @dataclass
 class _Store:
-    """The link from the store: when its last copy ends (from the start of the layer), and that copy's wait."""
+    """The link from the store: the end of its last copy (from the start of the layer), and the wait of that copy."""
 
     end: int = 0
     wait: int = 0
@@ -46,7 +45,7 @@ class _Store:
 
 @dataclass
 class _Clock:
-    """The core's time in one step, and the channels that its copies use: (end, wait)."""
+    """The core's time in one step, and the channels of its copies: (end, wait)."""
 
     now: int
     busy: dict[Channel, tuple[int, int]] = field(default_factory=dict)

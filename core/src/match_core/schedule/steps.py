@@ -1,4 +1,4 @@
-"""Lengths of steps: which copies a step issues before and after its kernel ends, and when the last of them is done."""
+"""Lengths of steps: the copies that a step issues before and after its kernel ends, and the end of the last of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from match_core.cost import Overlap
+    from match_core.contract.cost import Overlap
 
     Array = NDArray[np.int64]
     Flags = NDArray[np.bool_]
@@ -22,8 +22,8 @@ Channel = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """All copies between an operand's buffer in a unit's memory and the next memory out: those loaded for step n, or
-    stored after it, are element n. Cycles are 0 where ``present`` is not."""
+    """All copies between an operand's buffer in a unit's memory and the next outer memory; element n is loaded for step
+    n or stored after it. Cycles are 0 if ``present`` is False."""
 
     channel: Channel
     output: bool
@@ -46,7 +46,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """One copy of every step, or none where it is not ``present``; ``move`` is its position among the moves."""
+    """One copy of every step, or none if it is not ``present``; ``move`` is its position among the moves."""
 
     move: int
     channel: Channel
@@ -57,7 +57,7 @@ class Issued:
 
 
 def before_end(steps: Steps) -> Iterator[Issued]:
-    """Copies issued while the kernel runs: the next loads, then the store of the last step, of double buffers."""
+    """Copies issued while the kernel runs: for double buffers, the next loads, then the store of the previous step."""
     for number, move in enumerate(steps.moves):
         if not move.output and move.buffers == 2:
             yield _shifted(number, move, 1)
@@ -67,8 +67,8 @@ def before_end(steps: Steps) -> Iterator[Issued]:
 
 
 def after_end(steps: Steps) -> Iterator[Issued]:
-    """Copies issued when the kernel is done: the store of single buffers (at the end, the last one of double buffers
-    too), then the next loads of single buffers."""
+    """Copies issued when the kernel is done: the store of single buffers (in the last step, also of double buffers),
+    then the next loads of single buffers."""
     last = steps.kernel.size - 1
     for number, move in enumerate(steps.moves):
         if move.output and move.buffers == 1:
@@ -87,7 +87,7 @@ def _issued(number: int, move: Move, present: Flags) -> Issued:
 
 
 def _shifted(number: int, move: Move, ahead: int) -> Issued:
-    """The copies of the step that is ``ahead`` of the issuing one (-1: behind it)."""
+    """The copies of the step that is ``ahead`` of the issuing one (-1: the previous step)."""
 
     def shift(values: NDArray[np.generic]) -> NDArray[np.generic]:
         result = np.zeros_like(values)
@@ -103,14 +103,14 @@ def _shifted(number: int, move: Move, ahead: int) -> Issued:
 
 
 class Queue:
-    """The core that issues copies, and the channels, in all steps at once. ``now`` is the core's time."""
+    """The core that issues copies, and the channels, for all steps at once. ``now`` is the core's time."""
 
     def __init__(self, now: Array) -> None:
         self.now = now
         self.busy: dict[Channel, tuple[Array, Array]] = {}  # end of the last copy, its wait
 
     def issue(self, copies: Iterable[Issued]) -> None:
-        """Issue copies one after the other."""
+        """Issue copies one after another."""
         zero = np.zeros_like(self.now)
         for copy in copies:
             self.now = self.now + copy.issue
@@ -132,8 +132,8 @@ class Queue:
         return latest
 
     def finished(self) -> Array:
-        """When the core goes on after the wait for all copies: at once if none is left, else when the last ends, and
-        the largest wait among those that end then."""
+        """When the core resumes after the wait for all copies: at once if none is left, else at the end of the last
+        copy plus the largest wait of the copies that end then."""
         end, wait = np.zeros_like(self.now), np.zeros_like(self.now)
         for done, woken in self.busy.values():
             wait = np.where(done > end, woken, np.where(done == end, np.maximum(wait, woken), wait))
@@ -161,7 +161,7 @@ def lengths(steps: Steps) -> Array:
 
 
 def length_of_first_loads(steps: Steps) -> int:
-    """The loads for step 0 and the wait for them."""
+    """Cycles of the loads for step 0 and of the wait for them."""
     queue = Queue(np.zeros(1, dtype=np.int64))
     loads = [
         Issued(n, move.channel, move.present[:1], move.issue[:1], move.data[:1], move.wait[:1])

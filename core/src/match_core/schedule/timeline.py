@@ -1,9 +1,9 @@
 """The exact length of any legal schedule: every kernel call and copy at its real size, replayed by the rules of
 docs/scheduling.md ("How it runs").
 
-A step lasts from the end of one wait for all copies to the next, and depends on nothing before it; so all steps are
-computed at once, as arrays with one element per kernel call. Only copies into staging buffers outlive a step: where an
-operand is streamed, the steps that meet such a copy are replayed one after the other.
+A step lasts from the end of one wait for all copies to the next, and does not depend on earlier steps; so all steps are
+computed at once, as arrays with one element per kernel call. Only copies into staging buffers outlive a step: if an
+operand is streamed, the steps that meet such a copy are replayed one after another.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.cost import Cost
+from match_core.contract.cost import Cost
 from match_core.schedule.copies import CopyCycles, Route, copy_cycles
 from match_core.schedule.nest import Nest, nest_of, tile_at
 from match_core.schedule.staging import StagedRun, Staging
@@ -23,16 +23,15 @@ from match_core.schedule.steps import Move, Steps, length_of_first_loads, length
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from match_core.hardware import Soc
-    from match_core.schedule.loops import Placement, ScheduleRequest, TileLoop
+    from match_core.contract.hardware import Soc
+    from match_core.contract.loops import Placement, ScheduleRequest, TileLoop
 
     Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One placement with its copies and the steps that they belong to: those that the copy is loaded for, or stored
-    after."""
+    """One placement with its copies, and the step that each copy is loaded for or stored after."""
 
     placement: Placement
     route: Route
@@ -46,12 +45,13 @@ def cost_of(
     """The cost of a schedule. Offsets and sizes of the placements do not matter.
 
     ``total_cycles`` is the replayed length; compute, transfer (issue, data and wait of every copy) and launch cycles
-    are plain sums, and ``overlapped_cycles`` is what the sums exceed the length by. ValueError for what cannot run:
-    two buffers where copies block, depths that fall along an operand's way, loops that do not lead to the tile.
+    are plain sums, and ``overlapped_cycles`` is the difference between the sums and the length. ValueError for a
+    schedule that cannot run: two buffers although copies block, depths that decrease along an operand's way, loops that
+    do not end at the tile.
     """
     loops = tuple(loops)
     if {name: tile[name] for name in {loop.dim for loop in loops}} != {loop.dim: loop.tile for loop in loops}:
-        raise ValueError("the loops do not lead to the tile")
+        raise ValueError("the loops do not end at the tile")
     return Replay(request).cost(loops, placements)
 
 
@@ -65,7 +65,7 @@ class Calls:
 
 
 class Replay:
-    """Costs schedules of one request, and remembers what several of them share."""
+    """Computes costs of schedules of one request, and caches intermediate results that they share."""
 
     def __init__(self, request: ScheduleRequest) -> None:
         self.request = request
@@ -116,7 +116,7 @@ class Replay:
         return self._calls[loops]
 
     def hops(self, loops: tuple[TileLoop, ...], placements: Sequence[Placement]) -> list[Hop]:
-        """Every placement with its copies: operands in the workload's order, each along its way."""
+        """Every placement with its copies: operands in the workload's order, each from the outermost memory inwards."""
         request, workload, soc = self.request, self.request.workload, self.request.soc
         nest, whole = self.nest(loops), {dim.name: dim.size for dim in workload.dims}
         hops: list[Hop] = []
@@ -125,7 +125,7 @@ class Replay:
             far, out = (soc.store or soc.home if streamed else operand.far or soc.home), 0
             for placement in (placement for placement in placements if placement.operand == operand.name):
                 if placement.depth < out:
-                    raise ValueError(f"{operand.name}: depths fall along the way")
+                    raise ValueError(f"{operand.name}: depths decrease along the way")
                 if placement.buffers == 2 and placement.memory != soc.home and request.overlap == "none":
                     raise ValueError(f"{operand.name}: two buffers, but copies block")
                 tile = tile_at(loops, placement.depth, whole)
@@ -161,8 +161,7 @@ def _length(request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch
 
 
 def _move(hop: Hop, steps: int, soc: Soc) -> Move:
-    """The copies of a placement spread over the steps. A unit's DMA is one channel in each direction, wherever the
-    tensors lie."""
+    """The copies of a placement by step. A unit's DMA is one channel in each direction, wherever the tensors are."""
 
     def spread(values: Array) -> Array:
         result = np.zeros(steps, dtype=np.int64)

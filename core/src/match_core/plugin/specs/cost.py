@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from match_core.plugin.markers import hookspec
 
 if TYPE_CHECKING:
-    from match_core.cost import CostModel
-    from match_core.hardware import Soc, Unit
-    from match_core.patterns.language import Pattern
+    from match_core.contract.cost import CostModel
+    from match_core.contract.hardware import Soc, Unit
+    from match_core.contract.pattern import Pattern
 
 
 @hookspec(firstresult=True)
@@ -28,8 +28,8 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     Returns: a CostModel (stateless, vectorised over candidate tilings), or None to leave the answer to
         others.
 
-    Several answers: the first one that is not None wins. Packages are asked in the order of (distribution,
-        entry point), the core last; ``tryfirst`` and ``trylast`` move an implementation within that order.
+    Several answers: the first one that is not None wins. Packages are called in the order of (distribution,
+        entry point); ``tryfirst`` and ``trylast`` move an implementation within that order.
 
     Nobody answers: an error that names the unit and its package, because a pattern without a cost cannot be
         compared.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from match_core.plugin.markers import hookspec
 
 if TYPE_CHECKING:
-    from match_core.emit.api import UnitApi
-    from match_core.hardware import Soc, Unit
+    from match_core.contract.hardware import Soc, Unit
+    from match_core.contract.unit_api import UnitApi
 
 
 @hookspec(firstresult=True)
@@ -26,8 +26,8 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     Returns: a UnitApi with the platform, memory, synchronisation and computation functions (kernels by
         pattern name), headers, runtime files and the twin; or None to leave the answer to others.
 
-    Several answers: the first one that is not None wins. Packages are asked in the order of (distribution,
-        entry point), the core last; ``tryfirst`` and ``trylast`` move an implementation within that order.
+    Several answers: the first one that is not None wins. Packages are called in the order of (distribution,
+        entry point); ``tryfirst`` and ``trylast`` move an implementation within that order.
 
     Nobody answers: no C can be written for the unit, which is an error that names the unit and its package.
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from match_core.plugin.markers import hookspec
 
 if TYPE_CHECKING:
-    from match_core.hardware import Hardware
+    from match_core.contract.hardware import Hardware
 
 
 @hookspec
 def match_hardware() -> Hardware:
     """Declare the units and the systems on chip that this package defines.
 
-    Called: once per process, when a target is first asked for or listed.
+    Called: once per process, when a target is first requested or listed.
 
     Arguments: none.
 
@@ -24,10 +24,9 @@ def match_hardware() -> Hardware:
         line.
 
     Several answers: merged by name. Two packages that define the same unit or Soc name clash: the name is
-        withdrawn, and asking for a target that needs it is an error that names both. The core's own names
-        always win.
+        withdrawn, and requesting a target that requires it is an error that names both.
 
-    Nobody answers: the core's own target ``host`` is the only one.
+    Nobody answers: there is no target to compile for.
 
     May be changed: nothing.
 

@@ -4,7 +4,7 @@ AR ?= ar
 CFLAGS ?= -O2 -std=c11 -Wall -Wextra -Wpedantic
 INCLUDES ?=
 % if libraries:
-# What applications are linked with besides lib${name}.a.
+# Libraries that applications link with in addition to lib${name}.a.
 LDLIBS = ${" ".join(f"-l{library}" for library in libraries)}
 % endif
 OBJECTS = ${" ".join(s[:-2] + ".o" for s in c_files)}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: the smallest application. Arenas are static here; a platform may place them elsewhere. */
+/* ${name}: a minimal application. Arenas are static here; a platform may place them elsewhere. */
 #include <stdalign.h>
 #include <stdint.h>
 #include "${name}.h"
@@ -13,7 +13,7 @@ static ${io.ctype} ${io.field}[${max(1, io.elements)}];
 % endfor
 % for store in stores:
 
-/* Supplied by the platform: brings ${store.file} into ${store.memory}, from flash for example, and gives its address there, a
+/* Supplied by the platform: copies ${store.file} to ${store.memory}, for example from flash, and returns its address there, a
  * multiple of ${guard}_${store.macro}_ALIGN. */
 uint32_t load_${store.field}(void);
 % endfor

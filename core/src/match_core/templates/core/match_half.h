@@ -1,7 +1,7 @@
-/* Arithmetic of binary16 numbers (IEEE 754, "half") kept as their bits, in portable C11.
+/* Arithmetic of binary16 numbers (IEEE 754, "half") stored as bits, in portable C11.
  *
- * Every result is the exact one rounded once to binary16, ties to even; infinities and subnormal numbers included. A
- * result that is not a number is 0x7E00, as on RISC-V. Needs IEEE binary32 and binary64 in the default rounding mode.
+ * Every result is the exact one rounded once to binary16, ties to even, including infinities and subnormal numbers. NaN
+ * results are 0x7E00, as on RISC-V. Requires IEEE binary32 and binary64 in the default rounding mode.
  */
 #ifndef MATCH_HALF_H
 #define MATCH_HALF_H
@@ -26,7 +26,7 @@ typedef union {
 } match_half_double_t;
 
 /* All bits where a < b, else none. Both are below 2^31; the shift is arithmetic (gcc, clang). Conversions choose with such
- * masks instead of branches, so that compilers make vector instructions of loops that convert. */
+ * masks instead of branches, so that compilers can vectorise loops that convert. */
 static inline uint32_t match_half_below(uint32_t a, uint32_t b)
 {
     return (uint32_t)((int32_t)(a - b) >> 31);
@@ -35,7 +35,7 @@ static inline uint32_t match_half_below(uint32_t a, uint32_t b)
 static inline float match_half_to_float(match_half_t half)
 {
     const uint32_t size = half & 0x7FFFu;
-    /* Moves the exponent's bias from 15 to 127; infinities and what is no number keep the largest exponent. */
+    /* Moves the exponent's bias from 15 to 127; infinities and NaN keep the largest exponent. */
     const uint32_t normal = (size << 13) + 0x38000000u + (match_half_below(0x7BFFu, size) & 0x38000000u);
     const match_half_float_t subnormal = {.value = (float)(int32_t)size * 0x1p-24f};
     const uint32_t small = match_half_below(size, 0x0400u), sign = (uint32_t)(half & 0x8000u) << 16;
@@ -47,14 +47,14 @@ static inline match_half_t match_half_from_float(float value)
 {
     const match_half_float_t given = {.value = value};
     const uint32_t size = given.bits & 0x7FFFFFFFu;
-    /* Rounds in the 13 bits that go away; a carry moves into the exponent, up to infinity. */
+    /* Rounds off the lowest 13 bits; a carry moves into the exponent, up to infinity. */
     const uint32_t normal = (size - 0x38000000u + 0x0FFFu + ((size >> 13) & 1u)) >> 13;
     /* One unit of the last place of 0.5 in binary32 is that of subnormal numbers: the addition rounds. */
     const match_half_float_t absolute = {.bits = size};
     const match_half_float_t moved = {.value = absolute.value + 0.5f};
     const uint32_t small = match_half_below(size, 0x38800000u), large = match_half_below(0x477FFFFFu, size);
     const uint32_t finite = ((moved.bits - 0x3F000000u) & small) | (normal & ~small);
-    const uint32_t none = match_half_below(0x7F800000u, size); /* what is no number */
+    const uint32_t none = match_half_below(0x7F800000u, size); /* NaN */
     const uint32_t sign = (given.bits >> 16) & 0x8000u & ~none;
     return (match_half_t)(sign | (finite & ~large) | (0x7C00u & large) | (0x0200u & none));
 }
@@ -93,7 +93,7 @@ static inline double match_half_nearest(double value)
     return (double)match_half_to_float(match_half_from_double(value));
 }
 
-/* a * b + c with one rounding. The double sum is not always exact. Where it is not, either the product is so large
+/* a * b + c with one rounding. The double sum is not always exact. If it is not, either the product is so large
  * that the result is infinite, or so small that the sum loses less than 2^-30 of c, which is a binary16 number: too
  * little to reach a tie of binary16 or to leave one. */
 static inline match_half_t match_half_fma(match_half_t a, match_half_t b, match_half_t c)
@@ -112,7 +112,7 @@ static inline match_half_t match_half_mul(match_half_t a, match_half_t b)
     return match_half_from_float(match_half_to_float(a) * match_half_to_float(b));
 }
 
-/* The larger number, +0 above -0; of a number and what is none, the number. As fmax.h of RISC-V. */
+/* The larger number, +0 above -0; of a number and NaN, the number. As fmax.h of RISC-V. */
 static inline match_half_t match_half_max(match_half_t a, match_half_t b)
 {
     const int32_t first = (a & 0x8000u) != 0u ? -(int32_t)(a & 0x7FFFu) - 1 : (int32_t)a;

@@ -1,10 +1,10 @@
-/* Functions of binary32 numbers in portable C11 without branches or tables, so that compilers make vector instructions
- * of loops that call them, and so that every platform gives the same results.
+/* Functions of binary32 numbers in portable C11 without branches or tables, so that compilers can vectorise loops that
+ * call them, and so that results are the same on every platform.
  *
  * Largest error over all numbers, in units of the last place of the result: match_exp 1.0, match_expm1 1.6,
- * match_tanh 1.3, match_erf 1.2, match_softplus 2.6, match_mish 4.5 (of results above 2^-118). The others are exact but
- * for their sums and products. Infinities give the limits; what is no number stays so. Needs IEEE binary32 in the
- * default rounding mode, evaluated as binary32.
+ * match_tanh 1.3, match_erf 1.2, match_softplus 2.6, match_mish 4.5 (of results above 2^-118). The others are exact
+ * except for their sums and products. Infinities map to the limits; NaN stays NaN. Requires IEEE binary32 in the default
+ * rounding mode, evaluated as binary32.
  *
  * Coefficients: exp and tanh of S. Moshier's Cephes library, erf of N. Juffa.
  */
@@ -35,14 +35,14 @@ static inline uint32_t match_real_size(float x)
     return match_real_bits(x) & 0x7FFFFFFFu;
 }
 
-/* A number with the sign of another one. */
+/* A number with the sign of another number. */
 static inline float match_real_signed(float size, float sign)
 {
     const match_real_t result = {.bits = match_real_size(size) | (match_real_bits(sign) & 0x80000000u)};
     return result.value;
 }
 
-/* The first number where the difference is negative, else the second. The shift is arithmetic (gcc, clang). */
+/* The first number if the difference is negative, else the second. The shift is arithmetic (gcc, clang). */
 static inline float match_real_choose(uint32_t difference, float first, float second)
 {
     const uint32_t mask = (uint32_t)((int32_t)difference >> 31);
@@ -50,21 +50,21 @@ static inline float match_real_choose(uint32_t difference, float first, float se
     return result.value;
 }
 
-/* The first number where x has the sign of negative ones, else the second. */
+/* The first number if the sign bit of x is set, else the second. */
 static inline float match_real_by_sign(float x, float first, float second)
 {
     return match_real_choose(match_real_bits(x), first, second);
 }
 
-/* A number as it is up to a limit, given by its bits, on both sides; beyond, the limit. */
+/* A number clamped to a limit on both sides; the limit is given by its bits. */
 static inline float match_real_held(float x, uint32_t limit)
 {
     const match_real_t most = {.bits = limit};
-    const uint32_t size = match_real_size(x); /* above the bits of infinity: no number */
+    const uint32_t size = match_real_size(x); /* above the bits of infinity: NaN */
     return match_real_choose((limit - size) & (size - 0x7F800001u), match_real_signed(most.value, x), x);
 }
 
-/* exp(x) = (1 + rest) * 2^one * 2^other for |x| up to 104; beyond as there. */
+/* exp(x) = (1 + rest) * 2^one * 2^other; x is clamped to +-104. */
 typedef struct {
     float rest;
     uint32_t one, other;
@@ -155,13 +155,13 @@ static inline float match_elu(float x, float alpha)
     return alpha * match_expm1(match_real_by_sign(x, x, 0.0f)) + match_real_by_sign(x, 0.0f, x);
 }
 
-/* x held between 0 and 1 */
+/* x clamped to 0 and 1 */
 static inline float match_unit(float x)
 {
     return match_real_held(match_real_by_sign(x, 0.0f, x), 0x3F800000u);
 }
 
-/* The nearest whole number, of two the even one. From 2^23 on every number is whole. */
+/* The nearest whole number, ties to even. From 2^23 on every number is whole. */
 static inline float match_round(float x)
 {
     const float large = match_real_signed(0x1p23f, x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regions: parts of the network that an engine of its own computes. The program hands each one over once, when it is
- * initialised, and keeps the handle for its runs. */
+/* Regions: parts of the network that an engine computes as a whole. The program loads each region once, when it is
+ * initialised, and stores the handle for its runs. */
 #ifndef MATCH_REGION_H
 #define MATCH_REGION_H
 
@@ -14,10 +14,10 @@ typedef struct {
     const void *data;     /* of constants, else NULL */
 } match_region_tensor_t;
 
-/* A region as the compiler made it. */
+/* A region as compiled. */
 typedef struct {
     const char *name;
-    const uint8_t *code; /* JSON text or the vendor's bytes; NULL where the code is C */
+    const uint8_t *code; /* JSON text or the vendor's bytes; NULL if the code is C */
     uint32_t code_bytes;
     uint32_t inputs_count;
     uint32_t outputs_count;
@@ -27,10 +27,10 @@ typedef struct {
     const match_region_tensor_t *constants;
 } match_region_t;
 
-/* A unit that takes regions supplies three functions; each gives 0 on success:
+/* A unit that takes regions supplies three functions; load and run return 0 on success:
  *     int load(const match_region_t *region, void **handle);
  *     int run(void *handle, const void *const *in, void *const *out, void *scratch);
  *     void unload(void *handle);
- * Constants stay where they are until unload. */
+ * Constants do not move until unload. */
 
 #endif

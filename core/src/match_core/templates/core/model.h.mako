@@ -23,7 +23,7 @@ extern "C" {
 #define ${guard}_${store.macro}_ALIGN ${store.alignment_bytes}u
 % endfor
 % for area in swap_areas:
-/* ${area.memory}: place for activations that leave ${home} for some time */
+/* ${area.memory}: area for activations that are swapped out of ${home} */
 #define ${guard}_${area.macro}_BYTES ${area.size_bytes}u
 #define ${guard}_${area.macro}_ALIGN ${area.alignment_bytes}u
 % endfor
@@ -34,11 +34,11 @@ enum {
     ${guard}_BUSY = 1,          /* tasks are left */
     ${guard}_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
 % if regions:
-    ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks, failed at one or did not end */
+    ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks, failed at one or did not end */
 % else:
-    ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
+    ${guard}_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
 % endif
-    ${guard}_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    ${guard}_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -59,7 +59,7 @@ ${io.comment}
 } ${name}_outputs_t;
 
 % if queues:
-/* One run: what the host and the units share, in ${home}. */
+/* The state of a run that the host and the units share, in ${home}. */
 typedef struct {
     match_queue_t queue[${len(queues)}]; /* ${", ".join(queue.name for queue in queues)} */
 % if regions:
@@ -77,13 +77,13 @@ typedef struct {
 % endfor
 % for area in swap_areas:
     uint32_t ${area.field};
-    uint32_t swapping; /* 1 while a swap is on its way */
+    uint32_t swapping; /* 1 while a swap is in progress */
 % endfor
     uint32_t seen;     /* tasks that were done when the host last looked */
     int32_t status;
 } ${name}_state_t;
 % else:
-/* One run. */
+/* The state of a run. */
 typedef struct {
     ${name}_inputs_t inputs;
     ${name}_outputs_t outputs;
@@ -91,7 +91,7 @@ typedef struct {
     void *region_handle[${len(regions)}];
     const void *regions_of; /* this state while its regions are loaded */
 % endif
-    uint32_t next; /* task */
+    uint32_t next; /* number of the next task */
     int32_t status;
 } ${name}_state_t;
 % endif
@@ -111,7 +111,7 @@ typedef struct {
 
 % if regions:
 /* Checks the arenas, sets up the state, starts the units and loads their regions, which stay loaded until ${name}_stop.
- * The state is all zero before the first call, as a static one is. */
+ * The state must be all zero before the first call, as static memory is. */
 % else:
 /* Checks the arenas, sets up the state and starts the units. */
 % endif
@@ -120,15 +120,15 @@ int ${name}_init(const ${name}_t *ctx);
 /* One inference; returns when the outputs are written. */
 int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (${guard}_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (${guard}_BUSY while tasks are left), wait for its end. */
 int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs);
 int ${name}_poll(const ${name}_t *ctx);
 int ${name}_wait(const ${name}_t *ctx);
 
 % if regions:
-/* Ends an inference that is not over, unloads the regions and stops the units. */
+/* Cancels a running inference, unloads the regions and stops the units. */
 % else:
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 % endif
 void ${name}_stop(const ${name}_t *ctx);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 % if any(task.region is None for task in tasks):
-/* ${name}: kernels of unit ${unit}, in place on ${home}; tasks that compute the same share one. */
+/* ${name}: kernels of unit ${unit}, in place on ${home}; tasks with the same computation share a kernel. */
 % elif tasks:
 /* ${name}: regions on unit ${unit}, in place on ${home}. */
 % else:

@@ -1,5 +1,5 @@
 <%
-    from match_core.emit.text import broken
+    from match_core.lower.text import broken
 
     host = next((queue for queue in queues if queue.kind == "host"), None)
     link = next((queue for queue in queues if queue.kind == "link"), None)
@@ -22,10 +22,10 @@ ${summary}
 #include "${name}_port.h"
 #include "${name}_tasks.h"
 
-/* ---- what tasks need --------------------------------------------------------------------------------------------- */
+/* ---- dependencies of tasks --------------------------------------------------------------------------------------- */
 
-/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The
- * columns are the queues ${", ".join(queue.name for queue in queues)}. */
+/* A row for each task, in the order of its queue: it may run as soon as every queue has finished this number of tasks.
+ * The columns are the queues ${", ".join(queue.name for queue in queues)}. */
 % for queue in queues:
 static const uint16_t ${queue.field}_needs[][${name}_queues] = {
 % for row in queue.needs:
@@ -37,7 +37,7 @@ ${row.text}
 static const struct {
     uint32_t tasks;
     const uint16_t (*needs)[${name}_queues];
-    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host works on the queue itself */
+    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host runs the queue itself */
     void (*loop)(void *state);
     int (*join)(void);
     void (*signal)(void);
@@ -50,7 +50,7 @@ ${"\n".join(broken(entry(queue), 4))}
 
 static const struct {
     match_place_t home;
-    uint32_t store; /* bytes behind the start of the swap area */
+    uint32_t store; /* offset in the swap area, in bytes */
     uint32_t bytes;
     uint32_t out; /* 1: from ${home} to ${swap_areas[0].memory} */
 } swaps[] = {
@@ -61,7 +61,7 @@ static const struct {
 % endif
 
 % if regions:
-/* A region has been computed, or failed, when so many tasks of its queue are done. */
+/* A region has been computed, or failed, when this number of tasks of its queue is done. */
 static const struct {
     uint32_t queue;
     uint32_t done;
@@ -109,7 +109,7 @@ static void cancel(${name}_state_t *state, uint32_t end)
 % endif
 }
 
-/* Posts every task of a queue whose needs are met; how many. */
+/* Posts every task of a queue whose dependencies are done; returns how many. */
 static uint32_t post_ready(${name}_state_t *state, uint32_t q, const uint32_t *done)
 {
     const uint32_t before = match_load(&state->queue[q].posted);
@@ -129,7 +129,7 @@ static uint32_t post_ready(${name}_state_t *state, uint32_t q, const uint32_t *d
 }
 % if link:
 
-/* Starts a swap, or finds that it has ended; whether it did either. */
+/* Starts a swap, or notices that it has ended; returns whether it did either. */
 static int swap(${name}_state_t *state, uint32_t done)
 {
     match_queue_t *const queue = &state->queue[${name}_queue_${link.field}];
@@ -156,7 +156,7 @@ static int swap(${name}_state_t *state, uint32_t done)
 }
 % endif
 
-/* Looks at every queue once; whether anything went on. */
+/* Looks at every queue once; returns whether there was progress. */
 static int advance(${name}_state_t *state)
 {
     uint32_t done[${name}_queues], all = 0u;

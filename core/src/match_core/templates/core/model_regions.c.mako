@@ -3,7 +3,7 @@
 %>\
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ${name}: regions, parts of the network that a unit takes as a whole: their code, ${code_bytes} bytes, the tensors at their
- * borders, and how they are loaded. */
+ * borders, and the functions that load them. */
 #include <stddef.h>
 #include <stdint.h>
 #include "match_region.h"
@@ -60,7 +60,7 @@ static const struct {
 % endfor
 };
 
-/* Unloads the first count regions, the last of them first. */
+/* Unloads the first count regions in reverse order. */
 static void unload(${name}_state_t *state, uint32_t count)
 {
     for (uint32_t n = count; n > 0u; n--) {

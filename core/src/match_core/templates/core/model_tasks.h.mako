@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: inner names, not for the application. An argument is a const match_task_t *. */
+/* ${name}: internal names, not for the application. An argument is a const match_task_t *. */
 #ifndef ${guard}_TASKS_H
 #define ${guard}_TASKS_H
 
@@ -40,16 +40,16 @@ ${code_sections[queue.name]} void ${name}_${queue.field}_run(${"" if queue.chang
 % if regions:
 /* Argument of a task that runs a region, and whether that failed. */
 typedef struct {
-    match_task_t task; /* the first member: what other tasks receive */
+    match_task_t task; /* the first member: the argument of other tasks */
     void *handle;      /* from load */
     int status;        /* 0: the outputs are written */
 } ${name}_region_task_t;
 
-/* Regions are loaded once for a state, which remembers that they are; load gives 0 on success. */
+/* Regions are loaded once for a state, which records this; load returns 0 on success. */
 int ${name}_load_regions(${name}_state_t *state);
 void ${name}_unload_regions(${name}_state_t *state);
 
-/* Of the units that take regions, or of the regions' own code. */
+/* Functions of the units that take regions, or of the regions' own code. */
 % for prototype in prototypes:
 ${prototype}
 % endfor

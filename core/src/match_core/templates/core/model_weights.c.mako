@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: constants, ${total_bytes} bytes, in the layout that each unit reads. */
+/* ${name}: constants, ${total_bytes} bytes, each in the layout that its unit reads. */
 #include <math.h>
 #include <stdint.h>
 #include "${name}_port.h"

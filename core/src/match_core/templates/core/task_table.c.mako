@@ -30,7 +30,7 @@ ${row.note}
 };
 
 % if regions:
-/* By task: 1 more than the number of the region that it runs, 0 for other tasks. */
+/* By task: the number of its region plus 1, 0 for other tasks. */
 static const uint32_t region_of[] = {
 % for start in range(0, len(queue.regions), 16):
     ${", ".join(f"{0 if number is None else number + 1}u" for number in queue.regions[start : start + 16])},
@@ -39,7 +39,7 @@ static const uint32_t region_of[] = {
 
 % endif
 % if queue.has_calls:
-/* By task: what has its unit run it; NULL where the host does. */
+/* By task: the function that hands it to its unit; NULL if the host runs it. */
 static int (*const call_of[])(void (*run)(void *task), void *task) = {
 % for start in range(0, len(queue.calls), 4):
     ${", ".join(call or "NULL" for call in queue.calls[start : start + 4])},
@@ -121,7 +121,7 @@ void ${name}_${queue.field}_run(${"" if queue.changes_state else "const "}${name
 }
 % if queue.kind == "unit":
 
-/* The unit's part of a run: waits for each task until the host has posted it. */
+/* The unit's part of a run: waits until the host has posted a task, then runs it. */
 void ${name}_${queue.field}_loop(void *argument)
 {
     ${name}_state_t *const state = argument;

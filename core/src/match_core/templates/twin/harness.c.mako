@@ -27,7 +27,7 @@ static ${name}_state_t state;
 static const uint64_t host_cycles[] = {${", ".join(f"{c}u" for c in host_cycles) or "0u"}};
 
 % for store in stores:
-/* Brings ${store.file} into ${store.memory}; gives its address there. */
+/* Copies ${store.file} to ${store.memory}; returns its address there. */
 static uint32_t load_${store.field}(const char *path)
 {
     static _Alignas(${store.alignment_bytes}) uint8_t data[${store.size_bytes}];
@@ -40,7 +40,7 @@ static uint32_t load_${store.field}(const char *path)
 
 % endfor
 % for area in swaps:
-/* Room for activations in ${area.memory}; gives its address there. */
+/* Room for activations in ${area.memory}; returns its address there. */
 static uint32_t swap_${area.field}(void)
 {
     static _Alignas(${area.alignment_bytes}) uint8_t data[${area.size_bytes}];

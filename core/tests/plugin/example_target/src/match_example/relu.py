@@ -25,12 +25,12 @@ from match_core import (
     UnitApi,
     Workload,
 )
-from match_core.emit.api import InlineCode, InlineKernel, InlineRequest
+from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest
 
 from match_example.hardware import RELU_UNIT, START_CYCLES
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound, EnergyModel, Overlap
+    from match_core.contract.cost import Bound, EnergyModel, Overlap
     from numpy.typing import NDArray
 
     Cycles = NDArray[np.int64]

@@ -1,1 +1,0 @@
-"""Answers about a model on a target without writing a program."""

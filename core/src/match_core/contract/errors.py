@@ -1,0 +1,79 @@
+"""Errors meant for the user. Any other exception is a bug (exit code 70).
+
+MatchError
+  UsageError        exit 2   a wrong option, file or output directory
+  ModelError        exit 1   the model cannot be read or is not what the compiler accepts
+  UnsupportedError  exit 1   no unit runs an operator
+  InfeasibleError   exit 1   a memory is too small
+  PluginError       exit 3   a target package is broken, outdated or clashes
+  ToolError         exit 1   the C compiler or the built program failed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class MatchError(Exception):
+    """An error in four parts, from which both the text and the JSON form are made.
+
+    ``code`` is stable and documented; ``what`` failed; ``where`` names the ONNX node and source name, the file or the
+    plugin; ``why`` gives the reason in numbers; ``help`` is an ordered list of changes that would help.
+    """
+
+    code: str
+    what: str
+    where: str
+    why: str
+    help: tuple[str, ...] = ()
+
+    exit_code: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        Exception.__init__(self, self.what)
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.what}", f"  where: {self.where}", f"  why:   {self.why}"]
+        lines += [f"  help:  {line}" for line in self.help]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, object]:
+        """The same fields as a JSON object."""
+        return {
+            "code": self.code,
+            "what": self.what,
+            "where": self.where,
+            "why": self.why,
+            "help": list(self.help),
+            "exit_code": self.exit_code,
+        }
+
+
+class UsageError(MatchError):
+    """A wrong option, a missing file, an output directory that match did not write."""
+
+    exit_code = 2
+
+
+class ModelError(MatchError):
+    """The model cannot be read, or is not static, or is not valid ONNX."""
+
+
+class UnsupportedError(MatchError):
+    """No enabled unit runs one of the operators."""
+
+
+class InfeasibleError(MatchError):
+    """The program does not fit a memory."""
+
+
+class PluginError(MatchError):
+    """A target package is broken, written for another contract, or clashes with another one."""
+
+    exit_code = 3
+
+
+class ToolError(MatchError):
+    """The C compiler or a program it built failed."""

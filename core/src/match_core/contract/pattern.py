@@ -1,0 +1,36 @@
+"""What a unit can run: a pattern is structure, rules, and how a match becomes a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+    from match_core.contract.claims import RegionClaims
+    from match_core.contract.model import Model
+    from match_core.contract.structure import Constraint, Match, Structure
+    from match_core.contract.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a unit can run: structure, rules, and how a match becomes a workload.
+
+    ``view`` True: the result is the input's bytes with another shape; no code is emitted. ``search`` replaces the
+    structure for patterns that are not trees (regions): it returns all matches of a graph. ``body``: for a region whose
+    unit rewrites it, the model that is computed in place of the nodes, with the same inputs and outputs; ``claims``:
+    for a region of a graph-level plug-in.
+    """
+
+    name: str
+    description: str
+    structure: Structure | None
+    constraints: tuple[Constraint, ...]
+    workload: Callable[[Match], Workload]
+    view: bool = False
+    search: Callable[[gs.Graph], tuple[Match, ...]] | None = None
+    body: Callable[[Match], Model | None] | None = None
+    claims: RegionClaims | None = None

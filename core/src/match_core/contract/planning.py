@@ -1,0 +1,48 @@
+"""Plans of concurrent programs: what the core requests from packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping as Table
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.contract.mapping import Assignment, Mapping
+    from match_core.contract.model import Model
+    from match_core.contract.program import Program
+    from match_core.contract.scheduling import Scheduling
+
+#: (name, bytes) of values in one memory.
+Sizes = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the code of assignments requires besides activations: ``constants`` in the home memory, ``stored`` constants
+    in the Soc's store, and bytes of ``scratch`` in the home memory by position of the assignment."""
+
+    constants: Sizes
+    stored: Sizes
+    scratch: Table[int, int]
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """Requests times and addresses for a concurrent mapping. ``measure`` returns what assignments require;
+    ``overflow``: tensors in the Soc's overflow memory."""
+
+    model: Model
+    mapping: Mapping
+    scheduling: Scheduling
+    measure: Callable[[tuple[Assignment, ...]], Needs]
+    overflow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The program, and the mapping that it runs: the requested one, or one with other schedules of the same shares if
+    constants are streamed."""
+
+    mapping: Mapping
+    program: Program

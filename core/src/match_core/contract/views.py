@@ -1,0 +1,57 @@
+"""What build files may know of a program's memories and tensors: strings and integers, ready to print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.contract.quantisation import Quantisation
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaView:
+    """One memory that the caller supplies."""
+
+    memory: str
+    field: str
+    macro: str
+    size_bytes: int
+    alignment_bytes: int
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorView:
+    """A graph input or output in the public API; ``comment``: a complete comment for the line above its field;
+    ``memory``: the memory that the program expects it in; ``quantisation``: the real values of its integers, if
+    known."""
+
+    name: str
+    field: str
+    ctype: str
+    dtype: str
+    shape: tuple[int, ...]
+    comment: str
+    memory: str = ""
+    quantisation: Quantisation | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class StoreView:
+    """The memory behind the home memory, with the program's streamed constants."""
+
+    memory: str
+    field: str
+    macro: str
+    file: str
+    size_bytes: int
+    alignment_bytes: int

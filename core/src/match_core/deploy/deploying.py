@@ -1,0 +1,304 @@
+"""From candidates to a deployed program: sequential, or concurrent if that is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedError
+from match_core.contract.mapping import MappingRequest
+from match_core.contract.planning import PlanRequest
+from match_core.deploy.deployment import Lowering
+from match_core.deploy.sequential import Deployer
+from match_core.map.bodies import with_bodies
+from match_core.map.convert import Conversions, converted
+from match_core.map.evaluate import mapping_fault, plan_fault
+from match_core.map.forms import check_forms
+from match_core.plan.overflow import placed
+from match_core.regions.choice import largest
+from match_core.schedule.cache import ScheduleCache, schedule_directory
+from match_core.schedule.candidates import Scheduler
+from match_core.validate.mapping import validate_mapping
+from match_core.version import __version__
+
+if TYPE_CHECKING:
+    from match_core.contract.candidate import Candidates, Refusal
+    from match_core.contract.hardware import Soc, Unit
+    from match_core.contract.mapping import Assignment, Mapping
+    from match_core.contract.model import Model
+    from match_core.contract.observe import Facts, StageObserver
+    from match_core.contract.program import Program
+    from match_core.deploy.compile_options import CompileOptions
+    from match_core.deploy.deployment import Deployment
+    from match_core.lower.lower import Title
+    from match_core.map.convert import Converted
+    from match_core.plugin.facade import Plugins
+
+T = TypeVar("T")
+
+
+def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
+    """Do some work between the observer's notifications of its start and its end."""
+    observer.stage_started(name)
+    result = work()
+    observer.stage_finished(name, facts(result))
+    return result
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The chosen program and the model whose nodes it runs (with conversions between stored forms and bodies of
+    regions), all refusals, all candidates with schedules that it was chosen from (of the model without conversions and
+    bodies), and the modelled cycles of the sequential program (None: not made, or it does not fit).
+    ``declined_cycles``: of a concurrent program whose gain over it is smaller than its uncertainty."""
+
+    model: Model
+    deployment: Deployment
+    refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
+    sequential_cycles: int | None
+    declined_cycles: int | None = None
+
+
+@dataclass(frozen=True)
+class _Sequential:
+    """A sequential mapping of the candidates and the model of its program; ``deployment`` is None if it does not fit,
+    ``error`` says why; ``overflow``: tensors that had to move to the overflow memory."""
+
+    model: Model
+    mapping: Mapping
+    refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
+    overflow: frozenset[str]
+    deployment: Deployment | None
+    error: InfeasibleError | None = None
+
+
+@dataclass(frozen=True)
+class _Concurrent:
+    """A program whose units run at the same time, and its model."""
+
+    model: Model
+    deployment: Deployment
+
+
+@dataclass(frozen=True)
+class Deploying:
+    """Schedules, maps and plans one model."""
+
+    options: CompileOptions
+    soc: Soc
+    units: tuple[Unit, ...]
+    plugins: Plugins
+    observer: StageObserver
+    model: Model
+    candidates: Candidates
+    titles: Callable[[Model], Title]
+
+    def run(self) -> Deployed:
+        """The program with the fewest modelled cycles that the options allow. InfeasibleError MATCH-M001 if none
+        exists."""
+        cache = self._cache()
+        sequential = self._sequential(self._scheduler(self.soc, cache))
+        plain = sequential.deployment
+        cycles = plain.program.predicted_cycles if plain is not None else None
+        declined = None
+        if self._may_run_concurrently(sequential.mapping):
+            found = self._concurrent(self._scheduler(self._concurrent_soc(), cache), sequential)
+            if found is not None and (plain is None or self._is_better(found.deployment, plain)):
+                return Deployed(found.model, found.deployment, sequential.refused, sequential.offered, cycles)
+            if found is not None and found.deployment.program.predicted_cycles < (cycles or 0):
+                declined = found.deployment.program.predicted_cycles
+        if plain is None:
+            assert sequential.error is not None
+            raise sequential.error
+        return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
+
+    def _may_run_concurrently(self, sequential: Mapping) -> bool:
+        allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]
+        return allowed and self.soc.signalling is not None
+
+    def _concurrent_soc(self) -> Soc:
+        """The Soc in concurrent mode; without its store if no unit copies there and back in this mode."""
+        soc = replace(self.soc, mode="concurrent")
+        apis = [self.plugins.emit_api(soc, unit) for unit in self.units]
+        return soc if any(api.swap is not None or api.store is not None for api in apis) else replace(soc, store=None)
+
+    def _is_better(self, concurrent: Deployment, plain: Deployment) -> bool:
+        if self.options.execution == "concurrent":
+            return True
+        if self.options.objective == "energy":
+            energy, before = concurrent.mapping.energy_pj, plain.mapping.energy_pj
+            return (energy, concurrent.program.predicted_cycles) < (before, plain.program.predicted_cycles)
+        cycles = concurrent.program.predicted_cycles
+        return plain.program.predicted_cycles - cycles > cycles * self.soc.uncertain_share("concurrent")
+
+    def _sequential(self, scheduler: Scheduler) -> _Sequential:
+        """Repeats with more tensors in the overflow memory while the program does not fit."""
+        overflow: frozenset[str] = frozenset()
+        while True:
+            scheduled, refused = self._scheduled(scheduler, overflow)
+            mapping, chosen = self._mapped(scheduler, scheduled, refused)
+            model = chosen.model
+            deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
+            made = _Sequential(model, mapping, refused, scheduled, overflow, None)
+            try:
+                return replace(made, deployment=self._planned(deployer, chosen.mapping))
+            except InfeasibleError as error:
+                more = deployer.overflowing(chosen.mapping)
+                if not more:
+                    return replace(made, error=error)
+                overflow |= more
+
+    def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> _Concurrent | None:
+        """The fastest concurrent program. None if it does not fit, if an operator does not fit the part of a memory
+        that its unit has in this mode, or if no package maps and plans it; the reason is raised if the user requested a
+        concurrent program. If the sequential program moved tensors to the overflow memory, both with and without them
+        are tried: swaps may be faster than that memory, or may not fit."""
+        found: list[_Concurrent] = []
+        refused: MatchError | None = None
+        for overflow in dict.fromkeys((frozenset[str](), sequential.overflow)):
+            try:
+                made = self._concurrent_with(scheduler, sequential.mapping, overflow)
+            except (InfeasibleError, UnsupportedError) as error:
+                refused = refused or error
+                continue
+            if made is None:
+                refused = self.plugins.no_answer("match_plan", "units cannot run at the same time", self.soc)
+            else:
+                found.append(made)
+        if not found and self.options.execution == "concurrent":
+            assert refused is not None
+            raise refused
+        return min(found, key=lambda made: made.deployment.program.predicted_cycles, default=None)
+
+    def _concurrent_with(
+        self, scheduler: Scheduler, sequential: Mapping, overflow: frozenset[str]
+    ) -> _Concurrent | None:
+        scheduled, refused = self._scheduled(scheduler, overflow)
+
+        def mapped() -> Converted | None:
+            conversions = self._conversions(scheduler)
+            mapping = self._mapping(scheduler, scheduled, refused, conversions, sequential)
+            if mapping is None:
+                return None
+            chosen = with_bodies(self.model, replace(mapping, refused=refused), scheduled)
+            self._validate(chosen, scheduler)
+            return chosen
+
+        chosen = stage(
+            self.observer,
+            "map concurrently",
+            mapped,
+            lambda chosen: {"tasks": 0 if chosen is None else len(chosen.mapping.assignments)},
+        )
+        if chosen is None:
+            return None
+        lowering = Lowering(chosen.model, scheduler, self.titles(chosen.model))
+        request = PlanRequest(
+            chosen.model, chosen.mapping, scheduler, lambda assignments: lowering.code(assignments).needs, overflow
+        )
+
+        def planned() -> Deployment | None:
+            plan = self.plugins.plan(request, partial(plan_fault, request, scheduler))
+            if plan is None:
+                return None
+            scheduler.validate(plan.mapping.assignments)
+            return lowering.deployment(plan.mapping, plan.program)
+
+        deployment = stage(
+            self.observer, "plan concurrently", planned, lambda made: {} if made is None else _facts_of(made.program)
+        )
+        return None if deployment is None else _Concurrent(chosen.model, deployment)
+
+    def _scheduled(
+        self, scheduler: Scheduler, overflow: frozenset[str]
+    ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
+        offered = placed(self.candidates, overflow, scheduler.soc, self.units) if overflow else self.candidates
+        check_forms(offered, scheduler.soc)
+        scheduled, unfit = stage(
+            self.observer,
+            "schedule",
+            lambda: scheduler.schedule_all(offered),
+            lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
+        )
+        if self.options.regions == "largest":
+            scheduled, taken = largest(self.model.graph, scheduled)
+            unfit = (*unfit, *taken)
+        return scheduled, (*offered.refused, *unfit)
+
+    def _mapped(
+        self, scheduler: Scheduler, scheduled: tuple[Assignment, ...], refused: tuple[Refusal, ...]
+    ) -> tuple[Mapping, Converted]:
+        """The mapping, and the model, mapping and offers with the conversions and bodies that the mapping inserts."""
+
+        def work() -> tuple[Mapping, Converted]:
+            conversions = self._conversions(scheduler)
+            mapping = self._mapping(scheduler, scheduled, refused, conversions)
+            if mapping is None:
+                raise self.plugins.no_answer("match_map", "the model cannot be mapped", self.soc)
+            bodied = with_bodies(self.model, mapping, scheduled)
+            chosen = converted(bodied.model, bodied.mapping, bodied.offered, conversions)
+            names = {**bodied.model.provenance, **chosen.model.provenance}  # includes nodes that bodies replaced
+            chosen = replace(chosen, model=replace(chosen.model, provenance=names))
+            self._validate(chosen, scheduler)
+            return mapping, chosen
+
+        return stage(self.observer, "map", work, lambda made: {"nodes": len(made[1].mapping.assignments)})
+
+    def _mapping(
+        self,
+        scheduler: Scheduler,
+        scheduled: tuple[Assignment, ...],
+        refused: tuple[Refusal, ...],
+        conversions: Conversions,
+        sequential: Mapping | None = None,
+    ) -> Mapping | None:
+        """The answer to ``match_map``, checked and priced; PluginError MATCH-H011 if it is wrong."""
+        options = self.options
+        request = MappingRequest(
+            self.model,
+            scheduler.soc,
+            self.units,
+            options.objective,
+            scheduled,
+            refused,
+            conversions,
+            scheduler,
+            sequential,
+            options.parallel,
+            self.plugins.code() if options.cache else None,
+        )
+        return self.plugins.mapping(
+            request, lambda mapping: mapping_fault(request, scheduler, conversions.given, mapping)
+        )
+
+    def _conversions(self, scheduler: Scheduler) -> Conversions:
+        return Conversions(scheduler, [(unit, self.plugins.patterns(self.soc, unit)) for unit in self.units])
+
+    def _validate(self, chosen: Converted, scheduler: Scheduler) -> None:
+        """Check what bodies and conversions made of a mapping (which was checked before) and its schedules."""
+        if chosen.model is not self.model:
+            validate_mapping(chosen.model.graph, chosen.mapping)
+        scheduler.validate(chosen.mapping.assignments)
+
+    def _planned(self, deployer: Deployer, mapping: Mapping) -> Deployment:
+        return stage(
+            self.observer,
+            "plan",
+            lambda: deployer.deploy(mapping),
+            lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
+        )
+
+    def _cache(self) -> ScheduleCache:
+        code = self.plugins.code() if self.options.cache else None
+        return ScheduleCache(schedule_directory() if code else None, __version__, code or "")
+
+    def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
+        return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
+
+
+def _facts_of(program: Program) -> Facts:
+    return {"cycles": program.predicted_cycles, "swaps": len(program.swaps)}

@@ -1,0 +1,77 @@
+"""A deployed program, and the code of assignments while it is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.contract.planning import Needs
+from match_core.lower.constants import ConstantPool
+from match_core.lower.lower import Lowered, lower
+
+if TYPE_CHECKING:
+    from match_core.contract.mapping import Assignment
+    from match_core.contract.mapping import Mapping as UnitMapping
+    from match_core.contract.model import Model
+    from match_core.contract.program import Program
+    from match_core.contract.unit_api import UnitApi
+    from match_core.lower.lower import Title
+    from match_core.schedule.candidates import Scheduler
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The mapping as it is deployed, the program, its code without addresses, and the units' interfaces."""
+
+    mapping: UnitMapping
+    program: Program
+    lowered: tuple[Lowered | None, ...]
+    pool: ConstantPool
+    apis: Mapping[str, UnitApi]
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of assignments in their order, its constants, and the memory that it requires."""
+
+    lowered: tuple[Lowered | None, ...]
+    pool: ConstantPool
+    needs: Needs
+
+    @property
+    def constant_bytes(self) -> int:
+        """Bytes of constants in the home memory."""
+        return sum(size for _, size in self.needs.constants)
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Lowers assignments of one model; ``title`` names a task."""
+
+    model: Model
+    scheduler: Scheduler
+    title: Title
+
+    def apis(self, assignments: Sequence[Assignment]) -> dict[str, UnitApi]:
+        """The interfaces of the units that run them; in a concurrent program also the host's, which runs the tasks of
+        units without a dispatch loop."""
+        plugins, soc = self.scheduler.plugins, self.scheduler.soc
+        used = {assignment.candidate.unit for assignment in assignments}
+        if soc.mode == "concurrent" and used & self.scheduler.blocking_units:
+            used.add(soc.host)
+        return {unit.name: plugins.emit_api(soc, unit) for unit in self.scheduler.units if unit.name in used}
+
+    def code(self, assignments: tuple[Assignment, ...]) -> Code:
+        """Their code in this order, which determines the numbers of functions and constants."""
+        soc, pool = self.scheduler.soc, ConstantPool(self.model.name)
+        lowered = lower(self.model.name, assignments, self.apis(assignments), pool, self.title, soc)
+        scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
+        return Code(lowered, pool, Needs(pool.sizes(), pool.stored_sizes(), scratch))
+
+    def deployment(self, mapping: UnitMapping, program: Program, code: Code | None = None) -> Deployment:
+        """The program with its code in planned order (``code``: in the order of the mapping, if available)."""
+        ordered = tuple(task.assignment for task in program.tasks)
+        if code is None or any(one is not other for one, other in zip(ordered, mapping.assignments, strict=True)):
+            code = self.code(ordered)
+        return Deployment(mapping, program, code.lowered, code.pool, self.apis(ordered))

@@ -1,0 +1,124 @@
+"""From a mapping to a planned program that fits; constants are streamed from the Soc's store if necessary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from match_core.contract.mapping import SolverStatus
+from match_core.deploy.deployment import Code, Deployment, Lowering
+from match_core.map.objective import weighting_of
+from match_core.plan.draft import Draft, draft_of
+from match_core.plan.overflow import overflowing
+from match_core.plan.plan import plan
+from match_core.plan.shortage import Shortage
+from match_core.plan.streaming import Problem, choose_streaming
+from match_core.plan.variants import Variants, resident_bytes, variants_of
+from match_core.validate.sequential_program import validate_program
+
+if TYPE_CHECKING:
+    from match_core.contract.mapping import Assignment
+    from match_core.contract.mapping import Mapping as UnitMapping
+    from match_core.contract.model import Model
+    from match_core.schedule.candidates import Scheduler
+
+#: How often the available home memory is reduced because gaps between tensors were larger than expected.
+ROUNDS_MAX = 8
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The code of a mapping in its order, and the draft of the home memory."""
+
+    code: Code
+    draft: Draft
+
+    @property
+    def over_bytes(self) -> int:
+        """Missing bytes of the home memory; at most 0 if the program fits."""
+        return self.draft.need_bytes(self.code.constant_bytes) - self.draft.home.size_bytes
+
+
+@dataclass(frozen=True)
+class Deployer:
+    """Deploys mappings of one model; ``offered`` are all candidates with schedules; ``overflow``: tensors in the Soc's
+    overflow memory."""
+
+    lowering: Lowering
+    offered: tuple[Assignment, ...]
+    overflow: frozenset[str] = frozenset()
+
+    @property
+    def model(self) -> Model:
+        """The model that is deployed."""
+        return self.lowering.model
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler of the Soc in sequential mode."""
+        return self.lowering.scheduler
+
+    def deploy(self, mapping: UnitMapping) -> Deployment:
+        """The program of a mapping. InfeasibleError MATCH-M001 if it does not fit, streamed or not."""
+        measured = self._measure(mapping)
+        soc = self.scheduler.soc
+        draft: Draft | None = measured.draft
+        if measured.over_bytes > 0 and soc.store is not None:
+            mapping, measured = self._streamed(mapping, measured)
+            draft = None  # the draft of streamed constants was made with little effort
+        if measured.over_bytes > 0:
+            raise Shortage(measured.draft, measured.code.needs.constants, soc.store).error(self.model)
+        needs = measured.code.needs
+        sizes = (needs.constants, needs.scratch, needs.stored)
+        program = plan(self.model, mapping, soc, *sizes, self.overflow, draft)
+        validate_program(self.model.graph, program)
+        return self.lowering.deployment(mapping, program, measured.code)
+
+    def overflowing(self, mapping: UnitMapping) -> frozenset[str]:
+        """The tensors that should move to the Soc's overflow memory next; empty if there are none, or if all fits."""
+        if self.scheduler.soc.overflow is None:
+            return frozenset()
+        measured = self._measure(mapping, thorough=False)
+        return overflowing(measured.draft, measured.code.constant_bytes)
+
+    def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
+        code, soc = self.lowering.code(mapping.assignments), self.scheduler.soc
+        fixed, scratch = code.constant_bytes, code.needs.scratch
+        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, self.overflow, thorough=thorough)
+        return _Measured(code, draft)
+
+    def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:
+        """The mapping with the cheapest choice of streamed constants that fits; if none fits, the one that requires
+        least, for the report."""
+        weighting = weighting_of(mapping)
+        variants = variants_of(mapping, self.offered, self.scheduler, weighting)
+        if all(len(task) == 1 for task in variants.assignments):
+            return mapping, measured
+        problem = self._problem(mapping, measured, variants)
+        for _ in range(ROUNDS_MAX):
+            found = choose_streaming(problem)
+            if found is None:
+                break
+            chosen = self._with(mapping, variants.pick(found.chosen), found.solver.solver)
+            now = self._measure(chosen, thorough=False)  # room for gaps that a search would close costs little
+            if now.over_bytes <= 0:
+                return chosen, now
+            problem = replace(problem, capacity_bytes=problem.capacity_bytes - now.over_bytes)
+        least = self._with(mapping, variants.pick(variants.smallest()), "least bytes")
+        return least, self._measure(least)
+
+    def _problem(self, mapping: UnitMapping, measured: _Measured, variants: Variants) -> Problem:
+        soc, draft = self.scheduler.soc, measured.draft
+        units = sum(resident_bytes(assignment, soc) for assignment in mapping.assignments)
+        others = measured.code.constant_bytes - units
+        staged = [assignment.schedule.bytes_in(soc.home) for assignment in mapping.assignments]
+        live = tuple(max(0, alive - own) for alive, own in zip(draft.live_bytes(), staged, strict=True))
+        return Problem(variants.costs, live, draft.home.size_bytes - draft.caller_bytes - others)
+
+    def _with(self, mapping: UnitMapping, assignments: tuple[Assignment, ...], solver: str) -> UnitMapping:
+        """The mapping with these schedules, checked; a bound proven for resident constants stays valid."""
+        self.scheduler.validate(assignments)
+        changed = replace(mapping, assignments=assignments)
+        value, before = changed.objective_value, mapping.solver
+        status = SolverStatus(f"{before.solver}, streaming by {solver}", "feasible", value, min(before.bound, value))
+        return replace(changed, solver=status)

@@ -1,0 +1,306 @@
+"""From the planned program to source files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from match_core.contract.geometry import round_up
+from match_core.contract.sources import SourceFile
+from match_core.contract.unit_api import (
+    BuildImage,
+    BuildNode,
+    BuildRequest,
+    InlineCode,
+    Kernel,
+    RegionKernel,
+    RuntimeFile,
+    SwapApi,
+)
+from match_core.emit.images import images
+from match_core.emit.memory_views import arena_views, store_views, swap_area_views, tensor_views
+from match_core.emit.places import Places
+from match_core.emit.queues import QueueWriter
+from match_core.emit.region_files import ProgramRegions
+from match_core.emit.region_views import region_header
+from match_core.emit.shipped import by_name
+from match_core.emit.tasks import EmitRequest, TaskWriter
+from match_core.ir.naming import comment_text
+from match_core.lower.interfaces import context_header
+from match_core.lower.sections import code_section, constant_section
+from match_core.lower.templates import Templates
+from match_core.lower.text import broken, comment
+
+if TYPE_CHECKING:
+    from match_core.contract.program import Task
+
+__all__ = ["EmitRequest", "ProgramEmitter"]
+
+
+class ProgramEmitter:
+    """Emits one program. One instance per program; ``emit`` returns all files except the manifest."""
+
+    def __init__(self, request: EmitRequest) -> None:
+        self.request = request
+        self.name = request.model.name
+        self.guard = self.name.upper()
+        self.soc = request.program.soc
+        self.templates = Templates()
+        self.arenas = arena_views(request.program)
+        ends = request.model.quantised_ends
+        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends)
+        self.outputs = tensor_views(request.model.graph.outputs, request.program, "out", ends)
+        self.stores = store_views(request.program, self.name, request.pool.image)
+        self.swap_areas = swap_area_views(request.program)
+        places = Places(
+            request.program,
+            self.arenas,
+            {view.name: view for view in self.inputs},
+            {view.name: view for view in self.outputs},
+        )
+        writer = TaskWriter(request, places)
+        self.tasks = tuple(
+            writer.view(task, lowered)
+            for task, lowered in zip(request.program.tasks, request.lowered, strict=True)
+            if lowered is not None
+        )
+        self.bases = places.bases
+        self.queues = QueueWriter(request, places, {task.index: task for task in self.tasks}).write()
+        self.regions = ProgramRegions(request, self.tasks)
+
+    def emit(self) -> tuple[SourceFile, ...]:
+        """All files of the program, sorted by name."""
+        constants = self.request.pool.views(comment_text, constant_section(self.name, self.soc.home))
+        common = {
+            "name": self.name,
+            "guard": self.guard,
+            "arenas": self.arenas,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "stores": self.stores,
+            "swap_areas": self.swap_areas,
+            "home": self.soc.home,
+            "queues": self.queues,
+            "bases": self.bases,
+            "regions": self.regions.views,
+            "const_sections": (constant_section(self.name, self.soc.home),),
+            "code_sections": {unit: code_section(self.name, unit) for unit in self._files()},
+        }
+        files = {
+            f"{self.name}.h": self._render("model.h.mako", **common, heading=self._heading()),
+            f"{self.name}.c": self._render(
+                "model_queues.c.mako" if self.queues else "model.c.mako", **common, **self._run_view()
+            ),
+            f"{self.name}_port.h": self._render("model_port.h.mako", **common),
+            f"{self.name}_tasks.h": self._render(
+                "model_tasks.h.mako",
+                **common,
+                tasks=self.tasks,
+                constants=constants,
+                prototypes=self.regions.prototypes,
+            ),
+            f"{self.name}_weights.c": self._render(
+                "model_weights.c.mako", name=self.name, constants=constants, total_bytes=self.request.pool.size_bytes
+            ),
+            "match_runtime.h": self._render("match_runtime.h.mako"),
+            "example_main.c": self._render("example_main.c.mako", **common, instance=self._example_context()),
+        }
+        for unit in self._files():
+            files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
+        files.update(self.regions.files(lambda name, **view: self.templates.render(name, {**common, **view})))
+        shipped = by_name("runtime file", (file for unit in self._shipped_units() for file in self._runtime(unit)))
+        files.update((file.name, file.text) for file in shipped.values())
+        c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
+        build = {"name": self.name, "c_files": c_files, "libraries": self.libraries}
+        files["Makefile"] = self._render("Makefile.mako", **build)
+        files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", **build)
+        files.update(self._build_files({name: files[name] for name in c_files}))
+        content = {name: text.encode("utf-8") for name, text in files.items()}
+        content.update({store.file: self.request.pool.image for store in self.stores})
+        return tuple(SourceFile(name, content[name]) for name in sorted(content))
+
+    def _render(self, template: str, **view: object) -> str:
+        return self.templates.render(template, view)
+
+    def _units(self) -> tuple[str, ...]:
+        return tuple(sorted({task.unit for task in self.tasks}))
+
+    def _files(self) -> tuple[str, ...]:
+        """The units that have a C file, including the host if it only hands tasks to other units."""
+        return tuple(sorted({*self._units(), *(queue.name for queue in self.queues if queue.kind == "host")}))
+
+    def _shipped_units(self) -> tuple[str, ...]:
+        """The units whose runtime files the program includes; in a concurrent program also the host, which waits."""
+        waiting = {self.soc.host} if self.queues and self.soc.host in self.request.apis else set()
+        return tuple(sorted({*self._units(), *waiting}))
+
+    def _runtime(self, unit: str) -> tuple[RuntimeFile, ...]:
+        api = self.request.apis[unit]
+        headers = {
+            kernel.interface.kind: context_header(kernel.interface)
+            for kernel in api.kernels.values()
+            if isinstance(kernel, Kernel)
+        }
+        shipped = [header for code in self._inline(unit) for header in code.headers]
+        if any(isinstance(kernel, RegionKernel) for kernel in api.kernels.values()):
+            shipped.append(region_header())
+        return (*api.runtime, *(headers[kind] for kind in sorted(headers)), *shipped)
+
+    def _inline(self, unit: str) -> tuple[InlineCode, ...]:
+        """The inline kernels of a unit's tasks."""
+        own = {task.function for task in self.tasks if task.unit == unit}
+        return tuple(
+            low.inline
+            for low in self.request.lowered
+            if low is not None and low.inline is not None and low.function in own
+        )
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The libraries that the program's units require at linking."""
+        return _unique(library for unit in self._shipped_units() for library in self.request.apis[unit].libraries)
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of a run's state on a machine with addresses of 64 bits."""
+        handles = 8 * (len(self.regions.views) + 1) if self.regions.views else 0
+        if not self.queues:
+            return 8 * (max(1, len(self.inputs)) + len(self.outputs) + 1) + handles
+        words = 2 + len(self.stores) + 2 * len(self.swap_areas)
+        lines = 128 * len(self.queues) + 64 * len(self.regions.views)
+        return round_up(lines + 8 * len(self.bases) + handles + 4 * words, 64)
+
+    def c_files(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
+        """The C files of the library among these."""
+        applications = {"example_main.c"}
+        for unit in self._shipped_units():
+            build = self.request.apis[unit].build
+            applications |= set(build.applications) if build is not None else set()
+        return tuple(file.name for file in files if file.name.endswith(".c") and file.name not in applications)
+
+    def _build_files(self, sources: dict[str, str]) -> dict[str, str]:
+        request = BuildRequest(
+            name=self.name,
+            guard=self.guard,
+            sources=sources,
+            arenas=self.arenas,
+            stores=self.stores,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            nodes=tuple(self._nodes()),
+            images=self.images(tuple(sources)),
+        )
+        builds = [build for unit in self._shipped_units() if (build := self.request.apis[unit].build) is not None]
+        return {file.name: file.text for build in builds for file in build.render(request)}
+
+    def _nodes(self) -> Iterator[BuildNode]:
+        for task, lowered in zip(self.request.program.tasks, self.request.lowered, strict=True):
+            if lowered is not None:
+                candidate = task.assignment.candidate
+                yield BuildNode(task.index, candidate.unit, candidate.pattern.name, self.title(task))
+
+    def _example_context(self) -> str:
+        fields = [f".{arena.field} = {arena.field}" for arena in self.arenas]
+        fields += [f".{store.field} = load_{store.field}()" for store in self.stores]
+        fields += [f".{area.field} = place_{area.field}()" for area in self.swap_areas]
+        return "\n".join(broken(f"const {self.name}_t ctx = {{{', '.join([*fields, '.state = &state'])}}};", 4))
+
+    def title(self, task: Task) -> str:
+        """The work of the task, in the source's names (not yet safe for C)."""
+        return self.request.title(task.assignment)
+
+    def images(self, sources: Sequence[str]) -> tuple[BuildImage, ...]:
+        """The C files that each side requires if units are separate images; empty in a sequential program."""
+        if not self.queues:
+            return ()
+        units = {queue.name: f"{self.name}_{queue.name}.c" for queue in self.queues if queue.kind == "unit"}
+        runtime = {unit: self._runtime(unit) for unit in self._shipped_units()}
+        return images(self.soc.host, units, self.regions.for_images(runtime), sources)
+
+    def _heading(self) -> str:
+        model, name = self.request.model, self.name
+        return comment(
+            f"{name}: compiled by match {self.request.version} for {self.soc.name} from {comment_text(model.source)} "
+            f"(sha256 {model.source_sha256[:16]}).",
+            f"The caller owns all memory. Fill in {name}_t, call {name}_init once, then {name}_run per inference. "
+            "Several instances may exist if each has its own arenas and state; they share the units, so run one at a "
+            "time.",
+        )
+
+    def _run_view(self) -> dict[str, object]:
+        units = self._shipped_units()
+        platforms = [self.request.apis[unit].platform for unit in units]
+        return {
+            "tasks": self.tasks,
+            "swap_api": self._swap_api(),
+            "summary": self._summary(),
+            "headers": self._headers(units),
+            "starts": _unique(p.start for p in platforms),
+            "stops": tuple(reversed(_unique(p.stop for p in platforms))),
+            "uses_home": any(arena.memory == self.soc.home for arena in self.arenas),
+        }
+
+    def _summary(self) -> str:
+        side = "the host's part of a run. It posts tasks as soon as their dependencies are done"
+        facts = f"{len(self.tasks)} tasks on {', '.join(self._units())}"
+        cycles = self.request.program.predicted_cycles
+        words = side if self.queues else "the order of tasks"
+        return comment(f"{self.name}: {words}. {facts}; {cycles} cycles (modelled).")
+
+    def _swap_api(self) -> SwapApi | None:
+        if not any(queue.kind == "link" for queue in self.queues):
+            return None
+        apis = self.request.apis
+        found = next((api.swap for name in sorted(apis) if (api := apis[name]).swap is not None), None)
+        if found is None or not self.swap_areas:
+            raise ValueError(f"{self.soc.name}: swaps without functions or without an area in the store")
+        return found
+
+    def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
+        return _unique(header for unit in units for header in self.request.apis[unit].headers)
+
+    def _unit_file(self, unit: str) -> str:
+        tasks = [task for task in self.tasks if task.unit == unit]
+        headers = self._headers((unit, *self._called(unit)))
+        if self.request.apis[unit].memory is not None:
+            return self._render(
+                "model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks, table=self._table(unit)
+            )
+        codes = self._inline(unit)
+        own = {"stddef.h"} if any(queue.has_calls for queue in self.queues if queue.name == unit) else set()
+        helpers = dict(pair for code in codes for pair in code.helpers)
+        return self._render(
+            "model_inline.c.mako",
+            name=self.name,
+            unit=unit,
+            home=self.soc.home,
+            headers=_unique((*headers, *(header.name for code in codes for header in code.headers))),
+            includes=sorted({*(include for code in codes for include in code.includes), *own} - {"stdint.h"}),
+            helpers=tuple(helpers.values()),
+            tasks=tasks,
+            table=self._table(unit),
+        )
+
+    def _called(self, unit: str) -> tuple[str, ...]:
+        """The units to which this unit's queue hands tasks."""
+        indices = {row.index for queue in self.queues if queue.name == unit for row in queue.rows}
+        return tuple(sorted({task.unit for task in self.tasks if task.index in indices} - {unit}))
+
+    def _table(self, unit: str) -> str:
+        """The table of a unit's tasks and the function that runs them; empty in a sequential program."""
+        queue = next((queue for queue in self.queues if queue.name == unit), None)
+        if queue is None:
+            return ""
+        return self._render(
+            "task_table.c.mako",
+            name=self.name,
+            guard=self.guard,
+            queue=queue,
+            stores=self.stores,
+            section=code_section(self.name, unit),
+        )
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are not empty, without repeats, in order."""
+    return tuple(dict.fromkeys(name for name in names if name))

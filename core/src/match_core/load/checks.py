@@ -1,0 +1,189 @@
+"""Checks that the compiler accepts the model, before it changes anything: operators, types, static shapes, batch 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.contract.errors import ModelError
+from match_core.ir.naming import comment_text
+from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
+from match_core.load.integer_operators import DOMAIN
+from match_core.load.without_program import refuse_without_program
+from match_core.load.written.table import is_known
+
+if TYPE_CHECKING:
+    import onnx
+
+_SPATIAL = frozenset(
+    [
+        "Conv",
+        "ConvInteger",
+        "QLinearConv",
+        "ConvTranspose",
+        "MaxPool",
+        "AveragePool",
+        "LpPool",
+        "GlobalAveragePool",
+        "GlobalMaxPool",
+        "QLinearAveragePool",
+        "QLinearGlobalAveragePool",
+    ]
+)
+_STATIC_HELP = (
+    "export the model with fixed sizes",
+    "or fix them: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, inputs, outputs)",
+)
+
+
+def check_nodes(proto: onnx.ModelProto, source: str) -> None:
+    """Refuse operators that no part of the compiler supports.
+
+    Errors: ModelError MATCH-F007 (a subgraph), MATCH-F009 (unknown operator), MATCH-F019 (random numbers, text, files).
+    """
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    for node in proto.graph.node:
+        where = _place(node, source)
+        if any(a.HasField("g") or a.graphs for a in node.attribute):
+            raise ModelError(
+                "MATCH-F007",
+                f"control flow is not supported: {comment_text(node.op_type)}",
+                where,
+                "the node has a subgraph, and the compiler does not know this kind of control flow",
+                ("unroll loops and resolve conditions before the export",),
+            )
+        refuse_without_program(node, where)
+        _check_operator(node, versions, where)
+
+
+def check_values(proto: onnx.ModelProto, source: str) -> None:
+    """Refuse inputs, outputs and constants that are not dense tensors of numbers.
+
+    Errors: ModelError MATCH-F008 (sparse, string, sequence or optional values).
+    """
+    import onnx
+
+    if proto.graph.sparse_initializer:
+        raise ModelError(
+            "MATCH-F008",
+            "sparse constants are not supported",
+            source,
+            f"the number of sparse constants is {len(proto.graph.sparse_initializer)}",
+            ("store the constants densely",),
+        )
+    strings = [t.name for t in proto.graph.initializer if t.data_type == onnx.TensorProto.STRING]
+    odd = [v.name for v in (*proto.graph.input, *proto.graph.output) if not _is_number(v)]
+    for name in (*strings, *odd):
+        raise ModelError(
+            "MATCH-F008",
+            "only dense tensors of numbers are supported",
+            f"{source}, tensor {name!r}",
+            "it holds strings, a sequence, an optional or a sparse tensor",
+            ("remove the tensor from the model",),
+        )
+
+
+def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) -> None:
+    import onnx
+
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain == DOMAIN:
+        return
+    if is_known(domain, node.op_type):
+        return
+    version = versions.get(domain, versions.get("ai.onnx", 0) if not domain else 0)
+    known = domain == "" and onnx.defs.has(node.op_type, max_inclusive_version=version, domain="")
+    if known and not onnx.defs.get_schema(node.op_type, version, "").deprecated:
+        return
+    name = comment_text(f"{domain}::{node.op_type}" if domain else node.op_type)
+    if domain:
+        why = f"domain {domain!r} is unknown" if domain != MICROSOFT else "only other operators of it are supported"
+    else:
+        why = f"opset {version} has no such operator" if not known else f"it is deprecated in opset {version}"
+    raise ModelError(
+        "MATCH-F009",
+        f"unknown operator {name}",
+        where,
+        why,
+        ("replace the operator with standard ones", "or define it as a local function in the model"),
+    )
+
+
+def check_shapes(proto: onnx.ModelProto, source: str) -> None:
+    """Refuse sizes that are not fixed, and batch sizes above 1.
+
+    Errors: ModelError MATCH-F013 (dynamic graph input), MATCH-F014 (a shape or type that cannot be inferred),
+    MATCH-F015 (batch size).
+    """
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    inputs = [value for value in proto.graph.input if value.name not in constants]
+    for value in inputs:
+        sizes = _sizes(value)
+        dynamic = [str(size) for size in sizes or () if not isinstance(size, int)]
+        if sizes is None or dynamic:
+            raise ModelError(
+                "MATCH-F013",
+                "the model's input has no fixed size",
+                f"{source}, input {value.name!r}",
+                f"shape {_text(sizes)}: {', '.join(dynamic)} not fixed" if sizes else "it has no shape",
+                _STATIC_HELP,
+            )
+    known = {value.name: value for value in (*inputs, *proto.graph.value_info, *proto.graph.output)}
+    for node in proto.graph.node:
+        for name in node.output:
+            _check_tensor(node, name, known.get(name), source)
+        _check_batch(node, known, source)
+
+
+def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | None, source: str) -> None:
+    if not name:
+        return
+    sizes = _sizes(value) if value is not None else None
+    if sizes is not None and all(isinstance(size, int) for size in sizes):
+        return
+    shown = "unknown" if sizes is None else _text(sizes)
+    raise ModelError(
+        "MATCH-F014",
+        f"the size of a result of {comment_text(node.op_type)} is not known before the model runs",
+        f"{_place(node, source)}, output {name!r}",
+        f"its shape is {shown}",
+        ("replace computed shapes with constants (for example with onnxsim)", *_STATIC_HELP),
+    )
+
+
+def _check_batch(node: onnx.NodeProto, known: dict[str, onnx.ValueInfoProto], source: str) -> None:
+    value = known.get(node.input[0]) if node.input else None
+    sizes = _sizes(value) if value is not None else None
+    if node.op_type not in _SPATIAL or not sizes or len(sizes) < 3 or sizes[0] == 1:
+        return
+    raise ModelError(
+        "MATCH-F015",
+        "only models with batch size 1 are supported",
+        f"{_place(node, source)}, input {node.input[0]!r}",
+        f"shape {_text(sizes)}: the batch size is {sizes[0]}",
+        ("export the model with batch size 1",),
+    )
+
+
+def _place(node: onnx.NodeProto, source: str) -> str:
+    return f"{source}, node {node.name!r} ({comment_text(node.op_type)})"
+
+
+def _is_number(value: onnx.ValueInfoProto) -> bool:
+    import onnx
+
+    tensor = value.type.HasField("tensor_type")
+    return tensor and value.type.tensor_type.elem_type not in (onnx.TensorProto.UNDEFINED, onnx.TensorProto.STRING)
+
+
+def _sizes(value: onnx.ValueInfoProto) -> list[int | str] | None:
+    """Sizes as numbers, or names (or "?") of sizes that are not fixed; None if there is no shape."""
+    if not value.type.HasField("tensor_type") or not value.type.tensor_type.HasField("shape"):
+        return None
+    if not value.type.tensor_type.elem_type:
+        return None
+    dims = value.type.tensor_type.shape.dim
+    return [int(d.dim_value) if d.HasField("dim_value") and d.dim_value >= 0 else d.dim_param or "?" for d in dims]
+
+
+def _text(sizes: list[int | str]) -> str:
+    return "[" + ", ".join(str(size) for size in sizes) + "]"

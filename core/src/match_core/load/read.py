@@ -1,0 +1,177 @@
+"""Reads a file into a proto that contains all weights."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+from match_core.contract.errors import ModelError, UsageError
+from match_core.load.integer_operators import rename_integer_operators
+
+if TYPE_CHECKING:
+    import onnx
+
+    from match_core.contract.front_end import FrontEnd
+
+#: Front ends recognise a file by this many first bytes.
+_START_BYTES = 64
+
+
+def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.ModelProto, str]:
+    """The parsed and checked model, with external data included and integer operators in a domain of their own, and
+    the SHA-256 of the file and its external data. ``front_ends`` read files that are not ONNX.
+
+    Errors: UsageError MATCH-F001 (no file); ModelError MATCH-F002 (not ONNX), MATCH-F003 (invalid ONNX),
+    MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short);
+    and the errors of front ends.
+    """
+    import onnx
+
+    if not path.is_file():
+        raise UsageError(
+            "MATCH-F001",
+            "cannot read the model",
+            str(path),
+            "it is a directory" if path.is_dir() else "there is no such file",
+            ("give the path of an .onnx file",),
+        )
+    content = path.read_bytes()
+    proto = _parsed(content, path.name, front_ends)
+    if not proto.ir_version or not proto.opset_import or not proto.graph.output:
+        checkpoint = b"data.pkl" in content[:200]  # the first entry of the zip file that torch.save writes
+        looks = "looks like a PyTorch checkpoint, not an ONNX model" if checkpoint else "is not an ONNX model"
+        raise ModelError(
+            "MATCH-F002",
+            "cannot read the model",
+            path.name,
+            f"the file ({len(content)} bytes) {looks}",
+            ("export the network to ONNX", "check that the file was copied or downloaded completely"),
+        )
+    digest = hashlib.sha256(content)
+    for tensor in _tensors(proto.graph):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            digest.update(_read_external(tensor, path))
+    rename_integer_operators(proto)
+    try:
+        onnx.checker.check_model(proto)
+    except onnx.checker.ValidationError as error:
+        raise ModelError(
+            "MATCH-F003",
+            "the model is not valid ONNX",
+            path.name,
+            _first_line(str(error)),
+            ("export the model again", "run onnx.checker.check_model on it"),
+        ) from error
+    return proto, digest.hexdigest()
+
+
+def source_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> onnx.ModelProto:
+    """The unchanged model with external data, converted to ONNX if a front end reads it. Call it for files that
+    ``read_proto`` has accepted."""
+    import onnx
+
+    with path.open("rb") as file:
+        start = file.read(_START_BYTES)
+    if any(front_end.recognises(start) for front_end in front_ends):
+        return _parsed(path.read_bytes(), path.name, front_ends)
+    return onnx.load(str(path))
+
+
+def _parsed(content: bytes, source: str, front_ends: Sequence[FrontEnd]) -> onnx.ModelProto:
+    import onnx
+
+    for front_end in front_ends:
+        if front_end.recognises(content):
+            return front_end.convert(content, source)
+    try:
+        return onnx.load_model_from_string(content)
+    except Exception:  # protobuf's DecodeError, whose module has no types
+        return onnx.ModelProto()  # checked like any other empty model
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else "the checker gives no reason"
+
+
+def _tensors(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """All constant tensors: initialisers, attributes, subgraphs."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors
+            if attribute.HasField("g"):
+                yield from _tensors(attribute.g)
+            for subgraph in attribute.graphs:
+                yield from _tensors(subgraph)
+
+
+def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
+    """Read the tensor's bytes from the model's folder into the proto (in place)."""
+    import onnx
+
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    where = f"{model.name}, tensor {tensor.name!r}"
+    path = _inside(location, model, where)
+    offset, length = _number(entries.get("offset", "0"), where), _number(entries.get("length", "-1"), where)
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        wanted = size - offset if length < 0 else length
+        if wanted < 0 or offset + wanted > size:
+            raise ModelError(
+                "MATCH-F012",
+                "external weight data are incomplete",
+                where,
+                f"{location!r} has {size} bytes; the tensor lies in bytes {offset} to {offset + max(wanted, 0)}",
+                ("copy the data file again",),
+            )
+        file.seek(offset)
+        content = file.read(wanted)
+    tensor.raw_data = content
+    tensor.data_location = onnx.TensorProto.DEFAULT
+    del tensor.external_data[:]
+    return content
+
+
+def _number(text: str, where: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -2
+    if value < -1:
+        raise ModelError(
+            "MATCH-F012", "external weight data are incomplete", where, f"offset or length is {text[:40]!r}", ()
+        )
+    return value
+
+
+def _inside(location: str, model: Path, where: str) -> Path:
+    """The file that ``location`` names, if it lies in the model's folder after all links are followed."""
+    folder = model.resolve().parent
+    posix, windows = PurePosixPath(location), PureWindowsPath(location)
+    plain = location and not posix.is_absolute() and not windows.drive and not windows.root and "\0" not in location
+    escapes = ".." in posix.parts or ".." in windows.parts
+    path = folder / location if plain and not escapes else folder
+    if not plain or escapes or not path.resolve().is_relative_to(folder):
+        raise ModelError(
+            "MATCH-F010",
+            "external weight data outside the model's folder are not read",
+            where,
+            f"the model refers to {location[:200]!r}"
+            + ("" if path == folder else ", a link that leads out of the folder"),
+            ("store the data in the model's folder and refer to it by file name",),
+        )
+    if not path.is_file():
+        raise ModelError(
+            "MATCH-F011",
+            "external weight data are missing",
+            where,
+            f"the model's folder has no file {location!r}",
+            (f"copy {location!r} into the model's folder",),
+        )
+    return path

@@ -1,0 +1,35 @@
+"""Template lookup: a target adds or overrides a core template by name through its own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+CORE_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "core"
+
+
+@lru_cache(maxsize=8)
+def _lookup(folders: tuple[Path, ...]) -> Any:
+    """The compiled templates of these folders; compiling them takes longer than rendering a small program."""
+    from mako.lookup import TemplateLookup
+
+    return TemplateLookup(
+        directories=[str(folder) for folder in (*folders, CORE_TEMPLATES)],
+        strict_undefined=True,
+        input_encoding="utf-8",
+    )
+
+
+class Templates:
+    """Renders mako templates found in the given folders (first wins), then in the core's; undefined names are
+    errors."""
+
+    def __init__(self, folders: tuple[Path, ...] = ()) -> None:
+        self._lookup = _lookup(folders)
+
+    def render(self, name: str, view: Mapping[str, object]) -> str:
+        """The text of template ``name`` with the view's values, ending in one newline."""
+        text: str = self._lookup.get_template(name).render_unicode(**view)
+        return text.strip("\n") + "\n"

@@ -1,0 +1,97 @@
+"""Values that rules and workloads read from a match: numbers, element types, and sums of weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from match_core.contract.structure import Match
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+    #: Python integers, which do not overflow.
+    Objects: TypeAlias = NDArray[np.object_]
+
+#: The names of activations in structures.
+ACTIVATIONS = ("input", "input_a", "input_b", "input_c", "left", "right", "q", "k", "vt", "a", "b")
+
+
+def there(match: Match, *captures: str) -> tuple[str, ...]:
+    """The captures that the match has."""
+    return tuple(capture for capture in captures if match.has(capture))
+
+
+def number(match: Match, capture: str) -> int:
+    """The value of a captured constant of one number."""
+    return int(match.const(capture).reshape(-1)[0])
+
+
+def shift(match: Match, capture: str = "divisor") -> int:
+    """S of a captured divisor 2**S."""
+    return number(match, capture).bit_length() - 1
+
+
+def words(value: int) -> tuple[int, int]:
+    """The lower and the upper half of a 64-bit number as int32."""
+    low = value & 0xFFFFFFFF
+    return (low - (1 << 32) if low >> 31 else low), value >> 32
+
+
+def type_name(tensor: gs.Tensor) -> str:
+    """The element type as numpy spells it ("uint8")."""
+    if isinstance(tensor.dtype, int):  # graphsurgeon represents types that numpy lacks by their ONNX numbers
+        import onnx
+
+        return str(onnx.TensorProto.DataType.Name(tensor.dtype)).lower()
+    return "unknown" if tensor.dtype is None else str(np.dtype(tensor.dtype).name)
+
+
+def is_type(match: Match, capture: str, name: str) -> bool:
+    """Whether a captured tensor has that element type."""
+    return type_name(match.tensor(capture)) == name
+
+
+def value_range(match: Match, capture: str = "input") -> tuple[int, int]:
+    """The smallest and the largest value of a captured tensor's integer type."""
+    limits = np.iinfo(np.dtype(match.tensor(capture).dtype))
+    return int(limits.min), int(limits.max)
+
+
+def zero_points(match: Match, capture: str) -> bool:
+    """Whether a captured ConvInteger or MatMulInteger has zero points that are not 0 or are unknown."""
+    rest = [tensor for tensor in match.node(capture).inputs[2:] if not tensor.is_empty()]
+    return any(not hasattr(tensor, "values") or bool(np.any(tensor.values)) for tensor in rest)
+
+
+def per_channel(match: Match, capture: str, channels: int, dtype: str) -> NDArray[np.generic]:
+    """A captured constant as [channels], from one number for all channels or one per channel."""
+    return np.broadcast_to(match.const(capture).reshape(-1), (channels,)).astype(dtype)
+
+
+def weight_rows(match: Match) -> NDArray[np.int64]:
+    """Weights [K, taps] of a convolution (K, C, ...) or a dense layer (C, K)."""
+    weight = match.const("weight").astype(np.int64)
+    rows: NDArray[np.int64] = weight.T if match.has("dense") else weight.reshape(len(weight), -1)
+    return rows
+
+
+def sum_bounds(rows: NDArray[np.int64], least: int, most: int) -> tuple[Objects, Objects]:
+    """Smallest and largest sum [K] of ``rows`` [K, taps] for any inputs between ``least`` and ``most``."""
+    negative, positive = np.minimum(rows, 0).sum(1), np.maximum(rows, 0).sum(1)
+    low, high = least * positive + most * negative, most * positive + least * negative
+    return low.astype(object), high.astype(object)
+
+
+def largest(*arrays: Objects) -> int:
+    """The largest magnitude in all arrays."""
+    return max(abs(int(value)) for array in arrays for value in array)
+
+
+def product_reach(match: Match) -> int:
+    """The largest magnitude of sum * M and of sum * M + B, for all channels and all inputs of their type."""
+    multiplier, addend = (match.const(name).astype(object).reshape(-1) for name in ("multiplier", "addend"))
+    products = [bound * multiplier for bound in sum_bounds(weight_rows(match), *value_range(match))]
+    return largest(*products, *(product + addend for product in products))

@@ -1,0 +1,138 @@
+"""From a mapping to a program: an order of tasks, buffers with lifetimes and addresses, use of every memory."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from match_core.contract.program import Buffer, MemoryUse, Program, Task
+from match_core.plan.draft import Draft, draft_of
+from match_core.plan.order import dependencies
+from match_core.plan.packing import aligned
+from match_core.plan.shortage import Shortage, store_shortage
+
+if TYPE_CHECKING:
+    from match_core.contract.hardware import Memory, Soc
+    from match_core.contract.mapping import Mapping as UnitMapping
+    from match_core.contract.model import Model
+
+Kind = Literal["activation", "input", "output"]
+
+
+def plan(
+    model: Model,
+    mapping: UnitMapping,
+    soc: Soc,
+    constants: Sequence[tuple[str, int]] = (),
+    scratch_bytes: Mapping[int, int] | None = None,
+    stored: Sequence[tuple[str, int]] = (),
+    overflow: Container[str] = (),
+    draft: Draft | None = None,
+) -> Program:
+    """Plan a program that runs task after task.
+
+    ``constants``: (name, bytes) of everything in the home memory besides activations; ``stored``: constants in the
+    Soc's store; ``overflow``: tensors in its overflow memory; ``scratch_bytes``: position in ``mapping.assignments`` ->
+    bytes of the home memory that the task requires while it runs; ``draft``: the draft of all this, if it was made
+    already. InfeasibleError MATCH-M001 if the memories are too small.
+    """
+    fixed = sum(size for _, size in constants)
+    draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow)
+    if draft.need_bytes(fixed) > draft.home.size_bytes:
+        raise Shortage(draft, tuple(constants), soc.store).error(model)
+    streamed = sum(size for _, size in stored)
+    if soc.store is not None and streamed > soc.memory(soc.store).size_bytes:
+        raise store_shortage(model, soc.memory(soc.store), stored)
+    return _program(soc, draft, fixed, streamed)
+
+
+def _program(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> Program:
+    buffers = _buffers(soc, draft)
+    tasks = _tasks(draft, buffers)
+    return Program(
+        soc=soc,
+        tasks=tasks,
+        buffers=buffers,
+        memory=_memory_use(soc, draft, constant_bytes, stored_bytes),
+        allocation=draft.allocation.solver,
+        predicted_cycles=sum(a.schedule.cost.total_cycles for a in draft.assignments),
+    )
+
+
+def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
+    """Named by kind and number: inputs, outputs and activations in the order in which they are written, then
+    scratch."""
+    offsets = dict(zip(draft.owned, draft.allocation.offsets, strict=False))
+    buffers: list[Buffer] = []
+    counts: dict[str, int] = {}
+    far_bytes = 0  # the memory has room for all of them at once
+    for number, (storage, life) in enumerate(zip(draft.storages, draft.lives, strict=True)):
+        kind: Kind = "input" if storage.source else "output" if storage.target else "activation"
+        name = f"{kind}_{counts.setdefault(kind, 0)}"
+        counts[kind] += 1
+        memory, offset = soc.home, offsets.get(number, 0)
+        if storage.overflow:
+            memory, offset = soc.overflow or soc.home, 0 if kind != "activation" else far_bytes
+            far_bytes += aligned(storage.size_bytes, soc.memory(memory).alignment_bytes) if kind == "activation" else 0
+        buffers.append(Buffer(name, storage.tensors, memory, offset, storage.size_bytes, life.first, life.last, kind))
+    for place, block, offset in zip(
+        draft.scratch, draft.blocks[len(draft.owned) :], draft.allocation.offsets[len(draft.owned) :], strict=True
+    ):
+        buffers.append(Buffer(f"scratch_{place}", (), soc.home, offset, block.size_bytes, place, place, "scratch"))
+    return tuple(buffers)
+
+
+def _tasks(draft: Draft, buffers: Sequence[Buffer]) -> tuple[Task, ...]:
+    home = {tensor: buffer.name for buffer in buffers for tensor in buffer.tensors}
+    depends = dependencies(draft.flows)
+    tasks, start = [], 0
+    for index, (assignment, flow) in enumerate(zip(draft.assignments, draft.flows, strict=True)):
+        tasks.append(
+            Task(
+                index=index,
+                assignment=assignment,
+                buffers_in=tuple(dict.fromkeys(home[name] for name in flow.reads)),
+                buffers_out=tuple(dict.fromkeys(home[name] for name in flow.makes)),
+                depends=depends[index],
+                start_cycles=start,
+            )
+        )
+        start += assignment.schedule.cost.total_cycles
+    return tuple(tasks)
+
+
+def far_bytes(draft: Draft, memory: Memory) -> tuple[int, int]:
+    """Bytes of the overflow memory used by the program and by the caller."""
+    sizes = {True: 0, False: 0}
+    for storage in draft.storages:
+        if storage.overflow:
+            sizes[storage.source or storage.target] += aligned(storage.size_bytes, memory.alignment_bytes)
+    return sizes[False], sizes[True]
+
+
+def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> tuple[MemoryUse, ...]:
+    """All memories of the Soc, in its order; a unit's memory is used by one task at a time."""
+    working: dict[str, int] = {}
+    for assignment in draft.assignments:
+        if assignment.schedule.memory == soc.home:
+            raise ValueError(f"a unit has its tiles in {soc.home}, which holds the activations")
+        for name, size in assignment.schedule.working_bytes:
+            working[name] = max(working.get(name, 0), size)
+    uses = []
+    for memory in soc.memories:
+        use = MemoryUse(memory.name, working.get(memory.name, 0), 0, memory.size_bytes)
+        if memory.name == soc.home:
+            use = replace(
+                use,
+                arena_bytes=draft.allocation.arena_bytes,
+                constant_bytes=constant_bytes,
+                caller_bytes=draft.caller_bytes,
+            )
+        elif memory.name == soc.store:
+            use = replace(use, constant_bytes=stored_bytes)
+        if memory.name == soc.overflow:
+            own, callers = far_bytes(draft, memory)
+            use = replace(use, arena_bytes=own, caller_bytes=callers)
+        uses.append(use)
+    return tuple(uses)

@@ -1,1 +1,0 @@
-"""Plans of programs whose units run side by side: docs/planning.md."""

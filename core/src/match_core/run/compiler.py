@@ -1,0 +1,217 @@
+"""The host compiler: objects of a program and its twin, and the executable from them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from match_core.contract.errors import ToolError
+from match_core.io.cache_dir import write_whole
+from match_core.run.object_cache import ObjectCache
+
+#: The emitted program and the twin's own C must compile without these warnings.
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+#: Reports use line numbers (``-g1``), not variables, which would double the compile time.
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1", "-O1")
+#: Units as concurrent threads. The thread sanitizer requires position-independent code; it does not see copies that the
+#: compiler expands inline.
+THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g1", "-O1", "-DMATCH_TWIN_CONCURRENT")
+#: Messages of linkers and compilers about a library or a header that is not installed.
+_NO_LIBRARY = re.compile(
+    r"(?:cannot find -l|unable to find library -l|library not found for -l|library not found: |library ')([\w.+-]+)"
+)
+_NO_HEADER = re.compile(r"fatal error: '?([\w./+-]+\.h\w*)'?(?:: No such file| file not found)")
+#: Header that maps the program's counters to those of the twin.
+SYNC = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """``sanitize``: address and undefined-behaviour sanitizers; ``strict``: warnings are errors; ``threads``: for the
+    mode that runs units as threads, with the thread sanitizer (excludes ``sanitize``)."""
+
+    sanitize: bool = False
+    strict: bool = True
+    threads: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sanitize and self.threads:
+            raise ValueError("the address sanitizer and the thread sanitizer exclude each other")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Arguments of the compiler, including those of the linker."""
+        kind = SANITIZE if self.sanitize else THREADS if self.threads else ("-O2",)
+        return (*(STRICT if self.strict else ("-std=c11",)), *kind, SYNC, "-pthread", "-DMATCH_PROFILE")
+
+
+def host_compiler() -> str:
+    """The C compiler to use: $CC, else cc. ToolError MATCH-T001 if there is none."""
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler.split()[0]) is None:
+        raise ToolError(
+            code="MATCH-T001",
+            what="the program cannot be built for this machine",
+            where=f"C compiler {compiler!r}",
+            why="it is not on the PATH",
+            help=("install a C compiler (Debian: apt-get install gcc)", "set CC to the compiler's name"),
+        )
+    return compiler
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a source sees besides the common headers: ``folders`` that are searched first, and macros."""
+
+    defines: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Compiled objects: ``command`` is the compiler with its flags, ``objects`` by source file, ``view``: what sources
+    see, ``views``: what the sources of these names see instead; ``libraries`` are linked, each with the unit that
+    requires it. ToolError MATCH-T002 if the compiler fails, MATCH-T005 if a unit's library is not installed."""
+
+    command: tuple[str, ...]
+    includes: tuple[Path, ...]
+    objects: Mapping[Path, Path]
+    view: View = View()
+    views: Mapping[str, View] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
+
+    def compile(self, source: Path, target: Path) -> Path:
+        """One more object, with the same flags but no warnings."""
+        quiet = replace(self, command=(*self.command, "-w"), objects={})
+        _Running(quiet, _Job(source, target, None)).finish()
+        return target
+
+    def command_of(self, source: Path) -> tuple[str, ...]:
+        """The compiler with all flags for a source."""
+        view = self.views.get(source.name, self.view)
+        places = (f"-I{path}" for path in (*view.folders, *self.includes))
+        return (*self.command, *(f"-D{define}" for define in view.defines), *places)
+
+    def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
+        """The executable; ``replaced``: other objects for some of the sources."""
+        objects = [str(path) for path in {**self.objects, **(replaced or {})}.values()]
+        libraries = [f"-l{name}" for name in self.libraries]
+        command = [*self.command, *objects, *libraries, "-lm", "-o", str(executable)]
+        link = subprocess.run(command, capture_output=True, text=True, check=False)
+        _check(link.returncode, "link", link.stderr, self.libraries)
+        return executable
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One source to compile. ``cached``: the path of its object in the cache, None if it is not cached."""
+
+    source: Path
+    target: Path
+    cached: Path | None
+
+
+class _Running:
+    """A running compiler."""
+
+    def __init__(self, objects: Objects, job: _Job) -> None:
+        self.job, self.libraries = job, objects.libraries
+        command = [*objects.command_of(job.source), "-c", str(job.source)]
+        self.process = subprocess.Popen(
+            [*command, "-o", str(job.target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def finish(self) -> None:
+        output, _ = self.process.communicate()
+        _check(self.process.returncode, self.job.source.name, output, self.libraries)
+        if self.job.cached is not None:
+            write_whole(self.job.cached, self.job.target.read_bytes())
+
+
+def compile_sources(
+    program: list[Path],
+    own: list[Path],
+    shipped: Collection[str],
+    includes: list[Path],
+    view: View,
+    options: BuildOptions,
+    views: Mapping[str, View] = MappingProxyType({}),
+    libraries: Mapping[str, str] = MappingProxyType({}),
+) -> Objects:
+    """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that do not depend on
+    the model are cached on disk: the twin's, and those of the program's sources that ``shipped`` names. ``view``: what
+    sources see, ``views``: what the sources of these names see instead; ``libraries`` to link, by the name for ``-l``,
+    each with the unit that requires it."""
+    command = (*host_compiler().split(), *options.flags)
+    folder, kind = own[0].parent, "_threads" if options.threads else ""
+    caches = {seen: _cache(command, seen, includes) for seen in (view, *views.values())}
+
+    def job_of(path: Path, target: str, is_cached: bool) -> _Job:
+        cache = caches[views.get(path.name, view)]
+        return _Job(path, folder / target, cache.path(path) if is_cached else None)
+
+    jobs = [job_of(path, f"program_{path.stem}{kind}.o", path.name in shipped) for path in program]
+    jobs += [job_of(path, f"{path.stem}{kind}.o", path.name != "harness.c") for path in own]
+    objects = Objects(command, tuple(includes), {job.source: job.target for job in jobs}, view, views, libraries)
+    running: list[_Running] = []
+    try:
+        for job in jobs:
+            if job.cached is not None and job.cached.is_file():
+                shutil.copyfile(job.cached, job.target)
+                continue
+            running.append(_Running(objects, job))
+            if len(running) >= max(1, os.cpu_count() or 1):
+                running.pop(0).finish()
+        while running:
+            running.pop(0).finish()
+    finally:  # no compiler writes any more when the caller cleans up
+        for compiler in running:
+            compiler.process.communicate()
+    return objects
+
+
+def _cache(command: tuple[str, ...], view: View, includes: list[Path]) -> ObjectCache:
+    return ObjectCache((*command, *(f"-D{define}" for define in view.defines)), (*view.folders, *includes))
+
+
+def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) -> None:
+    if status == 0:
+        return
+    if libraries and (missing := _missing(output, libraries)) is not None:
+        raise missing
+    lines = [line for line in output.splitlines() if "error" in line or "warning" in line] or output.splitlines()
+    raise ToolError(
+        code="MATCH-T002",
+        what="the C compiler rejected the program",
+        where=what,
+        why="; ".join(lines[:3]) or f"exit status {status}",
+        help=("this is a fault of match or of the target package: please report it with the model",),
+    )
+
+
+def _missing(output: str, libraries: Mapping[str, str]) -> ToolError | None:
+    """The error if the tool reports that a unit's library is missing, or a header that only such a library can have."""
+    library, header = _NO_LIBRARY.search(output), _NO_HEADER.search(output)
+    if library is not None and library[1] in libraries:
+        names, why = [library[1]], f"the linker does not find lib{library[1]}"
+    elif header is not None and not header[1].startswith("match_"):  # headers of this prefix ship with programs
+        names, why = list(libraries), f"the compiler does not find the header {header[1]}"
+    else:
+        return None
+    units = sorted({libraries[name] for name in names})
+    return ToolError(
+        code="MATCH-T005",
+        what="a library that the program needs is not installed on this machine",
+        where=f"librar{'y' if len(names) == 1 else 'ies'} {', '.join(names)}, unit {', '.join(units)}",
+        why=why,
+        help=(
+            "install it with its headers; see the README of the unit's package",
+            f"compile without the unit: {' '.join(f'--without-unit {unit}' for unit in units)}",
+        ),
+    )

@@ -1,0 +1,61 @@
+"""Objects that are cached between builds: those of the twin's sources and of the runtime files that ship with programs.
+
+The key of an object covers everything that the compiler reads: its command, the source, and every header that the
+source may include. Sources of a model are not cached, because the cache would grow with every model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from match_core.io.cache_dir import cache_directory
+
+#: The name of a header (or of included C) anywhere in the text: in an include, in an included macro, in
+#: ``__has_include``.
+_HEADER = re.compile(rb'["<]([\w./+-]+\.[ch])[">]')
+
+
+class ObjectCache:
+    """The cached objects of ``command`` (compiler and flags), which searches headers in ``includes``."""
+
+    def __init__(self, command: Sequence[str], includes: Sequence[Path]) -> None:
+        version = subprocess.run([command[0], "--version"], capture_output=True, check=False).stdout
+        words = "\0".join(command).encode()
+        self._compiler = words + b"\0" + version
+        self._named_by_command = (*_headers(words), *(word for word in command if word.endswith(".h")))
+        self._includes = tuple(includes)
+        self._files: dict[Path, tuple[bytes, tuple[str, ...]]] = {}
+
+    def path(self, source: Path) -> Path:
+        """The path of the object of ``source``. The key covers the content of headers in whatever folder they are
+        found, including headers that the preprocessor would skip: at worst, a source is compiled once more."""
+        content, headers = self._file(source)
+        digest = hashlib.sha256(b"\0".join((self._compiler, source.name.encode(), content)))
+        waiting = [*self._named_by_command, *headers]
+        seen: set[str] = set()
+        folders = dict.fromkeys((source.parent, *self._includes))
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for folder in folders:
+                content, headers = self._file(folder / name)
+                digest.update(name.encode() + b"\0" + content)
+                waiting += headers
+        return cache_directory("twin") / digest.hexdigest()[:24] / f"{source.stem}.o"
+
+    def _file(self, path: Path) -> tuple[bytes, tuple[str, ...]]:
+        """Digest of a file and the headers it names; empty if there is no such file."""
+        if path not in self._files:
+            text = path.read_bytes() if path.is_file() else b""
+            self._files[path] = (hashlib.sha256(text).digest(), _headers(text))
+        return self._files[path]
+
+
+def _headers(text: bytes) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.decode() for name in _HEADER.findall(text)))

@@ -1,0 +1,278 @@
+"""Verification: the emitted program on the twin against the integer graph (bit for bit) and the original model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_core.contract.compilation import Compilation
+from match_core.contract.observe import NullObserver, StageObserver
+from match_core.deploy.compile_options import CompileOptions
+from match_core.io.arrays import TensorSpec, as_samples, read_samples
+from match_core.io.samples import SEED, random_array
+from match_core.ir.functions import ARITH
+from match_core.ir.reader import integer_inputs
+from match_core.ir.reference import ReferenceRunner
+from match_core.ir.room import with_room
+from match_core.load.read import source_proto
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.run.compiled_program import run_program
+from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
+from match_core.verify.float_bounds import FloatBound, float_bounds
+from match_core.verify.stored import StoredCheck, check_stored
+
+if TYPE_CHECKING:
+    from match_core.contract.front_end import FrontEnd
+    from match_core.contract.model import Model
+    from match_core.contract.passes import Precision
+    from match_core.plugin.facade import Plugins
+    from match_core.run.execute import RunResult
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+#: The number of random samples if the user gives none.
+RANDOM_SAMPLES = 4
+
+
+@dataclass(frozen=True)
+class VerifyRequest(CompileOptions):
+    """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
+    axis); neither: seeded random samples. ``expected``: an ``.npz`` file with the outputs that the program must
+    compute. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md)."""
+
+    model: Path
+    target: str | None = None
+    inputs: Path | None = None
+    arrays: Arrays | None = None
+    expected: Path | None = None
+    sanitize: bool = False
+    mode: str = "eager"
+
+    def compile_request(self, output: Path) -> CompileRequest:
+        """The request to compile the same model, target and options to a directory."""
+        return CompileRequest(self.model, self.target, output, **self.choices())
+
+
+@dataclass(frozen=True, slots=True)
+class OutputCheck:
+    """One output: the program against the integer graph, and the integer graph against the original model.
+
+    ``max_abs_lsb`` and ``mean_abs_lsb`` are in steps of the output for integer outputs, absolute for float ones.
+    ``top1_agreement`` is the fraction of samples whose largest element is at the same position (None for one element).
+    """
+
+    name: str
+    dtype: str
+    bit_exact: bool
+    within_bound: bool
+    bound: str
+    worst_difference: float
+    max_abs_lsb: float
+    mean_abs_lsb: float
+    top1_agreement: float | None
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """The results of ``match verify``. ``run`` holds the outputs and the cycles on the twin."""
+
+    compilation: Compilation
+    run: RunResult
+    outputs: tuple[OutputCheck, ...]
+    samples: int
+    precision: Precision = "exact"
+    stored: tuple[StoredCheck, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Integer outputs are bit exact, float outputs within the bound; the same for stored outputs, if any."""
+        return all(output.within_bound for output in self.outputs) and all(check.ok for check in self.stored)
+
+    @property
+    def bit_exact(self) -> bool:
+        """Every output equals the integer graph's bit for bit."""
+        return all(output.bit_exact for output in self.outputs)
+
+    def as_json(self) -> dict[str, object]:
+        """The document that ``--json`` prints."""
+        program = self.compilation.program
+        return {
+            "schema": "match.verify",
+            "schema_version": 1,
+            "model": self.compilation.model.name,
+            "target": self.compilation.soc.name,
+            "preset": self.compilation.soc.preset,
+            "objective": self.compilation.objective,
+            "precision": self.precision,
+            "samples": self.samples,
+            "ok": self.ok,
+            "bit_exact": self.bit_exact,
+            "bound": {output.name: output.bound for output in self.outputs},
+            "max_abs_lsb": {output.name: output.max_abs_lsb for output in self.outputs},
+            "mean_abs_lsb": {output.name: output.mean_abs_lsb for output in self.outputs},
+            "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
+            "expected": {check.name: check.as_json() for check in self.stored},
+            "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
+            "predicted_cycles": program.predicted_cycles,
+            **side_by_side_json(self.compilation),
+            "energy": energy_json(program),
+            "nodes": [
+                {
+                    "title": node.title,
+                    "onnx_names": list(node.onnx_names),
+                    "unit": node.unit,
+                    "cycles": node.cycles,
+                    "predicted_cycles": node.predicted_cycles,
+                }
+                for node in self.run.nodes
+            ],
+            "memory": memory_json(program),
+            "notes": list(self.compilation.notes),
+        }
+
+
+def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserver | None = None) -> VerifyResult:
+    """Compile, build for the twin, run all samples, compare."""
+    observer = observer or NullObserver()
+    with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
+        directory = Path(temporary) / "program"
+        compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
+        inputs = _inputs(request, compiled.model)
+        samples = len(next(iter(inputs.values()))) if inputs else 1
+        run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
+    observer.stage_started("compare")
+    expected = reference_outputs(compiled.model, inputs, samples)
+    original = _original_outputs(compiled, request.model, inputs, samples, plugins.front_ends())
+    bounds = float_bounds(compiled.model.graph, compiled.program)
+    checks = tuple(
+        compare_output(name, run.outputs[name], expected[name], original[name], bound) for name, bound in bounds.items()
+    )
+    stored: tuple[StoredCheck, ...] = ()
+    if request.expected is not None:
+        relative = {name: bound.relative for name, bound in bounds.items()}
+        stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
+    observer.stage_finished("compare", {"outputs": len(checks)})
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored)
+
+
+def _inputs(request: VerifyRequest, model: Model) -> Arrays:
+    specs = [
+        TensorSpec(
+            t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name, model.quantised_ends.get(t.name)
+        )
+        for t in model.graph.inputs
+    ]
+    if request.inputs is not None:
+        return read_samples(request.inputs, specs).arrays
+    if request.arrays is not None:
+        return as_samples(request.arrays, specs, "arrays").arrays
+    return random_inputs(model)
+
+
+def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
+    """Seeded samples for every graph input: all values of 8-bit types (including those held in floats), normally
+    distributed floats, small other integers."""
+    generator, held = np.random.default_rng(SEED), integer_inputs(model)
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for tensor in model.graph.inputs:
+        shape = (RANDOM_SAMPLES, *(int(size) for size in tensor.shape))
+        dtype = np.dtype(tensor.dtype)
+        if tensor.name in model.quantised_ends:
+            floats = generator.standard_normal(shape).astype(np.float32)
+            arrays[tensor.name] = model.quantised_ends[tensor.name].stored(floats, dtype)
+        elif tensor.name in held:
+            arrays[tensor.name] = generator.integers(-128, 127, shape, endpoint=True).astype(dtype)
+        else:
+            arrays[tensor.name] = random_array(generator, dtype, shape)
+    return arrays
+
+
+def reference_outputs(model: Model, inputs: Arrays, samples: int) -> dict[str, NDArray[np.generic]]:
+    """The outputs of a model in ONNX Runtime, stacked over samples."""
+    runner = ReferenceRunner(model)
+    return _stack(runner, model, inputs, samples)
+
+
+def _stack(
+    runner: ReferenceRunner, model: Model | None, inputs: Arrays, samples: int
+) -> dict[str, NDArray[np.generic]]:
+    """Results over samples, with the sizes that ``model`` states."""
+    given = ({name: array[i] for name, array in inputs.items()} for i in range(samples))
+    found = (runner.run(arrays) for arrays in given)
+    results = [arrays if model is None else with_room(arrays, model.graph) for arrays in found]
+    return {name: np.stack([result[name] for result in results]) for name in results[0]}
+
+
+def reference_of_file(
+    path: Path, inputs: Arrays, samples: int, model: Model | None = None, front_ends: Sequence[FrontEnd] = ()
+) -> dict[str, NDArray[np.generic]]:
+    """Outputs of the user's file before any rewriting; a front end converts other formats to ONNX first. With the
+    ``model`` that was loaded from it, results whose size depends on data get the model's size."""
+
+    return _stack(ReferenceRunner(source_proto(path, front_ends)), model, inputs, samples)
+
+
+def _original_outputs(
+    compiled: Compilation, path: Path, inputs: Arrays, samples: int, front_ends: Sequence[FrontEnd]
+) -> dict[str, NDArray[np.generic]]:
+    """Outputs of the user's file; of the loaded model if the file has operators that ONNX Runtime does not know.
+    Tensors that are integers in the program and floats in the file are converted: the file's own quantisers turn them
+    into the same integers again."""
+    source, ends, model = compiled.source, compiled.model.quantised_ends, compiled.model
+    types = {tensor.name: np.dtype(tensor.dtype) for tensor in (*source.graph.inputs, *model.graph.outputs)}
+    given = {
+        name: ends[name].real(array).astype(types[name]) if name in ends else array for name, array in inputs.items()
+    }
+    if any(node.domain == ARITH for node in source.graph.nodes):
+        outputs = reference_outputs(source, given, samples)
+    else:
+        outputs = reference_of_file(path, given, samples, source, front_ends)
+    return {name: ends[name].stored(array, types[name]) if name in ends else array for name, array in outputs.items()}
+
+
+def compare_output(
+    name: str,
+    got: NDArray[np.generic],
+    expected: NDArray[np.generic],
+    original: NDArray[np.generic],
+    float_bound: FloatBound,
+) -> OutputCheck:
+    """Compare one output over all samples (first axis)."""
+    floating = expected.dtype.kind == "f" or "float" in expected.dtype.name
+    bit_exact = got.dtype == expected.dtype and got.tobytes() == expected.tobytes()
+    worst = _worst(got, expected)
+    scale = float(np.max(np.abs(_wide(expected)))) if floating and expected.size else 1.0
+    within = bit_exact or (floating and worst <= float_bound.relative * max(scale, 1e-30))
+    distance = np.abs(_wide(expected) - _wide(original))
+    flat_expected = _wide(expected).reshape(len(expected), -1)
+    top1 = None
+    if flat_expected.shape[1] > 1:
+        same = flat_expected.argmax(1) == _wide(original).reshape(len(original), -1).argmax(1)
+        top1 = float(same.mean())
+    return OutputCheck(
+        name=name,
+        dtype=str(expected.dtype),
+        bit_exact=bit_exact,
+        within_bound=bool(within),
+        bound=str(float_bound) if floating else "bit exact",
+        worst_difference=worst,
+        max_abs_lsb=float(distance.max()) if distance.size else 0.0,
+        mean_abs_lsb=float(distance.mean()) if distance.size else 0.0,
+        top1_agreement=top1,
+    )
+
+
+def _wide(array: NDArray[np.generic]) -> NDArray[np.float64]:
+    return array.astype(np.float64)
+
+
+def _worst(got: NDArray[np.generic], expected: NDArray[np.generic]) -> float:
+    if got.shape != expected.shape:
+        return float("inf")
+    return float(np.max(np.abs(_wide(got) - _wide(expected)))) if got.size else 0.0

@@ -1,0 +1,316 @@
+"""Mappings of concurrent programs, against trying everything and against the sequential one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations, product
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from match_concurrent.mapping.bounds import bounds_of
+from match_concurrent.mapping.choose import choose_concurrent
+from match_concurrent.mapping.costs import ShareCosts
+from match_concurrent.mapping.evaluate import Choice, Evaluator
+from match_concurrent.mapping.mapping_effort import ConcurrentOptions
+from match_concurrent.mapping.network import Network, Queues
+from match_concurrent.mapping.parts import Division, Part
+from match_concurrent.mapping.timeline import simulate
+from match_core.contract.mapping import Mapping
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_core.validate.mapping import mapping_faults
+from match_map.mapper import choose
+
+from core.tests.map.rows import Lab, Price, lab
+from tests.examples import examples
+
+QUICK: dict[str, Any] = {"steps_max": 6_000, "solver_seconds": 0.02}
+CHAIN = {"a": ["in"], "b": ["a"], "c": ["b"]}
+FORK = {"a": ["in"], "b": ["in"], "c": ["a", "b"]}
+TWO = {"host": Price(50_000, 9000), "fast": Price(20, 1000), "slow": Price(20, 1500)}
+
+
+def mapped(made: Lab, **options: Any) -> Mapping:
+    sequential = choose(made.model, made.offered, objective=made.scheduler.objective)
+    found = choose_concurrent(
+        made.model, made.offered, made.scheduler, sequential, ConcurrentOptions(**{**QUICK, **options})
+    )
+    assert mapping_faults(made.model.graph, found) == ()
+    return found
+
+
+def shares(mapping: Mapping) -> list[tuple[str, str, str, int, int]]:
+    """(node, unit, dimension, first, size) of all parts."""
+    return [
+        (a.candidate.match.nodes[0].name, a.candidate.unit, *((s.dim, s.first, s.size) if s else ("", 0, 0)))
+        for a in mapping.assignments
+        for s in [a.candidate.share]
+    ]
+
+
+def evaluator_of(made: Lab, **options: Any) -> Evaluator:
+    opts = ConcurrentOptions(**options)
+    cover = choose(made.model, made.offered).assignments
+    network = Network.of(made.model, made.offered, cover, by_region=opts.parallel == "pipeline")
+    signalling = made.scheduler.soc.signalling
+    assert signalling is not None
+    costs = ShareCosts(made.offered, made.scheduler)
+    return Evaluator(network, costs, Queues.of(made.scheduler), signalling, opts, made.scheduler.objective)
+
+
+# --- what is found -------------------------------------------------------------------------------------------------
+
+
+def test_an_operator_is_divided_where_that_pays() -> None:
+    made = lab({"a": ["in"]}, TWO, rows=32, columns=8)
+    mapping = mapped(made)
+    assert {unit for _, unit, *_ in shares(mapping)} == {"fast", "slow"}
+    assert mapping.finish_cycles < 0.7 * choose(made.model, made.offered).predicted_cycles
+
+
+def test_it_is_left_whole_where_starting_a_task_is_dear() -> None:
+    dear = {"host": Price(10**6, 1), "fast": Price(10**4, 1), "slow": Price(10**4, 1)}
+    assert shares(mapped(lab({"a": ["in"]}, dear, rows=32))) == [("a", "fast", "", 0, 0)]
+
+
+def test_branches_run_side_by_side() -> None:
+    mapping = mapped(lab(FORK, TWO, rows=32, columns=8), parallel="whole")
+    units = {node: unit for node, unit, *_ in shares(mapping)}
+    assert {units["a"], units["b"]} == {"fast", "slow"}
+    assert not any(dim for _, _, dim, *_ in shares(mapping))
+
+
+def test_the_dimension_is_chosen() -> None:
+    """Parts of rows are multiples of all rows but one: only columns are fine enough."""
+    made = lab({"a": ["in"]}, TWO, rows=8, columns=32, granularity={"fast": 7, "slow": 7})
+    assert {dim for _, _, dim, *_ in shares(mapped(made))} == {"K"}
+
+
+def test_axes_are_compared_by_size_and_stride() -> None:
+    """Eight by eight pixels of eight channels: one unit sees rows and columns, the other one axis of pixels. The second
+    axis of the first is no axis of the other, though sizes and numbers are equal."""
+    made = lab({"a": ["in"]}, TWO, rows=64, columns=8)
+    pixels = made.offered[2].candidate
+    sizes = (("OY", 8), ("OX", 8), ("K", 8))
+    axes = tuple(Axis(name.lower(), size, ((name, 1),)) for name, size in sizes)
+    image = Workload("image", tuple(Dim(*size) for size in sizes), (Operand("out", "output", axes),), 64 * 8 * 8)
+    offered = (*made.offered[:1], replace(made.offered[1], candidate=replace(pixels, workload=image, unit="fast")))
+    network = Network.of(made.model, (*offered, made.offered[2]), made.offered[:1], by_region=True)
+    found = {(along.size, tuple(unit.dim for unit in along.units)) for along in network.along(network.operators[0])}
+    assert found == {(8, ("OY",)), (8, ("OX",)), (64, ("OY", "OY")), (8, ("K", "K", "K"))}
+
+
+def test_a_reader_on_another_unit_starts_on_rows_that_are_ready() -> None:
+    """Each operator runs on one unit only: without pipelining nothing overlaps."""
+    made = lab({"a": ["in"], "b": ["a"]}, TWO, rows=64, columns=16, halo=1, only={"a": ["fast"], "b": ["slow"]})
+    whole, piped = mapped(made, parallel="views"), mapped(made, parallel="pipeline")
+    assert len(piped.assignments) > 2
+    assert piped.finish_cycles < 0.8 * whole.finish_cycles
+    timed = list(zip(piped.assignments, piped.starts, strict=True))
+    last = max(start for a, start in timed if a.candidate.unit == "fast")
+    assert min(start for a, start in timed if a.candidate.unit == "slow") < last
+
+
+def test_every_degree_of_freedom_helps() -> None:
+    made = lab({"a": ["in"], "b": ["a"], "c": ["b"], "d": ["a", "c"]}, TWO, rows=32, columns=8, halo=1)
+    found = [mapped(made, parallel=kind).finish_cycles for kind in ("whole", "tiles", "views", "pipeline")]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < found[0]
+
+
+def test_copies_of_shares_are_paid_by_the_host() -> None:
+    made = lab({"a": ["in"]}, TWO, rows=32, columns=8)
+    evaluator = evaluator_of(made, parallel="tiles", copy_cycles_per_byte=2.0)
+    division = (Part(1, "OY", 0, 16), Part(2, "OY", 16, 16))
+    evaluator.costs.confirm(division)
+    steps, places = evaluator.steps((division,))
+    copies = [step.cycles for number, step in enumerate(steps) if number not in places[0]]
+    assert copies == [2 * 16 * 8, 2 * 16 * 8, 2 * 32 * 8]
+
+
+def test_units_without_a_schedule_for_shares_get_none() -> None:
+    mapping = mapped(lab(CHAIN, TWO, rows=32, columns=8, unfit=frozenset({"slow"})))
+    assert not [part for part in shares(mapping) if part[1] == "slow" and part[2]]
+
+
+def test_a_soc_without_signals_is_refused() -> None:
+    made = lab(CHAIN, TWO)
+    scheduler = replace(made.scheduler, soc=replace(made.scheduler.soc, signalling=None))
+    with pytest.raises(ValueError, match="at the same time"):
+        mapped(replace(made, scheduler=scheduler))
+
+
+def test_a_cover_that_is_not_on_offer_is_replaced() -> None:
+    """The sequential mapping used a schedule that needs memory which is shared now."""
+    made = lab(CHAIN, TWO)
+    sequential = choose(made.model, made.offered)
+    left = tuple(a for a in made.offered if a.candidate.unit != "fast")
+    found = choose_concurrent(made.model, left, made.scheduler, sequential, ConcurrentOptions(**QUICK))
+    assert mapping_faults(made.model.graph, found) == ()
+    assert "fast" not in found.units
+
+
+# --- against trying everything -------------------------------------------------------------------------------------
+
+
+def divisions(evaluator: Evaluator, number: int) -> Iterator[Division]:
+    """All ways to divide an operator between the units in their order, along each axis, with one task for each."""
+    operator = evaluator.network.operators[number]
+    for offer in operator.offers:
+        yield (Part(offer),)
+    for along in evaluator.network.along(operator):
+        for first, second in permutations(along.units, 2):
+            if first.offer < second.offer:
+                for tiles in range(1, along.tiles):
+                    size = tiles * along.step
+                    rest = along.size - size
+                    yield Part(first.offer, first.dim, 0, size), Part(second.offer, second.dim, size, rest)
+
+
+def best_by_trying_all(evaluator: Evaluator) -> int:
+    options = [list(divisions(evaluator, n)) for n in range(len(evaluator.network.operators))]
+    evaluator.costs.confirm(part for ways in options for division in ways for part in division)
+    return min(_best_order(evaluator, choice) for choice in product(*options))
+
+
+def _best_order(evaluator: Evaluator, choice: Choice) -> int:
+    steps, _ = evaluator.steps(choice)
+    orders = (order for order in permutations(range(len(steps))) if _fits(steps, order))
+    return min(simulate(steps, order, evaluator.signalling).finish for order in orders)
+
+
+def _fits(steps: Any, order: tuple[int, ...]) -> bool:
+    place = {number: position for position, number in enumerate(order)}
+    return all(place[need] < place[number] for number, step in enumerate(steps) for need in step.needs)
+
+
+prices = st.builds(Price, st.integers(0, 60), st.integers(500, 3000))
+
+
+@settings(deadline=None, max_examples=examples(50))
+@given(
+    graph=st.sampled_from([{"a": ["in"]}, {"a": ["in"], "b": ["a"]}, {"a": ["in"], "b": ["in"]}]),
+    fast=prices,
+    slow=prices,
+    halo=st.integers(0, 1),
+    parallel=st.sampled_from(["whole", "views", "pipeline"]),
+)
+def test_tiny_programs_are_close_to_the_best(graph: Any, fast: Price, slow: Price, halo: int, parallel: Any) -> None:
+    """The search is a heuristic; with one task for each unit it is at most a tenth away."""
+    made = lab(graph, {"host": Price(5000, 9000), "fast": fast, "slow": slow}, rows=4, columns=3, halo=halo)
+    found = mapped(made, parallel=parallel)
+    evaluator = evaluator_of(made, parallel=parallel)
+    best = best_by_trying_all(evaluator) if parallel != "whole" else best_whole(evaluator)
+    assert found.finish_cycles <= 1.1 * best
+    if parallel != "pipeline":
+        assert found.finish_cycles >= best
+    bounds = bounds_of([evaluator])
+    assert bounds.cycles <= best
+    assert found.bounds is not None
+    assert found.bounds.cycles <= found.finish_cycles
+
+
+def best_whole(evaluator: Evaluator) -> int:
+    options = [[(Part(offer),) for offer in operator.offers] for operator in evaluator.network.operators]
+    return min(_best_order(evaluator, choice) for choice in product(*options))
+
+
+# --- against the sequential program --------------------------------------------------------------------------------
+
+
+@st.composite
+def labs(draw: st.DrawFn, objective: Any = "latency") -> Lab:
+    """Random graphs of up to six operators on up to three units."""
+    names = [f"n{number}" for number in range(draw(st.integers(1, 6)))]
+    graph = {
+        name: draw(st.lists(st.sampled_from(["in", *names[:number]]), min_size=1, max_size=2, unique=True))
+        for number, name in enumerate(names)
+    }
+    price = st.builds(Price, st.integers(0, 200), st.integers(100, 3000), st.floats(0.5, 5))
+    units = {name: draw(price) for name in ["host", "one", "two"][: draw(st.integers(1, 3))]}
+    return lab(
+        graph, units, rows=draw(st.integers(1, 20)), columns=draw(st.integers(1, 6)), halo=draw(st.integers(0, 1)),
+        objective=objective, granularity={"one": draw(st.integers(1, 3))},
+    )  # fmt: skip
+
+
+def sequential_on_queues(made: Lab) -> int:
+    evaluator = evaluator_of(made)
+    by_id = {id(assignment): number for number, assignment in enumerate(made.offered)}
+    choice = tuple((Part(by_id[id(evaluator.network.cover[o.place])]),) for o in evaluator.network.operators)
+    steps, _ = evaluator.steps(choice)
+    return simulate(steps, range(len(steps)), evaluator.signalling).finish
+
+
+@settings(deadline=None, max_examples=examples(50))
+@given(made=labs(), parallel=st.sampled_from(["whole", "tiles", "views", "pipeline"]))
+def test_it_is_valid_and_never_slower_than_the_sequential_one(made: Lab, parallel: Any) -> None:
+    mapping = mapped(made, parallel=parallel)
+    assert mapping.finish_cycles <= sequential_on_queues(made)
+    assert mapping.bounds is not None
+    assert mapping.bounds.cycles <= mapping.finish_cycles
+    assert mapping.solver.objective == mapping.finish_cycles
+    assert 0 <= mapping.solver.gap <= 1
+
+
+@settings(deadline=None, max_examples=examples(40))
+@given(made=labs(), parallel=st.sampled_from(["whole", "tiles", "views", "pipeline"]))
+def test_time_lines_that_are_not_made_change_nothing(made: Lab, parallel: Any) -> None:
+    quick = mapped(made, parallel=parallel, steps_max=300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Evaluator, "is_slower", lambda *_: False)
+        full = mapped(made, parallel=parallel, steps_max=300)
+    assert (quick.starts, shares(quick), quick.solver, quick.bounds) == (
+        full.starts,
+        shares(full),
+        full.solver,
+        full.bounds,
+    )
+
+
+def test_the_result_depends_on_nothing_but_the_input() -> None:
+    """Two processes with different hash seeds make the same mapping."""
+    code = (
+        "from core.tests.map.test_concurrent import *\n"
+        "made = lab({'a': ['in'], 'b': ['in'], 'c': ['a', 'b'], 'd': ['c']}, TWO, rows=24, columns=5, halo=1)\n"
+        "found = mapped(made)\n"
+        "print(shares(found), found.starts, found.solver, found.bounds)"
+    )
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]  # fmt: skip
+    assert made[0] == made[1] != ""
+
+
+# --- the validator -------------------------------------------------------------------------------------------------
+
+
+def test_wrong_shares_and_starts_are_found() -> None:
+    made = lab({"a": ["in"], "b": ["a"]}, TWO, rows=32, columns=8, halo=1)
+    mapping = mapped(made)
+    graph = made.model.graph
+    assert len(mapping.assignments) > 2
+
+    def told(changed: Mapping) -> str:
+        return "; ".join(mapping_faults(graph, changed))
+
+    assert "the previous one ends at 0" in told(
+        replace(mapping, assignments=mapping.assignments[1:], starts=mapping.starts[1:])
+    )
+    assert "in 3 assignments" in told(
+        replace(mapping, assignments=(*mapping.assignments, made.offered[0]), starts=(*mapping.starts, 0))
+    )
+    together = told(replace(mapping, starts=(0,) * len(mapping.starts)))
+    assert "is written until" in together
+    assert "starts a task at 0" in together
+    assert "solver reports" in told(replace(mapping, finish_cycles=mapping.finish_cycles + 1))
+    assert "the program at 1" in told(replace(mapping, finish_cycles=1))

@@ -1,0 +1,144 @@
+"""Lower bounds of the makespan: the work of all units together, and the longest chain of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from match_core.contract.mapping import Bounds
+
+from match_concurrent.mapping.costs import IMPOSSIBLE
+from match_concurrent.mapping.parts import Part
+
+if TYPE_CHECKING:
+    from match_concurrent.mapping.evaluate import Evaluator
+    from match_concurrent.mapping.network import DivisibleAxis, SharedOperator, Source
+
+#: Relative rounding error of the linear program's solver.
+_ACCURACY = 1e-6
+#: A queue that is this many times slower than another one: its contribution is below the solver's rounding error.
+_USELESS = 1e7
+
+
+def bounds_of(networks: Sequence[Evaluator]) -> Bounds:
+    """The smallest bounds of several covers, so that they hold for any program made of one of them.
+
+    They assume the cost tables: no part of an operator costs less, relative to its size, than the cheapest known size
+    (costs between two known sizes are interpolated linearly), and signals and the host's posts are free.
+    """
+    work = min(work_cycles(evaluator) for evaluator in networks)
+    return Bounds(work, min(path_cycles(evaluator) for evaluator in networks))
+
+
+def work_cycles(evaluator: Evaluator) -> int:
+    """The least makespan of all work with the division of ``ideal_work``."""
+    return ideal_work(evaluator)[0]
+
+
+def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
+    """Divide all operators freely, in fractions, among the queues that can run them, at their best rates: returns the
+    least makespan of this linear program, and for each operator the fraction of every queue."""
+    finish, shares = ideal_shares([_rates(operator, evaluator) for operator in evaluator.network.operators])
+    return int(finish * (1 - _ACCURACY)), shares
+
+
+def ideal_shares(rates: Sequence[Mapping[int, float]]) -> tuple[float, tuple[dict[int, float], ...]]:
+    """The least makespan of operators that may be divided freely, and each one's fraction of every queue.
+
+    ``rates``: cycles of each whole operator by queue. Without a solution the makespan is 0."""
+    total = sum(min(by_queue.values()) for by_queue in rates)
+    best = tuple({min(by_queue, key=by_queue.__getitem__): 1.0} for by_queue in rates)
+    if not total:
+        return 0.0, best
+    # Imported here because the import takes a second, which programs without concurrency can save.
+    from ortools.linear_solver import pywraplp
+
+    # Relative to the total: the solver fails on numbers of cycles, which reach a billion.
+    solver = pywraplp.Solver.CreateSolver("GLOP")
+    finish = solver.NumVar(0, solver.infinity(), "finish")
+    loads: dict[int, list[Any]] = {}
+    fractions: list[dict[int, Any]] = []
+    for number, by_queue in enumerate(rates):
+        useful = [queue for queue, rate in by_queue.items() if rate <= _USELESS * min(by_queue.values())]
+        parts = {queue: solver.NumVar(0, 1, f"p{number}_{queue}") for queue in useful}
+        fractions.append(parts)
+        solver.Add(sum(parts.values()) == 1)
+        for queue, part in parts.items():
+            loads.setdefault(queue, []).append(by_queue[queue] / total * part)
+    for load in loads.values():
+        solver.Add(finish >= sum(load))
+    solver.Minimize(finish)
+    if solver.Solve() != pywraplp.Solver.OPTIMAL:
+        return 0.0, best
+    shares = tuple({queue: float(part.solution_value()) for queue, part in parts.items()} for parts in fractions)
+    return float(finish.solution_value()) * total, shares
+
+
+def path_cycles(evaluator: Evaluator) -> int:
+    """The longest chain of operators, each shared by all queues at their best rates. A reader that may overlap with its
+    producer (its parts do not read all of it) ends at least one task after it and starts at least one after its
+    start."""
+    begin: list[float] = []
+    end: list[float] = []
+    for operator in evaluator.network.operators:
+        ideal, task = _ideal_cycles(operator, evaluator), _least_task(operator, evaluator)
+        first = last = 0.0
+        for source in operator.sources:
+            if _may_overlap(operator, source, evaluator):
+                maker = evaluator.network.operators[source.operator]
+                first = max(first, begin[source.operator] + _least_task(maker, evaluator))
+                if _is_read_whole(operator, source, evaluator):
+                    last = max(last, end[source.operator] + task)
+            else:
+                first = max(first, end[source.operator])
+        begin.append(first)
+        end.append(max(last, first + ideal))
+    return int(max(end, default=0.0) * (1 - _ACCURACY))
+
+
+def _rates(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
+    """Cycles of the whole operator in each queue at the best rate of its units there."""
+    rates: dict[int, float] = {}
+    for offer in operator.offers:
+        queue = evaluator.queue_of(offer)
+        rate = max(0.0, evaluator.costs.least_rate(offer))
+        if rate < IMPOSSIBLE:
+            rates[queue] = min(rates.get(queue, rate), rate)
+    return rates
+
+
+def _ideal_cycles(operator: SharedOperator, evaluator: Evaluator) -> float:
+    """Cycles if all queues work on the operator at their best rates."""
+    rates = _rates(operator, evaluator).values()
+    if any(rate == 0 for rate in rates):
+        return 0.0
+    return 1 / sum(1 / rate for rate in rates) if rates else 0.0
+
+
+def _least_task(operator: SharedOperator, evaluator: Evaluator) -> int:
+    """A lower bound of the cycles of any task of the operator."""
+    return max(0, min(evaluator.costs.least_cycles(offer) for offer in operator.offers))
+
+
+def _may_overlap(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
+    """Whether a part of the operator may start before its source has ended: the smallest part at either end does not
+    read all of it."""
+    network = evaluator.network
+    if not network.by_region:
+        return False
+    ends = [(unit, first) for along in network.along(operator) for unit in along.units for first in _ends(along)]
+    return any(not network.reads_all(source, [Part(u.offer, u.dim, first, size)]) for u, (first, size) in ends)
+
+
+def _ends(along: DivisibleAxis) -> tuple[tuple[int, int], ...]:
+    last = (along.tiles - 1) * along.step
+    return (0, along.step), (last, along.size - last)
+
+
+def _is_read_whole(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
+    """Whether all parts together read every byte of the source (strides may skip some)."""
+    along = evaluator.network.along(operator)[0]
+    unit = along.units[0]
+    firsts = range(0, along.size, along.step)
+    parts = [Part(unit.offer, unit.dim, first, min(along.step, along.size - first)) for first in firsts]
+    return evaluator.network.reads_all(source, parts)

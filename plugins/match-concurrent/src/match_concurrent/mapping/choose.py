@@ -1,0 +1,253 @@
+"""The mapping of a concurrent program: the units that compute the parts of every operator, and the start times.
+
+Heuristic starts that are always valid, local changes on the exact time line, CP-SAT on windows of operators, and local
+changes again; then the schedules of the chosen parts are requested, and the search continues with their exact costs
+until it chooses only parts with known costs (docs/mapping.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from match_core.contract.cost import Cost
+from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
+from match_map.mapper import choose
+
+from match_concurrent.mapping.bounds import bounds_of
+from match_concurrent.mapping.cached import CachedChoices, Found
+from match_concurrent.mapping.costs import ShareCosts
+from match_concurrent.mapping.evaluate import Evaluation, Evaluator
+from match_concurrent.mapping.exact import WINDOW, solve_windows
+from match_concurrent.mapping.improve import improve
+from match_concurrent.mapping.mapping_effort import ConcurrentOptions
+from match_concurrent.mapping.network import Network, Queues
+from match_concurrent.mapping.parts import Division, Part
+from match_concurrent.mapping.repeats import expanded, find_repeat, reduced
+from match_concurrent.mapping.share_options import ShareOptions, near, samples, share_options_of
+from match_concurrent.mapping.start import starts
+
+if TYPE_CHECKING:
+    from match_core.contract.model import Model
+    from match_core.contract.scheduling import Scheduling
+
+    from match_concurrent.mapping.network import DivisibleAxis
+
+#: The number of heuristic starts that are improved, best first.
+STARTS = 3
+#: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
+OTHERS_MAX = 128
+
+
+def concurrent_mapping(request: MappingRequest) -> Mapping:
+    """The answer to a request for units that run at the same time."""
+    assert request.sequential is not None
+    options = ConcurrentOptions(parallel=request.parallel)
+    cached = None if request.code is None else CachedChoices.on_disk(request.code)
+    return choose_concurrent(request.model, request.offered, request.scheduling, request.sequential, options, cached)
+
+
+def choose_concurrent(
+    model: Model,
+    offered: Sequence[Assignment],
+    scheduling: Scheduling,
+    sequential: Mapping,
+    options: ConcurrentOptions | None = None,
+    cached: CachedChoices | None = None,
+) -> Mapping:
+    """The mapping with the least modelled makespan, energy, or product of both.
+
+    ``offered``: whole operators with schedules, for the Soc in concurrent mode; ``sequential``: a mapping of the same
+    model, whose cover is a start; the result is never slower than its operators in that order on the queues.
+    ValueError if the Soc has no ``signalling``. Deterministic; ``cached`` choices of earlier compilations save the
+    search.
+    """
+    options = options or ConcurrentOptions()
+    if scheduling.soc.signalling is None:
+        raise ValueError(f"soc {scheduling.soc.name}: units cannot run at the same time")
+    costs = ShareCosts(offered, scheduling)
+    queues = Queues.of(scheduling)
+    evaluators = []
+    for cover in _covers(model, offered, scheduling, sequential):
+        network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
+        evaluators.append(Evaluator(network, costs, queues, scheduling.soc.signalling, options, scheduling.objective))
+    key = cached.key(model, offered, scheduling, sequential, options) if cached is not None else None
+    found = cached.find(key, evaluators) if cached is not None and key is not None else None
+    if found is None:
+        found = _best(evaluators, options)
+        if cached is not None and key is not None:
+            cached.keep(key, found, evaluators)
+    return _mapping(found.best, evaluators[found.cover], found.bounds, sequential)
+
+
+def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions) -> Found:
+    found = [_found(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
+    cover = min(range(len(found)), key=lambda number: found[number].value)
+    return Found(cover, found[cover], bounds_of(evaluators))
+
+
+def _covers(
+    model: Model, offered: Sequence[Assignment], scheduling: Scheduling, sequential: Mapping
+) -> Iterator[tuple[Assignment, ...]]:
+    """The sequential cover if all of it is offered, else the cheapest offered one; and the cover that would be cheapest
+    if all units that can run the same nodes shared them ideally, if it differs."""
+    known = {(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names): a for a in offered}
+    keys = [(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names) for a in sequential.assignments]
+    if all(key in known for key in keys):
+        first = tuple(known[key] for key in keys)
+    else:
+        first = choose(model, offered, objective=scheduling.objective).assignments
+    yield first
+    shared = choose(model, _as_if_shared(offered)).assignments
+    by_index = {assignment.candidate.index: assignment for assignment in offered}
+    second = tuple(by_index[assignment.candidate.index] for assignment in shared)
+    if {_group(a) for a in first} != {_group(a) for a in second}:
+        yield second
+
+
+def _group(assignment: Assignment) -> tuple[tuple[str, ...], bool]:
+    return assignment.candidate.node_names, assignment.candidate.pattern.view
+
+
+def _as_if_shared(offered: Sequence[Assignment]) -> tuple[Assignment, ...]:
+    """The candidates at the joint cost of all units that can run the same nodes, without energy and signals."""
+    rates: dict[tuple[tuple[str, ...], bool], dict[str, float]] = {}
+    for assignment in offered:
+        by_unit = rates.setdefault(_group(assignment), {})
+        rate = 1 / max(1, assignment.schedule.cost.total_cycles)
+        by_unit[assignment.candidate.unit] = max(rate, by_unit.get(assignment.candidate.unit, 0.0))
+    made = []
+    for assignment in offered:
+        if not assignment.candidate.pattern.view:
+            cycles = round(1 / sum(rates[_group(assignment)].values()))
+            assignment = replace(assignment, schedule=replace(assignment.schedule, cost=Cost(compute_cycles=cycles)))
+        made.append(assignment)
+    return tuple(made)
+
+
+def _found(evaluator: Evaluator, spend: int) -> Evaluation:
+    """The best result. Of many equal layers one is mapped, and the others are mapped the same way, run by run."""
+    network = evaluator.network
+    repeat = find_repeat(network, evaluator.costs)
+    small = reduced(network, repeat) if repeat is not None else None
+    if repeat is None or small is None:
+        return _search(evaluator, spend)
+    choice, starts = expanded(network, repeat, _found(evaluator.of(small), spend))
+    evaluator.costs.confirm(part for division in choice for part in division)
+    whole = _whole(evaluator)
+    candidates = (evaluator.evaluate(choice, starts), evaluator.evaluate(whole, [[0] * len(parts) for parts in whole]))
+    return min(candidates, key=lambda evaluation: evaluation.value)
+
+
+def _search(evaluator: Evaluator, spend: int) -> Evaluation:
+    """Start from the sequential program on queues; then one task per participating unit of an operator; then, with
+    pipelining, several."""
+    network, costs, options = evaluator.network, evaluator.costs, evaluator.options
+    along = [network.along(operator) for operator in network.operators]
+    if options.parallel != "whole":
+        costs.confirm(part for axes in along for part in samples(axes))
+    whole = _whole(evaluator)
+    best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
+    stages = (False, True) if options.parallel == "pipeline" else (False,)
+    for cuts in stages:
+        best = _stage(best, along, evaluator, spend // len(stages), cuts=cuts)
+    return best
+
+
+def _stage(
+    best: Evaluation, along: Sequence[tuple[DivisibleAxis, ...]], evaluator: Evaluator, spend: int, *, cuts: bool
+) -> Evaluation:
+    """Rounds that optimise with the known costs and then request exact costs of the choice and of similar choices, more
+    similar with every round. Only the first round may choose parts with estimated costs: else the search would move
+    from one underestimated cost to the next."""
+    costs, rounds = evaluator.costs, evaluator.options.rounds_max
+    spend //= 1 + rounds  # the first round gets a double share
+    for number in range(rounds):
+        share_options = [
+            share_options_of(operator, axes, evaluator, cuts=cuts, only_known=number > 0)
+            for operator, axes in zip(evaluator.network.operators, along, strict=True)
+        ]
+        if number == 0:
+            found = _optimised(best, share_options, evaluator, spend)
+        else:
+            found = improve(best, share_options, evaluator, spend, only_known=True)
+        unknown = costs.confirm(
+            part
+            for division, axes in zip(found.choice, along, strict=True)
+            for part in (*division, *_near(division, axes, number))
+        )
+        actual = evaluator.evaluate(found.choice, found.starts)
+        best = min(best, actual, key=lambda evaluation: evaluation.value)
+        state = {"round": number + 1, "of": rounds, "cycles": best.finish}
+        costs.scheduling.progress({"pieces": "pipelined" if cuts else "whole", **state})
+        if not unknown and number > 0:
+            break
+    return best
+
+
+def _near(division: Division, alongs: Sequence[DivisibleAxis], halvings: int) -> Iterator[Part]:
+    for along in alongs:
+        if any(unit[:2] == division[0][:2] for unit in along.units):
+            yield from near(division, along, halvings)
+
+
+def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:
+    """Every operator on the unit of the cover: the sequential program on queues."""
+    network = evaluator.network
+    index = {id(assignment): number for number, assignment in enumerate(network.offered)}
+    return tuple((Part(index[id(network.cover[operator.place])]),) for operator in network.operators)
+
+
+def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, spend: int) -> Evaluation:
+    """The best choice under the currently known costs: improve the most promising starts, then solve windows of the
+    best; in a large graph, whose windows see only a part each, also of the others, because better starts may lead to
+    worse choices."""
+    begun = sorted((evaluator.evaluate(choice) for choice in starts(share_options, evaluator)), key=lambda e: e.value)
+    improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
+    first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
+    found, seconds = [first], evaluator.options.solver_seconds
+    if WINDOW < len(share_options) <= OTHERS_MAX:  # half of the effort for the best, half for the others together
+        found.append(solve_windows(first, share_options, evaluator, seconds / 2))
+        found += [solve_windows(other, share_options, evaluator, seconds / 2 / len(others)) for other in others]
+    elif len(share_options) > 1:
+        found.append(solve_windows(first, share_options, evaluator, seconds))
+    best = min(found, key=lambda evaluation: evaluation.value)
+    return improve(best, share_options, evaluator, spend)
+
+
+def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential: Mapping) -> Mapping:
+    """Operators in topological order, their parts in the order of their indices."""
+    value = best.value[0]
+    bound = min(value, bounds.cycles) if evaluator.objective == "latency" else 0
+    status = "optimal" if bound == value else "feasible"
+    tasks = list(_tasks(best, evaluator))
+    return Mapping(
+        assignments=tuple(assignment for assignment, _ in tasks),
+        solver=SolverStatus("shares: local search + cp-sat", status, value, bound),
+        refused=sequential.refused,
+        objective=evaluator.objective,
+        starts=tuple(start for _, start in tasks),
+        bounds=bounds,
+        finish_cycles=best.finish,
+    )
+
+
+def _tasks(best: Evaluation, evaluator: Evaluator) -> Iterator[tuple[Assignment, int]]:
+    """Assignments with their starts. A view starts when the first task that writes its bytes is done."""
+    network = evaluator.network
+    operator_at = {operator.place: number for number, operator in enumerate(network.operators)}
+    done: list[int] = []
+    for place, assignment in enumerate(network.cover):
+        if place not in operator_at:
+            yield assignment, max((done[maker] for maker in network.views[place]), default=0)
+            continue
+        number = operator_at[place]
+        tasks = []
+        for part, start in zip(best.choice[number], best.starts[number], strict=True):
+            chosen = evaluator.costs.assignment(part)
+            if chosen is None:
+                raise ValueError(f"{part} has no schedule")
+            tasks.append((chosen, start))
+        done.append(min(start + chosen.schedule.cost.total_cycles for chosen, start in tasks))
+        yield from tasks

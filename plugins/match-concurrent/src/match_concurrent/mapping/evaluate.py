@@ -1,0 +1,197 @@
+"""Evaluates a choice of divisions: tasks with dependencies, their order, the time line, and the minimised value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+from match_concurrent.mapping.parts import Division
+from match_concurrent.mapping.timeline import HOST, Step, Timeline, earliest_start_order, simulate
+
+if TYPE_CHECKING:
+    from match_core.contract.hardware import Signalling
+    from match_core.contract.loops import Objective
+    from match_core.contract.mapping import Assignment
+    from match_core.contract.workload import Operand
+
+    from match_concurrent.mapping.costs import ShareCosts
+    from match_concurrent.mapping.mapping_effort import ConcurrentOptions
+    from match_concurrent.mapping.network import Network, Queues, Source
+    from match_concurrent.mapping.parts import Part
+
+#: One division for each operator.
+Choice = tuple[Division, ...]
+#: The minimised value, compared in order: the objective, cycles, number of tasks.
+Value = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """``starts[operator][part]`` and ``finish`` in modelled cycles; ``energy_pj`` of units that publish figures."""
+
+    choice: Choice
+    starts: tuple[tuple[int, ...], ...]
+    finish: int
+    energy_pj: int
+    value: Value
+
+
+@dataclass
+class Evaluator:
+    """Values of choices for one network; ``spent`` counts tasks put on a time line."""
+
+    network: Network
+    costs: ShareCosts
+    queues: Queues
+    signalling: Signalling
+    options: ConcurrentOptions
+    objective: Objective
+    spent: int = 0
+    _waits: dict[tuple[Source, Division, Division], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def of(self, network: Network) -> Evaluator:
+        """An evaluator with the same costs for another network."""
+        return Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+
+    def evaluate(self, choice: Choice, hints: Sequence[Sequence[int]] | None = None) -> Evaluation:
+        """The choice in the order of list scheduling; with ``hints`` (starts of all parts as in ``Evaluation``), in the
+        best of that order, the order of the hints, and that of the network's operators."""
+        steps, places = self.steps(choice)
+        orders = {tuple(earliest_start_order(steps, self.signalling)): None}
+        if hints is not None:
+            orders[self._hinted(steps, places, hints)] = None
+            orders[tuple(range(len(steps)))] = None
+        lines = [simulate(steps, order, self.signalling) for order in orders]
+        self.spent += len(steps) * len(lines)
+        best = min(lines, key=lambda line: line.finish)
+        return self._evaluation(choice, places, best)
+
+    def is_slower(self, choice: Choice, than: Evaluation) -> bool:
+        """Whether the work of one queue alone takes longer, so that no time line is required. It counts as one
+        nevertheless, so that the result does not depend on this shortcut."""
+        if self.objective != "latency" or self.options.parallel == "tiles":  # copies are work too
+            return False
+        gap = self.signalling.task_cycles
+        busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
+        for division in choice:
+            for part in division:
+                busy[self.queue_of(part.offer)] += self.costs.cycles(part) + gap
+        if max(busy.values()) <= than.finish:
+            return False
+        self.spent += sum(len(division) for division in choice)
+        return True
+
+    def replayed(self, choice: Choice, starts: Sequence[Sequence[int]]) -> Evaluation:
+        """The choice in the order of these starts. ValueError, KeyError or IndexError if it is not a valid choice."""
+        steps, places = self.steps(choice)
+        line = simulate(steps, self._hinted(steps, places, starts), self.signalling)
+        return self._evaluation(choice, places, line)
+
+    def steps(self, choice: Choice) -> tuple[list[Step], list[list[int]]]:
+        """Steps in topological order, and for each operator the numbers of its parts' steps."""
+        steps: list[Step] = []
+        places: list[list[int]] = []
+        ends: list[list[int]] = []  # for each operator, the steps that readers of all of it wait for
+        for operator, division in zip(self.network.operators, choice, strict=True):
+            needs: list[set[int]] = [set() for _ in division]
+            for source in operator.sources:
+                if len(ends[source.operator]) != len(choice[source.operator]):  # joined by a copy
+                    for wanted in needs:
+                        wanted.update(ends[source.operator])
+                    continue
+                for reader, maker in self.waits(source, choice[source.operator], division):
+                    needs[reader].add(places[source.operator][maker])
+            self._append(steps, places, ends, division, needs)
+        return steps, places
+
+    def waits(self, source: Source, made: Division, read: Division) -> tuple[tuple[int, int], ...]:
+        """As for Network, remembered."""
+        key = (source, made, read)
+        if key not in self._waits:
+            self._waits[key] = self.network.waits(source, made, read)
+        return self._waits[key]
+
+    def cycles_alone(self, division: Division) -> int:
+        """Cycles of a division that has all queues for itself."""
+        busy: dict[int, int] = {}
+        for part in division:
+            queue = self.queue_of(part.offer)
+            busy[queue] = busy.get(queue, 0) + self.costs.cycles(part) + self.signalling.task_cycles
+        return max(busy.values())
+
+    def queue_of(self, offer: int) -> int:
+        """The queue that a candidate runs in."""
+        return self.queues.by_unit[self.network.offered[offer].candidate.unit]
+
+    def _append(
+        self,
+        steps: list[Step],
+        places: list[list[int]],
+        ends: list[list[int]],
+        division: Division,
+        needs: Sequence[set[int]],
+    ) -> None:
+        """The steps of one operator. Where shares are no views, the host cuts out their inputs and joins results."""
+        copied = self.options.parallel == "tiles" and len(division) > 1
+        numbers = []
+        for part, wanted in zip(division, needs, strict=True):
+            before = sorted(wanted)
+            slice_bytes = self._sliced_bytes(part) if copied else 0
+            if slice_bytes:
+                steps.append(Step(HOST, self._copy_cycles(slice_bytes), tuple(before)))
+                before = [len(steps) - 1]
+            numbers.append(len(steps))
+            steps.append(Step(self.queue_of(part.offer), self.costs.cycles(part), tuple(before)))
+        places.append(numbers)
+        if copied:
+            joined = _bytes_of(self.network.offered[division[0].offer], "output")
+            steps.append(Step(HOST, self._copy_cycles(joined), tuple(numbers)))
+            ends.append([len(steps) - 1])
+        else:
+            ends.append(numbers)
+
+    def _sliced_bytes(self, part: Part) -> int:
+        """Bytes of the inputs of which the share reads a part only."""
+        whole = self.network.offered[part.offer].candidate.workload
+        share = self.network.part(part).candidate.workload
+        total = 0
+        for operand, shown in zip(whole.operands, share.operands, strict=True):
+            if operand.role == "input" and operand.axes != shown.axes:
+                total += _elements(shown) * operand.element_bits // 8
+        return total
+
+    def _copy_cycles(self, size_bytes: int) -> int:
+        return round(size_bytes * self.options.copy_cycles_per_byte)
+
+    def _hinted(
+        self, steps: Sequence[Step], places: Sequence[Sequence[int]], hints: Sequence[Sequence[int]]
+    ) -> tuple[int, ...]:
+        """Steps in the order of hinted starts, moved after their dependencies if necessary."""
+        key = [0] * len(steps)
+        for numbers, starts in zip(places, hints, strict=True):
+            for number, start in zip(numbers, starts, strict=True):
+                key[number] = start
+        for number, step in enumerate(steps):
+            key[number] = max([key[number], *(key[need] for need in step.needs)])
+        return tuple(sorted(range(len(steps)), key=lambda number: (key[number], number)))
+
+    def _evaluation(self, choice: Choice, places: Sequence[Sequence[int]], line: Timeline) -> Evaluation:
+        starts = tuple(tuple(line.starts[number] for number in numbers) for numbers in places)
+        energy = sum(round(self.costs.of(part)[1]) for division in choice for part in division)
+        return Evaluation(choice, starts, line.finish, energy, self.value(line.finish, energy, starts))
+
+    def value(self, finish: int, energy_pj: int, starts: Sequence[Sequence[int]]) -> Value:
+        """What is minimised."""
+        goal = {"latency": finish, "energy": energy_pj, "edp": finish * energy_pj}[self.objective]
+        return goal, finish, sum(len(numbers) for numbers in starts)
+
+
+def _bytes_of(assignment: Assignment, role: str) -> int:
+    operands = (o for o in assignment.candidate.workload.operands if o.role == role)
+    return sum(_elements(operand) * operand.element_bits // 8 for operand in operands)
+
+
+def _elements(operand: Operand) -> int:
+    return prod(axis.size for axis in operand.axes)

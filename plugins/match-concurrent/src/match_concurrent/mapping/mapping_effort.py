@@ -1,0 +1,22 @@
+"""Options of the mapping of a concurrent program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.contract.mapping import Parallel
+
+
+@dataclass(frozen=True, slots=True)
+class ConcurrentOptions:
+    """``parallel``: how operators may be divided among units. ``copy_cycles_per_byte``: of the host's copies for
+    "tiles". ``steps_max``: tasks that the whole search evaluates on time lines, its measure of effort.
+    ``solver_seconds``: total deterministic seconds of CP-SAT."""
+
+    parallel: Parallel = "pipeline"
+    copy_cycles_per_byte: float = 1.0
+    steps_max: int = 800_000
+    solver_seconds: float = 0.2
+    rounds_max: int = 5

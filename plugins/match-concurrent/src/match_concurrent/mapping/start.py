@@ -1,0 +1,84 @@
+"""Initial choices of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from match_concurrent.mapping.bounds import ideal_work
+from match_concurrent.mapping.parts import Cuttable, Division, Part, cut, division_of
+
+if TYPE_CHECKING:
+    from match_concurrent.mapping.evaluate import Choice, Evaluator
+    from match_concurrent.mapping.network import DivisibleAxis
+    from match_concurrent.mapping.share_options import ShareOptions
+
+#: Smaller fractions of an operator do not get a task.
+LITTLE = 0.02
+#: The number of tasks of each unit's part if units specialise.
+PIECES = (1, 2, 4, 8)
+
+
+def starts(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> Iterator[Choice]:
+    """For every operator the division that is fastest alone: among all, and among those along one axis with a given
+    number of tasks per unit, if there are any. With pipelining also the ideal division of all work, in which units
+    specialise, in several tasks."""
+    alone = [
+        [(evaluator.cycles_alone(e.division), n) for n, e in enumerate(own_options.entries)]
+        for own_options in share_options
+    ]
+    preferences = {
+        (entry.axis, entry.pieces) for own_options in share_options for entry in own_options.entries if entry.axis >= 0
+    }
+    fastest: Choice = ()
+    for axis, pieces in [(-1, 0), *sorted(preferences)]:
+        chosen = []
+        for own_options, ranked in zip(share_options, alone, strict=True):
+            wanted = [pair for pair in ranked if _form(own_options, pair[1]) == (axis, pieces)]
+            chosen.append(own_options.entries[min(wanted or ranked)[1]].division)
+        fastest = fastest or tuple(chosen)
+        yield tuple(chosen)
+    if evaluator.options.parallel == "pipeline":
+        _, ideal = ideal_work(evaluator)
+        for pieces in PIECES:
+            yield tuple(
+                _ideal(own_options, fractions, evaluator, pieces) or otherwise
+                for own_options, fractions, otherwise in zip(share_options, ideal, fastest, strict=True)
+            )
+
+
+def _form(own_options: ShareOptions, number: int) -> tuple[int, int]:
+    return own_options.entries[number].axis, own_options.entries[number].pieces
+
+
+def _ideal(
+    own_options: ShareOptions, fractions: Mapping[int, float], evaluator: Evaluator, pieces: int
+) -> Division | None:
+    """A division with about these fractions on each queue, along the first axis that allows it; None if none does."""
+    wanted = {queue: fraction for queue, fraction in fractions.items() if fraction > LITTLE}
+    for along in (along.coarse for along in own_options.alongs):
+        units = _one_per_queue(along, evaluator)
+        if not set(wanted) <= set(units):
+            continue
+        chosen = [units[queue] for queue in sorted(wanted)]
+        counts, left, rest = [], along.tiles, sum(wanted.values())
+        for queue in sorted(wanted):
+            counts.append(round(left * wanted[queue] / rest))
+            left, rest = left - counts[-1], rest - wanted[queue]
+        division = division_of(chosen, counts, along.step, along.size)
+        if len(division) == 1 and pieces > 1:
+            unit = next(unit for unit in along.units if unit.offer == division[0].offer)
+            division = (Part(unit.offer, unit.dim, 0, along.size),)
+        return tuple(piece for part in division for piece in _cut(part, pieces, along))
+    return None
+
+
+def _one_per_queue(along: DivisibleAxis, evaluator: Evaluator) -> dict[int, Cuttable]:
+    units: dict[int, Cuttable] = {}
+    for unit in along.units:
+        units.setdefault(evaluator.queue_of(unit.offer), unit)
+    return units
+
+
+def _cut(part: Part, pieces: int, along: DivisibleAxis) -> Division:
+    return cut(part, pieces, along.step) if part.dim and pieces > 1 else (part,)

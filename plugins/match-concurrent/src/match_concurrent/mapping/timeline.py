@@ -1,0 +1,160 @@
+"""The time line of tasks on queues, with the host that posts them: a deterministic event simulation.
+
+The host polls all queues in turn (docs/programs.md): it posts every task whose dependencies it knows to be done,
+several of one queue at once, then runs at most one task of its own, during which it posts nothing. Times are modelled
+cycles.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.contract.hardware import Signalling
+
+#: The queue of the host.
+HOST = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A task: its queue, its cycles, and the numbers of the steps that must be done before it."""
+
+    queue: int
+    cycles: int
+    needs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """``starts`` of the steps; ``finish``: the time when the host knows that all are done."""
+
+    starts: tuple[int, ...]
+    finish: int
+
+
+def simulate(steps: Sequence[Step], order: Sequence[int], signalling: Signalling) -> Timeline:
+    """The time line in which every queue runs its steps in the order of ``order``, a permutation of all steps.
+
+    ValueError if steps wait for each other, or a step depends on a later one of its own queue.
+    """
+    return _Simulation(steps, order, signalling).run()
+
+
+class _Simulation:
+    def __init__(self, steps: Sequence[Step], order: Sequence[int], signalling: Signalling) -> None:
+        self.steps, self.signalling = steps, signalling
+        count = 1 + max((step.queue for step in steps), default=HOST)
+        self.lines: list[list[int]] = [[] for _ in range(count)]
+        for number in order:
+            self.lines[steps[number].queue].append(number)
+        self.readers, self.unmet = _waits(steps, order)
+        self.next = [0] * count
+        self.free = [-signalling.task_cycles] * count
+        self.starts = [0] * len(steps)
+        self.events: list[tuple[int, int]] = []
+        self.now = 0
+
+    def run(self) -> Timeline:
+        left = len(self.steps)
+        while left:
+            while self.events and self.events[0][0] <= self.now:
+                left -= 1
+                for reader in self.readers[heapq.heappop(self.events)[1]]:
+                    self.unmet[reader] -= 1
+            posted = [self._post(queue) for queue in range(1, len(self.lines))]
+            if not self._run_own() and not any(posted) and left:
+                if not self.events:
+                    raise ValueError("steps wait for each other")
+                self.now = max(self.now, self.events[0][0])
+        return Timeline(tuple(self.starts), self.now)
+
+    def _post(self, queue: int) -> bool:
+        line, first = self.lines[queue], self.next[queue]
+        last = first
+        while last < len(line) and not self.unmet[line[last]]:
+            last += 1
+        if last == first:
+            return False
+        self.next[queue] = last
+        self.now += self.signalling.post_cycles
+        awake = self.now + self.signalling.wake_cycles
+        for number in line[first:last]:
+            start = max(self.free[queue] + self.signalling.task_cycles, awake)
+            self.starts[number] = start
+            self.free[queue] = start + self.steps[number].cycles
+            heapq.heappush(self.events, (self.free[queue] + self.signalling.notify_cycles, number))
+        return True
+
+    def _run_own(self) -> bool:
+        line, first = self.lines[HOST], self.next[HOST]
+        if first == len(line) or self.unmet[line[first]]:
+            return False
+        self.next[HOST] += 1
+        self.starts[line[first]] = max(self.now, self.free[HOST] + self.signalling.task_cycles)
+        self.now = self.free[HOST] = self.starts[line[first]] + self.steps[line[first]].cycles
+        heapq.heappush(self.events, (self.now, line[first]))
+        return True
+
+
+def _waits(steps: Sequence[Step], order: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+    """For each step, the steps of other queues that depend on it, and the number of its dependencies in other
+    queues."""
+    place = {number: position for position, number in enumerate(order)}
+    if len(place) != len(steps) or len(order) != len(steps):
+        raise ValueError("the order does not contain each step once")
+    readers: list[list[int]] = [[] for _ in steps]
+    unmet = [0] * len(steps)
+    for number, step in enumerate(steps):
+        for need in step.needs:
+            if steps[need].queue != step.queue:
+                readers[need].append(number)
+                unmet[number] += 1
+            elif place[need] > place[number]:
+                raise ValueError(f"step {number} comes before step {need} of its own queue, on which it depends")
+    return readers, unmet
+
+
+def ranks(steps: Sequence[Step], signalling: Signalling) -> list[int]:
+    """For each step, the cycles from its start to the end of all dependent steps; steps depend on earlier ones only."""
+    lag = signalling.notify_cycles + signalling.post_cycles + signalling.wake_cycles
+    after = [0] * len(steps)
+    for number in range(len(steps) - 1, -1, -1):
+        step = steps[number]
+        after[number] += step.cycles
+        for need in step.needs:
+            hop = lag if steps[need].queue != step.queue else 0
+            after[need] = max(after[need], after[number] + hop)
+    return after
+
+
+def earliest_start_order(steps: Sequence[Step], signalling: Signalling) -> list[int]:
+    """List scheduling: pick the ready step with the earliest start; break ties by the longest remaining path. Steps
+    depend on earlier ones only."""
+    lag = signalling.notify_cycles + signalling.post_cycles + signalling.wake_cycles
+    after = ranks(steps, signalling)
+    readers: list[list[int]] = [[] for _ in steps]
+    unmet = [len(step.needs) for step in steps]
+    for number, step in enumerate(steps):
+        for need in step.needs:
+            readers[need].append(number)
+    count = 1 + max((step.queue for step in steps), default=HOST)
+    free, arrival = [0] * count, [0] * len(steps)
+    ready = [number for number, missing in enumerate(unmet) if missing == 0]
+    order: list[int] = []
+    while ready:
+        chosen = min(ready, key=lambda n: (max(free[steps[n].queue], arrival[n]), -after[n], n))
+        ready.remove(chosen)
+        order.append(chosen)
+        queue = steps[chosen].queue
+        end = max(free[queue], arrival[chosen]) + steps[chosen].cycles
+        free[queue] = end + signalling.task_cycles
+        for reader in readers[chosen]:
+            arrival[reader] = max(arrival[reader], end + (lag if steps[reader].queue != queue else 0))
+            unmet[reader] -= 1
+            if not unmet[reader]:
+                ready.append(reader)
+    return order

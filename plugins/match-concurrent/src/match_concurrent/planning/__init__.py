@@ -1,0 +1,1 @@
+"""Plans of concurrent programs: docs/planning.md."""

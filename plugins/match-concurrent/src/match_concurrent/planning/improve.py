@@ -1,0 +1,104 @@
+"""Improves plans by constraint solving within the effort limit: all jobs together in small graphs, consecutive windows
+of jobs in large ones. The best draft so far is always available."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from match_core.contract.mapping import SolverStatus
+
+from match_concurrent.planning.bounds import lower_bound
+from match_concurrent.planning.heuristic import drafts_of
+from match_concurrent.planning.joint import JointModel
+from match_concurrent.planning.moves import moved_jobs
+from match_concurrent.planning.pack import free_times
+from match_concurrent.planning.scope import scope_of
+from match_concurrent.planning.timing import shortest
+
+if TYPE_CHECKING:
+    from match_concurrent.planning.draft import Draft
+    from match_concurrent.planning.planning_effort import PlanOptions
+    from match_concurrent.planning.problem import Problem
+
+#: The share of the effort for a small graph that orders jobs without memory, which also gives the bound.
+ORDER_PART = 0.4
+#: Moves of the local search per deterministic second.
+TURNS = 200
+#: The share of the effort for a large graph that one window may use.
+WINDOW_SECONDS = 0.4
+
+
+def improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draft, SolverStatus]:
+    """The best draft, and the solver's status with makespan and bound in cycles."""
+    bound = lower_bound(problem)
+    if draft.cycles > bound and options.deterministic_seconds > 0:
+        if len(problem.jobs) <= options.window_jobs:
+            draft, bound = _at_once(problem, draft, bound, options.deterministic_seconds)
+        else:
+            draft = _in_windows(problem, draft, bound, options)
+    status = "optimal" if draft.cycles == bound else "feasible"
+    return draft, SolverStatus(draft.origin, status, draft.cycles, bound)
+
+
+def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[Draft, int]:
+    order = _order(draft)
+    times = free_times(problem, order)
+    scope = scope_of(problem, order, times, 0, len(order))
+    timed = shortest(problem, scope, times, draft.cycles, seconds * ORDER_PART, count=False)
+    bound = max(bound, timed.answer.bound)
+    draft = _best(problem, draft, timed.starts, "constraint solving")
+    if draft.cycles > bound:
+        draft = moved_jobs(problem, draft, int(TURNS * seconds))
+    left = seconds - timed.answer.seconds
+    while draft.cycles > bound and left > 0:
+        better, answer = JointModel(problem, draft, left / 2).solve()
+        left -= max(answer.seconds, seconds / 8)
+        if better is None:
+            break
+        draft = better
+    return draft, bound
+
+
+def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions) -> Draft:
+    """Windows move over the order by half their size, repeatedly while that helps. The model counts bytes if memory has
+    already delayed a job."""
+    left, size = options.windows_seconds, options.window_jobs
+    order, count = _order(draft), "memory" in draft.origin
+    place, before = 0, draft.cycles
+    times = free_times(problem, order)
+    while left > 0 and draft.cycles > bound:
+        scope = scope_of(problem, order, times, place, min(len(order), place + size))
+        cycles = max(end for _, end in times) + problem.signalling.notify_cycles
+        timed = shortest(problem, scope, times, cycles, min(left, WINDOW_SECONDS), count=count)
+        left -= max(timed.answer.seconds, WINDOW_SECONDS / 100)
+        if timed.starts is not None:
+            order, times = _taken_over(problem, order, times, timed.starts)
+        place += size // 2
+        if place + size // 2 >= len(order):
+            draft = min([draft, *drafts_of(problem, order, "constraint solving in windows")], key=lambda d: d.cycles)
+            if draft.cycles == before:
+                break
+            place, before = 0, draft.cycles
+    return min([draft, *drafts_of(problem, order, "constraint solving in windows")], key=lambda d: d.cycles)
+
+
+def _taken_over(
+    problem: Problem, order: Sequence[int], times: Sequence[tuple[int, int]], starts: dict[int, int]
+) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+    """The order with new starts of some jobs, which stay between the jobs before and after them."""
+    moved = iter(sorted(starts, key=lambda n: (starts[n], order.index(n))))
+    changed = tuple(next(moved) if number in starts else number for number in order)
+    return changed, free_times(problem, changed)
+
+
+def _best(problem: Problem, draft: Draft, starts: dict[int, int] | None, name: str) -> Draft:
+    if starts is None:
+        return draft
+    place = {number: position for position, number in enumerate(_order(draft))}
+    order = sorted(starts, key=lambda n: (starts[n], place[n]))
+    return min([draft, *drafts_of(problem, order, name)], key=lambda found: found.cycles)
+
+
+def _order(draft: Draft) -> tuple[int, ...]:
+    return tuple(step.job for step in draft.layout.steps if step.kind == "job")

@@ -1,0 +1,29 @@
+"""The hooks of match-concurrent: mappings and plans of programs whose units run at the same time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.plugin.markers import hookimpl
+
+if TYPE_CHECKING:
+    from match_core.contract.mapping import Mapping, MappingRequest
+    from match_core.contract.planning import Plan, PlanRequest
+
+match_contract = 1
+
+
+@hookimpl(trylast=True)
+def match_map(request: MappingRequest) -> Mapping | None:
+    """A mapping with shares of operators on several units; None for one task after another."""
+    from match_concurrent.mapping.choose import concurrent_mapping
+
+    return concurrent_mapping(request) if request.soc.mode == "concurrent" else None
+
+
+@hookimpl(trylast=True)
+def match_plan(request: PlanRequest) -> Plan:
+    """A plan with start times, addresses and swaps; it streams constants if that is faster than swapping."""
+    from match_concurrent.streaming import planned
+
+    return planned(request)

@@ -1,0 +1,90 @@
+"""Turns a concurrent mapping into a plan; constants are streamed from the Soc's store if that is faster than swapping
+activations, or the only way to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from match_core.contract.errors import InfeasibleError
+from match_core.contract.planning import Plan
+from match_core.map.objective import weighting_of
+from match_core.plan.streaming import Problem, choose_streaming
+from match_core.plan.variants import resident_bytes, variants_of
+
+from match_concurrent.planning.build import build, caller_bytes
+from match_concurrent.planning.demand import arena_demands
+from match_concurrent.planning.plan import plan_concurrent
+from match_concurrent.planning.planning_effort import PlanOptions
+
+if TYPE_CHECKING:
+    from match_core.contract.mapping import Assignment, Mapping
+    from match_core.contract.planning import PlanRequest
+    from match_core.contract.program import Program
+
+
+def planned(request: PlanRequest, options: PlanOptions | None = None) -> Plan:
+    """The plan of a mapping. InfeasibleError MATCH-M001 if it does not fit even with streaming and swaps."""
+    planner = _Planner(request)
+    mapping = planner.chosen()
+    return Plan(mapping, planner.program(mapping, options or PlanOptions()))
+
+
+@dataclass(frozen=True)
+class _Planner:
+    request: PlanRequest
+
+    def program(self, mapping: Mapping, options: PlanOptions) -> Program:
+        request, needs = self.request, self.request.measure(mapping.assignments)
+        soc, blocking = request.scheduling.soc, request.scheduling.blocking_units
+        sizes = (needs.constants, needs.scratch, needs.stored)
+        return plan_concurrent(request.model, mapping, soc, *sizes, options, request.overflow, blocking)
+
+    def chosen(self) -> Mapping:
+        """The mapping itself if it fits without swaps; else, of it and those that stream constants, the one with the
+        fastest first plan. If none fits, the error of the mapping itself."""
+        refused: InfeasibleError | None = None
+        fastest: tuple[int, Mapping] | None = None
+        for attempt in self._attempts():
+            try:
+                program = self.program(attempt, PlanOptions(deterministic_seconds=0.0))
+            except InfeasibleError as error:
+                refused = refused or error
+                continue
+            if fastest is None or program.predicted_cycles < fastest[0]:
+                fastest = (program.predicted_cycles, attempt)
+            if attempt is self.request.mapping and not program.swaps:
+                break
+        if fastest is None:
+            assert refused is not None
+            raise refused
+        return fastest[1]
+
+    def _attempts(self) -> Iterator[Mapping]:
+        request, mapping = self.request, self.request.mapping
+        yield mapping
+        scheduling, soc = request.scheduling, request.scheduling.soc
+        if soc.store is None:
+            return
+        variants = variants_of(mapping, mapping.assignments, scheduling, weighting_of(mapping))
+        if all(len(task) == 1 for task in variants.assignments):
+            return
+        needs, home = request.measure(mapping.assignments), soc.memory(soc.home)
+        blocking = scheduling.blocking_units
+        built = build(request.model, mapping, soc, home.size_bytes, needs.scratch, 0, request.overflow, blocking)
+        units = sum(resident_bytes(assignment, soc) for assignment in mapping.assignments)
+        others = sum(size for _, size in needs.constants) - units
+        capacity = home.size_bytes - caller_bytes(built) - others
+        seen: set[tuple[int, ...]] = set()
+        for live in arena_demands(built.problem):
+            found = choose_streaming(Problem(variants.costs, (live,) * len(mapping.assignments), capacity))
+            if found is not None and found.chosen not in seen:
+                seen.add(found.chosen)
+                yield self._with(variants.pick(found.chosen), found.solver.solver)
+
+    def _with(self, assignments: tuple[Assignment, ...], solver: str) -> Mapping:
+        """The mapping with these schedules; the bound for resident constants stays valid."""
+        mapping = self.request.mapping
+        status = replace(mapping.solver, solver=f"{mapping.solver.solver}, streaming by {solver}", status="feasible")
+        return replace(mapping, assignments=assignments, solver=status)

@@ -1,0 +1,63 @@
+"""The result of building a host kernel, and its adapter to the emitter's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest
+
+from match_host.kernels.work import Work
+from match_host.machine import GENERIC, Machine
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from match_core.contract.structure import Match
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel: the tensors it reads in argument order, its C, and the operations of one call."""
+
+    arguments: tuple[gs.Tensor, ...]
+    code: InlineCode
+    work: Work
+
+
+#: Builds the kernel of some nodes (topological, result last) under a C function name.
+Builder = Callable[["tuple[gs.Node, ...]", str], Built]
+#: A builder whose kernels are written for a machine.
+MachineBuilder = Callable[["tuple[gs.Node, ...]", str, Machine], Built]
+
+
+@dataclass(frozen=True, slots=True)
+class ForMachine:
+    """A builder whose kernels depend on a machine; called directly, it uses the default machine."""
+
+    build: MachineBuilder
+    machine: Machine = GENERIC
+
+    def __call__(self, nodes: tuple[gs.Node, ...], function: str) -> Built:
+        """The kernel of the nodes."""
+        return self.build(nodes, function, self.machine)
+
+
+def on_machine(build: Builder, machine: Machine) -> Builder:
+    """The builder for a machine; the same builder if it does not depend on the machine."""
+    return replace(build, machine=machine) if isinstance(build, ForMachine) else build
+
+
+def inline_kernel(build: Builder) -> InlineKernel:
+    """The emitter's view of a builder. Inputs and code come from the same call, so they agree."""
+
+    def inputs(match: Match) -> tuple[gs.Tensor, ...]:
+        return build(match.nodes, "kernel").arguments
+
+    def render(request: InlineRequest) -> InlineCode:
+        built = build(request.nodes, request.function)
+        if [t.name for t in built.arguments] != [t.name for t in request.inputs]:
+            raise ValueError(f"{request.function}: inputs differ from those of the kernel")
+        return built.code
+
+    return InlineKernel(inputs, render)

@@ -1,0 +1,35 @@
+"""Elementwise kernels: one node or a region of nodes as one loop nest without tensors in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_host.kernels.built import Built
+from match_host.kernels.code import Code, Uses, inline_code
+from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, result_elements, statements
+from match_host.kernels.nest import broadcast_strides, merge, row_major
+from match_host.kernels.work import Work
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
+    """One loop nest that computes the last node's result from the group's inputs."""
+    group, uses, code = body(nodes), Uses(), Code()
+    dense = row_major(group.shape)
+    operands = [broadcast_strides(argument.shape) for argument in group.arguments if argument.shape is not None]
+    nest = merge(group.shape, [dense, *operands])
+
+    def index(seen: tuple[int, ...]) -> str:
+        return nest.index(broadcast_strides(seen))
+
+    with code.loops(nest.variables):
+        code.lines(statements(group, uses, index, f"out0[{nest.index(dense)}]"))
+    arguments = tuple(argument.tensor for argument in group.arguments)
+    outputs = nodes[-1].outputs[:1]
+    constants = packed_constants(group, 0)
+    sizes = "x".join(str(size) for size in group.shape) or "scalar"
+    comment = f"{describe(group)}: {sizes}"
+    work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))
+    return Built(arguments, inline_code(function, comment, arguments, outputs, code.text, uses, constants), work)

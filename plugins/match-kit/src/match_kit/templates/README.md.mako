@@ -1,0 +1,27 @@
+${"#"} ${distribution}
+
+Target `${name}` for match: a host core, an array of 8x8 multipliers for 8-bit dense layers, its scratchpad and a DMA.
+All figures are examples; replace them with your chip's, each with its source.
+
+${"##"} Try it
+
+```console
+$ pip install -e .[test]
+$ match targets
+$ match test-target .
+```
+
+${"##"} Files
+
+| file | hook or part |
+|---|---|
+| `src/${module}/plugin.py` | the hooks; they only call the files below |
+| `src/${module}/hardware.py` | `match_hardware`: unit, memories, link, figures |
+| `src/${module}/patterns.py` | `match_patterns`: the operators that the array runs, and its limits |
+| `src/${module}/cost.py` | `match_cost`: cycles of kernels, launches and copies |
+| `src/${module}/emit.py` | `match_emit_api`: how the array is called in C |
+| `src/${module}/c/${name}_sdk.h` | the functions of the chip's SDK |
+| `src/${module}/c/${name}_twin.c` | these functions on the development machine, with the chip's cycles |
+| `src/${module}/conformance.py` | the capabilities that the conformance tests use |
+| `tests/test_conformance.py` | runs the conformance tests |
+| `docs/${name}.md` | the page for users |

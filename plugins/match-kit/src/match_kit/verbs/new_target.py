@@ -1,0 +1,45 @@
+"""``match new-target``: a template package for a chip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from match_core.cli.parameters import JsonOption
+from match_core.cli.terminal import Table, Terminal
+
+
+def new_target_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the chip.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="The package's folder (default: match-NAME).", show_default=False
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Write a package with one small accelerator. It can be installed and passes the conformance tests.
+
+    Example: match new-target sprout
+    """
+    with Terminal(as_json=json) as terminal:
+        from match_kit.scaffold import target_name, write_package
+
+        folder = write_package(name, output)
+        files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        counts = [len((folder / file).read_text("utf-8").splitlines()) for file in files]
+        terminal.document(
+            {
+                "schema": "match.new_target",
+                "schema_version": 1,
+                "name": target_name(name),
+                "folder": str(folder),
+                "files": files,
+            }
+        )
+        rows = [(file, str(count)) for file, count in zip(files, counts, strict=True)]
+        terminal.table(Table(f"package in {folder}", ("file", "lines"), rows, frozenset({"lines"})))
+        terminal.line(f"next: pip install -e {folder}, then match test-target {folder}")
+    return 0

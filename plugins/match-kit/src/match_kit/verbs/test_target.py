@@ -1,0 +1,98 @@
+"""``match test-target``: run the conformance tests on an installed package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from match_core.cli.parameters import JsonOption, QuietOption
+from match_core.cli.terminal import Table, Terminal
+
+if TYPE_CHECKING:
+    from match_kit.testing.findings import Outcome
+
+EXIT_FAILED = 1
+
+
+def test_target_command(
+    package: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACKAGE",
+            help="An installed package, its plugin's name, or its project's folder.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File for the badge (default: a file in the package).",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Run every conformance test on a target package, and write the result as a badge that it can ship.
+
+    Example: match test-target match-sprout
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        from match_core.plugin.badge import FILE_NAME
+        from match_core.plugin.places import import_folder
+
+        from match_kit.testing.levels import badge_from
+        from match_kit.testing.run import outcomes_of, package_named
+
+        name, version, plugin = package_named(package)
+        project = Path(package) if Path(package).is_dir() else None
+        outcomes = outcomes_of(name, project, lambda outcome: _report(terminal, outcome))
+        badge = badge_from(name, version, outcomes)
+        folder = import_folder(name, plugin)
+        path = output or (folder / FILE_NAME if folder is not None else Path(FILE_NAME))
+        badge.write(path)
+        complete = len(badge.levels) == badge.of
+        terminal.document(
+            {
+                "schema": "match.test_target",
+                "schema_version": 1,
+                "ok": complete,
+                "package": name,
+                "version": version,
+                "levels": list(badge.levels),
+                "cases": [outcome.as_json() for outcome in outcomes],
+                "badge": str(path),
+            }
+        )
+        _show(terminal, outcomes)
+        passed = f"{name} {version}: {len(badge.levels)} of {badge.of} levels"
+        terminal.line(f"{'ok' if complete else 'FAILED'}: {passed}", "green" if complete else "red")
+    return 0 if complete else EXIT_FAILED
+
+
+test_target_command.__test__ = False  # type: ignore[attr-defined]  # the name is the verb's, pytest must not collect it
+
+
+def _report(terminal: Terminal, outcome: Outcome) -> None:
+    if outcome.status == "failed":
+        terminal.note(f"{outcome.case} {outcome.target}".rstrip() + " failed")
+
+
+def _show(terminal: Terminal, outcomes: tuple[Outcome, ...]) -> None:
+    from match_kit.testing.levels import LEVELS
+
+    rows = []
+    for level in LEVELS:
+        of_level = [outcome.status for outcome in outcomes if outcome.level == level]
+        rows.append((level, *(str(of_level.count(status)) for status in ("passed", "failed", "skipped"))))
+    columns = ("level", "passed", "failed", "skipped")
+    terminal.table(Table("conformance", columns, rows, frozenset(columns[1:])))
+    for outcome in outcomes:
+        for finding in outcome.findings:
+            where = " ".join(filter(None, (outcome.target, outcome.case)))
+            style = {"failed": "red", "skipped": "yellow"}.get(outcome.status, "")
+            terminal.line(f"{where} {'note' if outcome.status == 'passed' else outcome.status}: {finding}", style)

@@ -1,0 +1,74 @@
+"""Errors for nodes that no unit runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from match_core.contract.errors import UnsupportedError
+from match_core.contract.model import qualified_op
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from match_core.contract.candidate import Refusal
+    from match_core.contract.model import Model
+
+#: The number of nodes, and of refusals per node, that a message lists.
+SHOWN_MAX = 8
+
+
+def unsupported(model: Model, nodes: Sequence[gs.Node], refused: Sequence[Refusal]) -> UnsupportedError:
+    """MATCH-P001: nodes that are in no candidate, with all refusals that concern them."""
+    operators = sorted({qualified_op(node) for node in nodes})
+    shown, rest = nodes[:SHOWN_MAX], len(nodes) - SHOWN_MAX
+    more = [f"and {rest} more"] if rest > 0 else []
+    return UnsupportedError(
+        code="MATCH-P001",
+        what=f"no enabled unit runs {_plural(len(nodes), 'node')} of this model ({', '.join(operators)})",
+        where="; ".join([*(_place(model, node) for node in shown), *more]),
+        why="; ".join([*(_reasons(node, refused) for node in shown), *more]),
+        help=_help(nodes, refused),
+    )
+
+
+def uncoverable(model: Model, nodes: Sequence[gs.Node]) -> UnsupportedError:
+    """MATCH-P002: each node is in some candidate, but no set of candidates covers each of them once."""
+    return UnsupportedError(
+        code="MATCH-P002",
+        what=f"no combination of patterns covers {_plural(len(nodes), 'node')} exactly once",
+        where="; ".join(_place(model, node) for node in nodes[:SHOWN_MAX]),
+        why=f"the candidates of these {len(nodes)} nodes overlap in every combination",
+        help=("enable more units", "add a pattern for a single one of these operators to a target package"),
+    )
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _place(model: Model, node: gs.Node) -> str:
+    sources = ", ".join(repr(name) for name in model.origin([node])[:SHOWN_MAX])
+    return f"node {node.name!r} ({qualified_op(node)}) from {sources}"
+
+
+def _about(node: gs.Node, refused: Sequence[Refusal]) -> list[Refusal]:
+    return [refusal for refusal in refused if node.name in refusal.nodes]
+
+
+def _reasons(node: gs.Node, refused: Sequence[Refusal]) -> str:
+    found = _about(node, refused)
+    if not found:
+        return f"{node.name!r}: no pattern of an enabled unit matches the operator {qualified_op(node)} here"
+    shown = [f'{r.unit} {r.pattern} requires "{r.rule}", but {r.value}' for r in found[:SHOWN_MAX]]
+    rest = len(found) - SHOWN_MAX
+    return f"{node.name!r}: " + ", ".join([*shown, *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _help(nodes: Sequence[gs.Node], refused: Sequence[Refusal]) -> tuple[str, ...]:
+    rules = dict.fromkeys((r.unit, r.pattern, r.rule) for node in nodes for r in _about(node, refused))
+    lines = [f'change the model so that "{rule}" ({pattern} of {unit})' for unit, pattern, rule in rules]
+    return (
+        *lines[:SHOWN_MAX],
+        "omit --only-unit and --without-unit if they are given (the host runs most operators)",
+        "add a pattern for the operator to a target package",
+    )

@@ -1,0 +1,179 @@
+"""Quantised convolution -> [Pad] -> ConvInteger -> Requant. Zero points are folded into the addend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.ir.geometry import ConvGeometry, conv_geometry
+from match_core.ir.reader import (
+    DType,
+    Quant,
+    QuantConstant,
+    Site,
+    constant,
+    optional_input,
+    producer,
+    quant_constant,
+    shape_of,
+)
+from numpy.typing import NDArray
+
+from match_quant.expectation import Expectation, of_sum, with_result_prior
+from match_quant.integer_graph import IntegerGraph
+from match_quant.requant import Target
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+
+def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
+    """Conv with quantised input and weights; None for more than two spatial axes, other operators, unsupported
+    weights. One spatial axis becomes a convolution of images with one row, which units support."""
+    node = site.op
+    if node.op != "Conv" or len(site.real_shape) not in (3, 4):
+        return None
+    source = graph.source(node.inputs[0])
+    weight = signed_weight(node.inputs[1], channel_axis=0)
+    if source is None or weight is None:
+        return None
+    x, quant, dequantize = source
+    channels = weight.values.shape[0]
+    bias = real_bias(node, 2, channels)
+    if bias is None:
+        return None
+    geometry = conv_geometry(node).plane()
+    stored = graph.stored(site.quant)
+    taps = weight.values.reshape(channels, weight.values.shape[1], -1)
+    scale = np.broadcast_to(weight.scale.reshape(-1), (channels,))
+    inputs = graph.expectation(x).per_channel(shape_of(x)[1], axis=1)
+    if any(geometry.pads):
+        inputs = with_padding(inputs, quant.zero)
+    target = linear_target(of_sum(inputs, taps, geometry.group), taps, scale, bias, quant, stored)
+    origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
+    shape = site.real_shape
+    if len(shape) == 3:
+        x = graph.reshaped(x, (*shape_of(x)[:2], 1, shape_of(x)[2]), f"{node.name}_row", origin)
+    plane = (*shape[:2], 1, shape[2]) if len(shape) == 3 else shape
+    filters = weight.values.reshape(*weight.values.shape[:2], *geometry.kernel)
+    acc = append_convolution(graph, x, filters, geometry, quant, plane, node.name, origin)
+    result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
+    result = graph.requantise(acc, target, stored, 1, site, result_origin)
+    return result if plane == shape else graph.reshaped(result, shape, f"{node.name}_rows", result_origin)
+
+
+def append_convolution(
+    graph: IntegerGraph,
+    x: gs.Variable,
+    weight: NDArray[np.int64],
+    geometry: ConvGeometry,
+    quant: Quant,
+    shape: tuple[int, ...],
+    name: str,
+    origin: tuple[str, ...],
+) -> gs.Variable:
+    """ConvInteger without zero points. Padding must have the zero point's value, so a Pad writes it if it is not 0."""
+    pads = geometry.pads
+    if quant.zero != 0 and any(pads):
+        before, after = pads[:2], pads[2:]
+        padded = [n + b + a for n, b, a in zip(shape_of(x)[2:], before, after, strict=True)]
+        amounts = np.array([0, 0, *before, 0, 0, *after], np.int64)
+        inputs = [
+            x,
+            graph.editor.constant(f"{name}_pads", amounts),
+            graph.editor.constant(f"{name}_pad_value", np.array(quant.zero, quant.dtype)),
+        ]
+        x = graph.editor.node(
+            "Pad",
+            inputs,
+            quant.dtype,
+            (*shape_of(x)[:2], *padded),
+            name=f"{name}_pad",
+            origin=origin,
+            attrs={"mode": "constant"},
+        )
+        pads = (0, 0, 0, 0)
+    return graph.editor.node(
+        "ConvInteger",
+        [x, graph.editor.constant(f"{name}_weight", weight.astype(np.int8))],
+        np.int32,
+        shape,
+        name=name,
+        origin=origin,
+        attrs=geometry.attributes(pads),
+    )
+
+
+def signed_weight(tensor: gs.Tensor, channel_axis: int) -> QuantConstant | None:
+    """A dequantised constant that fits int8 after subtraction of its zero point, with at most one scale per channel."""
+    weight = quant_constant(tensor)
+    if weight is None or weight.axis not in (None, channel_axis):
+        return None
+    if weight.values.size == 0 or weight.values.min() < -128 or weight.values.max() > 127:
+        return None
+    if not np.all(np.isfinite(weight.scale)) or np.any(weight.scale <= 0):
+        return None
+    return weight
+
+
+def real_bias(node: gs.Node, position: int, channels: int) -> NDArray[np.float64] | None:
+    """The bias as real values (C,): zeros if there is none, None if it is not a constant that broadcasts."""
+    tensor = optional_input(node, position)
+    if tensor is None:
+        return np.zeros(channels)
+    stored = quant_constant(tensor)
+    values = stored.real() if stored is not None else constant(tensor)
+    if values is None or values.size not in (1, channels) or not np.all(np.isfinite(values)):
+        return None
+    if values.size > 1 and values.shape[-1] != channels:
+        return None
+    return np.broadcast_to(np.asarray(values, np.float64).reshape(-1), (channels,))
+
+
+def with_padding(values: Expectation, zero: int) -> Expectation:
+    """The expectation of the tensor with padding of value ``zero``."""
+    return replace(values, lo=np.minimum(values.lo, zero), hi=np.maximum(values.hi, zero))
+
+
+def type_bounds(weight: NDArray[np.int64], dtype: DType) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest sum per channel over all values of the input's type."""
+    limits = np.iinfo(dtype)
+    flat = weight.reshape(weight.shape[0], -1)
+    positive, negative = np.maximum(flat, 0).sum(axis=1), np.minimum(flat, 0).sum(axis=1)
+    low, high = int(limits.min), int(limits.max)
+    return positive * low + negative * high, positive * high + negative * low
+
+
+def linear_target(
+    sums: Expectation,
+    weight: NDArray[np.int64],
+    weight_scale: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    quant: Quant,
+    result: Quant,
+) -> Target:
+    """The requantisation of ``sums`` of ``weight`` (C, ...) times inputs with parameters ``quant``, plus real ``bias``
+    (C,)."""
+    multiplier = quant.scale * weight_scale / result.scale
+    total = weight.reshape(weight.shape[0], -1).sum(axis=1)
+    offset = bias / result.scale - multiplier * (quant.zero * total) + result.zero
+    mean, sd = with_result_prior(multiplier * sums.mean + offset, multiplier * sums.sd, result)
+    type_min, type_max = type_bounds(weight, quant.dtype)
+    return Target(
+        multiplier=multiplier,
+        offset=offset,
+        acc_min=sums.lo,
+        acc_max=sums.hi,
+        type_min=type_min,
+        type_max=type_max,
+        lo=result.lo,
+        hi=result.hi,
+        acc_mean=(mean - offset) / multiplier,
+        acc_sd=sd / multiplier,
+    )
+
+
+def _makers(*tensors: gs.Tensor) -> tuple[gs.Node, ...]:
+    nodes = (producer(tensor) for tensor in tensors)
+    return tuple(node for node in nodes if node is not None)

@@ -1,0 +1,52 @@
+"""The hooks of match-quant: passes for quantised models, and the verb ``quantize``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.contract.commands import Command
+from match_core.plugin.markers import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from match_core.contract.hardware import Soc
+    from match_core.contract.passes import Pass
+
+match_contract = 1
+
+
+@hookimpl
+def match_transforms(soc: Soc) -> tuple[Pass, ...]:
+    """Quantised operators become integer operators with explicit requantisation."""
+    from match_quant.dequantise_constants import DEQUANTISE_CONSTANTS
+    from match_quant.integerise import INTEGERISE
+    from match_quant.narrow_integers import NARROW_INTEGERS
+    from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
+    from match_quant.quantised_ends import QUANTISED_ENDS
+    from match_quant.recognise_functions import RECOGNISE_FUNCTIONS
+    from match_quant.recognise_requant import RECOGNISE_REQUANT
+    from match_quant.unsigned_activations import UNSIGNED_ACTIVATIONS
+
+    return (
+        RECOGNISE_FUNCTIONS,
+        QOPERATOR_TO_QDQ,
+        RECOGNISE_REQUANT,
+        NARROW_INTEGERS,
+        INTEGERISE,
+        UNSIGNED_ACTIVATIONS,
+        DEQUANTISE_CONSTANTS,
+        QUANTISED_ENDS,
+    )
+
+
+@hookimpl
+def match_commands() -> tuple[Command, ...]:
+    """The verb ``quantize``."""
+    return (Command("quantize", "Quantise a float model to 8 bits with samples of its inputs.", _quantize),)
+
+
+def _quantize() -> Callable[..., int]:
+    from match_quant.verb import quantize_command
+
+    return quantize_command

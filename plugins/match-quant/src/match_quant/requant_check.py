@@ -1,0 +1,78 @@
+"""Independent check of a requantisation: exact bounds and the exact largest error, from both functions at every
+accumulator where either can change. It shares no code with the choice of the integers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+#: Channels that are checked together: few enough for the processor's cache, which makes it four times as fast.
+_ROWS = 64
+#: Accumulators that are evaluated for each step of the results.
+_STEP_POINTS = 8
+
+
+def overflows(multiplier: Ints, addend: Ints, acc_min: Ints, acc_max: Ints, limit: int) -> bool:
+    """Whether acc * M, or acc * M + B, or B leaves [-limit, limit) for a reachable accumulator.
+
+    Products are linear in acc, so the two ends of its range (and 0, where a sum may start) decide. Python integers.
+    """
+    rows = zip(multiplier.tolist(), addend.tolist(), acc_min.tolist(), acc_max.tolist(), strict=True)
+    for m, b, low, high in rows:
+        for acc in (low, high, 0):
+            values = (acc * m, acc * m + b, b)
+            if min(values) < -limit or max(values) >= limit:
+                return True
+    return False
+
+
+def largest_error(
+    real_multiplier: Reals,
+    real_offset: Reals,
+    multiplier: Ints,
+    addend: Ints,
+    shift: int,
+    acc_min: Ints,
+    acc_max: Ints,
+    lo: int,
+    hi: int,
+) -> int:
+    """The largest ``|clip(floor((acc*M + B) / 2^S)) - clip(round(m*acc + c))|`` over all integers acc in
+    [acc_min, acc_max], all channels.
+
+    Both are monotonic step functions of acc, so their difference can only change where one of them steps. For each of
+    the ``hi - lo`` steps it evaluates the accumulators before, at and after it, and both ends; or all accumulators if
+    those are fewer.
+    """
+    worst = 0
+    for first in range(0, multiplier.size, _ROWS):
+        part = slice(first, first + _ROWS)
+        m, b, low, high = (values[part, None] for values in (multiplier, addend, acc_min, acc_max))
+        real_m, real_b = real_multiplier[part, None], real_offset[part, None]
+        span = int(np.max(high - low))
+        if span <= _STEP_POINTS * (hi - lo):
+            points = np.minimum(low + np.arange(span + 1, dtype=np.int64), high)
+        else:
+            points = _around_steps(real_m, real_b, m, b, shift, low, high, lo, hi)
+        integer = np.clip((points * m + b) >> shift, lo, hi)
+        real = np.clip(np.floor(real_m * points + real_b + 0.5), lo, hi)
+        worst = max(worst, int(np.max(np.abs(integer - real))))
+    return worst
+
+
+def _around_steps(
+    real_m: Reals, real_b: Reals, m: Ints, b: Ints, shift: int, low: Ints, high: Ints, lo: int, hi: int
+) -> Ints:
+    """The accumulators around all steps of both functions, and both ends; one row per channel."""
+    levels = np.arange(lo + 1, hi + 1, dtype=np.float64)[None, :]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        real_steps = (levels - 0.5 - real_b) / real_m
+        integer_steps = (levels * 2.0**shift - b) / m.astype(np.float64)
+    around = np.concatenate(
+        [np.floor(steps) + d for steps in (real_steps, integer_steps) for d in (-1, 0, 1, 2)], axis=1
+    )
+    around = np.where(np.isfinite(around), around, low)
+    return np.concatenate((np.clip(around, low, high), low, high), axis=1).astype(np.int64)

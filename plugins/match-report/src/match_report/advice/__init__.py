@@ -1,0 +1,1 @@
+"""Advice about a model on a target, without writing a program."""

@@ -1,0 +1,167 @@
+/* The table of layers: sorted by any column, filtered by words and unit; and the table of refusals. */
+
+/* Key of a row, heading, text of a cell, whether it is a number, what the heading means. */
+const COLUMNS = [
+  ["index", "#", (row) => number(row.index), true, "position in the program"],
+  ["title", "ONNX nodes", (row) => row.title, false, "the layer's main ONNX nodes"],
+  ["unit", "unit", (row) => row.unit, false, "unit that runs the layer"],
+  ["pattern", "pattern", (row) => row.pattern, false, "pattern of the unit that matched the nodes"],
+  ["macs", "MACs", (row) => number(row.macs), true, "multiply-accumulates"],
+  ["size_bytes", "bytes", (row) => number(row.size_bytes), true, "inputs, constants and outputs, each counted once"],
+  ["tiles", "tiles", (row) => number(row.tiles), true, "kernel calls"],
+  ["predicted_cycles", "modelled", (row) => number(row.predicted_cycles), true, "modelled cycles"],
+  ["twin_cycles", "twin", (row) => number(row.twin_cycles), true, "cycles that the twin counted"],
+  ["error", "error", (row) => percent(row.error), true, "model error against the twin"],
+  ["rate", "MAC/cycle", (row) => number(row.rate, 2), true, "of twin cycles if the twin was run"],
+  ["utilisation", "utilisation", (row) => percent(row.utilisation), true, "rate relative to the unit's roof"],
+  ["intensity", "MAC/byte", (row) => number(row.intensity, 2), true, "MACs per byte of operands"],
+  ["limit", "roof", (row) => row.limit || "-", false, "limiting resource: the unit, or the link to its memory"],
+  ["roof_share", "of roof", (row) => percent(row.roof_share), true, "rate relative to the lower roof"],
+];
+
+function layersView() {
+  const state = { key: "index", up: true, words: "", unit: "" };
+  const columns = COLUMNS.filter(([key]) => measured || (key !== "twin_cycles" && key !== "error"));
+  const body = make("tbody", {}),
+    count = make("span", { class: "note", id: "layers-count" });
+  const heads = columns.map(([key, text, , right, title]) =>
+    make(
+      "th",
+      {
+        class: right ? "number" : "",
+        id: `sort-${key}`,
+        title,
+        tabindex: 0,
+        onclick: () => sortBy(key, right),
+        onkeydown: (event) => {
+          if (event.key === "Enter") sortBy(key, right);
+        },
+      },
+      text,
+    ),
+  );
+  function sortBy(key, right) {
+    state.up = state.key === key ? !state.up : !right;
+    state.key = key;
+    fill();
+  }
+  function fill() {
+    columns.forEach(([key], place) =>
+      heads[place].setAttribute("aria-sort", key === state.key ? (state.up ? "ascending" : "descending") : "none"),
+    );
+    const kept = data.rows.filter(
+      (row) =>
+        (!state.unit || row.unit === state.unit) && `${row.title} ${row.pattern}`.toLowerCase().includes(state.words),
+    );
+    kept.sort((a, b) => ordered(a[state.key], b[state.key], state.up) || a.index - b.index);
+    body.replaceChildren(
+      ...kept.map((row) =>
+        make(
+          "tr",
+          {
+            class: standing(row.index).replace("faded", ""),
+            "data-layer": row.index,
+            tabindex: 0,
+            onclick: () => choose(row.index),
+            onkeydown: (event) => {
+              if (event.key === "Enter") choose(row.index);
+            },
+          },
+          ...columns.map(([key, , text, right]) =>
+            make(
+              "td",
+              { class: right ? "number" : key },
+              ...(key === "unit" ? [make("span", { class: "dot", style: `background:${colour(row.unit)}` })] : []),
+              text(row),
+            ),
+          ),
+        ),
+      ),
+    );
+    count.textContent = `${number(kept.length)} of ${plural(data.rows.length, "layer")}`;
+  }
+  watchers.push(fill);
+  fill();
+  return [
+    make(
+      "div",
+      { class: "bar" },
+      make("input", {
+        id: "layers-filter",
+        placeholder: "filter",
+        "aria-label": "filter",
+        oninput: (event) => {
+          state.words = event.target.value.toLowerCase();
+          fill();
+        },
+      }),
+      make(
+        "select",
+        {
+          id: "layers-unit",
+          "aria-label": "unit",
+          onchange: (event) => {
+            state.unit = event.target.value;
+            fill();
+          },
+        },
+        make("option", { value: "" }, "all units"),
+        ...units.map((name) => make("option", { value: name }, name)),
+      ),
+      count,
+    ),
+    roofline(),
+    make("p", { class: "note", id: "layers-note" }, layersNote()),
+    make("table", { id: "layers-table" }, make("thead", {}, make("tr", {}, ...heads)), body),
+  ];
+}
+
+function layersNote() {
+  const cycles = measured
+    ? "the cycles that the twin counted"
+    : "modelled cycles; run match report with --twin to count cycles";
+  return (
+    `MAC/cycle uses ${cycles}. A unit's roof (dashed) is the best modelled rate of a kernel of this program on it, ` +
+    "without copies; utilisation is the layer's rate relative to this roof. A link's roof is its " +
+    "bytes per cycle times the layer's MAC per byte."
+  );
+}
+
+/* Rows without a value come last. */
+function ordered(one, two, up) {
+  if (one === null || two === null) return (one === null) - (two === null);
+  const order = one < two ? -1 : one > two ? 1 : 0;
+  return up ? order : -order;
+}
+
+function refusalsView() {
+  const body = make("tbody", {}),
+    count = make("span", { class: "note", id: "refusals-count" });
+  const fill = (words) => {
+    const kept = report.refusals.filter((entry) => Object.values(entry).flat().join(" ").toLowerCase().includes(words));
+    body.replaceChildren(
+      ...kept.map((entry) =>
+        make(
+          "tr",
+          {},
+          ...[entry.unit, entry.pattern, entry.onnx_names.join(", "), entry.rule, entry.value].map((text) =>
+            make("td", {}, text),
+          ),
+        ),
+      ),
+    );
+    count.textContent = `${number(kept.length)} of ${plural(report.refusals.length, "place")} that a pattern refused`;
+  };
+  const head = make("tr", {}, ...["unit", "pattern", "ONNX nodes", "rule", "found"].map((text) => make("th", {}, text)));
+  const input = make("input", {
+    id: "refusals-filter",
+    placeholder: "filter",
+    "aria-label": "filter",
+    oninput: (event) => fill(event.target.value.toLowerCase()),
+  });
+  fill("");
+  return [
+    make("div", { class: "bar" }, input, count),
+    make("table", { id: "refusals-table" }, make("thead", {}, head), body),
+  ];
+}

@@ -1,0 +1,56 @@
+"""The files of a report, made from its document only."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from match_core.io.files import whole_file
+from match_core.verify.trace import trace
+
+from match_report.figures import figures
+from match_report.page import html_page
+from match_report.spreadsheet import layers_csv, memory_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def render(report: Mapping[str, Any]) -> dict[str, str]:
+    """Texts by file name. ``memory.csv`` belongs to the home memory; other memories append their name, made safe
+    for a path."""
+    from match_core.ir.naming import c_identifier
+
+    files = {
+        **figures(report),
+        "layers.csv": layers_csv(report),
+        "report.html": html_page(report),
+        "trace.json": json.dumps(trace(report)) + "\n",
+    }
+    for memory in report["memories"]:
+        name = memory["name"]
+        suffix = "" if name == report["target"]["home"] else f"_{c_identifier(name)}"
+        files[f"memory{suffix}.csv"] = memory_csv(report, name)
+    return files
+
+
+def write_report(report: Mapping[str, Any], directory: Path) -> tuple[str, ...]:
+    """Write the files to a directory, which is created if necessary; returns their names. UsageError MATCH-U045."""
+    from match_core.contract.errors import UsageError
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            code="MATCH-U045",
+            what="the report cannot be written",
+            where=str(directory),
+            why=error.strerror or str(error),
+            help=("choose a directory that you may write to with --output",),
+        ) from error
+    files = render(report)
+    for name, text in files.items():
+        with whole_file(directory / name, "the report") as file:
+            file.write(text.encode("utf-8"))
+    return tuple(sorted(files))

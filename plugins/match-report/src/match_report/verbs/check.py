@@ -1,0 +1,110 @@
+"""``match check``: whether a model can run on a target, which unit runs what, and why units refuse nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from match_core.cli.choices import MEMORY, Choices, with_choices
+from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
+from match_core.cli.results import memory_table, modelled, shortened
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Table, Terminal
+
+if TYPE_CHECKING:
+    from match_report.advice.check import Check
+
+
+@with_choices(MEMORY)
+def check_command(
+    model: ModelArgument,
+    target: TargetOption = None,
+    *,
+    choices: Choices,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Check whether a model can run on a target, and which unit runs what; write nothing.
+
+    The exit code is 0 if the model can run, else 1.
+
+    Example: match check model.onnx -t TARGET
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        with plugin_session(terminal) as plugins:
+            from match_core.pipeline import CompileRequest
+
+            from match_report.advice.check import check_model
+
+            request = CompileRequest(
+                model=model,
+                target=target,
+                **choices | {"execution": "sequential"},
+            )
+            found = check_model(request, plugins, terminal)
+        document = _document(found)
+        terminal.document(document)
+        if document["layers"]:
+            terminal.table(_layers_table(document))
+            terminal.table(memory_table(document["memory"]))
+        terminal.table(_refusals_table(document))
+        terminal.line(_verdict(document))
+        if found.error is not None and not json:
+            terminal.error(found.error)
+    return 0 if found.error is None else 1
+
+
+def _document(found: Check) -> dict[str, Any]:
+    from match_report.advice.nearest import told
+
+    report = found.report or {"layers": [], "memories": [], "predicted_cycles": None, "target": {"preset": ""}}
+    return {
+        "schema": "match.check",
+        "schema_version": 1,
+        "ok": found.error is None,
+        "name": found.name,
+        "target": found.target,
+        "preset": report["target"]["preset"],
+        "predicted_cycles": report["predicted_cycles"],
+        "layers": [
+            {key: layer[key] for key in ("title", "onnx_names", "operators", "unit", "pattern", "predicted_cycles")}
+            for layer in report["layers"]
+        ],
+        "memory": {
+            memory["name"]: {
+                "used": memory["used_bytes"],
+                "available": memory["available_bytes"],
+                "caller": memory["caller_bytes"],
+            }
+            for memory in report["memories"]
+        },
+        "refused": told(found.obstacles),
+        "error": None if found.error is None else found.error.as_json(),
+    }
+
+
+def _layers_table(document: dict[str, Any]) -> Table:
+    rows = [
+        (shortened(layer["title"]), layer["unit"], layer["pattern"], f"{layer['predicted_cycles']:,}")
+        for layer in document["layers"]
+    ]
+    headings = ("ONNX nodes", "unit", "pattern", "predicted")
+    return Table(modelled("units of the layers", document["preset"]), headings, rows, frozenset({"predicted"}))
+
+
+def _refusals_table(document: dict[str, Any]) -> Table:
+    """The host runs most nodes that other units refuse, so its own obstacles matter only if the model cannot run."""
+    rows = [
+        (shortened(", ".join(place["onnx_names"])), place["unit"], place["pattern"], f"{rule['rule']}: {rule['value']}")
+        for place in document["refused"]
+        for rule in place["rules"]
+    ]
+    return Table(
+        "nodes that units cannot run, and the rules that they break", ("ONNX nodes", "unit", "pattern", "rule"), rows
+    )
+
+
+def _verdict(document: dict[str, Any]) -> str:
+    if not document["ok"]:
+        return f"{document['name']} cannot run on {document['target']}"
+    cycles = document["predicted_cycles"]
+    return f"{document['name']} can run on {document['target']}: {cycles:,} cycles one task after another (modelled)"

@@ -1,0 +1,69 @@
+"""``match report``: a readable report of a compiled program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from match_core.cli.parameters import JsonOption, QuietOption
+from match_core.cli.session import plugin_session
+from match_core.cli.terminal import Terminal
+
+
+def report_command(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Directory that match compile wrote.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="OUT", help="Directory for the report (default: DIR/report)."),
+    ] = None,
+    twin: Annotated[
+        bool, typer.Option("--twin", help="First run the program on the twin, with generated inputs.")
+    ] = False,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(
+            "--inputs",
+            metavar="X.npz",
+            help="First run the program on the twin, with these inputs.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Write the report of a compiled program: a page, figures, tables, a trace for Perfetto.
+
+    Example: match report build --twin
+    """
+    with Terminal(as_json=json, quiet=quiet) as terminal:
+        with plugin_session(terminal) as plugins:
+            from match_core.io.arrays import read_arrays
+
+            from match_report.read import read_report
+            from match_report.render import write_report
+            from match_report.twin_run import with_measured
+
+            report = read_report(directory)
+            if twin or inputs is not None:
+                arrays = None if inputs is None else read_arrays(inputs)
+                terminal.stage_started("run")
+                report = with_measured(report, directory, arrays, plugins)
+                terminal.stage_finished("run", {"cycles": report["measured"]["cycles"]})
+            target = output or directory / "report"
+            files = write_report(report, target)
+        terminal.document(
+            {
+                "schema": "match.report-files",
+                "schema_version": 1,
+                "ok": True,
+                "output": str(target),
+                "files": list(files),
+                "predicted_cycles": report["predicted_cycles"],
+                "cycles": None if report["measured"] is None else report["measured"]["cycles"],
+            }
+        )
+        terminal.line(f"{len(files)} files written to {target}: {', '.join(files)}")
+    return 0

@@ -1,0 +1,211 @@
+"""Lower bounds of a layer's cost for all tilings of one loop order together, for any options of its operands.
+
+The length of a step is a (max, +) expression of the cycles of its kernel and copies, hence convex and homogeneous:
+the sum over steps is at least the expression of the sums. Here it is divided further, into the least cycles of the
+kernels and of one channel (or the issuing core), so that each operand's share is bounded by its best option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from match_schedule.operand_options import Option, is_dense
+from match_schedule.order_sums import OrderSums, loads_at
+from match_schedule.tile_kinds import TilePart
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+#: More than any cost, and small enough to add a few of them.
+HUGE = 1 << 56
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The least contribution of one option of an operand, per tiling. ``data`` and ``issue``: cycles that no kernel
+    hides; ``edge_data`` and ``edge_issue``: those of the first load or the last store; ``all_data`` and ``all_issue``:
+    totals; ``stage``: cycles of all staging copies, ``first_stage`` of the first. HUGE if the option is not
+    possible."""
+
+    data: Array
+    issue: Array
+    edge_data: Array
+    edge_issue: Array
+    all_data: Array
+    all_issue: Array
+    stage: Array
+    first_stage: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option, its bytes in the unit's or a private memory and in the home memory (HUGE if kernels could not read
+    it), and its share of the cycles."""
+
+    option: Option
+    bytes: Array
+    stage_bytes: Array
+    share: Share
+
+
+class OrderBounds:
+    """Bounds of one order. ``budgets``: bytes that the layer may use of each memory."""
+
+    def __init__(self, sums: OrderSums, budgets: Mapping[str, int]) -> None:
+        self.sums = sums
+        self.budgets = budgets
+        every = [TilePart.ALL] * len(sums.order)
+        self.kernel = sums.calls("kernel", every)
+        self.launch = sums.calls("launch", every)
+        self.hiding = self._longest_call()
+        self.choices = [
+            [self._choice(number, option) for option in sums.options[number]] for number in range(len(sums.operands))
+        ]
+        self.fits = self._strike_what_does_not_fit()
+
+    def cycles(self) -> Array:
+        """A lower bound of the cycles, without ``layer_cycles``."""
+        sums = self.sums
+        least = {
+            field.name: [_least([getattr(choice.share, field.name) for choice in choices]) for choices in self.choices]
+            for field in fields(Share)
+        }
+        busy = self.kernel + self.launch
+        if sums.overlap == "none":
+            return np.broadcast_to(busy + _total(least["data"]) + _total(least["stage"]), sums.shape)
+        launch = self.launch if sums.overlap == "all" else 0 * self.launch
+        channels = sorted(set(sums.channels))
+        groups = [[n for n, channel in enumerate(sums.channels) if channel == name] for name in channels]
+        # No kernel overlaps the loads before the first kernel and the store after the last.
+        first = _largest([_total([least["edge_data"][n] for n in g]) for g in groups if self._is_in(g[0])])
+        last = _largest([_total([least["edge_data"][n] for n in g]) for g in groups if not self._is_in(g[0])])
+        last = last + _total([least["edge_issue"][n] for g in groups for n in g if not self._is_in(n)])
+        bound = np.maximum(busy + _total(least["issue"]), launch + _total(least["all_issue"]))
+        for group in groups:
+            edge = last if self._is_in(group[0]) else first
+            bound = np.maximum(bound, busy + _total([least["data"][n] for n in group]) + edge)
+            bound = np.maximum(bound, launch + _total([least["all_data"][n] for n in group]))
+        bound = np.maximum(bound + _total(least["first_stage"]), _total(least["stage"]))
+        return np.broadcast_to(bound, sums.shape)
+
+    def energy(self) -> NDArray[np.float64]:
+        """A lower bound of the energy in pJ."""
+        sums = self.sums
+        total = sums.tables.calls.energy_of(dict.fromkeys(sums.order, TilePart.ALL))
+        for number, choices in enumerate(self.choices):
+            total = total + np.minimum.reduce([sums.energy(number, choice.option) + 0 * total for choice in choices])
+        return np.broadcast_to(total, sums.shape)
+
+    def _is_in(self, number: int) -> bool:
+        return self.sums.channels[number][2] == "in"
+
+    def _longest_call(self) -> Array:
+        sums = self.sums
+        longest = sums.windowed(sums.tables.calls.largest("kernel"))
+        if sums.overlap == "data":
+            longest = longest + sums.windowed(sums.tables.calls.largest("launch"))
+        return longest
+
+    def _choice(self, number: int, option: Option) -> Choice:
+        sums, home = self.sums, self.sums.tables.request.soc.home
+        size = sums.buffer_bytes(number, option.cuts, option.buffers, sums.near[number])
+        dense = is_dense(sums.operands[number], option, sums.order, sums.tables.cuts, sums.tiles)
+        staged = np.zeros(1, dtype=np.int64)
+        if option.stage is not None:
+            staged = sums.buffer_bytes(number, option.stage_cuts, option.stage_buffers, home)
+        return Choice(option, np.where(dense, size, HUGE), staged, self._share(number, option))
+
+    def _share(self, number: int, option: Option) -> Share:
+        sums = self.sums
+        every = [TilePart.ALL] * option.depth
+        edge = [TilePart.FIRST if self._is_in(number) else TilePart.LAST] * option.depth
+        all_data, all_issue = (sums.copies(number, option, quantity, every) for quantity in ("data", "issue"))
+        edge_data, edge_issue = (sums.copies(number, option, quantity, edge) for quantity in ("data", "issue"))
+        if sums.overlap == "none":
+            data = all_data + all_issue + sums.copies(number, option, "wait", every)
+            issue = all_issue
+        elif option.buffers == 1:
+            data, issue = all_data, all_issue
+        else:
+            data = edge_data + (self._unhidden(number, option) if self._is_in(number) else 0)
+            issue = edge_issue if sums.overlap == "all" else all_issue
+        stage = first_stage = np.zeros(1, dtype=np.int64)
+        if option.stage is not None:
+            stages = [TilePart.ALL] * option.stage
+            stage = sums.stages(number, option, "data", stages)
+            first_stage = sums.stages(number, option, "data", [TilePart.FIRST] * option.stage)
+            if sums.overlap == "none":
+                stage = stage + sums.stages(number, option, "issue", stages)
+                stage = stage + sums.stages(number, option, "wait", stages)
+        return Share(data, issue, edge_data, edge_issue, all_data, all_issue, stage, first_stage)
+
+    def _unhidden(self, number: int, option: Option) -> Array:
+        """Cycles of the loads into a double buffer that even the longest concurrent kernels cannot hide."""
+        sums = self.sums
+        total: Array = np.zeros((1,) * sums.tables.dimensions, dtype=np.int64)
+        for level in range(option.depth):
+            moved = sums.copies(number, option, "data", loads_at(level, option.depth))
+            turns = sums.count([*loads_at(level, level + 1), *[TilePart.FIRST] * (len(sums.order) - level - 1)])
+            total = total + np.maximum(0, moved - turns * self.hiding)
+        return total
+
+    def _strike_what_does_not_fit(self) -> Flags:
+        """Give HUGE shares to options that do not fit with any options of the other operands."""
+        sums, request = self.sums, self.sums.tables.request
+        fits: Flags = np.ones(sums.shape, dtype=np.bool_)
+        for memory, budget in self.budgets.items():
+            sizes = [[bytes_in(choice, memory, sums, n) for choice in own] for n, own in enumerate(self.choices)]
+            smallest = [_least(own) for own in sizes]
+            need = _total(smallest)
+            if memory == request.unit.memory:
+                alignment = request.soc.memory(memory).alignment_bytes
+                need = need - (-sums.scratch // alignment) * alignment
+            fits = fits & (need <= budget)
+            for number, own in enumerate(sizes):
+                spare = budget - need + smallest[number]
+                self.choices[number] = [
+                    _struck(choice, size <= spare) for choice, size in zip(self.choices[number], own, strict=True)
+                ]
+        return fits
+
+
+def bytes_in(choice: Choice, memory: str, sums: OrderSums, number: int) -> Array:
+    """Bytes of a memory that an operand's choice takes."""
+    size: Array = np.zeros((1,) * sums.tables.dimensions, dtype=np.int64)
+    if sums.near[number] == memory:
+        size = size + choice.bytes
+    if choice.option.stage is not None and sums.tables.request.soc.home == memory:
+        size = size + choice.stage_bytes
+    return size
+
+
+def _struck(choice: Choice, possible: Flags) -> Choice:
+    values = (getattr(choice.share, field.name) for field in fields(Share))
+    return Choice(
+        choice.option, choice.bytes, choice.stage_bytes, Share(*(np.where(possible, value, HUGE) for value in values))
+    )
+
+
+def _total(values: Sequence[Array]) -> Array:
+    return sum(values, np.zeros(1, dtype=np.int64))
+
+
+def _largest(values: Sequence[Array]) -> Array:
+    largest: Array = np.zeros(1, dtype=np.int64)
+    for other in values:
+        largest = np.maximum(largest, other)
+    return largest
+
+
+def _least(choices: Sequence[Array]) -> Array:
+    least = choices[0]
+    for values in choices[1:]:
+        least = np.minimum(least, values)
+    return least
