@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from match_core import Kernel, Soc
-from match_core.errors import ToolError
-from match_core.options import adapted_soc
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.contract.errors import ToolError
+from match_core.deploy.compile_options import adapted_soc
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, verify_model
 from match_gap9 import formulas
 from match_gap9.constants import values
 from match_gap9.cost import cost_model
 from match_gap9.emit import unit_api
 from match_gap9.hardware import CLUSTER, NE16, hardware
+from match_gap9.ne16 import formulas as ne16_formulas
+from match_gap9.wide import formulas as wide_formulas
 
 from tests.end_to_end.models import QdqBuilder
+from tests.forked import match
 
-TIMING = values("as-published")
+TIMING = values()
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +41,13 @@ def plugins() -> Plugins:
 
 
 def test_parts_of_l1_do_not_overlap_and_shrink_with_it(soc: Soc) -> None:
-    for size in (120_000, 8_000):
+    for size in (114 * 1024, 8_000):
         beside = replace(adapted_soc(soc, None, (("l1", size),)), mode="concurrent")
         (first, room), (second, rest) = beside.part_of(CLUSTER), beside.part_of(NE16)
         assert first == 0 and room <= second and second % 16 == 0
         assert second + rest <= size
         assert min(room, rest) >= size // 2 - 16
-    assert soc.part_of(NE16) == (0, 120_000)
+    assert soc.part_of(NE16) == (0, 114 * 1024)
 
 
 def test_only_programs_with_units_side_by_side_have_loops() -> None:
@@ -81,17 +85,17 @@ def test_models_say_in_which_program_they_hold(unit: str, pattern: str) -> None:
 
 def test_the_controller_alone_requantises_eight_times_as_long_as_the_team() -> None:
     sizes = {"out_y": 30, "out_x": 30, "k_out": 32, "k_in": 16, "stride": 1, "weight_bits": 8, "shift": 40}
-    team = int(formulas.ne16_wide(TIMING, "conv1x1", **sizes))
-    alone = int(formulas.ne16_wide(TIMING, "conv1x1", **sizes, alone=True))
+    team = int(wide_formulas.ne16_wide(TIMING, "conv1x1", **sizes))
+    alone = int(wide_formulas.ne16_wide(TIMING, "conv1x1", **sizes, alone=True))
     assert 6 * team < alone < 8 * team
 
 
 def test_launch_and_rest_of_stride_2_are_all_its_jobs() -> None:
     y = np.array([1, 2, 3, 8, 9])
     sizes = {"out_y": y, "out_x": np.full_like(y, 4), "k_out": 32, "k_in": 64}
-    rest = formulas.ne16_stride2_rest(TIMING, "conv3x3", **sizes)
-    total = formulas.ne16_layer(TIMING, "conv3x3", stride=2, **sizes)
-    job = formulas.ne16_layer(TIMING, "conv3x3", stride=2, out_y=1, out_x=1, k_out=32, k_in=64, program=False)
+    rest = ne16_formulas.ne16_stride2_rest(TIMING, "conv3x3", **sizes)
+    total = ne16_formulas.ne16_layer(TIMING, "conv3x3", stride=2, **sizes)
+    job = ne16_formulas.ne16_layer(TIMING, "conv3x3", stride=2, out_y=1, out_x=1, k_out=32, k_in=64, program=False)
     assert (rest >= int(job) - TIMING["ne16_program_cycles"]).all()
     assert (rest < total).all()
 
@@ -135,7 +139,7 @@ def test_a_unit_that_never_begins_ends_the_run_with_an_error(plugins: Plugins, n
     assert "run returned -3" in error.value.why  # ERROR_TIMEOUT
 
 
-@pytest.mark.parametrize("preset", ["as-published", "engine"])
+@pytest.mark.parametrize("preset", ["as-published", pytest.param("engine", marks=pytest.mark.slow)])
 def test_side_by_side_is_faster_and_as_predicted(plugins: Plugins, network: Path, preset: str) -> None:
     request = VerifyRequest(network, "gap9", precision="fast", preset=preset)
     result = verify_model(request, plugins)
@@ -146,3 +150,16 @@ def test_side_by_side_is_faster_and_as_predicted(plugins: Plugins, network: Path
     predicted = result.compilation.program.predicted_cycles
     # Both sides queue on one channel of the DMA, which the prediction leaves out.
     assert 0.9 * predicted < result.run.cycles_total < 1.25 * predicted
+
+
+def test_a_gain_within_the_uncertainty_is_declined(network: Path, tmp_path: Path) -> None:
+    """Nothing of concurrent programs is measured: the simpler program is compiled, unless the user wants the other."""
+    options = (network, "-t", "gap9", "--precision", "fast", "--json")
+    plain = json.loads(match(["compile", *options, "-o", tmp_path / "plain"]).stdout)
+    assert plain["queues"] == [] and plain["declined_cycles"] < plain["predicted_cycles"]
+    assert plain["uncertainty"] == 0.1
+    done = match(["compile", *options, "-o", tmp_path / "both", "--concurrent"])
+    both = json.loads(done.stdout)
+    assert both["predicted_cycles"] == plain["declined_cycles"] and both["uncertainty"] == 0.25
+    assert match(["verify", *options, "--concurrent"]).returncode == 0
+    assert match(["fit", *options, "--concurrent", "--budget", "l2=1M"]).returncode == 0

@@ -6,10 +6,10 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 import pytest
+from match_core.contract.model import OPSET, Model
+from match_core.contract.passes import PassContext
 from match_core.ir.editor import Editor
-from match_core.ir.model import OPSET, Model
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.base import PassContext
 from match_gap9.hardware import hardware
 from match_gap9.split_saturation import run
 

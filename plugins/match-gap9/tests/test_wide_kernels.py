@@ -1,11 +1,10 @@
-"""The C of 64-bit requantisation on its own: kernels against numpy, with and without SIMD, charges against formulas."""
+"""The C of 64-bit requantisation on its own: kernels against numpy, with and without SIMD."""
 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core import KernelInterface
-from match_core.emit.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D, context_header
+from match_core.lower.interfaces import context_header
 from match_gap9 import formulas
-from match_gap9.constants import PRESETS, values
-from match_gap9.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
+from match_gap9.cluster.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
+from match_gap9.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D
 from match_gap9.timing import HEADER_NAME, render_timing_header
-from match_gap9.wide import COLUMNS, column_bytes
+from match_gap9.wide.patterns import COLUMNS, column_bytes
 from numpy.typing import NDArray
 
 from tests.examples import examples
@@ -28,7 +27,7 @@ PACKAGE = Path(formulas.__file__).resolve().parent
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 #: The cluster's kernels.
 SOURCES = ("match_gap9_wide", "match_gap9_wide_depthwise", "match_gap9_wide_depthwise_rows")
-TWIN_RUNTIME = ROOT / "core/src/match_core/twin/runtime"
+TWIN_RUNTIME = ROOT / "core/src/match_core/run/runtime"
 FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1", "-fPIC", "-shared")
 #: Undefined behaviour ends the process.
 TRAP = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sanitize-recover=all")
@@ -43,7 +42,8 @@ static inline void pi_cl_team_fork(int cores, void (*entry)(void *), void *argum
     for (match_test_core = cores - 1; match_test_core >= 0; match_test_core--) { entry(argument); }
 }
 """
-#: What the XpulpV2 compiler has built in: sum of four products of unsigned and signed bytes, added to a third operand.
+#: What the XpulpV2 compiler has built in: the sum of four products of unsigned and signed bytes added to a third
+#: operand, and a clip to 0..bound.
 BUILTIN = """#include <stdint.h>
 typedef uint8_t test_unsigned __attribute__((vector_size(4)));
 typedef int8_t test_signed __attribute__((vector_size(4)));
@@ -51,6 +51,10 @@ static inline int32_t __builtin_pulp_sdotusp4(test_unsigned a, test_signed b, in
 {
     for (int i = 0; i < 4; i++) { sum += (int32_t)a[i] * b[i]; }
     return sum;
+}
+static inline uint32_t __builtin_pulp_clipu_r(int32_t value, int32_t bound)
+{
+    return (uint32_t)(value < 0 ? 0 : value > bound ? bound : value);
 }
 """
 PROBE = """#include "match_gap9_api.h"
@@ -320,47 +324,3 @@ def test_runtime_needs_only_the_sdk(tmp_path: Path) -> None:
         done = subprocess.run(["nm", "-u", str(output)], capture_output=True, text=True, check=True)
         needed = {line.split()[-1] for line in done.stdout.splitlines()}
         assert {symbol for symbol in needed if not symbol.startswith(("ne16_", "match_gap9_"))} <= allowed
-
-
-# ---- charges -----------------------------------------------------------------------------------------------------
-
-
-class Shape(ctypes.Structure):
-    """``gap9_conv_shape_t``."""
-
-    _fields_ = [(name, ctypes.c_uint32) for name in ("out_y", "out_x", "k_out", "c_in", "kernel_y", "kernel_x")]
-
-
-@pytest.mark.parametrize("preset", list(PRESETS))
-def test_charges_equal_the_formulas(preset: str, tmp_path: Path) -> None:
-    (tmp_path / HEADER_NAME).write_text(render_timing_header(preset))
-    folders = (tmp_path, PACKAGE / "twin/src", PACKAGE / "twin/include", TWIN_RUNTIME)
-    flags = tuple(f"-I{folder}" for folder in folders)
-    library = _library(tmp_path, "cost", [PACKAGE / "twin/src/gap9_cost_wide.c"], flags)
-    timing, sizes = values(preset), (1, 2, 3, 7, 8, 9, 16, 33, 64, 100)
-
-    def equal(name: str, function: Callable[..., Any], numbers: tuple[Any, ...], **arguments: Any) -> None:
-        charge = library[f"gap9_cost_{name}"]
-        charge.restype = ctypes.c_uint64
-        assert charge(*numbers) == int(function(timing, **arguments)), (name, arguments)
-
-    for pixels, k, shift in itertools.product(sizes, sizes, (0, 31, 32, 62)):
-        for cores in (1, timing["core_count"]):
-            numbers = (pixels, k, shift, cores)
-            equal("wide_requant", formulas.wide_requant, numbers, pixels=pixels, channels=k, shift=shift, cores=cores)
-        for c, y, x, direct in (
-            (1, 1, 1, True),
-            (3, 3, 3, False),
-            (8, 3, 3, False),
-            (64, 1, 1, True),
-            (9, 1, 5, False),
-        ):
-            shape = Shape(out_y=pixels, out_x=1, k_out=k, c_in=c, kernel_y=y, kernel_x=x)
-            arguments = {"pixels": pixels, "k_out": k, "c_in": c, "kernel_y": y, "kernel_x": x}
-            arguments |= {"direct": direct, "shift": shift}
-            equal("wide_conv", formulas.wide_conv, (ctypes.byref(shape), int(direct), shift), **arguments)
-        for y, x, stride, out_x in ((3, 3, 1, 5), (3, 3, 2, 1), (3, 3, 3, 8), (3, 1, 1, 4), (8, 8, 2, 3)):
-            shape = Shape(out_y=pixels, out_x=out_x, k_out=k, kernel_y=y, kernel_x=x)
-            arguments = {"out_y": pixels, "out_x": out_x, "channels": k, "kernel_y": y, "kernel_x": x}
-            arguments |= {"stride_x": stride, "shift": shift}
-            equal("wide_depthwise", formulas.wide_depthwise, (ctypes.byref(shape), stride, shift), **arguments)

@@ -8,7 +8,10 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Match
-from match_gap9.wide import WIDE_PRODUCT, WIDE_SHIFT, raised_by
+from match_core.patterns import rules_requant
+from match_gap9.wide.patterns import raised_by
+
+PRODUCT, SHIFT = rules_requant.product_below(62), rules_requant.shift_at_most(62)
 
 
 def _match(weight: list[int], multiplier: int, addend: int, divisor: int = 1 << 40) -> Match:
@@ -18,28 +21,29 @@ def _match(weight: list[int], multiplier: int, addend: int, divisor: int = 1 << 
         "addend": np.array(addend, np.int64),
         "divisor": np.array(divisor, np.int64),
     }
+    rest = {"input": SimpleNamespace(dtype=np.uint8), "dense": None}
     output = SimpleNamespace(shape=(1, 1))
     nodes = (SimpleNamespace(outputs=[output]),)
-    return Match(nodes, {**{k: SimpleNamespace(values=v) for k, v in captures.items()}, "dense": None})
+    return Match(nodes, {**{k: SimpleNamespace(values=v) for k, v in captures.items()}, **rest})
 
 
 def test_products_are_bounded() -> None:
     most = 2**31 - 1
-    assert WIDE_PRODUCT.check(_match([127, -128], most, 0)) is None
-    assert WIDE_PRODUCT.check(_match([1], -1, 0)) == "a multiplier is -1"
-    assert WIDE_PRODUCT.check(_match([1], 2**31, 0)) == f"a multiplier is {2**31}"
+    assert PRODUCT.check(_match([127, -128], most, 0)) is None
+    assert rules_requant.unsigned_multiplier.check(_match([1], -1, 0)) == "the smallest is -1"
+    assert PRODUCT.check(_match([1], 2**31, 0)) == f"a multiplier is {2**31}"
     reach = 255 * 127 * most
-    assert WIDE_PRODUCT.check(_match([127], most, 2**62 - 1 - reach)) is None
-    assert WIDE_PRODUCT.check(_match([127], most, 2**62 - reach)) == f"a product reaches {2**62}"
-    assert WIDE_PRODUCT.check(_match([-127], most, reach - 2**62)) == f"a product reaches {2**62}"
-    assert WIDE_PRODUCT.check(_match([127] * 66_311, 1, 0)) is None
-    assert "a sum reaches" in str(WIDE_PRODUCT.check(_match([127] * 66_312, 1, 0)))
+    assert PRODUCT.check(_match([127], most, 2**62 - 1 - reach)) is None
+    assert PRODUCT.check(_match([127], most, 2**62 - reach)) == f"a product reaches {2**62}"
+    assert PRODUCT.check(_match([-127], most, reach - 2**62)) == f"a product reaches {2**62}"
+    assert PRODUCT.check(_match([127] * 66_311, 1, 0)) is None
+    assert "a sum reaches" in str(PRODUCT.check(_match([127] * 66_312, 1, 0)))
 
 
 def test_shifts_are_powers_of_two_up_to_62() -> None:
     for shift in (0, 31, 32, 62):
-        assert WIDE_SHIFT.check(_match([1], 1, 0, 1 << shift)) is None
-    assert WIDE_SHIFT.check(_match([1], 1, 0, 3)) == "the divisor is 3"
+        assert SHIFT.check(_match([1], 1, 0, 1 << shift)) is None
+    assert SHIFT.check(_match([1], 1, 0, 3)) == "the divisor is 3"
 
 
 def test_shifts_are_raised_to_a_whole_word_where_that_fits() -> None:
@@ -60,7 +64,7 @@ def test_shifts_are_raised_to_a_whole_word_where_that_fits() -> None:
 )
 def test_raising_changes_no_result(weight: list[int], multiplier: int, addend: int, shift: int) -> None:
     match = _match(weight, multiplier, addend, 1 << shift)
-    assume(WIDE_PRODUCT.check(match) is None)
+    assume(PRODUCT.check(match) is None)
     bits = raised_by(match)
     assert multiplier << bits < 2**31
     for x in (0, 1, 255):

@@ -1,19 +1,24 @@
-"""Every GAP9 figure the package uses: one table, two presets, each figure with its public source.
+"""Every GAP9 figure the package uses: one table, three presets, each figure with its public source.
 
-``sheet`` in a source is the public hardware summary of GAP9 kept with the project's hardware notes; the
+``sheet`` in a source is the public hardware summary of GAP9 in the project's hardware notes; the
 repository or paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is
 public, or that were published for a sibling chip.
 
-Presets: ``as-published`` uses the cost figures that public compilers for GAP9 state; ``engine`` the cycle
-counts of the open simulator (no vendor runtime, no bank contention), useful to calibrate shapes.
+Presets: ``open-sdk``, the default, has figures fitted to cycles of emitted programs on the open simulator
+(``constants_counted.py``); ``as-published`` the cost figures that public compilers for GAP9 state; ``engine`` is a
+lower bound: NE16 and the DMA as the simulator counts them, and next to no software around them. None is from silicon.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from match_core import Constant, Soc
+from match_core.patterns.formulas import by_name, cycles, fitted
+
+from match_gap9.constants_counted import AROUND, LIBRARY, OWN, SOFTWARE, left_out
 
 _MATCH = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.2)"
 _MATCH_DMA = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.1)"
@@ -21,22 +26,9 @@ _NE16 = "plinio/cost/ne16_latency.py, same model in dory and MATCH (sheet 3.3)"
 _GVSOC = "GVSoC 209c147 NE16 model, exact for 160 of 160 measured jobs (sheet 3.5)"
 _GVSOC_FSM = "GVSoC NE16 state machine source (ne16_fsm.cpp, ne16_streamout.cpp); read, not measured"
 _GVSOC_DMA = "GVSoC 209c147 MCHAN measurements, event wait (sheet 3.5)"
-_PULP_NN = "instruction count of the inner loop in pulp-nn 32bit/src, one instruction per cycle"
-_WIDE = (
-    "instructions executed in runtime/match_gap9_wide*.c (gcc 12 -O2, rv32imac, counted with qemu on 19 shapes), less "
-    "what XpulpV2's hardware loops, post-increment loads and clip save; mulh takes 5 cycles, a division up to 35 "
-    "(CV32E40P manual)"
-)
 _JOB = (
     "instructions executed in runtime/match_gap9_ne16_job.c (gcc 12 -O2, rv32imac, counted with qemu), one cycle each: "
 )
-_SUMS = "instruction count of the loops in runtime/match_gap9_ne16_wide.c, one instruction per cycle"
-_OWN = "instruction count of the inner loop in runtime/match_gap9_kernels.c, one instruction per cycle"
-
-
-def _cycles(name: str, value: int, source: str, *, estimate: bool = False) -> Constant:
-    return Constant(name, value, "cycles", source, estimate)
-
 
 _CHIP = (
     Constant("core_count", 8, "cores", "ITA-DT section V-C: 8 workers + 1 controller (sheet 2.1)"),
@@ -52,10 +44,10 @@ _DMA = (
     Constant("dma_bytes_per_cycle", 8, "bytes/cycle", "dory GAP9/HW_description.json (sheet 1)"),
     Constant("dma_l1_word_bytes", 4, "bytes", "TCDM word written per cycle and port (sheet 3.5)"),
     Constant("dma_burst_bytes", 256, "bytes", "gvsoc-pulp mchan_v7.py (sheet 1)"),
-    _cycles("dma_burst_cycles", 1, _GVSOC_DMA),
-    _cycles("dma_row_cycles", 1, _MATCH_DMA),
-    _cycles("dma_plane_cycles", 10, _MATCH_DMA),
-    _cycles("dma_byte_row_command_cycles", 12, _MATCH_DMA + ", HWC to CHW"),
+    cycles("dma_burst_cycles", 1, _GVSOC_DMA),
+    cycles("dma_row_cycles", 1, _MATCH_DMA),
+    cycles("dma_plane_cycles", 10, _MATCH_DMA),
+    cycles("dma_byte_row_command_cycles", 12, _MATCH_DMA + ", HWC to CHW"),
 )
 
 _L3_RAM = "octal DDR RAM at 200 MHz, as APS256XXN of the GAP9 board files: 400 MB/s"
@@ -71,9 +63,9 @@ _L3 = (
         _L3_RAM + ", 1.5 bytes per cycle of 260 MHz; a third off for commands, latency and refresh",
         estimate=True,
     ),
-    _cycles("l3_issue_cycles", 100, _L3_REQUEST + ": filling the request and the event", estimate=True),
-    _cycles("l3_setup_cycles", 500, _L3_REQUEST + ": half of that, driver and first word", estimate=True),
-    _cycles("l3_wait_cycles", 100, _L3_REQUEST + ": event back and wake-up", estimate=True),
+    cycles("l3_issue_cycles", 100, _L3_REQUEST + ": filling the request and the event", estimate=True),
+    cycles("l3_setup_cycles", 500, _L3_REQUEST + ": half of that, driver and first word", estimate=True),
+    cycles("l3_wait_cycles", 100, _L3_REQUEST + ": event back and wake-up", estimate=True),
 )
 
 # PULP-NN convolution: 2 pixels x 4 output channels per inner loop, 4 values per SIMD word.
@@ -81,95 +73,48 @@ _CLUSTER = (
     Constant("conv_pixels", 2, "pixels", _MATCH),
     Constant("conv_channels", 4, "channels", _MATCH),
     Constant("simd_values", 4, "values", _MATCH),
-    _cycles("loop_setup_cycles", 5, _MATCH),
-    _cycles("loop_finish_cycles", 10, _MATCH),
+    cycles("loop_setup_cycles", 5, _MATCH),
+    cycles("loop_finish_cycles", 10, _MATCH),
     Constant("conv_block_loads", 6, "instructions", _MATCH),
     Constant("conv_block_macs", 8, "instructions", _MATCH),
     Constant("conv_channel_loads", 3, "instructions", _MATCH + ", leftover output channel"),
     Constant("conv_channel_macs", 2, "instructions", _MATCH + ", leftover output channel"),
     Constant("conv_pixel_loads", 2, "instructions", _MATCH + ", odd last column"),
     Constant("conv_pixel_macs", 1, "instructions", _MATCH + ", odd last column"),
-    _cycles("scalar_load_cycles", 3, _MATCH),
-    _cycles("scalar_mac_cycles", 14, _MATCH),
-    _cycles("depthwise_vector_step_cycles", 7, _MATCH),
-    _cycles("depthwise_scalar_step_cycles", 6, _MATCH),
-    _cycles("depthwise_quant_cycles", 9, _MATCH),
+    cycles("scalar_load_cycles", 3, _MATCH),
+    cycles("scalar_mac_cycles", 14, _MATCH),
+    cycles("depthwise_vector_step_cycles", 7, _MATCH),
+    cycles("depthwise_scalar_step_cycles", 6, _MATCH),
+    cycles("depthwise_quant_cycles", 9, _MATCH),
     Constant("linear_inputs", 2, "inputs/cycle", _MATCH),
     Constant("linear_outputs", 4, "outputs/cycle", _MATCH),
-    # The published model prices the patterns below as a dense layer without any spatial size: of no use.
-    _cycles("add_element_cycles", 8, _PULP_NN, estimate=True),
-    _cycles("avgpool_tap_cycles", 5, _PULP_NN, estimate=True),
-    _cycles("avgpool_element_cycles", 30, _PULP_NN + "; a 32-bit division is most of it", estimate=True),
-    _cycles("maxpool_word_cycles", 5, _PULP_NN, estimate=True),
-    _cycles("maxpool_copy_cycles", 2, _PULP_NN, estimate=True),
-    _cycles("pool_pixel_cycles", 20, _PULP_NN, estimate=True),
-    _cycles("own_add_element_cycles", 10, _OWN, estimate=True),
-    _cycles("own_quantize_element_cycles", 24, _OWN + "; a float division of about 12 is half of it", estimate=True),
-    _cycles("own_requant_element_cycles", 7, _OWN, estimate=True),
-    _cycles("own_transpose_element_cycles", 6, _OWN, estimate=True),
-    _cycles("own_pool_tap_cycles", 5, _OWN, estimate=True),
-    _cycles("own_pool_element_cycles", 6, _OWN, estimate=True),
-    _cycles("own_pool_requant_cycles", 6, _OWN, estimate=True),
-    _cycles("own_pool_pixel_cycles", 24, _OWN, estimate=True),
-    # 64-bit requantisation per output. With S >= 32: 4 loads, mul, mulh, 4 to add 64 bits, shift, clip, store.
-    _cycles("wide_requant_cycles", 17, _WIDE, estimate=True),
-    _cycles("wide_requant_low_cycles", 25, _WIDE + "; S < 32 shifts and clips 64 bits", estimate=True),
-    # Of NE16's sums: M and the two words of B stay in registers while a core works on a channel.
-    Constant("wide_requant_kept_loads", 3, "instructions", _SUMS, estimate=True),
-    _cycles("wide_requant_channel_cycles", 15, _SUMS + ": three loads, addresses, loop", estimate=True),
-    _cycles("wide_requant_call_cycles", 80, _SUMS + "; a division is half of it", estimate=True),
     Constant("wide_requant_few_pixels", 4, "pixels", "FEW_PIXELS in runtime/match_gap9_ne16_wide.c"),
-    _cycles("wide_call_cycles", 140, _WIDE + "; two divisions are half of it", estimate=True),
-    # Blocks of two pixels take the steps of the published convolution model.
-    Constant("wide_single_loads", 5, "instructions", _WIDE, estimate=True),
-    Constant("wide_single_macs", 4, "instructions", _WIDE, estimate=True),
-    _cycles(
-        "wide_block_cycles", 52, _WIDE + ": addresses, registers saved and cleared, channels clamped", estimate=True
-    ),
-    _cycles("wide_pixel_cycles", 40, _WIDE, estimate=True),
-    _cycles("wide_gather_byte_cycles", 1, "im2col of the published convolution model (sheet 3.2)", estimate=True),
-    _cycles("wide_gather_step_cycles", 2, _WIDE + ": a load and a store, of a byte or a word", estimate=True),
-    Constant("wide_gather_short_bytes", 24, "bytes", "SHORT_BYTES in runtime/match_gap9_wide_gather.h"),
-    _cycles("wide_gather_call_cycles", 20, _WIDE + ": a call of memcpy", estimate=True),
-    _cycles("wide_gather_row_cycles", 8, _WIDE, estimate=True),
-    _cycles("wide_gather_pixel_cycles", 45, _WIDE, estimate=True),
-    # Depthwise, 3x3: per output without requantisation, whose 4 loads a row does once.
-    _cycles("wide_row_stride1_cycles", 12, _WIDE + ": 3 loads, 4 to pack, 3 products", estimate=True),
-    _cycles("wide_row_stride2_cycles", 27, _WIDE + ": 6 loads, 8 to pack, 3 products, bounds", estimate=True),
-    _cycles("wide_row_stride3_cycles", 43, _WIDE + ": 9 loads, 12 to pack, 3 products, bounds", estimate=True),
-    _cycles("wide_row_cycles", 120, _WIDE + ": addresses, first two columns, loops", estimate=True),
-    _cycles("wide_row_channel_cycles", 35, _WIDE + ": 9 weights packed", estimate=True),
-    # Depthwise, any kernel.
-    _cycles("wide_depthwise_pixel_cycles", 100, _WIDE + "; three divisions are most of it", estimate=True),
-    _cycles("wide_depthwise_tap_cycles", 3, _WIDE + ": two loads, multiply-accumulate", estimate=True),
-    _cycles("wide_depthwise_row_cycles", 5, _WIDE, estimate=True),
-    _cycles("wide_depthwise_output_cycles", 8, _WIDE, estimate=True),
-    _cycles(
+    cycles(
         "team_barrier_cycles",
         11,
         "hardware barrier of the PULP cluster, Glaser et al. DATE 2019",
         estimate=True,
     ),
     # Together the 100 cycles that an earlier estimate gave fork and join.
-    _cycles(
+    cycles(
         "team_offload_cycles",
         40,
         "controller: call, two words into the dispatch FIFO of the event unit, later the join; no public figure",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "team_start_cycles",
         60,
         "workers: wake-up, reading entry and argument, the call, and its return; no public figure",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "team_lead_cycles",
         20,
         "core 0 stores entry and argument behind a call, the others load them; no public figure",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "cluster_offload_cycles",
         1000,
         "fabric controller to cluster and back; no public figure",
@@ -180,10 +125,10 @@ _CLUSTER = (
 # Units side by side: the fabric controller and two cores of the cluster look at counters in L2, which the cluster reads
 # in about 10 cycles (dory GAP9/HW_description.json, sheet 1).
 _SIGNALLING = (
-    _cycles("post_cycles", 70, "50 for the search of tasks that may run, 20 for the counter", estimate=True),
-    _cycles("wake_cycles", 40, "two reads of the counter, 10 each, and the loop around them", estimate=True),
-    _cycles("notify_cycles", 60, "counter written to L2, and read by the fabric controller's loop", estimate=True),
-    _cycles("task_cycles", 40, "counter read and written; the task's row of addresses read", estimate=True),
+    cycles("post_cycles", 70, "50 for the search of tasks that may run, 20 for the counter", estimate=True),
+    cycles("wake_cycles", 40, "two reads of the counter, 10 each, and the loop around them", estimate=True),
+    cycles("notify_cycles", 60, "counter written to L2, and read by the fabric controller's loop", estimate=True),
+    cycles("task_cycles", 40, "counter read and written; the task's row of addresses read", estimate=True),
 )
 
 _NE16_COMMON = (
@@ -191,37 +136,33 @@ _NE16_COMMON = (
     Constant("ne16_tile_pixels", 3, "pixels", "ne16 RTL: 3x3 output pixels per subtile (sheet 3.3)"),
     Constant("ne16_tile_outputs", 32, "channels", "ne16 RTL TP_OUT (sheet 3.3)"),
     Constant("ne16_tile_inputs", 16, "channels", "ne16 RTL TP_IN (sheet 3.3)"),
-    _cycles(
+    cycles(
         "ne16_program_cycles",
         255,
         "GVSoC: acquire and 24 register writes take 251 to 259 cycles (sheet 3.5)",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "ne16_words_cycles",
         250,
         _JOB + "match_gap9_ne16_tile_3x3 and match_gap9_ne16_fill",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "ne16_rows_cycles",
         75,
         _JOB + "match_gap9_ne16_set_rows",
         estimate=True,
     ),
-    # The published driver's setters, which the package's runtime does not call: six and the geometry together make the
-    # 1740 cycles measured for building the 24 words.
-    _cycles("ne16_build_setter_cycles", 100, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True),
-    _cycles("ne16_build_dims_cycles", 1140, "share of 1740 cycles (sheet 3.5); split reasoned", estimate=True),
 )
 
 _NE16_PUBLISHED = (
-    _cycles("ne16_load_1x1_cycles", 10, _NE16),
-    _cycles("ne16_fifo_cycles", 6, _NE16),
-    _cycles("ne16_update_cycles", 2, _NE16),
-    _cycles("ne16_scale_cycles", 9, _NE16),
-    _cycles("ne16_bias_cycles", 8, _NE16),
-    _cycles("ne16_streamout_cycles", 4, _NE16 + ": 3 and 1 to end"),
+    cycles("ne16_load_1x1_cycles", 10, _NE16),
+    cycles("ne16_fifo_cycles", 6, _NE16),
+    cycles("ne16_update_cycles", 2, _NE16),
+    cycles("ne16_scale_cycles", 9, _NE16),
+    cycles("ne16_bias_cycles", 8, _NE16),
+    cycles("ne16_streamout_cycles", 4, _NE16 + ": 3 and 1 to end"),
     Constant("ne16_multipliers", 4, "1/cycle", _NE16),
     Constant("ne16_adders", 8, "1/cycle", _NE16),
     Constant("ne16_shifters", 4, "1/cycle", _NE16),
@@ -229,40 +170,73 @@ _NE16_PUBLISHED = (
 )
 
 _NE16_ENGINE = (
-    _cycles("ne16_job_cycles", 9, _GVSOC),
-    _cycles("ne16_conv3x3_step_cycles", 18, _GVSOC),
-    _cycles("ne16_conv1x1_step_cycles", 31, _GVSOC),
-    _cycles("ne16_depthwise_step_cycles", 28, _GVSOC),
-    _cycles("ne16_engine_bias_cycles", 4, _GVSOC),
-    _cycles("ne16_engine_shift_cycles", 1, _GVSOC_FSM, estimate=True),
+    cycles("ne16_job_cycles", 9, _GVSOC),
+    cycles("ne16_conv3x3_step_cycles", 18, _GVSOC),
+    cycles("ne16_conv1x1_step_cycles", 31, _GVSOC),
+    cycles("ne16_depthwise_step_cycles", 28, _GVSOC),
+    cycles("ne16_engine_bias_cycles", 4, _GVSOC),
+    cycles("ne16_engine_shift_cycles", 1, _GVSOC_FSM, estimate=True),
     Constant("ne16_out_words", 8, "channels", _GVSOC_FSM + "; 32-bit channels per store", estimate=True),
 )
 
-_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + _SIGNALLING + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
+_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + OWN + _SIGNALLING + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
 
 _AS_PUBLISHED = (
-    _cycles("dma_setup_cycles", 370, _MATCH_DMA),
-    _cycles("dma_api_cycles", 550, _MATCH_DMA),
-    _cycles("dma_wait_in_cycles", 0, "the published model has no separate wait (sheet 3.1)"),
-    _cycles("dma_wait_out_cycles", 0, "the published model has no separate wait (sheet 3.1)"),
+    Constant("simulator_forms", 0, "flag", "NE16 and DMA by the published formulas (sheet 3.1, 3.3)"),
+    Constant("counted", 0, "flag", "PULP-NN's kernels and copies by the published formulas (sheet 3.2)"),
+    cycles("dma_setup_cycles", 370, _MATCH_DMA),
+    cycles("dma_api_cycles", 550, _MATCH_DMA),
+    cycles("dma_wait_in_cycles", 0, "the published model has no separate wait (sheet 3.1)"),
+    cycles("dma_wait_out_cycles", 0, "the published model has no separate wait (sheet 3.1)"),
 )
 
 _ENGINE = (
-    _cycles("dma_setup_cycles", 0, _GVSOC_DMA + ": no runtime"),
-    _cycles("dma_api_cycles", 13, _GVSOC_DMA + ": issue of a queued plane"),
-    _cycles("dma_wait_in_cycles", 15, _GVSOC_DMA + ": 28 cycles in all, 13 of them issue"),
-    _cycles("dma_wait_out_cycles", 16, _GVSOC_DMA + ": 29 cycles in all, 13 of them issue"),
+    Constant("simulator_forms", 1, "flag", "NE16 and DMA by the simulator's formulas (sheet 3.5)"),
+    Constant("counted", 0, "flag", "PULP-NN's kernels and copies by the published formulas (sheet 3.2)"),
+    cycles("dma_setup_cycles", 0, _GVSOC_DMA + ": no runtime"),
+    cycles("dma_api_cycles", 13, _GVSOC_DMA + ": issue of a queued plane"),
+    cycles("dma_wait_in_cycles", 15, _GVSOC_DMA + ": 28 cycles in all, 13 of them issue"),
+    cycles("dma_wait_out_cycles", 16, _GVSOC_DMA + ": 29 cycles in all, 13 of them issue"),
 )
 
-PRESETS: Mapping[str, tuple[Constant, ...]] = MappingProxyType(
-    {"as-published": _COMMON + _AS_PUBLISHED, "engine": _COMMON + _ENGINE}
+#: How the names of the constants begin that counters may replace: time of software, not sizes and rates of hardware.
+_FITTED = (
+    *("cluster_offload_", "conv_block_", "conv_channel_", "conv_pixel_", "depthwise_", "dma_api_", "dma_plane_issue_"),
+    *("dma_rows_", "dma_setup_", "dma_wait_", "l3_issue_", "l3_setup_", "l3_wait_", "linear_", "loop_"),
+    *("ne16_program_", "ne16_rows_", "ne16_words_", "scalar_", "sdk_", "step_", "team_"),
 )
-DEFAULT_PRESET = "as-published"
+_FITTED_UNITS = ("cycles", "instructions", "inputs/cycle")
+_OPEN_SDK = {
+    **{constant.name: constant for constant in _COMMON + _ENGINE},
+    **{constant.name: constant for constant in SOFTWARE + AROUND + LIBRARY},
+    "counted": Constant("counted", 1, "flag", "PULP-NN's kernels and copies by what cores execute"),
+}
+
+
+def _table(*constants: Constant) -> tuple[Constant, ...]:
+    return tuple(replace(c, may_fit=c.name.startswith(_FITTED) and c.unit in _FITTED_UNITS) for c in constants)
+
+
+PRESETS: Mapping[str, tuple[Constant, ...]] = MappingProxyType(
+    {
+        "open-sdk": _table(*_OPEN_SDK.values()),
+        "as-published": _table(*_COMMON, *_AS_PUBLISHED) + left_out(AROUND + LIBRARY),
+        "engine": _table(*_COMMON, *_ENGINE) + left_out(AROUND + LIBRARY),
+    }
+)
+DEFAULT_PRESET = "open-sdk"
+#: The units whose constants are in the table.
+UNITS = ("cluster", "ne16")
 
 
 def preset_of(soc: Soc) -> str:
     """The preset that a Soc chose; the default for Socs of other packages, which may have other ones."""
     return soc.preset if soc.preset in PRESETS else DEFAULT_PRESET
+
+
+def table_of(soc: Soc) -> tuple[Constant, ...]:
+    """The table of a Soc's preset, with the values of its figures file."""
+    return fitted(PRESETS[preset_of(soc)], soc, *UNITS)
 
 
 def constants(preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:
@@ -272,4 +246,4 @@ def constants(preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:
 
 def values(preset: str = DEFAULT_PRESET) -> Mapping[str, int]:
     """Name to value of a preset; every figure is an integer."""
-    return MappingProxyType({constant.name: int(constant.value) for constant in PRESETS[preset]})
+    return by_name(PRESETS[preset])

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from match_gap9.constants import DEFAULT_PRESET, values
-from match_gap9.cost_cluster import ClusterCost
-from match_gap9.cost_ne16 import Ne16Cost
+from match_core.patterns.formulas import by_name
+
+from match_gap9.cluster.cost import ClusterCost
+from match_gap9.constants import DEFAULT_PRESET, preset_of, table_of, values
+from match_gap9.ne16.cost import Ne16Cost
 
 if TYPE_CHECKING:
-    from match_core import CostModel
+    from collections.abc import Mapping
+
+    from match_core import CostModel, Soc
+
+
+def cost_of(soc: Soc, unit: str, pattern: str) -> CostModel:
+    """The cost model of a pattern with the figures of a Soc."""
+    return cost_model(unit, pattern, preset_of(soc), soc.mode, by_name(table_of(soc)))
 
 
 def cost_model(
-    unit: str, pattern: str, preset: str = DEFAULT_PRESET, mode: Literal["sequential", "concurrent"] = "sequential"
+    unit: str,
+    pattern: str,
+    preset: str = DEFAULT_PRESET,
+    mode: Literal["sequential", "concurrent"] = "sequential",
+    timing: Mapping[str, int] | None = None,
 ) -> CostModel:
-    """The cost model of a pattern on ``cluster`` or ``ne16`` with the figures of a preset (KeyError if unknown), in a
-    program of that kind."""
+    """The cost model of a pattern on ``cluster`` or ``ne16`` with the figures of a preset (KeyError if unknown), or
+    those in ``timing``, in a program of that kind."""
     model = ClusterCost if unit == "cluster" else Ne16Cost
-    return model(pattern, preset, timing=values(preset), beside=mode == "concurrent")
+    return model(pattern, preset, timing=values(preset) if timing is None else timing, beside=mode == "concurrent")

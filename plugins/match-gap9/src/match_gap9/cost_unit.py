@@ -1,33 +1,28 @@
-"""What the cost models of both units share: copies, and the hand-over of a layer to the cluster."""
+"""Common parts of both units' cost models: copies, and the hand-over of a layer to the cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from zlib import crc32
 
-import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
-from numpy.typing import NDArray
+from match_core.patterns.formulas import figures_version
 
-from match_gap9 import formulas
+from match_gap9 import formulas_dma
 from match_gap9.constants import DEFAULT_PRESET, values
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound
+    from match_core.contract.cost import Bound
 
 #: Raised when a formula changes.
-FORMULAS = 3
-
-Cycles = NDArray[np.int64]
-Tile = Mapping[str, NDArray[np.int64]]
+FORMULAS = 4
 
 
 @dataclass(frozen=True)
 class UnitCost:
-    """What both units share: transfers through the cluster DMA and the hand-over of a layer to the cluster. ``beside``:
-    the unit has a dispatch loop of its own, the cluster on core 0 of the workers, NE16 on the controller."""
+    """Common to both units: transfers through the cluster DMA and the hand-over of a layer to the cluster. ``beside``:
+    the unit has its own dispatch loop, the cluster on core 0 of the workers, NE16 on the controller."""
 
     pattern: str
     preset: str = DEFAULT_PRESET
@@ -38,9 +33,8 @@ class UnitCost:
 
     @property
     def version(self) -> str:
-        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
-        figures = ",".join(f"{name}={value}" for name, value in sorted(self.timing.items()))
-        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+        """Of formulas and figures."""
+        return figures_version(FORMULAS, self.timing)
 
     @property
     def name(self) -> str:
@@ -56,10 +50,20 @@ class UnitCost:
         """Copies between L2 and L1 by the cluster DMA (sheet 3.1 or 3.5), or requests to the external RAM."""
         t, timing = transfer, self.timing
         if "l3" in (t.far, t.near):
-            return TransferCycles(*formulas.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
+            return TransferCycles(*formulas_dma.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
         return TransferCycles(
-            *formulas.dma_copy(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
+            *formulas_dma.dma_copy(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
         )
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether kernels cost what the busiest core executes, and the code around them is charged."""
+        return self.timing["counted"] == 1
+
+    @property
+    def step_cycles(self) -> int:
+        """What the core that launches a kernel does for each step of a layer besides."""
+        return self.timing["step_cycles"] if self.is_counted else 0
 
     def layer_cycles(self, workload: Workload) -> int:
         """Fabric controller to cluster controller and back. Loops are told about tasks beforehand, which the Soc's

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import numpy as np
+from match_core.patterns.formulas import Timing
 from numpy.typing import NDArray
 
 Sizes: TypeAlias = "int | NDArray[np.int64]"
-Timing: TypeAlias = Mapping[str, int]
 Direction: TypeAlias = Literal["in", "out"]
 
 
@@ -24,5 +23,5 @@ def ceil_div(size: Sizes, divisor: int) -> NDArray[np.int64]:
 
 
 def is_engine(timing: Timing) -> bool:
-    """Whether the figures belong to the ``engine`` preset, whose NE16 and DMA formulas differ in form."""
-    return timing["dma_setup_cycles"] == 0
+    """Whether NE16 and the DMA are counted as the open simulator counts them."""
+    return timing["simulator_forms"] == 1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from match_core.patterns.formulas import Timing
 from numpy.typing import NDArray
 
-from match_gap9.formula_types import Direction, Sizes, Timing, as_array, ceil_div, is_engine
+from match_gap9.formula_types import Direction, Sizes, as_array, ceil_div, is_engine
 
 #: Bytes that a command's size field holds: 16 bits in the copy structure of PMSIS (MCHAN itself has 17).
 COMMAND_BYTES = 65_535
@@ -67,8 +68,8 @@ def dma_copy(
     """(issue, data, wait) of a copy of ``planes`` times ``rows`` rows, all its commands merged in one transfer.
 
     As published, the software cost is paid once and every command after the first costs 10 cycles of the link (0 with
-    1-byte rows, whose command cost is in the data). In the engine preset the issue of a command hides behind the data
-    of the one before, on a link that is free when the copy begins."""
+    1-byte rows, whose command cost is in the data). As simulated, the issue of a command hides behind the data of the
+    one before, on a link that is free when the copy begins; in ``open-sdk`` it depends on rows and planes."""
     p, r, length = np.broadcast_arrays(as_array(planes), as_array(rows), as_array(row_bytes))
     p, r = np.where(r == 1, 1, p), np.where(r == 1, p, r)  # rows that are one row per plane are rows
     commands = dma_commands(planes=p, rows=r, row_bytes=length)
@@ -77,10 +78,13 @@ def dma_copy(
     data = p * np.where(r == 1, dense, strided)
     wait = np.full_like(data, dma_wait(timing, direction))
     if is_engine(timing):
-        one = timing["dma_api_cycles"]
+        first = next_one = np.full_like(data, timing["dma_api_cycles"])
+        if timing["counted"]:
+            first = first + np.where(r == 1, 0, timing["dma_rows_cycles"])
+            next_one = np.full_like(data, timing["dma_plane_issue_cycles"])
         each = data // np.maximum(commands, 1)
-        hidden = np.minimum(each, one)  # of the issue of every command but the first
-        return commands * one, np.maximum(data - (commands - 1) * hidden, each), wait
+        hidden = np.minimum(each, next_one)  # of the issue of every command but the first
+        return first + (commands - 1) * next_one, np.maximum(data - (commands - 1) * hidden, each), wait
     plane = np.where(length == 1, 0, timing["dma_plane_cycles"])
     return np.full_like(data, dma_issue(timing)), data + (commands - 1) * plane, wait
 

@@ -35,9 +35,10 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
 @hookimpl
 def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
     """Patterns of the two units."""
-    from match_gap9.layout import LAYOUT_PATTERNS
-    from match_gap9.patterns import CLUSTER_PATTERNS, NE16_PATTERNS
-    from match_gap9.wide import WIDE_CLUSTER_PATTERNS, WIDE_NE16_PATTERNS
+    from match_gap9.cluster.layout import LAYOUT_PATTERNS
+    from match_gap9.cluster.patterns import CLUSTER_PATTERNS
+    from match_gap9.ne16.patterns import NE16_PATTERNS
+    from match_gap9.wide.patterns import WIDE_CLUSTER_PATTERNS, WIDE_NE16_PATTERNS
 
     return {
         "cluster": (*CLUSTER_PATTERNS, *LAYOUT_PATTERNS, *WIDE_CLUSTER_PATTERNS),
@@ -50,10 +51,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Published formulas."""
     if unit.name not in _UNITS:
         return None
-    from match_gap9.constants import preset_of
-    from match_gap9.cost import cost_model
+    from match_gap9.cost import cost_of
 
-    return cost_model(unit.name, pattern.name, preset_of(soc), soc.mode)
+    return cost_of(soc, unit.name, pattern.name)
 
 
 @hookimpl
@@ -61,7 +61,7 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     """PMSIS, PULP-NN, pulp-nnx."""
     if unit.name not in _UNITS:
         return None
-    from match_gap9.constants import preset_of
+    from match_gap9.constants import preset_of, table_of
     from match_gap9.emit import unit_api
 
-    return unit_api(unit.name, preset_of(soc), soc.mode)
+    return unit_api(unit.name, preset_of(soc), soc.mode, table_of(soc))

@@ -1,7 +1,7 @@
-"""Requantisation that saturates inside of 0 and 255 becomes a plain one and a Clip.
+"""Splits requantisation that saturates inside 0 and 255 into a plain one and a Clip.
 
 GAP9's kernels saturate at the ends of uint8. Models with symmetric activations put the zero point in the middle, so
-that a ReLU saturates at 128; the Clip behind is cheap on the cluster, and the convolution stays on the accelerators.
+a ReLU saturates at 128; the following Clip is cheap on the cluster, and the convolution stays on the accelerators.
 """
 
 from __future__ import annotations

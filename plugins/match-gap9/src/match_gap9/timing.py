@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from match_core import Constant
+from match_core.lower.chip import timing_header
+
 from match_gap9.constants import DEFAULT_PRESET, constants
 
 HEADER_NAME = "match_gap9_timing.h"
@@ -11,26 +14,7 @@ HEADER_NAME = "match_gap9_timing.h"
 CLOCKS = ("host", "control", "cluster", "ne16", "dma_in", "dma_out", "l3")
 
 
-def render_timing_header(preset: str = DEFAULT_PRESET) -> str:
-    """C text for ``preset``, byte for byte the same each time. Raises KeyError for an unknown preset."""
-    table = constants(preset)
-    lines = [
-        f"/* {HEADER_NAME} - cycle figures of GAP9, preset {preset}.",
-        " * Generated from match_gap9.constants, which also holds the sources; do not edit.",
-        " * SPDX-License-Identifier: Apache-2.0 */",
-        "#ifndef MATCH_GAP9_TIMING_H",
-        "#define MATCH_GAP9_TIMING_H",
-        "",
-        f"#define MATCH_GAP9_PRESET_ENGINE {int(preset == 'engine')}",
-        "",
-        "/* Clock numbers, unless the program's generated header gives its own. */",
-    ]
-    for index, name in enumerate(CLOCKS):
-        macro = f"MATCH_TWIN_CLOCK_{name.upper()}"
-        lines += [f"#ifndef {macro}", f"#define {macro} {index}u", "#endif"]
-    lines.append("")
-    for constant in table:
-        note = ", estimate" if constant.estimate else ""
-        lines.append(f"#define MATCH_GAP9_{constant.name.upper()} {int(constant.value)}u /* {constant.unit}{note} */")
-    lines += ["", "#endif", ""]
-    return "\n".join(lines)
+def render_timing_header(preset: str = DEFAULT_PRESET, figures: tuple[Constant, ...] | None = None) -> str:
+    """C text for ``preset``, or for the table ``figures`` that replaces it; byte for byte the same each time. Raises
+    KeyError for an unknown preset."""
+    return timing_header("gap9", f"cycle figures of GAP9, preset {preset}", CLOCKS, figures or constants(preset))

@@ -32,10 +32,10 @@ def sources() -> tuple[list[Path], list[Path]]:
     """C files of the twin and the folders to include."""
     root = repository()
     package = root / "plugins/match-gap9/src/match_gap9"
-    runtime = root / "core/src/match_core/twin/runtime"
+    runtime = root / "core/src/match_core/run/runtime"
     files = sorted(package.glob("twin/src/*.c")) + sorted(runtime.glob("*.c"))
-    files.append(package / "runtime/match_gap9_kernels.c")
-    return files, [package / "twin/include", package / "twin/src", package / "runtime", runtime]
+    files += [package / "runtime/match_gap9_kernels.c", HERE / "ne16_setters.c"]
+    return files, [HERE, package / "twin/include", package / "twin/src", package / "runtime", runtime]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@
 
 #include "gap9_twin.h"
 #include "match_gap9_kernels.h"
+#include "ne16_setters.h"
 #include "pmsis.h"
 #include "pulp_nn_kernels.h"
 #include "pulp_nnx_ne16.h"
@@ -74,41 +75,17 @@ static uint32_t address(const void *pointer) { return (uint32_t)(uintptr_t)point
       N(18), N(19), N(20), N(21), N(22), N(23), (int8_t)ints[24], (int8_t)ints[25]
 
 static void k_conv_Ho(void *a) { (void)a, pulp_nn_conv_Ho_parallel(CONV_ARGUMENTS); }
-static void k_conv_Co(void *a) { (void)a, pulp_nn_conv_Co_parallel(CONV_ARGUMENTS); }
-static void k_conv_HoWo(void *a) { (void)a, pulp_nn_conv_HoWo_parallel(CONV_ARGUMENTS); }
 static void k_pointwise_Ho(void *a) { (void)a, pulp_nn_pointwise_Ho_parallel(CONV_ARGUMENTS); }
-static void k_pointwise_Co(void *a) { (void)a, pulp_nn_pointwise_Co_parallel(CONV_ARGUMENTS); }
-static void k_pointwise_HoWo(void *a) { (void)a, pulp_nn_pointwise_HoWo_parallel(CONV_ARGUMENTS); }
 static void k_depthwise_generic(void *a) { (void)a, pulp_nn_depthwise_generic(DEPTHWISE_ARGUMENTS); }
 static void k_depthwise_less_4(void *a) { (void)a, pulp_nn_depthwise_generic_less_4_weights(DEPTHWISE_ARGUMENTS); }
-static void k_depthwise_3x3_s1(void *a) {
-  (void)a;
-  pulp_nn_depthwise_3x3_s1(P(0), P(1), (int)ints[2], (int)ints[3], (int)ints[4], (int)ints[5], (int)ints[6], P(7),
-                           (int8_t)ints[8], N(9), P(10), P(11), (int)ints[12], (int)ints[13], NULL);
-}
 static void k_linear(void *a) {
   (void)a;
   pulp_nn_linear(P(0), P(1), P(2), P(3), P(4), P(5), N(6), (int8_t)ints[7], N(8), N(9), (int)ints[10], (int)ints[11]);
-}
-static void k_linear_out_32(void *a) { (void)a, pulp_nn_linear_out_32(P(0), P(1), P(2), P(3), N(4), N(5)); }
-static void k_add(void *a) { (void)a, pulp_nn_add(P(0), P(1), P(2), N(3), N(4), N(5), N(6), N(7), N(8)); }
-static void k_avgpool(void *a) {
-  (void)a;
-  pulp_nn_avgpool(P(0), P(1), (int32_t)ints[2], N(3), (int32_t)ints[4], N(5), N(6), N(7), N(8), N(9), N(10), N(11),
-                  N(12), N(13), N(14), N(15), N(16), N(17), (int)ints[18]);
-}
-static void k_maxpool(void *a) {
-  (void)a;
-  pulp_nn_maxpool(P(0), P(1), N(2), N(3), N(4), N(5), N(6), N(7), N(8), N(9), N(10), N(11), N(12), N(13), N(14));
 }
 static void k_own_add(void *a) {
   (void)a;
   match_gap9_add_requant(P(0), P(1), P(2), (int32_t)ints[3], (int32_t)ints[4], (int32_t)ints[5], (uint32_t)ints[6],
                          (uint32_t)ints[7]);
-}
-static void k_own_requant(void *a) {
-  (void)a;
-  match_gap9_requant_u8(P(0), P(1), (int32_t)ints[2], (int32_t)ints[3], (uint32_t)ints[4], (uint32_t)ints[5]);
 }
 static void k_own_transpose(void *a) {
   const match_gap9_planes_t planes = {.in_y = N(2), .in_x = N(3), .channels = N(4), .pad_top = N(5), .pad_bottom = N(6),
@@ -153,12 +130,8 @@ static void k_lost_core(void *a) {
 static const struct {
   const char *name;
   void (*entry)(void *);
-} kernels[] = {{"conv_Ho", k_conv_Ho}, {"conv_Co", k_conv_Co}, {"conv_HoWo", k_conv_HoWo},
-               {"pointwise_Ho", k_pointwise_Ho}, {"pointwise_Co", k_pointwise_Co},
-               {"pointwise_HoWo", k_pointwise_HoWo}, {"depthwise_generic", k_depthwise_generic},
-               {"depthwise_less_4", k_depthwise_less_4}, {"depthwise_3x3_s1", k_depthwise_3x3_s1},
-               {"linear", k_linear}, {"linear_out_32", k_linear_out_32}, {"add", k_add}, {"avgpool", k_avgpool},
-               {"maxpool", k_maxpool}, {"own_add", k_own_add}, {"own_requant", k_own_requant},
+} kernels[] = {{"conv_Ho", k_conv_Ho}, {"pointwise_Ho", k_pointwise_Ho}, {"depthwise_generic", k_depthwise_generic},
+               {"depthwise_less_4", k_depthwise_less_4}, {"linear", k_linear}, {"own_add", k_own_add}, 
                {"own_transpose", k_own_transpose}, {"own_avgpool", k_own_avgpool}, {"own_maxpool", k_own_maxpool},
                {"barrier", k_barrier}, {"lost_core", k_lost_core}};
 
@@ -186,20 +159,6 @@ static uint64_t cost(const char *name) {
     return gap9_cost_depthwise(&shape, n[6]);
   } else if (strcmp(name, "linear") == 0) {
     return gap9_cost_linear(n[0], n[1]);
-  } else if (strcmp(name, "add") == 0) {
-    return gap9_cost_add(n[0], n[1], n[2]);
-  } else if (strcmp(name, "avgpool") == 0) {
-    return gap9_cost_avgpool(&shape);
-  } else if (strcmp(name, "maxpool") == 0) {
-    return gap9_cost_maxpool(&shape, n[6]);
-  } else if (strcmp(name, "own_add") == 0) {
-    return gap9_cost_own_add(n[0]);
-  } else if (strcmp(name, "own_requant") == 0) {
-    return gap9_cost_own_requant(n[0]);
-  } else if (strcmp(name, "own_transpose") == 0) {
-    return gap9_cost_own_transpose(n[0], n[1]);
-  } else if (strcmp(name, "own_pool") == 0) {
-    return gap9_cost_own_pool(&shape, n[6] != 0u);
   } else if (strcmp(name, "dma") == 0) {
     return gap9_cost_dma(n[0], n[1], n[2] != 0u, n[3] != 0u, n[4]);
   }
@@ -323,21 +282,14 @@ static void dma_command(char *text) {
                        : ints[0] == -4 ? 64u
                                        : address(&l2[ints[0]]);
   const uint32_t loc = address(match_gap9_l1) + (uint32_t)ints[1];
-  pi_cl_dma_cmd_t *command = (pi_cl_dma_cmd_t *)(void *)&slots[slot];
-  if (int_count > 5) {
-    slots[slot].ext = ext;
-    slots[slot].loc = loc;
-    slots[slot].size = (uint16_t)ints[2];
-    slots[slot].dir = dir;
-    slots[slot].merge = (uint8_t)ints[5];
-    slots[slot].stride = (uint32_t)ints[3];
-    slots[slot].length = (uint32_t)ints[4];
-    (ints[4] == 0 ? pi_cl_dma_memcpy : pi_cl_dma_memcpy_2d)(&slots[slot]);
-  } else if (ints[4] == 0) {
-    pi_cl_dma_cmd(ext, loc, (uint32_t)ints[2], dir, command);
-  } else {
-    pi_cl_dma_cmd_2d(ext, loc, (uint32_t)ints[2], (uint32_t)ints[3], (uint32_t)ints[4], dir, command);
-  }
+  slots[slot].ext = ext;
+  slots[slot].loc = loc;
+  slots[slot].size = (uint16_t)ints[2];
+  slots[slot].dir = dir;
+  slots[slot].merge = (uint8_t)(int_count > 5 ? ints[5] : 0);
+  slots[slot].stride = (uint32_t)ints[3];
+  slots[slot].length = (uint32_t)ints[4];
+  (ints[4] == 0 ? pi_cl_dma_memcpy : pi_cl_dma_memcpy_2d)(&slots[slot]);
 }
 
 static void l3_command(char *text) {
@@ -469,7 +421,7 @@ static void execute(const char *command, char *rest) {
     pi_perf_stop();
     (void)printf("%u\n", pi_perf_read(PI_PERF_CYCLES));
   } else if (strcmp(command, "cores") == 0) {
-    (void)printf("%d %d\n", pi_core_id(), pi_cl_cluster_nb_cores());
+    (void)printf("%d\n", pi_core_id());
   } else if (sscanf(rest, "%31s %n", name, &used) == 1 && strcmp(command, "call") == 0) {
     read_ints(rest + used);
     pi_cl_team_fork(8, kernel_named(name), NULL);
@@ -520,16 +472,15 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (argc > 1 && strcmp(argv[1], "host-dma") == 0) {
-    pi_cl_dma_cmd_t command;
-    pi_cl_dma_cmd(address(l2), address(match_gap9_l1), 16, PI_CL_DMA_DIR_EXT2LOC, &command);
+    pi_cl_dma_copy_t copy = {.ext = address(l2), .loc = address(match_gap9_l1), .size = 16, .dir = PI_CL_DMA_DIR_EXT2LOC};
+    pi_cl_dma_memcpy(&copy);
   }
   if (argc > 1 && strcmp(argv[1], "malloc") == 0) {
     char *first = pi_l1_malloc(&cluster, 100000);
     char *second = pi_cl_l1_malloc(&cluster, 40000);
     pi_l1_free(&cluster, first, 100000);
     second = second == NULL ? pi_cl_l1_malloc(&cluster, 131072) : NULL;
-    (void)printf("%d %d %d\n", first == (char *)match_gap9_l1, second == (char *)match_gap9_l1,
-                 pi_l2_malloc(2000000) == NULL);
+    (void)printf("%d %d\n", first == (char *)match_gap9_l1, second == (char *)match_gap9_l1);
     return 0;
   }
   if (argc > 1 && strcmp(argv[1], "async") == 0) {

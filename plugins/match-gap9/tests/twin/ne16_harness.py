@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from match_gap9.formulas import Ne16Quant
-from match_gap9.ne16_weights import encode_weights, weight_offset
+from match_gap9.ne16.formulas import Ne16Quant
+from match_gap9.ne16.weights import encode_weights, weight_offset
 
 EXACT_PADDING, NO_RESOLVE = 1, 2
 
@@ -175,7 +175,7 @@ def stride2_layers(rng, count, **fixed):
         layer.pads = tuple(min(p, 1) for p in layer.pads)
         rows, columns, channels = layer.out_shape
         top = layer.pads[0]
-        # the driver needs even output strides, and pads small inputs wrongly (see ne16_driver.c)
+        # the driver needs even output strides, and pads small inputs wrongly (see ne16_setters.c)
         small = layer.kernel == 3 and layer.in_y + top == 3 and layer.pads[1] == 1
         if channels * layer.out_bits // 8 % 2 == 0 and not small and rows > 0 and columns > 0:
             layers.append(layer)

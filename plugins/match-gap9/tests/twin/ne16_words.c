@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "match_gap9_ne16_job.h"
+#include "ne16_setters.h"
 
 #define WORDS (sizeof(ne16_task_data_t) / sizeof(uint32_t))
 

@@ -6,9 +6,35 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_gap9.ne16_weights import decode_weights, encode_weights, encoded_size_bytes, weight_offset
+from match_gap9.ne16.weights import TILE_CHANNELS, encode_weights, weight_offset
+from numpy.typing import NDArray
 
 from tests.examples import examples
+
+
+def encoded_size_bytes(shape: tuple[int, int, int, int], bits: int = 8, *, depthwise: bool = False) -> int:
+    """Bytes that ``encode_weights`` gives for weights of this shape (Ko, Ki, kernel rows, kernel columns)."""
+    k_out, k_in, rows, columns = shape
+    outputs, inputs = (1, k_out) if depthwise else (k_out, k_in)
+    return outputs * -(-inputs // TILE_CHANNELS) * bits * rows * columns * (TILE_CHANNELS // 8)
+
+
+def decode_weights(
+    encoded: NDArray[np.uint8], shape: tuple[int, int, int, int], bits: int = 8, *, depthwise: bool = False
+) -> NDArray[np.int8]:
+    """Inverse of ``encode_weights`` for weights of ``shape``. Raises ValueError if the size does not fit."""
+    if encoded.size != encoded_size_bytes(shape, bits, depthwise=depthwise):
+        raise ValueError(f"{encoded.size} bytes are not {bits}-bit weights of shape {shape}")
+    k_out, k_in, rows, columns = shape
+    outputs, inputs = (1, k_out) if depthwise else (k_out, k_in)
+    packed = encoded.reshape(outputs, -1, bits, rows * columns, TILE_CHANNELS // 8)
+    planes = np.unpackbits(packed, axis=-1, bitorder="little").astype(np.int16)
+    stored = (planes << np.arange(bits, dtype=np.int16)[:, np.newaxis, np.newaxis]).sum(axis=2)
+    # (Ko, tile, tap, channel) to (Ko, Ki, rows, columns)
+    lanes = stored.swapaxes(2, 3).reshape(outputs, -1, rows, columns)[:, :inputs]
+    weights = (lanes + weight_offset(bits)).astype(np.int8)
+    result: NDArray[np.int8] = weights.transpose(1, 0, 2, 3) if depthwise else weights
+    return result
 
 
 def random_weights(seed, shape, bits):

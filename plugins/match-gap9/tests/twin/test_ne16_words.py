@@ -9,7 +9,8 @@ import pytest
 from conftest import HERE, WARNINGS, sources
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.emit.interfaces import CONV2D, DEPTHWISE2D, LINEAR, context_header
+from match_core.lower.interfaces import context_header
+from match_gap9.interfaces import CONV2D, DEPTHWISE2D, LINEAR
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
 from tests.c_objects import link_cached

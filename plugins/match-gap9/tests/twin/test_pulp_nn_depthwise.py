@@ -158,29 +158,3 @@ def test_generic_refuses_a_buffer_that_runs_over(driver, script):
     )  # fmt: skip
     script.add("call depthwise_generic", *arguments)
     assert "neighbour" in driver.fault(script.text())
-
-
-def test_3x3_s1_equals_numpy(driver, script, dumped):
-    rng = np.random.default_rng(13)
-    cases = []
-    for _ in range(20):
-        rows, columns, channels = int(rng.integers(3, 10)), 2 * int(rng.integers(1, 6)), int(rng.integers(1, 20))
-        x = rng.integers(0, 256, (channels, rows, columns), dtype=np.uint8)
-        w = rng.integers(-128, 128, (channels, 3, 3), dtype=np.int8)
-        kappa = rng.integers(1, 60000, channels, dtype=np.int32)
-        lam = rng.integers(-(1 << 18), 1 << 18, channels, dtype=np.int32)
-        expected = requantise(depthwise(x, w, (0, 0, 1, 1), 1), kappa.astype(np.int64), lam, 13)
-        script.top = 0
-        out = script.reserve(expected.size)
-        script.add("call depthwise_3x3_s1", script.place(x, 1), out, rows, columns, channels, 1, 1, script.place(w, 1),
-                   13, 1, script.place(kappa), script.place(lam), 1, 1)  # fmt: skip
-        script.dump(out, expected.size)
-        cases.append(expected)
-    lines = driver.run(script.text())
-    for line, expected in zip(lines, cases, strict=True):
-        np.testing.assert_array_equal(dumped(line), expected.reshape(-1))
-
-
-def test_3x3_s1_refuses_odd_widths(driver, script):
-    script.add("call depthwise_3x3_s1 0 1000 5 5 1 1 1 2000 8 1 3000 4000 1 1")
-    assert "even width" in driver.fault(script.text())

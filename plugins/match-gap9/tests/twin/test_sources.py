@@ -12,7 +12,7 @@ from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 PACKAGE = next(p for p in Path(__file__).resolve().parents if (p / "src/match_gap9").is_dir()) / "src/match_gap9"
-RUNTIME = PACKAGE.parents[3] / "core/src/match_core/twin/runtime"
+RUNTIME = PACKAGE.parents[3] / "core/src/match_core/run/runtime"
 
 #: What a silicon build has instead of the twin's pmsis.h: no cycle hooks.
 BARE_PMSIS = "#pragma once\nint pi_core_id(void);\nvoid pi_cl_team_barrier(int barrier);\n"

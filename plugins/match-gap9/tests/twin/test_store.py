@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from clock_names import CONTROL, L3, clocks
 from conftest import Driver, Script
-from match_gap9 import formulas
+from match_gap9 import formulas_dma
 from match_gap9.constants import values
 from numpy.typing import NDArray
 
@@ -39,7 +39,7 @@ def test_reads_and_their_time(driver: Driver, script: Script, dumped: Dumped, mo
     first, second, before, after, data = driver.run(script.text())
     assert (first, second) == ("0", "1008")
     np.testing.assert_array_equal(dumped(data), source)
-    issue, link, wait = (int(part) for part in formulas.l3_copy(timing, commands=1, size_bytes=1000))
+    issue, link, wait = (int(part) for part in formulas_dma.l3_copy(timing, commands=1, size_bytes=1000))
     assert clocks(after)[L3] == clocks(before)[CONTROL] + issue + link + 1000 + link
     assert clocks(after)[CONTROL] == clocks(after)[L3] + wait
 

@@ -9,6 +9,7 @@ import pytest
 from clock_names import CLUSTER, CONTROL, clocks
 from conftest import Driver, Script
 from match_gap9 import formulas
+from match_gap9.cluster import counted
 from match_gap9.constants import values
 from numpy.typing import NDArray
 
@@ -23,7 +24,7 @@ def test_the_team_runs_beside_the_controller(driver: Driver, script: Script) -> 
     script.add("spend", CONTROL, 300)
     script.add("join")
     script.add("clocks")
-    work = int(formulas.team_kernel(timing)) + int(formulas.own_add(timing, elements=800))
+    work = int(formulas.team_kernel(timing)) + int(counted.add(timing, elements=800))
     assert work > 300
     started = 1000 + formulas.team_launch(timing)
     for mode in ("eager", "lazy"):

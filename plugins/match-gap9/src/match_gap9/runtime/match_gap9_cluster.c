@@ -1,6 +1,7 @@
 /* match_gap9_cluster.c - kernel contexts to PULP-NN calls, one team of cores per call.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
+#include "match_gap9_count.h"
 #include "match_gap9_kernels.h"
 #include "match_gap9_layout.h"
 #include "pmsis.h"
@@ -81,6 +82,7 @@ static void linear_core(void *argument)
     const match_linear_t *const t = argument;
     const uint8_t *const input = t->input;
     uint8_t *const output = t->output;
+    MATCH_GAP9_COUNT(LINEAR_CALL, 1u);
     for (uint32_t row = 0u; row < t->n; row++) {
         pulp_nn_linear((uint8_t *)(uintptr_t)(input + row * t->c), NULL, output + row * t->k,
                        (int8_t *)(uintptr_t)t->weight, parameters(t->multiplier), parameters(t->addend), 1u,

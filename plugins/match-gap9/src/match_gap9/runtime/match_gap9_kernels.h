@@ -15,9 +15,6 @@
 void match_gap9_add_requant(const uint8_t *a, const uint8_t *b, uint8_t *out, int32_t ma, int32_t mb, int32_t bias,
                             uint32_t shift, uint32_t n);
 
-/* out[i] = clip((m*in[i] + bias) >> shift): a change of scale and zero point. `out` may be `in`. */
-void match_gap9_requant_u8(const uint8_t *in, uint8_t *out, int32_t m, int32_t bias, uint32_t shift, uint32_t n);
-
 /* An HWC tile of in_y by in_x pixels and the padding around it. */
 typedef struct match_gap9_planes_s {
   uint32_t in_y, in_x, channels;

@@ -14,8 +14,8 @@
 /* Bus cycles that NE16 may hold the cores off; the value of the published driver's examples. */
 #define MAX_STALL 8
 
-/* The tile that match_gap9_ne16_wait waits for. */
-static struct {
+/* The tile that match_gap9_ne16_wait waits for; in L1, where its words are written and read for every tile. */
+PI_L1 static struct {
     ne16_task_t task;
     match_gap9_ne16_tile_t tile;
     int on_team;

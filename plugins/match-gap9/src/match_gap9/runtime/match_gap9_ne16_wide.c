@@ -21,8 +21,8 @@
 #define FEW_PIXELS 4u       /* below which loading a channel's constants costs more than keeping them saves */
 
 /* Only the core that issues jobs touches these. */
-static ne16_task_t whole; /* the words of a job for the whole tile */
-static ne16_task_t jobs[CONTEXTS];
+PI_L1 static ne16_task_t whole; /* the words of a job for the whole tile */
+PI_L1 static ne16_task_t jobs[CONTEXTS];
 
 typedef struct {
     const match_gap9_ne16_tile_t *tile;
@@ -130,6 +130,8 @@ static void by_channels(const requant_t *r, const match_gap9_share_t *share)
         const uint32_t n = least(r->pixels - pixel, left), end = (pixel + n) * r->channels + channel;
         const int32_t multiplier = r->multiplier[channel];
         const int64_t addend = r->addend[channel];
+        MATCH_GAP9_COUNT(REQUANT_CHANNEL, 1u);
+        MATCH_GAP9_COUNT(REQUANT_OUTPUT, n);
         if (r->shift >= 32u) {
             for (uint32_t i = pixel * r->channels + channel; i < end; i += r->channels) {
                 r->output[i] = match_gap9_wide_upper(r->sums[i], multiplier, addend, r->shift);
@@ -147,6 +149,7 @@ static void by_channels(const requant_t *r, const match_gap9_share_t *share)
 static void by_pixels(const requant_t *r, const match_gap9_share_t *share)
 {
     uint32_t channel = share->start % r->channels;
+    MATCH_GAP9_COUNT(REQUANT_FEW_OUTPUT, share->stop - share->start);
     for (uint32_t i = share->start; i < share->stop; i++) {
         r->output[i] = match_gap9_wide_requant(r->sums[i], r->multiplier[channel], r->addend[channel], r->shift);
         channel = (channel + 1u < r->channels) ? channel + 1u : 0u;
@@ -162,7 +165,8 @@ static void requant(const bands_t *b, uint32_t band, uint8_t *output)
         .output = output + before, .pixels = rows_of(b, band) * t->ox, .channels = t->k, .shift = t->shift,
     };
     const match_gap9_share_t share = share_of(r.pixels * r.channels);
-    MATCH_GAP9_CHARGE_WIDE_REQUANT(r.pixels, r.channels, r.shift);
+    MATCH_GAP9_COUNT(REQUANT_CALL, 1u);
+    MATCH_GAP9_COUNT(REQUANT_LOW, (r.shift >= 32u) ? 0u : share.stop - share.start);
     if (r.pixels < FEW_PIXELS) {
         by_pixels(&r, &share);
     } else {

@@ -144,7 +144,8 @@ static void conv2d_share(const match_conv2d_t *t)
     uint8_t *const column =
         match_gap9_is_direct(t) ? NULL : (uint8_t *)t->scratch + (uint32_t)pi_core_id() * BLOCK_PIXELS * column_bytes;
     const match_gap9_share_t share = match_gap9_wide_share((pixels + side - 1u) / side * quads);
-    MATCH_GAP9_CHARGE_WIDE_CONV(pixels, t->k, t->c, t->fy, t->fx, column == NULL, layer.shift);
+    MATCH_GAP9_COUNT(WIDE_CALL, 1u);
+    MATCH_GAP9_COUNT(WIDE_LOW, (layer.shift >= 32u) ? 0u : (share.stop - share.start) * side * BLOCK_CHANNELS);
     const uint32_t group = share.start / quads;
     uint32_t pixel = group * side, quad = share.start - group * quads;
     match_gap9_spot_t spot = {.y = pixel / t->ox};
@@ -156,6 +157,8 @@ static void conv2d_share(const match_conv2d_t *t)
         todo -= stop - quad;
         match_gap9_next_spot(&spot, t->ox);
         if (side == 1u) {
+            MATCH_GAP9_COUNT(WIDE_ONE, stop - quad);
+            MATCH_GAP9_COUNT(WIDE_ONE_WORD, (stop - quad) * layer.words);
             for (; quad < stop; quad++) {
                 block_of_one(&layer, BLOCK_CHANNELS * quad, x, output);
             }
@@ -166,6 +169,8 @@ static void conv2d_share(const match_conv2d_t *t)
         const uint8_t *const next = last ? x : match_gap9_inputs_of(t, spot, next_column);
         uint8_t *const next_output = last ? output : output + t->k;
         match_gap9_next_spot(&spot, t->ox);
+        MATCH_GAP9_COUNT(WIDE_TWO, stop - quad);
+        MATCH_GAP9_COUNT(WIDE_TWO_WORD, (stop - quad) * layer.words);
         for (; quad < stop; quad++) {
             block_of_two(&layer, BLOCK_CHANNELS * quad, x, next, output, next_output);
         }

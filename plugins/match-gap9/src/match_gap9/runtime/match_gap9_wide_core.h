@@ -6,17 +6,12 @@
 #include <stdint.h>
 
 #include "match_depthwise2d.h"
+#include "match_gap9_clip.h"
+#include "match_gap9_count.h"
 #include "pmsis.h"
 
 #ifndef NUM_CORES
 #define NUM_CORES 8
-#endif
-
-/* Cycle hooks of the twin; empty on silicon. */
-#ifndef MATCH_GAP9_CHARGE_WIDE_REQUANT
-#define MATCH_GAP9_CHARGE_WIDE_REQUANT(pixels, channels, shift) ((void)0)
-#define MATCH_GAP9_CHARGE_WIDE_CONV(pixels, channels, inputs, kernel_y, kernel_x, direct, shift) ((void)0)
-#define MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(out_y, out_x, channels, kernel_y, kernel_x, stride_x, shift) ((void)0)
 #endif
 
 typedef struct {
@@ -52,8 +47,7 @@ static inline int32_t match_gap9_wide_dot(uint32_t inputs, uint32_t weights, int
 static inline uint8_t match_gap9_wide_upper(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift)
 {
     const int64_t value = (int64_t)sum * multiplier + addend;
-    const int32_t result = (int32_t)(value >> 32) >> (shift - 32u);
-    return (uint8_t)((result < 0) ? 0 : ((result > 255) ? 255 : result));
+    return match_gap9_clip_u8((int32_t)(value >> 32) >> (shift - 32u));
 }
 
 static inline uint8_t match_gap9_wide_lower(int32_t sum, int32_t multiplier, int64_t addend, uint32_t shift)

@@ -55,6 +55,8 @@ static void depthwise_pixels(const match_depthwise2d_t *t)
     uint8_t *const output = t->output;
     const uint32_t shift = (uint32_t)t->shift, taps = t->fy * t->fx;
     const match_gap9_share_t share = match_gap9_wide_share(t->oy * t->ox * t->k);
+    MATCH_GAP9_COUNT(WIDE_TAP, (share.stop - share.start) * taps);
+    MATCH_GAP9_COUNT(WIDE_LOW, (shift >= 32u) ? 0u : share.stop - share.start);
     for (uint32_t i = share.start; i < share.stop;) {
         const uint32_t pixel = i / t->k, rest = (pixel + 1u) * t->k;
         const uint32_t stop = (rest < share.stop) ? rest : share.stop;
@@ -75,7 +77,7 @@ static void depthwise_pixels(const match_depthwise2d_t *t)
 static void depthwise_core(void *argument)
 {
     const match_depthwise2d_t *const t = argument;
-    MATCH_GAP9_CHARGE_WIDE_DEPTHWISE(t->oy, t->ox, t->k, t->fy, t->fx, (uint32_t)t->stride_x, (uint32_t)t->shift);
+    MATCH_GAP9_COUNT(WIDE_DEPTHWISE_CALL, 1u);
     if ((t->fy == SIDE) && (t->fx == SIDE)) {
         match_gap9_wide_depthwise_rows(t);
     } else {

@@ -150,7 +150,12 @@ void match_gap9_wide_depthwise_rows(const match_depthwise2d_t *t)
         .stride = (uint32_t)t->stride_x,
     };
     const match_gap9_share_t share = match_gap9_wide_share(t->k * t->oy);
+    const uint32_t outputs = (share.stop - share.start) * t->ox;
     uint32_t k = share.start / t->oy, oy = share.start - k * t->oy;
+    MATCH_GAP9_COUNT(WIDE_ROW, share.stop - share.start);
+    MATCH_GAP9_COUNT(WIDE_ROW_STRIDE1, (line.stride == 1u) ? outputs : 0u);
+    MATCH_GAP9_COUNT(WIDE_ROW_STRIDE2, (line.stride == 1u) ? 0u : outputs);
+    MATCH_GAP9_COUNT(WIDE_LOW, (t->shift >= 32) ? 0u : outputs);
     for (uint32_t todo = share.stop - share.start; todo > 0u; k++, oy = 0u) {
         const channel_t c = channel_of(t, k);
         for (; (oy < t->oy) && (todo > 0u); oy++, todo--) {

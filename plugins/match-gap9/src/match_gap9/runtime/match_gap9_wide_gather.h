@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "match_conv2d.h"
+#include "match_gap9_count.h"
 #include "match_gap9_wide_window.h"
 
 #define MATCH_GAP9_WORD_BYTES 4u
-#define MATCH_GAP9_SHORT_BYTES 24u /* from here on the library's copy is faster than a loop over bytes */
 
 typedef uint32_t match_gap9_word_t __attribute__((may_alias));
 
@@ -34,20 +34,27 @@ static inline void match_gap9_next_spot(match_gap9_spot_t *spot, uint32_t row)
     }
 }
 
-/* Rows of windows are short: a call for each would cost more than copying them here. Both begin at a pixel, so that
- * pixels of whole words can be copied as words. */
-static inline void match_gap9_copy_values(uint8_t *to, const uint8_t *from, uint32_t bytes, int whole_words)
+/* Copies a word between any addresses: the cores take two cycles for one that is not aligned, compilers four loads. */
+static inline void match_gap9_copy_word(uint8_t *to, const uint8_t *from)
 {
-    if (whole_words) {
-        for (uint32_t i = 0u; i < bytes; i += MATCH_GAP9_WORD_BYTES) {
-            *(match_gap9_word_t *)(void *)(to + i) = *(const match_gap9_word_t *)(const void *)(from + i);
-        }
-    } else if (bytes < MATCH_GAP9_SHORT_BYTES) {
-        for (uint32_t i = 0u; i < bytes; i++) {
-            to[i] = from[i];
-        }
-    } else {
-        memcpy(to, from, bytes);
+#if defined(MATCH_GAP9_XPULP) && defined(__riscv)
+    uint32_t word;
+    __asm__ volatile("lw %0, %1" : "=r"(word) : "m"(*(const uint8_t(*)[MATCH_GAP9_WORD_BYTES])from));
+    __asm__ volatile("sw %1, %0" : "=m"(*(uint8_t(*)[MATCH_GAP9_WORD_BYTES])to) : "r"(word));
+#else
+    memcpy(to, from, MATCH_GAP9_WORD_BYTES);
+#endif
+}
+
+/* Rows of windows are short: a call for each would cost more than copying them here. */
+static inline void match_gap9_copy_values(uint8_t *to, const uint8_t *from, uint32_t bytes)
+{
+    uint32_t i = 0u;
+    for (; bytes - i >= MATCH_GAP9_WORD_BYTES; i += MATCH_GAP9_WORD_BYTES) {
+        match_gap9_copy_word(to + i, from + i);
+    }
+    for (; i < bytes; i++) {
+        to[i] = from[i];
     }
 }
 
@@ -66,7 +73,7 @@ static inline void match_gap9_gather_border(const match_conv2d_t *t, match_gap9_
     }
     for (uint32_t ky = y.start; ky < y.stop; ky++) {
         const uint8_t *const from = input + ((y.first + ky - y.start) * t->input_x + x.first) * t->c;
-        match_gap9_copy_values(column + ky * row_bytes + before, from, inside, t->c % MATCH_GAP9_WORD_BYTES == 0u);
+        match_gap9_copy_values(column + ky * row_bytes + before, from, inside);
     }
 }
 
@@ -74,6 +81,10 @@ static inline void match_gap9_gather_border(const match_conv2d_t *t, match_gap9_
 static inline void match_gap9_gather(const match_conv2d_t *t, match_gap9_spot_t spot, uint8_t *column)
 {
     const uint32_t row_bytes = t->fx * t->c, line_bytes = t->input_x * t->c;
+    MATCH_GAP9_COUNT(GATHER_PIXEL, 1u);
+    MATCH_GAP9_COUNT(GATHER_ROW, t->fy);
+    MATCH_GAP9_COUNT(GATHER_WORD, t->fy * (row_bytes / MATCH_GAP9_WORD_BYTES));
+    MATCH_GAP9_COUNT(GATHER_TAP, t->fy * (row_bytes % MATCH_GAP9_WORD_BYTES));
     const uint32_t y = spot.y * (uint32_t)t->stride_y, x = spot.x * (uint32_t)t->stride_x; /* padding counted */
     const int whole_y = (y >= t->input_y_pad_before) && (y + t->fy <= t->input_y_pad_before + t->input_y);
     const int whole_x = (x >= t->input_x_pad_before) && (x + t->fx <= t->input_x_pad_before + t->input_x);
@@ -84,7 +95,7 @@ static inline void match_gap9_gather(const match_conv2d_t *t, match_gap9_spot_t 
     const uint8_t *from =
         (const uint8_t *)t->input + (y - t->input_y_pad_before) * line_bytes + (x - t->input_x_pad_before) * t->c;
     for (uint32_t ky = 0u; ky < t->fy; ky++, column += row_bytes, from += line_bytes) {
-        match_gap9_copy_values(column, from, row_bytes, t->c % MATCH_GAP9_WORD_BYTES == 0u);
+        match_gap9_copy_values(column, from, row_bytes);
     }
 }
 
@@ -98,6 +109,7 @@ static inline int match_gap9_is_direct(const match_conv2d_t *t)
 /* A pixel's inputs as one row of bytes: where they are, or (column != NULL) copied there. */
 static inline const uint8_t *match_gap9_inputs_of(const match_conv2d_t *t, match_gap9_spot_t spot, uint8_t *column)
 {
+    MATCH_GAP9_COUNT(WIDE_PIXEL, 1u);
     if (column != NULL) {
         match_gap9_gather(t, spot, column);
         return column;

@@ -1,1 +1,1 @@
-"""Build files and an application for GAP9's SDKs, written beside each program."""
+"""Build files and an application for GAP9's SDKs, written next to each program."""

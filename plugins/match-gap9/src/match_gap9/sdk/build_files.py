@@ -1,4 +1,4 @@
-"""What is written beside a program so that GAP9's SDKs can build it, and an application that runs it once."""
+"""Files written next to a program so that GAP9's SDKs can build it, and an application that runs it once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from match_core import BuildFiles, BuildRequest, RuntimeFile
-from match_core.emit.templates import Templates
+from match_core.lower.templates import Templates
 
 from match_gap9.sdk.libraries import needed_libraries
 

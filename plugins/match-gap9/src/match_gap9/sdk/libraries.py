@@ -1,4 +1,4 @@
-"""The kernel libraries that programs call: where they come from, and which of their files a program needs.
+"""The kernel libraries that programs call: their sources, and the files that a program requires.
 
 They are not shipped: build files take their directories. File names are those of the commits stated here.
 """
@@ -17,7 +17,7 @@ _MATMUL_USERS = ("pulp_nn_conv_", "pulp_nn_pointwise_")
 @dataclass(frozen=True, slots=True)
 class Library:
     """A library with its directory in the make or CMake variable ``variable``. ``sources`` and ``includes`` are paths
-    in it; ``repository`` and ``commit``: what the list of files fits."""
+    in it; ``repository`` and ``commit``: the version of the list of files."""
 
     name: str
     variable: str

@@ -6,8 +6,6 @@
 
 #include "hwpe.h"
 
-#define NE16_TASK_QUEUE_SIZE (2)
-
 typedef struct ne16_dev_t {
   hwpe_dev_t hwpe_dev;
 } ne16_dev_t;

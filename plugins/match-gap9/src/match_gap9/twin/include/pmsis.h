@@ -18,8 +18,8 @@
 #endif
 
 /* Section attributes of the SDK; the host linker needs none. */
+#define PI_L1
 #define PI_L2
-#define GAP_L2_DATA
 
 /* ---- devices and cluster --------------------------------------------------------------------------------- */
 
@@ -65,10 +65,8 @@ void pi_task_wait_on(pi_task_t *task);
 /* ---- team ------------------------------------------------------------------------------------------------ */
 
 int pi_core_id(void);
-int pi_cl_cluster_nb_cores(void);
 int pi_cl_team_nb_cores(void);
 void pi_cl_team_fork(int nb_cores, void (*entry)(void *), void *arg);
-void pi_cl_team_prepare_fork(int nb_cores);
 void pi_cl_team_preset_fork(void (*entry)(void *), void *arg);
 /* GAP9: the team runs beside the controller until the wait; the configuration lasts until the task ends. */
 void pi_team_config_offload(int nb_cores);
@@ -84,19 +82,13 @@ void *pi_l1_malloc(struct pi_device *device, uint32_t size);
 void pi_l1_free(struct pi_device *device, void *chunk, int size);
 void *pi_cl_l1_malloc(struct pi_device *device, uint32_t size);
 void pi_cl_l1_free(struct pi_device *device, void *chunk, int size);
-void *pi_l2_malloc(int size);
-void pi_l2_free(void *chunk, int size);
 
 /* ---- cluster DMA ----------------------------------------------------------------------------------------- */
 
 typedef enum { PI_CL_DMA_DIR_LOC2EXT = 0, PI_CL_DMA_DIR_EXT2LOC = 1 } pi_cl_dma_dir_e;
 
-struct pi_cl_dma_cmd_s {
-  uint32_t id;
-};
-typedef struct pi_cl_dma_cmd_s pi_cl_dma_cmd_t;
-
-/* `merge` 1: the command shares the transfer that this core began last; waiting for that one waits for both. */
+/* `merge` 1: the command shares the transfer that the DMA's port began last, whichever core began it; waiting for that
+ * one waits for both. */
 struct pi_cl_dma_copy_s {
   uint32_t ext, loc;
   uint32_t id;
@@ -108,10 +100,6 @@ struct pi_cl_dma_copy_s {
 typedef struct pi_cl_dma_copy_s pi_cl_dma_copy_t;
 typedef struct pi_cl_dma_copy_s pi_cl_dma_copy_2d_t;
 
-void pi_cl_dma_cmd(uint32_t ext, uint32_t loc, uint32_t size, pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd);
-void pi_cl_dma_cmd_2d(uint32_t ext, uint32_t loc, uint32_t size, uint32_t stride, uint32_t length,
-                      pi_cl_dma_dir_e dir, pi_cl_dma_cmd_t *cmd);
-void pi_cl_dma_cmd_wait(pi_cl_dma_cmd_t *cmd);
 void pi_cl_dma_memcpy(pi_cl_dma_copy_t *copy);
 void pi_cl_dma_memcpy_2d(pi_cl_dma_copy_2d_t *copy);
 void pi_cl_dma_wait(void *copy);

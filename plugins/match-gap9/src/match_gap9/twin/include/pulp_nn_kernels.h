@@ -19,39 +19,7 @@ void pulp_nn_conv_Ho_parallel(
     const uint16_t padding_y_bottom, const uint16_t padding_x_left, const uint16_t padding_x_right,
     const uint16_t stride_x, const uint16_t stride_y, int flag_relu, int flag_batch_norm);
 
-void pulp_nn_conv_Co_parallel(
-    const uint8_t *pInBuffer, uint8_t *pIm2ColBuffer, const int8_t *bias, uint8_t *pOutBuffer, const int8_t *pWeight,
-    int32_t *k, int32_t *lambda, const uint16_t out_mult, const uint16_t out_shift, const uint16_t dim_in_x,
-    const uint16_t dim_in_y, const uint16_t ch_in, const uint16_t dim_out_x, const uint16_t dim_out_y,
-    const uint16_t ch_out, const uint16_t dim_kernel_x, const uint16_t dim_kernel_y, const uint16_t padding_y_top,
-    const uint16_t padding_y_bottom, const uint16_t padding_x_left, const uint16_t padding_x_right,
-    const uint16_t stride_x, const uint16_t stride_y, int flag_relu, int flag_batch_norm);
-
-void pulp_nn_conv_HoWo_parallel(
-    const uint8_t *pInBuffer, uint8_t *pIm2ColBuffer, const int8_t *bias, uint8_t *pOutBuffer, const int8_t *pWeight,
-    int32_t *k, int32_t *lambda, const uint16_t out_mult, const uint16_t out_shift, const uint16_t dim_in_x,
-    const uint16_t dim_in_y, const uint16_t ch_in, const uint16_t dim_out_x, const uint16_t dim_out_y,
-    const uint16_t ch_out, const uint16_t dim_kernel_x, const uint16_t dim_kernel_y, const uint16_t padding_y_top,
-    const uint16_t padding_y_bottom, const uint16_t padding_x_left, const uint16_t padding_x_right,
-    const uint16_t stride_x, const uint16_t stride_y, int flag_relu, int flag_batch_norm);
-
 void pulp_nn_pointwise_Ho_parallel(
-    const uint8_t *pInBuffer, uint8_t *pIm2ColBuffer, const int8_t *bias, uint8_t *pOutBuffer, const int8_t *pWeight,
-    int32_t *k, int32_t *lambda, const uint16_t out_mult, const uint16_t out_shift, const uint16_t dim_in_x,
-    const uint16_t dim_in_y, const uint16_t ch_in, const uint16_t dim_out_x, const uint16_t dim_out_y,
-    const uint16_t ch_out, const uint16_t dim_kernel_x, const uint16_t dim_kernel_y, const uint16_t padding_y_top,
-    const uint16_t padding_y_bottom, const uint16_t padding_x_left, const uint16_t padding_x_right,
-    const uint16_t stride_x, const uint16_t stride_y, int flag_relu, int flag_batch_norm);
-
-void pulp_nn_pointwise_Co_parallel(
-    const uint8_t *pInBuffer, uint8_t *pIm2ColBuffer, const int8_t *bias, uint8_t *pOutBuffer, const int8_t *pWeight,
-    int32_t *k, int32_t *lambda, const uint16_t out_mult, const uint16_t out_shift, const uint16_t dim_in_x,
-    const uint16_t dim_in_y, const uint16_t ch_in, const uint16_t dim_out_x, const uint16_t dim_out_y,
-    const uint16_t ch_out, const uint16_t dim_kernel_x, const uint16_t dim_kernel_y, const uint16_t padding_y_top,
-    const uint16_t padding_y_bottom, const uint16_t padding_x_left, const uint16_t padding_x_right,
-    const uint16_t stride_x, const uint16_t stride_y, int flag_relu, int flag_batch_norm);
-
-void pulp_nn_pointwise_HoWo_parallel(
     const uint8_t *pInBuffer, uint8_t *pIm2ColBuffer, const int8_t *bias, uint8_t *pOutBuffer, const int8_t *pWeight,
     int32_t *k, int32_t *lambda, const uint16_t out_mult, const uint16_t out_shift, const uint16_t dim_in_x,
     const uint16_t dim_in_y, const uint16_t ch_in, const uint16_t dim_out_x, const uint16_t dim_out_y,
@@ -78,31 +46,8 @@ void pulp_nn_depthwise_generic_less_4_weights(
     const uint16_t padding_x_right, const uint16_t stride_x, const uint16_t stride_y, int8_t FLAG_RELU,
     int8_t FLAG_BATCH_NORM);
 
-void pulp_nn_depthwise_3x3_s1(uint8_t *In_Img, uint8_t *Out_Img, int R, int C, int CH, int p_l, int p_r, int8_t *Kernel,
-                              int8_t out_shift, uint16_t out_mult, int32_t *kappa, int32_t *lambda, int flag_relu,
-                              int flag_batch_norm, unsigned int *memory_chan);
-
 void pulp_nn_linear(uint8_t *pInBuffer, int8_t *bias, uint8_t *pOutBuffer, int8_t *pWeights, int32_t *k,
                     int32_t *lambda, uint16_t out_mult, int8_t out_shift, uint16_t dim_vec, uint16_t num_o_neurons,
                     int flag_relu, int flag_batch_norm);
-
-/* `bias` points to int32 values although its type says int8. */
-void pulp_nn_linear_out_32(uint8_t *pInBuffer, int8_t *bias, int32_t *pOutBuffer, int8_t *pWeights,
-                           uint16_t dim_vec, uint16_t num_o_neurons);
-
-void pulp_nn_add(uint8_t *Im_in_1, uint8_t *Im_in_2, uint8_t *Im_out, uint16_t out_mult1, uint16_t out_mult2,
-                 uint16_t out_shift, uint16_t dim_im_in_h, uint16_t dim_im_in_w, uint16_t ch_im_in);
-
-void pulp_nn_avgpool(uint8_t *Im_in, uint8_t *Im_out, int32_t lambda, uint16_t out_shift, int32_t out_add,
-                     uint16_t dim_im_in_x, uint16_t dim_im_in_y, uint16_t ch_im_in, uint16_t dim_im_out_x,
-                     uint16_t dim_im_out_y, uint16_t dim_kernel_x, uint16_t dim_kernel_y, uint16_t padding_t,
-                     uint16_t padding_b, uint16_t padding_l, uint16_t padding_r, uint16_t stride_x,
-                     uint16_t stride_y, int flag_requant);
-
-/* Overwrites its input. */
-void pulp_nn_maxpool(uint8_t *Im_in, uint8_t *Im_out, uint16_t dim_im_in_x, uint16_t dim_im_in_y, uint16_t ch_im_in,
-                     uint16_t dim_im_out_x, uint16_t dim_im_out_y, uint16_t dim_kernel_x, uint16_t dim_kernel_y,
-                     uint16_t padding_t, uint16_t padding_b, uint16_t padding_l, uint16_t padding_r,
-                     uint16_t stride_x, uint16_t stride_y);
 
 #endif

@@ -16,8 +16,11 @@ bool gap9_on_cluster(void) { return on_cluster; }
 void gap9_enter_cluster(void) { on_cluster = true; }
 
 unsigned gap9_clock(void) {
-  const unsigned core = gap9_in_team() ? MATCH_TWIN_CLOCK_CLUSTER : MATCH_TWIN_CLOCK_CONTROL;
-  return on_cluster ? core : MATCH_TWIN_CLOCK_HOST;
+  if (gap9_in_team()) {
+    gap9_team_settle();
+    return MATCH_TWIN_CLOCK_CLUSTER;
+  }
+  return on_cluster ? MATCH_TWIN_CLOCK_CONTROL : MATCH_TWIN_CLOCK_HOST;
 }
 
 /* ---- offload --------------------------------------------------------------------------------------------- */

@@ -4,26 +4,13 @@
 
 static uint64_t ceil_div(uint64_t size, uint64_t divisor) { return (size + divisor - 1u) / divisor; }
 
-static uint64_t at_most(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-#if MATCH_GAP9_PRESET_ENGINE
+#if MATCH_GAP9_SIMULATOR_FORMS
 static uint64_t at_least(uint64_t a, uint64_t b) { return a > b ? a : b; }
 #endif
-
-#define ALL_CORES (MATCH_GAP9_CORE_COUNT - 1u)
 
 /* ---- cluster (3.2) --------------------------------------------------------------------------------------- */
 
 static uint64_t rows_per_core(uint64_t rows) { return ceil_div(rows, MATCH_GAP9_CORE_COUNT); }
-
-/* Rows of the busiest core in the add and pooling kernels, see match_gap9.formulas. */
-static uint64_t row_chunk(uint64_t rows, uint64_t mask) {
-  unsigned log_cores = 0u;
-  while ((2u << log_cores) <= at_most(rows, MATCH_GAP9_CORE_COUNT)) {
-    log_cores++;
-  }
-  return at_most((rows >> log_cores) + ((rows & mask) != 0u ? 1u : 0u), rows);
-}
 
 static uint64_t dot(uint64_t length, uint64_t loads, uint64_t macs) {
   const uint64_t bounds = MATCH_GAP9_LOOP_SETUP_CYCLES + MATCH_GAP9_LOOP_FINISH_CYCLES;
@@ -72,56 +59,9 @@ uint64_t gap9_cost_linear(uint32_t c_in, uint32_t k_out) {
   return ceil_div(c_in, MATCH_GAP9_LINEAR_INPUTS) * ceil_div(k_out, MATCH_GAP9_LINEAR_OUTPUTS);
 }
 
-uint64_t gap9_cost_add(uint32_t out_y, uint32_t out_x, uint32_t channels) {
-  return row_chunk(out_y, ALL_CORES) * out_x * channels * MATCH_GAP9_ADD_ELEMENT_CYCLES;
-}
-
-uint64_t gap9_cost_avgpool(const gap9_conv_shape_t *s) {
-  const uint64_t taps = (uint64_t)s->kernel_y * s->kernel_x * MATCH_GAP9_AVGPOOL_TAP_CYCLES;
-  const uint64_t per_pixel =
-      MATCH_GAP9_POOL_PIXEL_CYCLES + s->k_out * (taps + MATCH_GAP9_AVGPOOL_ELEMENT_CYCLES);
-  return row_chunk(s->out_y, at_most(s->out_y, MATCH_GAP9_CORE_COUNT) - 1u) * s->out_x * per_pixel;
-}
-
-uint64_t gap9_cost_maxpool(const gap9_conv_shape_t *s, uint32_t in_y) {
-  const uint64_t c = s->k_out, row = (uint64_t)s->out_x * s->k_out;
-  const uint64_t along_x = MATCH_GAP9_POOL_PIXEL_CYCLES + c * MATCH_GAP9_MAXPOOL_COPY_CYCLES +
-                           (s->kernel_x - 1u) * ceil_div(c, MATCH_GAP9_SIMD_VALUES) * MATCH_GAP9_MAXPOOL_WORD_CYCLES;
-  const uint64_t along_y =
-      MATCH_GAP9_POOL_PIXEL_CYCLES + row * MATCH_GAP9_MAXPOOL_COPY_CYCLES +
-      (s->kernel_y - 1u) * ceil_div(row, MATCH_GAP9_SIMD_VALUES) * MATCH_GAP9_MAXPOOL_WORD_CYCLES;
-  return row_chunk(in_y, ALL_CORES) * s->out_x * along_x + row_chunk(s->out_y, ALL_CORES) * along_y;
-}
-
-uint64_t gap9_cost_own_add(uint32_t elements) {
-  return ceil_div(elements, MATCH_GAP9_CORE_COUNT) * MATCH_GAP9_OWN_ADD_ELEMENT_CYCLES;
-}
-
-uint64_t gap9_cost_own_requant(uint32_t elements) {
-  return ceil_div(elements, MATCH_GAP9_CORE_COUNT) * MATCH_GAP9_OWN_REQUANT_ELEMENT_CYCLES;
-}
-
-uint64_t gap9_cost_own_quantize(uint32_t elements) {
-  return ceil_div(elements, MATCH_GAP9_CORE_COUNT) * MATCH_GAP9_OWN_QUANTIZE_ELEMENT_CYCLES;
-}
-
-uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels) {
-  return rows_per_core(channels) * pixels * MATCH_GAP9_OWN_TRANSPOSE_ELEMENT_CYCLES;
-}
-
-uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *s, bool requant) {
-  const uint64_t taps = (uint64_t)s->kernel_y * s->kernel_x * MATCH_GAP9_OWN_POOL_TAP_CYCLES;
-  const uint64_t element = taps + MATCH_GAP9_OWN_POOL_ELEMENT_CYCLES, pixels = (uint64_t)s->out_y * s->out_x;
-  if (requant) {
-    return ceil_div(pixels * s->k_out, MATCH_GAP9_CORE_COUNT) *
-           (element + MATCH_GAP9_OWN_POOL_REQUANT_CYCLES + MATCH_GAP9_OWN_POOL_PIXEL_CYCLES);
-  }
-  return ceil_div(pixels, MATCH_GAP9_CORE_COUNT) * (MATCH_GAP9_OWN_POOL_PIXEL_CYCLES + s->k_out * element);
-}
-
 /* ---- NE16 (3.3, 3.5) ------------------------------------------------------------------------------------- */
 
-#if !MATCH_GAP9_PRESET_ENGINE
+#if !MATCH_GAP9_SIMULATOR_FORMS
 static uint64_t published_tile(const gap9_ne16_job_t *job, uint64_t k) {
   const uint64_t side = MATCH_GAP9_NE16_TILE_PIXELS, fifo = MATCH_GAP9_NE16_FIFO_CYCLES;
   const uint64_t pixel = ceil_div(MATCH_GAP9_NE16_TILE_INPUTS * 8u, MATCH_GAP9_NE16_MEMORY_BITS);
@@ -200,7 +140,7 @@ uint64_t gap9_cost_ne16(const gap9_ne16_job_t *job) {
 
 uint64_t gap9_cost_dma(uint32_t rows, uint32_t row_bytes, bool inwards, bool strided, uint32_t l1_offset) {
   const uint64_t total = (uint64_t)rows * row_bytes;
-#if MATCH_GAP9_PRESET_ENGINE
+#if MATCH_GAP9_SIMULATOR_FORMS
   (void)strided;
   if (inwards) {
     const uint64_t word = MATCH_GAP9_DMA_L1_WORD_BYTES;

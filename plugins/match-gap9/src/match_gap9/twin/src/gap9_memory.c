@@ -1,4 +1,4 @@
-/* gap9_memory.c - L1 and L2 of the twin and their allocators. SPDX-License-Identifier: Apache-2.0 */
+/* gap9_memory.c - L1 of the twin and its allocator. SPDX-License-Identifier: Apache-2.0 */
 #include "gap9_twin.h"
 #include "pmsis.h"
 
@@ -6,7 +6,6 @@
 #define ALIGNMENT 16u
 
 _Alignas(ALIGNMENT) uint8_t match_gap9_l1[MATCH_GAP9_L1_BYTES];
-static _Alignas(ALIGNMENT) uint8_t l2_pool[MATCH_GAP9_L2_BYTES];
 
 /* ---- checks ---------------------------------------------------------------------------------------------- */
 
@@ -40,73 +39,56 @@ uint8_t *gap9_l1_access(uint32_t address, size_t size, const char *what) {
   return data;
 }
 
-/* ---- allocators: first fit, blocks sorted by address ------------------------------------------------------- */
+/* ---- allocator: first fit, blocks sorted by address ------------------------------------------------------- */
 
 typedef struct {
   size_t start, size;
 } block_t;
 
-typedef struct {
-  const char *name;
-  uint8_t *base;
-  size_t size, count;
+static struct {
+  size_t count;
   block_t block[MAX_BLOCKS];
-} pool_t;
+} l1;
 
-static pool_t l1 = {.name = "L1", .base = match_gap9_l1, .size = sizeof match_gap9_l1};
-static pool_t l2 = {.name = "L2", .base = l2_pool, .size = sizeof l2_pool};
-
-static void *take(pool_t *pool, size_t size) {
+void *pi_l1_malloc(struct pi_device *device, uint32_t size) {
   const size_t wanted = (size + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
   size_t place = 0u;
   size_t start = 0u;
-  while (place < pool->count && pool->block[place].start - start < wanted) {
-    start = pool->block[place].start + pool->block[place].size;
+  (void)device;
+  while (place < l1.count && l1.block[place].start - start < wanted) {
+    start = l1.block[place].start + l1.block[place].size;
     place++;
   }
-  if (wanted == 0u || wanted > pool->size - start) {
+  if (wanted == 0u || wanted > sizeof match_gap9_l1 - start) {
     return NULL; /* as the SDK does */
   }
-  if (pool->count == MAX_BLOCKS) {
-    match_twin_faultf("more than %u blocks allocated in %s", MAX_BLOCKS, pool->name);
+  if (l1.count == MAX_BLOCKS) {
+    match_twin_faultf("more than %u blocks allocated in L1", MAX_BLOCKS);
   }
-  for (size_t i = pool->count; i > place; i--) {
-    pool->block[i] = pool->block[i - 1u];
+  for (size_t i = l1.count; i > place; i--) {
+    l1.block[i] = l1.block[i - 1u];
   }
-  pool->block[place] = (block_t){start, wanted};
-  pool->count++;
-  return pool->base + start;
-}
-
-static void give_back(pool_t *pool, const void *chunk, size_t size) {
-  const size_t start = (size_t)((uintptr_t)chunk - (uintptr_t)pool->base);
-  const size_t taken = (size + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
-  size_t place = 0u;
-  while (place < pool->count && pool->block[place].start != start) {
-    place++;
-  }
-  if (place == pool->count || pool->block[place].size != taken) {
-    match_twin_faultf("a block of %zu bytes freed in %s was never allocated with that size", size, pool->name);
-  }
-  for (pool->count--; place < pool->count; place++) {
-    pool->block[place] = pool->block[place + 1u];
-  }
-}
-
-void *pi_l1_malloc(struct pi_device *device, uint32_t size) {
-  (void)device;
-  return take(&l1, size);
+  l1.block[place] = (block_t){start, wanted};
+  l1.count++;
+  return match_gap9_l1 + start;
 }
 
 void pi_l1_free(struct pi_device *device, void *chunk, int size) {
+  const size_t start = (size_t)((uintptr_t)chunk - (uintptr_t)match_gap9_l1);
+  const size_t taken = ((size_t)size + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+  size_t place = 0u;
   (void)device;
-  give_back(&l1, chunk, (size_t)size);
+  while (place < l1.count && l1.block[place].start != start) {
+    place++;
+  }
+  if (place == l1.count || l1.block[place].size != taken) {
+    match_twin_faultf("a block of %d bytes freed in L1 was never allocated with that size", size);
+  }
+  for (l1.count--; place < l1.count; place++) {
+    l1.block[place] = l1.block[place + 1u];
+  }
 }
 
 void *pi_cl_l1_malloc(struct pi_device *device, uint32_t size) { return pi_l1_malloc(device, size); }
 
 void pi_cl_l1_free(struct pi_device *device, void *chunk, int size) { pi_l1_free(device, chunk, size); }
-
-void *pi_l2_malloc(int size) { return take(&l2, (size_t)size); }
-
-void pi_l2_free(void *chunk, int size) { give_back(&l2, chunk, (size_t)size); }

@@ -3,45 +3,13 @@
  * The cores of a team are fibers that run one after the other up to the next barrier, in ascending order in eager
  * mode and descending order in the others, so a missing barrier shows. All workers share one clock: kernels charge the
  * time of the busiest core once. SPDX-License-Identifier: Apache-2.0 */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <string.h>
-#include <ucontext.h>
 
 #include "gap9_twin.h"
+#include "match_gap9_charge.h"
 #include "match_twin_context.h"
+#include "match_twin_fibers.h"
 #include "pmsis.h"
-
-/* The sanitizers want to know about fibers, and that of addresses prints a warning in its own swapcontext: libc's is
- * used. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <dlfcn.h>
-#define STACK_BYTES (512u * 1024u)
-
-static int switch_context(ucontext_t *from, const ucontext_t *to) {
-  static int (*swap)(ucontext_t *, const ucontext_t *);
-  if (swap == NULL) {
-    void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-    void *symbol = libc != NULL ? dlsym(libc, "swapcontext") : NULL;
-    if (symbol == NULL) {
-      swap = swapcontext;
-    } else {
-      memcpy(&swap, &symbol, sizeof swap);
-    }
-  }
-  return swap(from, to);
-}
-#else
-#define STACK_BYTES (128u * 1024u)
-#define switch_context swapcontext
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#elif defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
 
 typedef enum { FINISHED, RUNNABLE, AT_BARRIER } core_state_t;
 
@@ -57,75 +25,81 @@ static struct {
   uint32_t context;
   offload_t job;
   core_state_t state[MATCH_GAP9_CORE_COUNT];
-  ucontext_t cores[MATCH_GAP9_CORE_COUNT];
-  ucontext_t scheduler;
-  void *fake_stack[MATCH_GAP9_CORE_COUNT];
-  const void *scheduler_stack;
-  size_t scheduler_stack_bytes;
-  void *fiber[MATCH_GAP9_CORE_COUNT], *scheduler_fiber; /* what the thread sanitizer knows them by */
+  match_twin_fiber_t *fiber[MATCH_GAP9_CORE_COUNT];
 } team;
 
 /* Of the team's thread: the cores in the running team, 0 elsewhere, and the one that runs. */
 static _Thread_local int team_size, team_core;
 
-static _Alignas(64) uint8_t stacks[MATCH_GAP9_CORE_COUNT][STACK_BYTES];
-
 bool gap9_in_team(void) { return team_size > 0; }
 
-/* ---- fibers ---------------------------------------------------------------------------------------------- */
+/* ---- time of the cores ------------------------------------------------------------------------------------- */
 
-static void to_scheduler(void) {
-  const int core = team_core;
-#if defined(__SANITIZE_ADDRESS__)
-  const bool dies = team.state[core] == FINISHED;
-  __sanitizer_start_switch_fiber(dies ? NULL : &team.fake_stack[core], team.scheduler_stack,
-                                 team.scheduler_stack_bytes);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  __tsan_switch_to_fiber(team.scheduler_fiber, 0u);
-#endif
-  (void)switch_context(&team.cores[core], &team.scheduler);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(team.fake_stack[core], &team.scheduler_stack,
-                                  &team.scheduler_stack_bytes);
-#endif
+/* What each core has spent since the last barrier, in the team's thread. A core that also waits or issues does so at its
+ * own time, on the team's clock. */
+static _Thread_local struct {
+  uint64_t start; /* of the round, on the team's clock */
+  uint64_t spent[MATCH_GAP9_CORE_COUNT];
+  bool on_clock[MATCH_GAP9_CORE_COUNT]; /* the core has moved the clock itself */
+  const char *kernel;
+} round_of;
+
+static void spend_until(uint64_t time) {
+  const uint64_t now = match_twin_now(MATCH_TWIN_CLOCK_CLUSTER);
+  if (now < time) {
+    match_twin_spend_kind(MATCH_TWIN_CLOCK_CLUSTER, time - now, round_of.kernel);
+  }
 }
 
-static void to_core(int core) {
-  team_core = core;
-#if defined(__SANITIZE_ADDRESS__)
-  void *own = NULL;
-  __sanitizer_start_switch_fiber(&own, stacks[core], STACK_BYTES);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  __tsan_switch_to_fiber(team.fiber[core], 0u);
-#endif
-  (void)switch_context(&team.scheduler, &team.cores[core]);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(own, NULL, NULL);
-#endif
+/* The running core is about to move the team's clock: its own work comes first. */
+void gap9_team_settle(void) {
+  spend_until(round_of.start + round_of.spent[team_core]);
+  round_of.on_clock[team_core] = true;
 }
 
-static void core_main(void) {
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(NULL, &team.scheduler_stack, &team.scheduler_stack_bytes);
-#endif
-  team.job.entry(team.job.argument);
-  team.state[team_core] = FINISHED;
-  to_scheduler();
+void match_gap9_twin_count(const char *kernel, uint64_t cycles) {
+  if (team_size == 0) {
+    match_twin_spend_kind(gap9_clock(), cycles, kernel);
+    return;
+  }
+  uint64_t *const spent = &round_of.spent[team_core];
+  const uint64_t elapsed = match_twin_now(MATCH_TWIN_CLOCK_CLUSTER) - round_of.start;
+  *spent = round_of.on_clock[team_core] && elapsed > *spent ? elapsed : *spent;
+  round_of.on_clock[team_core] = false;
+  *spent += cycles;
+  round_of.kernel = kernel;
+}
+
+static void begin_round(void) {
+  round_of.start = match_twin_now(MATCH_TWIN_CLOCK_CLUSTER);
+  memset(round_of.spent, 0, sizeof round_of.spent);
+  memset(round_of.on_clock, 0, sizeof round_of.on_clock);
+}
+
+static void end_round(void) {
+  uint64_t slowest = 0u;
+  for (int core = 0; core < team_size; core++) {
+    slowest = round_of.spent[core] > slowest ? round_of.spent[core] : slowest;
+  }
+  spend_until(round_of.start + slowest);
 }
 
 /* Runs every core up to its next barrier or its end; returns how many wait at the barrier. */
 static int run_round(void) {
+  begin_round();
   const bool descending = match_twin_mode() != MATCH_TWIN_EAGER;
   int waiting = 0;
   for (int i = 0; i < team_size; i++) {
     const int core = descending ? team_size - 1 - i : i;
     if (team.state[core] == RUNNABLE) {
-      to_core(core);
+      team_core = core;
+      if (!match_twin_fiber_run(team.fiber[core])) {
+        team.state[core] = FINISHED;
+      }
     }
     waiting += team.state[core] == AT_BARRIER ? 1 : 0;
   }
+  end_round();
   return waiting;
 }
 
@@ -138,43 +112,16 @@ int pi_core_id(void) {
   return team_size > 0 ? team_core : (int)MATCH_GAP9_CONTROLLER_CORE_ID;
 }
 
-int pi_cl_cluster_nb_cores(void) { return (int)MATCH_GAP9_CORE_COUNT; }
-
 int pi_cl_team_nb_cores(void) { return team_size > 0 ? team_size : 1; }
-
-static void set_up(int core) {
-  team.state[core] = RUNNABLE;
-#if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(stacks[core], STACK_BYTES); /* frames of the last team */
-#endif
-  (void)getcontext(&team.cores[core]);
-  team.cores[core].uc_stack.ss_sp = stacks[core];
-  team.cores[core].uc_stack.ss_size = STACK_BYTES;
-  team.cores[core].uc_link = NULL;
-#if defined(__SANITIZE_THREAD__)
-  team.fiber[core] = __tsan_create_fiber(0u);
-#endif
-  makecontext(&team.cores[core], core_main, 0);
-}
-
-static void tear_down(int core) {
-#if defined(__SANITIZE_THREAD__)
-  __tsan_destroy_fiber(team.fiber[core]);
-#else
-  (void)core;
-#endif
-}
 
 static void run_team(void *argument) {
   (void)argument;
   gap9_enter_cluster();
   match_twin_spend_kind(MATCH_TWIN_CLOCK_CLUSTER, MATCH_GAP9_TEAM_START_CYCLES, "team start");
-#if defined(__SANITIZE_THREAD__)
-  team.scheduler_fiber = __tsan_get_current_fiber();
-#endif
   team_size = team.prepared;
   for (int core = 0; core < team_size; core++) {
-    set_up(core);
+    match_twin_fiber_make(&team.fiber[core], team.job.entry, team.job.argument);
+    team.state[core] = RUNNABLE;
   }
   for (int waiting = run_round(); waiting > 0; waiting = run_round()) {
     if (waiting != team_size) {
@@ -186,7 +133,7 @@ static void run_team(void *argument) {
     }
   }
   for (int core = 0; core < team_size; core++) {
-    tear_down(core);
+    match_twin_fiber_drop(team.fiber[core]);
   }
   team_size = 0;
 }
@@ -216,7 +163,8 @@ void pi_team_offload_preset(void (*entry)(void *), void *arg) {
   if (team.offloaded) {
     match_twin_fault("a team was offloaded while another one was not waited for");
   }
-  match_twin_spend_kind(MATCH_TWIN_CLOCK_CONTROL, MATCH_GAP9_TEAM_OFFLOAD_CYCLES, "offload team");
+  match_twin_spend_kind(MATCH_TWIN_CLOCK_CONTROL, MATCH_GAP9_TEAM_OFFLOAD_CYCLES + MATCH_GAP9_STEP_CYCLES,
+                        "offload team");
   team.job = (offload_t){entry, arg};
   team.offloaded = true;
   team.context = match_twin_start_job("cluster", MATCH_TWIN_CLOCK_CLUSTER, run_team, NULL);
@@ -238,8 +186,6 @@ void gap9_team_end(void) {
   }
 }
 
-void pi_cl_team_prepare_fork(int nb_cores) { pi_team_config_offload(nb_cores); }
-
 void pi_cl_team_preset_fork(void (*entry)(void *), void *arg) {
   pi_team_offload_preset(entry, arg);
   pi_team_offload_wait();
@@ -257,16 +203,19 @@ void match_gap9_twin_team_barrier(void) {
     match_twin_fault("a team barrier outside of a team");
   }
   team.state[team_core] = AT_BARRIER;
-  to_scheduler();
+  match_twin_fiber_yield();
 }
 
-int gap9_enter_kernel(const char *name, uint64_t cycles) {
+int gap9_enter_kernel(const char *name) {
   if (team_size != NUM_CORES || NUM_CORES != (int)MATCH_GAP9_CORE_COUNT) {
     match_twin_faultf("%s: called by a team of %d cores, the library is built for %d", name, team_size, NUM_CORES);
   }
-  if (team_core == 0) {
-    match_twin_spend_kind(MATCH_TWIN_CLOCK_CLUSTER, cycles, name);
-  }
   return team_core;
+}
+
+void gap9_charge_kernel(const char *name, uint64_t cycles) {
+  if (team_core == 0) {
+    match_gap9_twin_count(name, cycles);
+  }
 }
 

@@ -36,20 +36,25 @@ bool gap9_on_cluster(void);
 void gap9_enter_cluster(void);
 /* Whether a worker core runs now. */
 bool gap9_in_team(void);
-/* The clock of whoever runs now: the workers, their controller, or the fabric controller. */
+/* The clock of whoever runs now: the workers, their controller, or the fabric controller. A worker that takes it is at
+ * its own time. */
 unsigned gap9_clock(void);
+/* See gap9_clock. */
+void gap9_team_settle(void);
 /* A task begins: its team is not configured; a task ends: its team has been waited for. */
 void gap9_team_begin(void);
 void gap9_team_end(void);
-/* Entry of a team kernel: faults outside of a full team; returns the core. Core 0 charges `cycles`. */
-int gap9_enter_kernel(const char *name, uint64_t cycles);
+/* Entry of a team kernel: faults outside of a full team; returns the core. */
+int gap9_enter_kernel(const char *name);
+/* A kernel whose cycles come from a published formula: core 0 charges them. */
+void gap9_charge_kernel(const char *name, uint64_t cycles);
 
 /* Cluster DMA commands issued and not waited for (gap9_dma.c). */
 uint32_t gap9_dma_in_flight(void);
 /* Faults if one of them writes to these bytes of L1; `what` names who touches them. */
 void gap9_dma_check_idle(const void *data, size_t size, const char *what);
 
-/* ---- cycle formulas (gap9_cost.c), equal to match_gap9.formulas ------------------------------------------- */
+/* ---- published cycle formulas (gap9_cost.c), equal to match_gap9.formulas ---------------------------------------- */
 
 typedef struct {
   uint32_t out_y, out_x, k_out, c_in, kernel_y, kernel_x;
@@ -59,18 +64,6 @@ uint64_t gap9_cost_conv(const gap9_conv_shape_t *shape);
 uint64_t gap9_cost_pointwise(const gap9_conv_shape_t *shape);
 uint64_t gap9_cost_depthwise(const gap9_conv_shape_t *shape, uint32_t in_y);
 uint64_t gap9_cost_linear(uint32_t c_in, uint32_t k_out);
-uint64_t gap9_cost_add(uint32_t out_y, uint32_t out_x, uint32_t channels);
-uint64_t gap9_cost_avgpool(const gap9_conv_shape_t *shape);
-uint64_t gap9_cost_maxpool(const gap9_conv_shape_t *shape, uint32_t in_y);
-uint64_t gap9_cost_own_add(uint32_t elements);
-uint64_t gap9_cost_own_requant(uint32_t elements);
-uint64_t gap9_cost_own_quantize(uint32_t elements);
-uint64_t gap9_cost_own_transpose(uint32_t pixels, uint32_t channels);
-uint64_t gap9_cost_own_pool(const gap9_conv_shape_t *shape, bool requant);
-/* gap9_cost_wide.c: 64-bit requantisation */
-uint64_t gap9_cost_wide_requant(uint32_t pixels, uint32_t channels, uint32_t shift, uint32_t cores);
-uint64_t gap9_cost_wide_conv(const gap9_conv_shape_t *shape, bool direct, uint32_t shift);
-uint64_t gap9_cost_wide_depthwise(const gap9_conv_shape_t *shape, uint32_t stride_x, uint32_t shift);
 
 /* An NE16 job as its registers say it. */
 typedef enum { GAP9_NE16_3X3 = 0, GAP9_NE16_DEPTHWISE = 1, GAP9_NE16_1X1 = 2 } gap9_ne16_mode_t;

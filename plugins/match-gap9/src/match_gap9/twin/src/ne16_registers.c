@@ -178,8 +178,6 @@ void hwpe_task_reg_write(const hwpe_dev_t *dev, int reg, uint32_t value) {
   hwpe_reg_write(dev, FIRST_WORD + reg, value);
 }
 
-uint32_t hwpe_task_reg_read(const hwpe_dev_t *dev, int reg) { return hwpe_reg_read(dev, FIRST_WORD + reg); }
-
 void hwpe_soft_clear(const hwpe_dev_t *dev) { hwpe_reg_write(dev, SOFT_CLEAR, 0u); }
 
 uint32_t hwpe_task_queue_status(const hwpe_dev_t *dev) { return hwpe_reg_read(dev, STATUS); }
@@ -200,8 +198,6 @@ void hwpe_task_queue_write_task(const hwpe_dev_t *dev, const uint32_t *data, int
 }
 
 void hwpe_task_queue_release_and_run(const hwpe_dev_t *dev) { hwpe_reg_write(dev, TRIGGER, 0u); }
-
-void hwpe_task_queue_release(const hwpe_dev_t *dev) { hwpe_reg_write(dev, TRIGGER, 1u); }
 
 uint8_t hwpe_last_task_id(const hwpe_dev_t *dev) { return (uint8_t)hwpe_reg_read(dev, RUNNING); }
 

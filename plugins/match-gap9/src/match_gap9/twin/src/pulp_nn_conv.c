@@ -6,10 +6,7 @@
  *   reads its neighbours; the twin faults.
  * - padding is zero, whatever the zero point.
  * - kappa and lambda count only with both flags set; without them the int8 bias is added to the raw sum.
- * - the Co variants pass the bias of channel 0 to every core: with a bias they are wrong on cores above 0.
  * - pointwise kernels ignore stride, padding and kernel size; their im2col buffer is not touched.
- * - pointwise_Co is wrong for an odd output width: the last column uses the first core's weights, and each row
- *   moves on in kappa and lambda.
  * The twin faults wherever the published result would not be the convolution.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -53,8 +50,6 @@ typedef struct {
     .length = (size_t)dim_kernel_x * dim_kernel_y * ch_in                                                     \
   }
 
-static size_t volume(int a, int b, int c) { return (size_t)a * (size_t)b * (size_t)c; }
-
 static gap9_conv_shape_t shape_of(const conv_t *c) {
   return (gap9_conv_shape_t){.out_y = (uint32_t)c->out_y,
                              .out_x = (uint32_t)c->out_x,
@@ -67,8 +62,9 @@ static gap9_conv_shape_t shape_of(const conv_t *c) {
 /* Checks the call, charges it once and prepares this core. Returns the core. */
 static int enter(conv_t *c, const int8_t *weights, bool pointwise) {
   const gap9_conv_shape_t shape = shape_of(c);
-  const int core =
-      gap9_enter_kernel(c->quant.kernel, pointwise ? gap9_cost_pointwise(&shape) : gap9_cost_conv(&shape));
+  const int core = gap9_enter_kernel(c->quant.kernel);
+  pulp_nn_charge(c->quant.kernel, pointwise ? gap9_cost_pointwise(&shape) : gap9_cost_conv(&shape));
+  PULP_NN_COUNT(c->quant.kernel, CONV_CALL, 1u);
   if (c->length == 0u || c->length > MAX_LENGTH || c->in_x == 0 || c->in_y == 0 || c->out_x == 0 || c->out_y == 0 ||
       c->ch_out == 0 || c->stride_x == 0 || c->stride_y == 0) {
     match_twin_faultf("%s: a size is 0, or kernel times channels (%zu) exceeds %u", c->quant.kernel, c->length,
@@ -123,116 +119,69 @@ static void im2col(const conv_t *c, int y, int x, uint8_t *column) {
   }
 }
 
-/* One output pixel, channels [start, stop), from a column of `length` values. */
-static void matmul(const conv_t *c, const uint8_t *column, uint8_t *out, int start, int stop) {
+/* One output pixel from a column of `length` values. */
+static void matmul(const conv_t *c, const uint8_t *column, uint8_t *out) {
   static int16_t wide[MAX_LENGTH + 16u];
   for (size_t i = 0u; i < c->length; i++) {
     wide[i] = column[i];
   }
   memset(&wide[c->length], 0, (c->padded - c->length) * sizeof(int16_t));
-  for (int channel = start; channel < stop; channel++) {
+  for (int channel = 0; channel < c->ch_out; channel++) {
     const int32_t bias = c->bias != NULL ? c->bias[channel] : 0;
     const int32_t sum = pulp_nn_dot(wide, &c->weights[(size_t)channel * c->padded], c->padded);
     out[channel] = pulp_nn_quantise(&c->quant, pulp_nn_wrap((uint32_t)sum + (uint32_t)bias), channel);
   }
 }
 
-typedef struct {
-  pulp_nn_share_t y, x, channel;
-  bool column_per_row; /* an unpaired column is finished at the end of each row, not of the share */
-} region_t;
+/* The products of an output row: blocks of two pixels by four channels, leftover channels, and the last pixel of an odd
+ * row. */
+static void count_products(const conv_t *c) {
+  const char *const kernel = c->quant.kernel;
+  const uint64_t words = c->length / 4u, taps = c->length % 4u, pairs = (uint64_t)c->out_x / 2u;
+  const uint64_t blocks = pairs * ((uint64_t)c->ch_out / 4u), rest = pairs * ((uint64_t)c->ch_out % 4u);
+  PULP_NN_COUNT(kernel, BLOCK, blocks);
+  PULP_NN_COUNT(kernel, BLOCK_WORD, blocks * words);
+  PULP_NN_COUNT(kernel, BLOCK_TAP, blocks * taps);
+  PULP_NN_COUNT(kernel, REST_WORD, rest * words);
+  PULP_NN_COUNT(kernel, REST_TAP, rest * taps);
+  PULP_NN_COUNT(kernel, SINGLE_WORD, (uint64_t)(c->out_x % 2) * (uint64_t)c->ch_out * words);
+}
 
-static void convolve(const conv_t *c, const region_t *region) {
+static void convolve(const conv_t *c, pulp_nn_share_t rows) {
   unsigned parity = 0u;
-  for (int y = region->y.start; y < region->y.stop; y++) {
-    for (int x = region->x.start; x < region->x.stop; x++) {
+  for (int y = rows.start; y < rows.stop; y++) {
+    PULP_NN_COUNT(c->quant.kernel, CONV_ROW, 1u);
+    PULP_NN_COUNT(c->quant.kernel, IM2COL_WORD, (uint64_t)c->out_x * c->length / 4u);
+    count_products(c);
+    for (int x = 0; x < c->out_x; x++) {
       uint8_t *column = c->columns + parity * c->length;
       im2col(c, y, x, column);
-      matmul(c, column, c->out + volume(y * c->out_x + x, 1, c->ch_out), region->channel.start, region->channel.stop);
+      matmul(c, column, c->out + volume(y * c->out_x + x, 1, c->ch_out));
       parity = 1u - parity;
     }
-    parity = region->column_per_row ? 0u : parity;
   }
 }
 
-static void pointwise(const conv_t *c, const region_t *region) {
-  for (int y = region->y.start; y < region->y.stop; y++) {
-    for (int x = region->x.start; x < region->x.stop; x++) {
-      matmul(c, c->in + volume(y * c->in_x + x, 1, c->ch_in), c->out + volume(y * c->out_x + x, 1, c->ch_out),
-             region->channel.start, region->channel.stop);
+static void pointwise(const conv_t *c, pulp_nn_share_t rows) {
+  for (int y = rows.start; y < rows.stop; y++) {
+    PULP_NN_COUNT(c->quant.kernel, POINTWISE_PAIR, (uint64_t)c->out_x / 2u);
+    count_products(c);
+    for (int x = 0; x < c->out_x; x++) {
+      matmul(c, c->in + volume(y * c->in_x + x, 1, c->ch_in), c->out + volume(y * c->out_x + x, 1, c->ch_out));
     }
   }
-}
-
-static region_t split_rows(const conv_t *c, int core) {
-  return (region_t){.y = pulp_nn_share(core, c->out_y), .x = {0, c->out_x}, .channel = {0, c->ch_out}};
-}
-
-/* Rows that do not divide evenly are shared by pairs of cores, each half a row; the odd column goes right. */
-static region_t split_rows_and_columns(const conv_t *c, int core) {
-  region_t region = split_rows(c, core);
-  if (c->out_y % NUM_CORES != 0 && c->out_x > 1) {
-    const int half_cores = NUM_CORES / 2, half = c->out_x / 2;
-    const int chunk = (c->out_y + half_cores - 1) / half_cores;
-    const int start = chunk * (core / 2) < c->out_y ? chunk * (core / 2) : c->out_y;
-    region.y = (pulp_nn_share_t){start, start + chunk < c->out_y ? start + chunk : c->out_y};
-    region.x = core % 2 == 0 ? (pulp_nn_share_t){0, half} : (pulp_nn_share_t){half, c->out_x};
-  }
-  region.column_per_row = true;
-  return region;
-}
-
-static region_t split_channels(const conv_t *c, int core) {
-  const region_t region = {.y = {0, c->out_y}, .x = {0, c->out_x}, .channel = pulp_nn_share(core, c->ch_out)};
-  if (c->bias != NULL && c->ch_out > 1) {
-    match_twin_faultf("%s takes every core's bias from channel 0", c->quant.kernel);
-  }
-  return region;
 }
 
 void pulp_nn_conv_Ho_parallel(PARAMETERS) {
   conv_t c = GATHER("pulp_nn_conv_Ho_parallel");
-  const region_t region = split_rows(&c, enter(&c, pWeight, false));
-  convolve(&c, &region);
-  pi_cl_team_barrier(0);
-}
-
-void pulp_nn_conv_Co_parallel(PARAMETERS) {
-  conv_t c = GATHER("pulp_nn_conv_Co_parallel");
-  const region_t region = split_channels(&c, enter(&c, pWeight, false));
-  if (region.channel.start < region.channel.stop) {
-    convolve(&c, &region);
-  }
-  pi_cl_team_barrier(0);
-}
-
-void pulp_nn_conv_HoWo_parallel(PARAMETERS) {
-  conv_t c = GATHER("pulp_nn_conv_HoWo_parallel");
-  const region_t region = split_rows_and_columns(&c, enter(&c, pWeight, false));
-  convolve(&c, &region);
+  const int core = enter(&c, pWeight, false);
+  convolve(&c, pulp_nn_share(core, c.out_y));
   pi_cl_team_barrier(0);
 }
 
 void pulp_nn_pointwise_Ho_parallel(PARAMETERS) {
   conv_t c = GATHER("pulp_nn_pointwise_Ho_parallel");
-  const region_t region = split_rows(&c, enter(&c, pWeight, true));
-  pointwise(&c, &region);
-  pi_cl_team_barrier(0);
-}
-
-void pulp_nn_pointwise_Co_parallel(PARAMETERS) {
-  conv_t c = GATHER("pulp_nn_pointwise_Co_parallel");
-  const region_t region = split_channels(&c, enter(&c, pWeight, true));
-  if (c.out_x % 2 != 0) {
-    match_twin_faultf("%s is wrong for an odd output width (%d)", c.quant.kernel, c.out_x);
-  }
-  pointwise(&c, &region);
-  pi_cl_team_barrier(0);
-}
-
-void pulp_nn_pointwise_HoWo_parallel(PARAMETERS) {
-  conv_t c = GATHER("pulp_nn_pointwise_HoWo_parallel");
-  const region_t region = split_rows_and_columns(&c, enter(&c, pWeight, true));
-  pointwise(&c, &region);
+  const int core = enter(&c, pWeight, true);
+  pointwise(&c, pulp_nn_share(core, c.out_y));
   pi_cl_team_barrier(0);
 }

@@ -11,7 +11,6 @@
  * - copies go in whole words and end up to 3 bytes behind a row. Buffers: generic cores*(kernel_x*(in_y + pad_top +
  *   pad_bottom) + kernel_x) bytes, less_4_weights cores*(the same + (-kernel_x mod 4)). In generic the slack is too
  *   small for kernel_x = 1 (and some wide paddings): a core then writes into its neighbour's buffer.
- * - 3x3_s1 computes rows 1..R-2 only, wants pad 1 left and right and an even width.
  * The twin faults wherever the published result would not be the convolution.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -52,8 +51,6 @@ typedef struct {
     .pad_left = padding_x_left, .pad_right = padding_x_right, .stride_x = stride_x, .stride_y = stride_y,         \
     .less_4 = few                                                                                                 \
   }
-
-static size_t volume(int a, int b, int c) { return (size_t)a * (size_t)b * (size_t)c; }
 
 /* Bytes between two cores' buffers. */
 static int buffer_pitch(const depthwise_t *d, int word_slack) {
@@ -145,7 +142,10 @@ static void depthwise(const depthwise_t *d) {
   const gap9_conv_shape_t shape = {.out_y = (uint32_t)d->out_y, .out_x = (uint32_t)d->out_x,
                                    .k_out = (uint32_t)d->channels, .kernel_y = (uint32_t)d->kernel_y,
                                    .kernel_x = (uint32_t)d->kernel_x};
-  const int core = gap9_enter_kernel(d->quant.kernel, gap9_cost_depthwise(&shape, (uint32_t)d->in_y));
+  const char *const kernel = d->quant.kernel;
+  const int core = gap9_enter_kernel(kernel);
+  pulp_nn_charge(kernel, gap9_cost_depthwise(&shape, (uint32_t)d->in_y));
+  PULP_NN_COUNT(kernel, DEPTHWISE_CALL, 1u);
   check(d);
   check_columns(d);
   const pulp_nn_share_t share = pulp_nn_share(core, d->channels);
@@ -156,6 +156,9 @@ static void depthwise(const depthwise_t *d) {
     const int8_t *weights = d->weights + volume(channel, taps, 1);
     for (int x = 0; x < d->out_x; x++) {
       fill_buffer(d, buffer, plane, x);
+      PULP_NN_COUNT(kernel, DEPTHWISE_ROW, d->in_y);
+      PULP_NN_COUNT(kernel, DEPTHWISE_OUTPUT, d->out_y);
+      PULP_NN_COUNT(kernel, DEPTHWISE_WORD, (uint64_t)d->out_y * (uint64_t)(taps / 4));
       for (int y = 0; y < d->out_y; y++) {
         const uint8_t *window = buffer + volume(y, d->stride_y, d->kernel_x);
         int32_t sum = d->bias != NULL ? d->bias[channel] : 0;
@@ -180,41 +183,4 @@ void pulp_nn_depthwise_generic_less_4_weights(PARAMETERS) {
   const depthwise_t d = GATHER("pulp_nn_depthwise_generic_less_4_weights", true);
   (void)bufferB;
   depthwise(&d);
-}
-
-void pulp_nn_depthwise_3x3_s1(uint8_t *In_Img, uint8_t *Out_Img, int R, int C, int CH, int p_l, int p_r, int8_t *Kernel,
-                              int8_t out_shift, uint16_t out_mult, int32_t *kappa, int32_t *lambda, int flag_relu,
-                              int flag_batch_norm, unsigned int *memory_chan) {
-  const char *name = "pulp_nn_depthwise_3x3_s1";
-  const uint16_t shift = (uint16_t)(out_shift < 0 ? UINT16_MAX : out_shift);
-  const pulp_nn_quant_t quant = {name, kappa, lambda, out_mult, shift, flag_relu, flag_batch_norm};
-  const gap9_conv_shape_t shape = {.out_y = (uint32_t)(R > 2 ? R - 2 : 0), .out_x = (uint32_t)C, .k_out = (uint32_t)CH,
-                                   .kernel_y = 3u, .kernel_x = 3u};
-  const int core = gap9_enter_kernel(name, gap9_cost_depthwise(&shape, (uint32_t)R));
-  (void)memory_chan;
-  if (R < 3 || C < 2 || C % 2 != 0 || CH < 1 || p_l != 1 || p_r != 1) {
-    match_twin_faultf("%s is right for an even width and padding 1 left and right only (%d rows, %d columns, %d, %d)",
-                      name, R, C, p_l, p_r);
-  }
-  gap9_check_l1(In_Img, volume(R, C, CH), "depthwise input");
-  gap9_check_l1(Out_Img, volume(R - 2, C, CH), "depthwise output");
-  gap9_check_l1(Kernel, volume(9, CH, 1), "depthwise weights");
-  pulp_nn_check_quant(&quant, (uint32_t)CH);
-  const pulp_nn_share_t share = pulp_nn_share(core, CH);
-  for (int channel = share.start; channel < share.stop; channel++) {
-    const uint8_t *plane = In_Img + volume(channel, R, C);
-    for (int y = 0; y < R - 2; y++) {
-      for (int x = 0; x < C; x++) {
-        int32_t sum = 0;
-        for (int tap = 0; tap < 9; tap++) {
-          const int in_x = x - 1 + tap % 3;
-          if (in_x >= 0 && in_x < C) {
-            sum += (int32_t)plane[(y + tap / 3) * C + in_x] * (int32_t)Kernel[channel * 9 + tap];
-          }
-        }
-        Out_Img[volume(y * C + x, CH, 1) + (size_t)channel] = pulp_nn_quantise(&quant, sum, channel);
-      }
-    }
-  }
-  pi_cl_team_barrier(0);
 }

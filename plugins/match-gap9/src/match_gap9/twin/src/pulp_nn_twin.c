@@ -13,16 +13,6 @@ pulp_nn_share_t pulp_nn_share(int core, int count) {
   return (pulp_nn_share_t){start, smaller(start + chunk, count)};
 }
 
-pulp_nn_share_t pulp_nn_row_share(int core, int rows, int mask) {
-  int log_cores = 0;
-  while ((2 << log_cores) <= smaller(rows, NUM_CORES)) {
-    log_cores++;
-  }
-  const int chunk = (rows >> log_cores) + ((rows & mask) != 0 ? 1 : 0);
-  const int start = smaller(chunk * core, rows);
-  return (pulp_nn_share_t){start, smaller(start + chunk, rows)};
-}
-
 void pulp_nn_check_quant(const pulp_nn_quant_t *quant, uint32_t channels) {
   if (quant->relu < 0 || quant->relu > 1 || quant->batch_norm < 0 || quant->batch_norm > 1) {
     match_twin_faultf("%s: flags relu %d, batch norm %d; only 0 and 1 are defined", quant->kernel, quant->relu,
@@ -40,7 +30,7 @@ void pulp_nn_check_quant(const pulp_nn_quant_t *quant, uint32_t channels) {
   }
 }
 
-uint8_t pulp_nn_clip_u8(int32_t value) { return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
+static uint8_t clip_u8(int32_t value) { return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
 
 static int16_t narrow(int32_t value) {
   const uint32_t low = (uint32_t)value & 0xFFFFu;
@@ -50,14 +40,14 @@ static int16_t narrow(int32_t value) {
 uint8_t pulp_nn_quantise(const pulp_nn_quant_t *quant, int32_t sum, int channel) {
   if (quant->batch_norm != 0 && quant->relu != 0) {
     const uint32_t scaled = (uint32_t)quant->k[channel] * (uint32_t)sum + (uint32_t)quant->lambda[channel];
-    return pulp_nn_clip_u8(pulp_nn_wrap(scaled) >> quant->out_shift);
+    return clip_u8(pulp_nn_wrap(scaled) >> quant->out_shift);
   }
   if (quant->relu != 0) {
     const int32_t multiplier = narrow(quant->out_mult);
     const int32_t scaled = pulp_nn_wrap((uint32_t)multiplier * (uint32_t)sum);
-    return pulp_nn_clip_u8(narrow(scaled >> quant->out_shift));
+    return clip_u8(narrow(scaled >> quant->out_shift));
   }
-  return pulp_nn_clip_u8(sum >> quant->out_shift);
+  return clip_u8(sum >> quant->out_shift);
 }
 
 /* Weights are the same for all cores of a call and often for many calls: the last ones are kept. Their bytes are

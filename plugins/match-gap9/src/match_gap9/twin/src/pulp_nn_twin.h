@@ -6,6 +6,16 @@
 #include <stdint.h>
 
 #include "gap9_twin.h"
+#include "match_gap9_charge.h"
+
+/* The running core has executed a term of the cost model `times` times; terms cost nothing where the preset takes the
+ * published formulas. */
+#define PULP_NN_COUNT(kernel, term, times) \
+  match_gap9_twin_count(kernel, (uint64_t)(times) * MATCH_GAP9_SDK_##term##_CYCLES)
+/* A call of a kernel in a preset of published formulas. */
+static inline void pulp_nn_charge(const char *kernel, uint64_t cycles) {
+  gap9_charge_kernel(kernel, MATCH_GAP9_COUNTED != 0u ? 0u : cycles);
+}
 
 /* Half-open share of one core. */
 typedef struct {
@@ -14,9 +24,6 @@ typedef struct {
 
 /* Equal chunks over all cores, as the convolution, depthwise and linear kernels split their work. */
 pulp_nn_share_t pulp_nn_share(int core, int count);
-/* Chunks of the add and pooling kernels, which use a power of two of cores when there are fewer rows than cores and
- * add a row if rows & mask is not 0; the average pooling masks with the cores in use, the others with all. */
-pulp_nn_share_t pulp_nn_row_share(int core, int rows, int mask);
 
 /* How sums become uint8. With both flags: (k*sum + lambda) >> shift per channel in wrapping int32. With relu only:
  * (out_mult*sum) >> shift narrowed to int16 before the clip. Without relu: sum >> shift. */
@@ -30,7 +37,8 @@ typedef struct {
 /* Faults on flags other than 0 and 1, shifts above 31 and parameters outside of L1 for `channels`. */
 void pulp_nn_check_quant(const pulp_nn_quant_t *quant, uint32_t channels);
 uint8_t pulp_nn_quantise(const pulp_nn_quant_t *quant, int32_t sum, int channel);
-uint8_t pulp_nn_clip_u8(int32_t value);
+
+static inline size_t volume(int a, int b, int c) { return (size_t)a * (size_t)b * (size_t)c; }
 
 /* Wrapping int32 arithmetic of the cores. */
 static inline int32_t pulp_nn_wrap(uint32_t bits) {

@@ -1,13 +1,14 @@
 """Weights in the bit-serial order that NE16 reads (GAP9 sheet 5.2).
 
 Memory order is (Ko, Ki tile of 16, bit, tap, 16 channels as 2 bytes), least significant bit first; in depthwise layers
-the channels take the place of Ki and Ko is 1. What is stored is ``weight - offset`` with offset ``-2**(bits - 1)``,
-the value for the task's weight offset. Channels that fill up the last tile are zero bits: their inputs are zero.
+the channels replace Ki and Ko is 1. The stored value is ``weight - offset`` with offset ``-2**(bits - 1)``,
+which is also the task's weight offset. Padding channels of the last tile are zero bits: their inputs are zero.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from match_core import Match, Workload
 from numpy.typing import NDArray
 
 #: Input channels that one stored word of a tap covers.
@@ -19,13 +20,6 @@ def weight_offset(bits: int = 8) -> int:
     if not 2 <= bits <= 8:
         raise ValueError(f"NE16 weights have 2 to 8 bits, not {bits}")
     return -(1 << (bits - 1))
-
-
-def encoded_size_bytes(shape: tuple[int, int, int, int], bits: int = 8, *, depthwise: bool = False) -> int:
-    """Bytes that ``encode_weights`` gives for weights of this shape (Ko, Ki, kernel rows, kernel columns)."""
-    k_out, k_in, rows, columns = shape
-    outputs, inputs = (1, k_out) if depthwise else (k_out, k_in)
-    return outputs * -(-inputs // TILE_CHANNELS) * bits * rows * columns * (TILE_CHANNELS // 8)
 
 
 def encode_weights(weights: NDArray[np.integer], bits: int = 8, *, depthwise: bool = False) -> NDArray[np.uint8]:
@@ -51,19 +45,9 @@ def encode_weights(weights: NDArray[np.integer], bits: int = 8, *, depthwise: bo
     return np.packbits(planes.swapaxes(3, 4), axis=-1, bitorder="little").reshape(-1)
 
 
-def decode_weights(
-    encoded: NDArray[np.uint8], shape: tuple[int, int, int, int], bits: int = 8, *, depthwise: bool = False
-) -> NDArray[np.int8]:
-    """Inverse of ``encode_weights`` for weights of ``shape``. Raises ValueError if the size does not fit."""
-    if encoded.size != encoded_size_bytes(shape, bits, depthwise=depthwise):
-        raise ValueError(f"{encoded.size} bytes are not {bits}-bit weights of shape {shape}")
-    k_out, k_in, rows, columns = shape
-    outputs, inputs = (1, k_out) if depthwise else (k_out, k_in)
-    packed = encoded.reshape(outputs, -1, bits, rows * columns, TILE_CHANNELS // 8)
-    planes = np.unpackbits(packed, axis=-1, bitorder="little").astype(np.int16)
-    stored = (planes << np.arange(bits, dtype=np.int16)[:, np.newaxis, np.newaxis]).sum(axis=2)
-    # (Ko, tile, tap, channel) to (Ko, Ki, rows, columns)
-    lanes = stored.swapaxes(2, 3).reshape(outputs, -1, rows, columns)[:, :inputs]
-    weights = (lanes + weight_offset(bits)).astype(np.int8)
-    result: NDArray[np.int8] = weights.transpose(1, 0, 2, 3) if depthwise else weights
-    return result
+def packed_weights(match: Match, workload: Workload) -> NDArray[np.uint8]:
+    """Those of a layer, in the width that its workload states."""
+    weight = match.const("weight").astype(np.int8)
+    whole = weight.T[:, :, np.newaxis, np.newaxis] if match.has("dense") else weight
+    bits = workload.parameters["weight_bits"]
+    return encode_weights(whole, bits, depthwise=workload.kind == "depthwise2d")

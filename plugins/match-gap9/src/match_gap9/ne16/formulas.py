@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+from match_core.patterns.formulas import Timing
 from numpy.typing import NDArray
 
-from match_gap9.formula_types import Sizes, Timing, as_array, ceil_div, is_engine
+from match_gap9.formula_types import Sizes, as_array, ceil_div, is_engine
 
 Operation: TypeAlias = Literal["conv3x3", "conv1x1", "depthwise3x3"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ne16Quant:
-    """Number formats of a job. ``scale_bits`` 0 means no requantisation: raw 32-bit accumulators leave."""
+    """Number formats of a job. ``scale_bits`` 0 means no requantisation: results are raw 32-bit accumulators."""
 
     weight_bits: int = 8
     scale_bits: int = 32

@@ -1,4 +1,4 @@
-"""Cost of the cluster's kernels: the published formulas over tiles (GAP9 sheet 3.2)."""
+"""Cost of the cluster's kernels over tiles: counted terms, or the published formulas (GAP9 sheet 3.2)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from match_core import Overlap, Workload
+from match_core.patterns.formulas import Cycles, Tile
 
 from match_gap9 import formulas
-from match_gap9.cost_unit import Cycles, Tile, UnitCost
+from match_gap9.cluster import counted
+from match_gap9.cost_unit import UnitCost
 
 
 def _window(workload: Workload, tile: Tile) -> tuple[Cycles, Cycles]:
@@ -19,7 +21,7 @@ def _window(workload: Workload, tile: Tile) -> tuple[Cycles, Cycles]:
 
 @dataclass(frozen=True)
 class ClusterCost(UnitCost):
-    """PULP-NN and the package's own kernels on eight cores (sheet 3.2). Side by side with NE16 core 0 issues copies and
+    """PULP-NN and the package's own kernels on eight cores (sheet 3.2). In concurrent programs core 0 issues copies and
     then works on the kernel with the others."""
 
     @property
@@ -35,9 +37,59 @@ class ClusterCost(UnitCost):
         elif self.pattern == "linear":
             barriers = tile["N"]  # a call of the library for each row
         around = formulas.led_kernel if self.beside else formulas.team_kernel
-        return self._work_cycles(workload, tile) + around(self.timing, barriers)
+        published = None if self.is_counted else self._published_cycles(workload, tile)
+        work = self._counted_cycles(workload, tile) if published is None else published
+        return work + around(self.timing, barriers)
 
-    def _work_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+    def _counted_cycles(self, workload: Workload, tile: Tile) -> Cycles:
+        t, timing = tile, self.timing
+        match self.pattern:
+            case "conv2d":
+                return counted.conv(
+                    timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], c_in=t["C"], kernel_y=t["FY"], kernel_x=t["FX"]
+                )
+            case "pointwise":
+                return counted.pointwise(timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], c_in=t["C"])
+            case "depthwise":
+                rows, columns = _window(workload, tile)
+                return counted.depthwise(
+                    timing,
+                    in_y=rows,
+                    in_x=columns,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    channels=t["K"],
+                    kernel_y=t["FY"],
+                    kernel_x=t["FX"],
+                )
+            case "linear":
+                return counted.linear(timing, rows=t["N"], c_in=t["C"], k_out=t["K"])
+            case "transpose":
+                return counted.transpose(timing, rows=t["R"], columns=t["C"])
+            case "quantize":
+                return counted.quantize(timing, elements=t["N"])
+            case "flip":
+                return counted.flip(timing, elements=t["N"])
+            case "clip":
+                return counted.clip(timing, elements=t["N"])
+            case "add":
+                return counted.add(timing, elements=t["Y"] * t["X"] * t["C"])
+            case "avgpool" | "avgpool_even" | "maxpool":
+                return counted.pool(
+                    timing,
+                    out_y=t["OY"],
+                    out_x=t["OX"],
+                    channels=t["C"],
+                    kernel_y=t["FY"],
+                    kernel_x=t["FX"],
+                    average=self.pattern != "maxpool",
+                )
+            case "conv2d_wide" | "linear_wide" | "depthwise_wide":
+                return self._wide_cycles(workload, t)
+        raise KeyError(self.pattern)
+
+    def _published_cycles(self, workload: Workload, tile: Tile) -> Cycles | None:
+        """The published formulas of PULP-NN's kernels, None for others."""
         t, timing = tile, self.timing
         match self.pattern:
             case "conv2d":
@@ -48,8 +100,7 @@ class ClusterCost(UnitCost):
                 return formulas.pointwise(timing, out_y=t["OY"], out_x=t["OX"], k_out=t["K"], c_in=t["C"])
             case "depthwise":
                 rows, columns = _window(workload, tile)
-                turn = formulas.own_transpose(timing, pixels=rows * columns, channels=t["K"])
-                return turn + formulas.depthwise(
+                return counted.turn(timing, in_y=rows, in_x=columns, channels=t["K"]) + formulas.depthwise(
                     timing,
                     in_y=rows,
                     out_y=t["OY"],
@@ -61,37 +112,17 @@ class ClusterCost(UnitCost):
             case "linear":
                 cycles: Cycles = t["N"] * formulas.linear(timing, c_in=t["C"], k_out=t["K"])
                 return cycles
-            case "transpose":
-                return formulas.own_transpose(timing, pixels=t["R"], channels=t["C"])
-            case "quantize":
-                return formulas.own_quantize(timing, elements=t["N"])
-            case "flip" | "clip":
-                return formulas.own_transpose(timing, pixels=1, channels=t["N"])
-            case "add":
-                return formulas.own_add(timing, elements=t["Y"] * t["X"] * t["C"])
-            case "avgpool" | "avgpool_even" | "maxpool":
-                return formulas.own_pool(
-                    timing,
-                    out_y=t["OY"],
-                    out_x=t["OX"],
-                    channels=t["C"],
-                    kernel_y=t["FY"],
-                    kernel_x=t["FX"],
-                    requant=self.pattern != "maxpool",
-                )
-            case "conv2d_wide" | "linear_wide" | "depthwise_wide":
-                return self._wide_cycles(workload, t)
-        raise KeyError(self.pattern)
+        return None
 
     def _wide_cycles(self, workload: Workload, t: Tile) -> Cycles:
         """Kernels with 64-bit requantisation. Convolutions need scratch where they gather their inputs."""
         timing, shift, direct = self.timing, workload.parameters["shift"], not workload.scratch
         if self.pattern == "linear_wide":
-            return formulas.wide_conv(
+            return counted.wide_conv(
                 timing, pixels=t["N"], k_out=t["K"], c_in=t["C"], kernel_y=1, kernel_x=1, direct=direct, shift=shift
             )
         if self.pattern == "depthwise_wide":
-            return formulas.wide_depthwise(
+            return counted.wide_depthwise(
                 timing,
                 out_y=t["OY"],
                 out_x=t["OX"],
@@ -101,7 +132,7 @@ class ClusterCost(UnitCost):
                 stride_x=workload.parameters["stride_x"],
                 shift=shift,
             )
-        return formulas.wide_conv(
+        return counted.wide_conv(
             timing,
             pixels=t["OY"] * t["OX"],
             k_out=t["K"],
@@ -115,4 +146,4 @@ class ClusterCost(UnitCost):
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Offload to the team, and join; or what core 0 does before the first barrier."""
         launch = formulas.led_launch if self.beside else formulas.team_launch
-        return np.full_like(next(iter(tile.values())), launch(self.timing))
+        return np.full_like(next(iter(tile.values())), launch(self.timing) + self.step_cycles)

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 from match_core import Overlap, Workload
+from match_core.patterns.formulas import Cycles, Tile
 
 from match_gap9 import formulas
-from match_gap9.cost_unit import Cycles, Tile, UnitCost
+from match_gap9.cost_unit import UnitCost
+from match_gap9.ne16 import formulas as ne16_formulas
+from match_gap9.wide import formulas as wide_formulas
 
 _WIDE = "_wide"
-#: What NE16 computes for each pattern. A stride of a 1x1 kernel is in the addresses; a dense layer is an image.
-_OPERATIONS: Mapping[str, formulas.Operation] = MappingProxyType(
+#: NE16's computation for each pattern. A stride of a 1x1 kernel is in the addresses; a dense layer is an image.
+_OPERATIONS: Mapping[str, ne16_formulas.Operation] = MappingProxyType(
     {"conv3x3": "conv3x3", "conv1x1": "conv1x1", "depthwise3x3": "depthwise3x3", "ne16_linear": "conv1x1"}
 )
 
@@ -23,7 +26,7 @@ _OPERATIONS: Mapping[str, formulas.Operation] = MappingProxyType(
 @dataclass(frozen=True)
 class Ne16Cost(UnitCost):
     """The controller programs the job of a tile of stride 1; a worker core programs the many jobs of stride 2, and
-    those whose sums the cores requantise. Side by side with the cluster the controller does all of it itself."""
+    those whose sums the cores requantise. In concurrent programs the controller does all of it."""
 
     @property
     def overlap(self) -> Overlap:
@@ -35,7 +38,7 @@ class Ne16Cost(UnitCost):
         return self.pattern.endswith(_WIDE)
 
     @property
-    def _operation(self) -> formulas.Operation:
+    def _operation(self) -> ne16_formulas.Operation:
         return _OPERATIONS[self.pattern.removesuffix(_WIDE)]
 
     def _stride(self, workload: Workload) -> int:
@@ -45,11 +48,11 @@ class Ne16Cost(UnitCost):
         return self._is_wide or self._stride(workload) != 1
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
-        """Cycles of the jobs of one tile, and of what cores do for them behind the launch."""
+        """Cycles of the jobs of one tile, and of the cores' work for them after the launch."""
         timing, sizes = self.timing, _sizes(workload, tile)
         stride, bits = self._stride(workload), workload.parameters["weight_bits"]
         if self._is_wide:
-            return formulas.ne16_wide(
+            return wide_formulas.ne16_wide(
                 timing,
                 self._operation,
                 stride=stride,
@@ -58,12 +61,12 @@ class Ne16Cost(UnitCost):
                 alone=self.beside,
                 **sizes,
             )
-        quant = formulas.Ne16Quant(weight_bits=bits, scale_bits=32, bias=True)
+        quant = ne16_formulas.Ne16Quant(weight_bits=bits, scale_bits=32, bias=True)
         if not self._on_team(workload):
-            return formulas.ne16_layer(timing, self._operation, program=False, quant=quant, **sizes)
+            return ne16_formulas.ne16_layer(timing, self._operation, program=False, quant=quant, **sizes)
         if self.beside:
-            return formulas.ne16_stride2_rest(timing, self._operation, quant=quant, **sizes)
-        jobs = formulas.ne16_layer(timing, self._operation, stride=stride, quant=quant, **sizes)
+            return ne16_formulas.ne16_stride2_rest(timing, self._operation, quant=quant, **sizes)
+        jobs = ne16_formulas.ne16_layer(timing, self._operation, stride=stride, quant=quant, **sizes)
         return timing["team_start_cycles"] + timing["ne16_words_cycles"] + jobs
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
@@ -76,14 +79,14 @@ class Ne16Cost(UnitCost):
             if not self._is_wide:
                 return self._stride2_launch(workload, tile)
             cycles = 0
-        return np.full_like(next(iter(tile.values())), cycles)
+        return np.full_like(next(iter(tile.values())), cycles + self.step_cycles)
 
     def _stride2_launch(self, workload: Workload, tile: Tile) -> Cycles:
-        quant = formulas.Ne16Quant(weight_bits=workload.parameters["weight_bits"], scale_bits=32, bias=True)
+        quant = ne16_formulas.Ne16Quant(weight_bits=workload.parameters["weight_bits"], scale_bits=32, bias=True)
         sizes, timing = _sizes(workload, tile), self.timing
-        jobs = formulas.ne16_layer(timing, self._operation, stride=2, quant=quant, **sizes)
-        rest = formulas.ne16_stride2_rest(timing, self._operation, quant=quant, **sizes)
-        return timing["ne16_words_cycles"] + jobs - rest
+        jobs = ne16_formulas.ne16_layer(timing, self._operation, stride=2, quant=quant, **sizes)
+        rest = ne16_formulas.ne16_stride2_rest(timing, self._operation, quant=quant, **sizes)
+        return timing["ne16_words_cycles"] + self.step_cycles + jobs - rest
 
 
 def _sizes(workload: Workload, t: Tile) -> dict[str, Any]:
