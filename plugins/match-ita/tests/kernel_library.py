@@ -11,25 +11,30 @@ from pathlib import Path
 
 import match_ita
 from match_core import Constant, KernelInterface
-from match_core.emit.interfaces import context_header
+from match_core.lower.interfaces import context_header
+from match_ita.constants import constants as all_figures
 
 RUNTIME = Path(match_ita.__file__).resolve().parent / "runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITISERS = ("-fsanitize=undefined", "-fno-sanitize-recover=undefined")
-CORES = Constant("cores", 8, "cores", "IEEE Design & Test 42:5, 2025")
+TEAM = ("cores", "barrier_cycles", "shared_uses_per_1000_cycles")
 
 _CHARGE = """#ifndef MATCH_ITA_CHARGE_H
 #define MATCH_ITA_CHARGE_H
 #include <stdint.h>
-void test_charge(uint64_t cycles);
-#define match_ita_charge(cycles) test_charge(cycles)
+void test_charge(uint64_t work);
+#define match_ita_charge(work) test_charge(work)
 #endif
 """
 
+#: How many parts between barriers a kernel has at most.
+PARTS = 3
+
 
 def timing_of(constants: Iterable[Constant]) -> dict[str, int]:
-    """Figures by name, the number of cores among them."""
-    return {constant.name: int(constant.value) for constant in (CORES, *constants)}
+    """Figures by name, those of the whole team among them."""
+    team = [constant for constant in all_figures() if constant.name in TEAM]
+    return {constant.name: int(constant.value) for constant in (*team, *constants)}
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,16 @@ class KernelLibrary:
         library = ctypes.CDLL(str(output))
         library.test_charged.restype = ctypes.c_uint64
         return library
+
+    def charged(self, library: ctypes.CDLL) -> int:
+        """Cycles of the last call by what its cores charged: between barriers the busiest core, or the shared unit."""
+        total, rate = 0, self.timing["shared_uses_per_1000_cycles"]
+        for part in range(PARTS):
+            work = [int(library.test_charged(core, part)) for core in range(8)]
+            uses = sum(each >> 32 for each in work)
+            total += max(*(each & 0xFFFFFFFF for each in work), -(-1000 * uses // rate))
+            total += self.timing["barrier_cycles"] if part and any(work) else 0
+        return total
 
 
 @lru_cache(maxsize=32)

@@ -1,23 +1,10 @@
-"""What matches of all patterns are asked: numbers, sizes, permutations and padding."""
+"""Values that all patterns read from matches: sizes, permutations and padding."""
 
 from __future__ import annotations
 
 from math import prod
 
 from match_core import Match
-
-#: Inputs of a RequantI8 or RequantU8 behind the tensor.
-REQUANT_INPUTS = ("multiplier", "addend", "divisor", "low", "high")
-
-
-def number(match: Match, capture: str) -> int:
-    """The value of a captured constant of one number."""
-    return int(match.const(capture).reshape(-1)[0])
-
-
-def shift(match: Match, capture: str = "divisor") -> int:
-    """S where a captured divisor is 2**S."""
-    return number(match, capture).bit_length() - 1
 
 
 def rows_of(shape: tuple[int, ...]) -> int:
@@ -33,7 +20,7 @@ def turns_matrix(match: Match) -> bool:
 
 
 def padding(match: Match) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Pad's amounts before and behind each axis, and its value. Amounts without axes; (-1,) where it has axes or is
+    """Pad's amounts before and after each axis, and its value. Amounts without axes; (-1,) where it has axes or is
     computed."""
     inputs = match.node("pad").inputs
     amounts = getattr(inputs[1], "values", None)
@@ -46,7 +33,7 @@ def padding(match: Match) -> tuple[tuple[int, ...], tuple[int, ...], int]:
 
 
 def columns_filled(match: Match) -> int | None:
-    """How many zeros a Pad puts behind the last axis; None where it does anything else."""
+    """The number of zeros that a Pad appends to the last axis; None if it does anything else."""
     before, behind, value = padding(match)
     if before == (-1,) or any(before) or any(behind[:-1]) or value or behind[-1] < 0:
         return None

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from zlib import crc32
 
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
+from match_core.patterns.formulas import Cycles, Tile, figures_version
 
-from match_ita import ita_formulas, snitch
+from match_ita import snitch
 from match_ita.constants import preset_of, values
-from match_ita.ita_formulas import Cycles, Tile
+from match_ita.ita import formulas as ita_formulas
 from match_ita.presets import DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from match_core import CostModel
-    from match_core.cost import Bound
+    from match_core.contract.cost import Bound
+    from numpy.typing import NDArray
 
 #: Raised when a formula changes.
-FORMULAS = 1
+FORMULAS = 2
 
 
 def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
@@ -30,26 +31,29 @@ def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
 
 @dataclass(frozen=True, slots=True)
 class ItaCost:
-    """Layers run on the DM core, or side by side on the DM core (ITA) and core 0 (compute cores). Who programs ITA's
-    jobs issues copies before; the DM core is free while the compute cores work."""
+    """Layers run on the DM core, or concurrently on the DM core (ITA) and core 0 (compute cores). The core that
+    programs ITA's jobs issues copies before; the DM core is free while the compute cores work."""
 
     unit: str
     pattern: str
     preset: str = DEFAULT_PRESET
     mode: Literal["sequential", "concurrent"] = "sequential"
     bound: Bound = "fitted"
-    energy: EnergyModel | None = None
 
     @property
     def version(self) -> str:
-        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
-        figures = ",".join(f"{name}={value}" for name, value in sorted(self._timing.items()))
-        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+        """Of formulas and figures."""
+        return figures_version(FORMULAS, self._timing)
 
     @property
     def name(self) -> str:
         """Names unit, pattern, preset and mode; appears in every report."""
         return f"ita-{self.unit}-{self.pattern}-{self.preset}-{self.mode}"
+
+    @property
+    def energy(self) -> EnergyModel:
+        """By the published power of the cluster."""
+        return ItaEnergy(self)
 
     @property
     def overlap(self) -> Overlap:
@@ -88,3 +92,22 @@ class ItaCost:
         """
         call = self._timing["call_cycles"] if self.mode == "sequential" else 0
         return call + (self._timing["job_setup_cycles"] if self.unit == "ita" else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ItaEnergy:
+    """Energy of kernels: their cycles at the published power of the whole cluster for work of their kind."""
+
+    cost: ItaCost
+
+    def kernel_energy_pj(self, workload: Workload, tile: Tile) -> NDArray[np.float64]:
+        """Energy of one kernel call, in pJ."""
+        figures = values(self.cost.preset)
+        kind = "cores" if self.cost.unit == "snitch" else "products"
+        kind = "attention" if workload.kind == "ita_attention" else kind
+        pj_per_cycle = 1e6 * figures[f"{kind}_microwatts"] / figures["clock_hz"]
+        return pj_per_cycle * self.cost.kernel_cycles(workload, tile).astype(np.float64)
+
+    def transfer_energy_pj(self, workload: Workload, transfer: TransferShape) -> NDArray[np.float64]:
+        """None: the published power includes copies beside kernels, and no other energy of copies is published."""
+        return np.zeros(np.shape(transfer.rows), np.float64)

@@ -1,4 +1,4 @@
-"""How ITA and the compute cores are called in C, and the twin that stands in for the Snitch runtime and ITA."""
+"""The C interface of ITA and the compute cores, and the twin that replaces the Snitch runtime and ITA."""
 
 from __future__ import annotations
 
@@ -6,31 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from match_core import Kernel, MemoryApi, PlatformApi, QueueApi, RuntimeFile, Soc, TwinApi, UnitApi
-from match_core.emit.interfaces import context_header
+from match_core import Kernel, PlatformApi, QueueApi, RuntimeFile, Soc, TwinApi, UnitApi
+from match_core.lower.chip import memory_api, runtime_files, twin_api
+from match_core.lower.interfaces import context_header
 
 from match_ita import snitch
 from match_ita.constants import preset_of, values
-from match_ita.ita_interfaces import ITA_INTERFACES
-from match_ita.ita_kernels import ita_kernels
+from match_ita.ita.interfaces import ITA_INTERFACES
+from match_ita.ita.kernels import ita_kernels
 from match_ita.sdk.build_files import build_files
 from match_ita.timing import CLOCKS, HEADER_NAME, render_timing_header
 
 _HERE = Path(__file__).resolve().parent
 CONFIG_NAME = "match_ita_config.h"
 
-#: How the names of runtime files begin that only programs with units side by side, or with compute cores, need.
+#: Prefixes of runtime files that only concurrent programs, or programs with compute cores, require.
 _BESIDE = "match_ita_beside"
 _SNITCH = "match_snitch_"
-
-
-def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[RuntimeFile, ...]:
-    folder = _HERE.joinpath(*parts)
-    return tuple(
-        RuntimeFile(path.name, path.read_text(encoding="utf-8"))
-        for path in sorted(folder.iterdir())
-        if path.suffix in suffixes
-    )
 
 
 def config_header(preset: str) -> RuntimeFile:
@@ -51,11 +43,11 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
     interfaces = (*ITA_INTERFACES, *(snitch.INTERFACES if cores else ()))
     return UnitApi(
         platform=PlatformApi(start="match_ita_start", stop="match_ita_stop", call="match_ita_call"),
-        memory=_memory("match_snitch" if cores and beside else "match_ita"),
+        memory=memory_api("match_snitch" if cores and beside else "match_ita"),
         kernels=_led(snitch.KERNELS, beside) if cores else ita_kernels(_softmax(preset_of(soc))),
         headers=("match_ita_api.h", *(snitch.HEADERS if cores else ()), *((f"{_BESIDE}.h",) if beside else ())),
         runtime=(
-            *(file for file in _files("runtime") if not file.name.startswith(left_out)),
+            *(file for file in runtime_files(_HERE / "runtime") if not file.name.startswith(left_out)),
             *map(context_header, interfaces),
             config_header(preset_of(soc)),
         ),
@@ -72,20 +64,8 @@ def _softmax(preset: str) -> tuple[int, int]:
 
 
 def _led(kernels: Mapping[str, Kernel], beside: bool) -> Mapping[str, Kernel]:
-    """Where core 0 leads, kernels have ended when their launch returns."""
+    """If core 0 leads, kernels have ended when their launch returns."""
     return {name: replace(kernel, wait="") for name, kernel in kernels.items()} if beside else kernels
-
-
-def _memory(prefix: str) -> MemoryApi:
-    return MemoryApi(
-        copy_in_1d=f"{prefix}_copy_in_1d",
-        copy_in_2d=f"{prefix}_copy_in_2d",
-        copy_in_3d=f"{prefix}_copy_in_3d",
-        copy_out_1d=f"{prefix}_copy_out_1d",
-        copy_out_2d=f"{prefix}_copy_out_2d",
-        copy_out_3d=f"{prefix}_copy_out_3d",
-        wait=f"{prefix}_copy_wait",
-    )
 
 
 def _queue(unit: str) -> QueueApi:
@@ -94,13 +74,5 @@ def _queue(unit: str) -> QueueApi:
 
 
 def _twin(preset: str) -> TwinApi:
-    return TwinApi(
-        headers=(
-            *_files("twin", "include"),
-            *_files("twin", "src", suffixes=(".h",)),
-            RuntimeFile(HEADER_NAME, render_timing_header(preset)),
-        ),
-        sources=_files("twin", "src", suffixes=(".c",)),
-        clocks=CLOCKS,
-        arenas={"l1": "match_ita_twin_l1({bytes})"},
-    )
+    timing = RuntimeFile(HEADER_NAME, render_timing_header(preset))
+    return twin_api(_HERE / "twin", timing, CLOCKS, {"l1": "match_ita_twin_l1({bytes})"})

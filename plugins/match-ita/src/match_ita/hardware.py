@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from match_core import Hardware, Link, Memory, MemoryPart, RequantSpec, Signalling, Soc, Unit
+from match_core import Hardware, Link, Memory, MemoryPart, RequantSpec, Soc, Unit
+from match_core.patterns.formulas import signalling
 
 from match_ita.constants import SNITCH_CONSTANTS, constants, values
 from match_ita.presets import DEFAULT_PRESET, PRESETS
@@ -64,20 +65,15 @@ def _soc() -> Soc:
         home="l2",
         clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),
         notes=(
-            "Job overheads are calibrated to the published utilisation; programming of jobs, copies and hand-over are "
-            "estimates.",
+            "Times of jobs are read from the RTL, not simulated; the cores' rate of products is calibrated to the "
+            "published one; programming of jobs, copies and hand-over are estimates.",
+            "Energy is that of kernels, at the published power of the whole cluster; copies and waits without a "
+            "kernel, and the host, have no published figures and count nothing.",
             "Size and latency of the background memory and ITA's address in the cluster are not public.",
         ),
         presets=tuple(PRESETS),
         preset=DEFAULT_PRESET,
-        signalling=Signalling(
-            "poll",
-            post_cycles=figures["post_cycles"],
-            wake_cycles=figures["wake_cycles"],
-            notify_cycles=figures["notify_cycles"],
-            task_cycles=figures["task_cycles"],
-            session_cycles=figures["session_cycles"],
-        ),
+        signalling=signalling("poll", figures, figures["session_cycles"]),
         parts=(
             MemoryPart("ita", "l1", 0, figures["l1_ita_bytes"]),
             MemoryPart("snitch", "l1", figures["l1_ita_bytes"], shared),

@@ -24,7 +24,7 @@ def match_hardware() -> Hardware:
 
 @hookimpl
 def match_transforms(soc: Soc) -> tuple[Pass, ...]:
-    """What brings attention, linear layers and activations into the accelerator's arithmetic."""
+    """Passes that convert attention, linear layers and activations to the accelerator's arithmetic."""
     if "ita" not in soc.units:
         return ()
     from match_ita.passes import ita_passes

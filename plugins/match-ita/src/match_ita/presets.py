@@ -1,8 +1,8 @@
-"""Named sets of figures: what each preset changes in the table of ``constants``.
+"""Named sets of figures: the changes of each preset to the table of ``constants``.
 
 ``rtl`` is the current hardware description (pulp-platform/ITA at ba96519). ``islped`` is the softmax as first published
-(arXiv 2307.03493), ``quantlib`` the one that the public integer networks were made for: both take 32 steps of a logit
-for one halving, and in ``quantlib`` probabilities reach 127.
+(arXiv 2307.03493), ``quantlib`` the one that the public integer networks were made for: both use 32 steps of a logit
+per halving, and in ``quantlib`` probabilities reach 127.
 """
 
 from __future__ import annotations

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_ita.arithmetic import GeluConstants, Step, attention, gelu, gelu_constants, itamax, linear, relu, requantise
+from match_ita.arithmetic import GeluConstants, RequantStep, gelu, gelu_constants, requantise
+
+from tests.ita_arithmetic import attention, itamax, linear, relu
 
 _DATA = Path("/work/shared/data/ita")
 Arrays = dict[str, np.ndarray]
@@ -23,20 +25,22 @@ def _names(pattern: str) -> list[str]:
     return sorted(path.name for path in _DATA.glob(pattern))
 
 
-def _steps(data: Arrays, index: int) -> list[Step]:
+def _steps(data: Arrays, index: int) -> list[RequantStep]:
     columns = (data["rqs_mult"][index], data["rqs_shift"][index], data["rqs_add"][index])
-    return [Step(int(m), int(s), int(a)) for m, s, a in zip(*columns, strict=True)]
+    return [RequantStep(int(m), int(s), int(a)) for m, s, a in zip(*columns, strict=True)]
 
 
 def test_requantise() -> None:
     data = _load("requant_unit.npz")
     for (multiplier, shift, add), expected in zip(data["params"], data["y"], strict=True):
-        np.testing.assert_array_equal(requantise(data["acc"], Step(int(multiplier), int(shift), int(add))), expected)
+        np.testing.assert_array_equal(
+            requantise(data["acc"], RequantStep(int(multiplier), int(shift), int(add))), expected
+        )
 
 
 def test_half_rounds_up_as_in_the_hardware() -> None:
     # PyITA gives 1 here (its floats round up just below the half), the hardware 0.
-    assert requantise(np.array([(1 << 22) - 1, 1 << 22, -(1 << 22)]), Step(1, 23)).tolist() == [0, 1, 0]
+    assert requantise(np.array([(1 << 22) - 1, 1 << 22, -(1 << 22)]), RequantStep(1, 23)).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("name", _names("itamax_*.npz"))
@@ -52,7 +56,7 @@ def test_gelu_of_all_inputs() -> None:
     assert len(keys) >= 20
     for key in keys:
         _, b, c, multiplier, shift, add = (int(value) for value in data[f"{key}_consts"])
-        constants = GeluConstants(b, c, Step(multiplier, shift, add))
+        constants = GeluConstants(b, c, RequantStep(multiplier, shift, add))
         np.testing.assert_array_equal(gelu(data["x"], constants), data[f"{key}_y"], err_msg=key)
         assert gelu_constants(float(data[f"{key}_scale"][0]), shift) == constants
 
@@ -82,8 +86,8 @@ def test_encoder_layer(name: str) -> None:
 def test_feed_forward(name: str) -> None:
     data = _load(name)
     columns = (data["rqs_ffn_mult"], data["rqs_ffn_shift"], data["rqs_ffn_add"])
-    first, second = (Step(*(int(column[i, 0]) for column in columns)) for i in range(2))
-    act = Step(int(data["act_rqs_mult"]), int(data["act_rqs_shift"]), int(data["act_rqs_add"]))
+    first, second = (RequantStep(*(int(column[i, 0]) for column in columns)) for i in range(2))
+    act = RequantStep(int(data["act_rqs_mult"]), int(data["act_rqs_shift"]), int(data["act_rqs_add"]))
     hidden = linear(data["ff_in"], data["wff1"][0], data["bff1"][0], first)
     np.testing.assert_array_equal(hidden, data["ff1_preact"][0])
     kind = str(data["activation"])

@@ -9,13 +9,14 @@ import onnx_graphsurgeon as gs
 import pytest
 from ita_attention_models import Layer, Shape, context, random_input
 from match_core import Model
-from match_core.frontend.load import load_model
+from match_core.contract.passes import Phase
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.base import Phase
-from match_core.transforms.clean_up import CLEAN_UP
-from match_core.transforms.order import order_passes
-from match_core.transforms.pipeline import core_passes
+from match_core.load.load import load_model
+from match_core.passes.clean_up import CLEAN_UP
+from match_core.passes.order import order_passes
 from match_ita.passes.attention import ATTENTION, SOFTMAX
+
+from tests.all_passes import core_passes
 
 _QUANTLIB = Path("/work/shared/data/quantlib")
 

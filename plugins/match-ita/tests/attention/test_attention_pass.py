@@ -10,7 +10,7 @@ import pytest
 from ita_attention_models import Layer, Shape, context, random_input
 from match_core import Model
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.clean_up import CLEAN_UP
+from match_core.passes.clean_up import CLEAN_UP
 from match_ita.passes.attention import ATTENTION, SOFTMAX
 from numpy.typing import NDArray
 
@@ -199,4 +199,4 @@ def test_a_softmax_that_is_no_attention_stays() -> None:
     model = layer.editor.finish()
     for after in (SOFTMAX.run(model, context()), ATTENTION.run(model, context())):
         assert _ops(after) == _ops(model)
-        assert "the logits are no requantised product" in after.notes[0]
+        assert "the logits are not a requantised product" in after.notes[0]

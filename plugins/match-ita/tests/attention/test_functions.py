@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from match_core import Model
 from match_core.ir.editor import Editor
 from match_core.ir.reference import ReferenceRunner
-from match_ita.arithmetic import GeluConstants, Step, attention, gelu, itamax
+from match_ita.arithmetic import GeluConstants, RequantStep, gelu
 from match_ita.functions import ATTENTION, GELU, function_protos
 
+from tests.ita_arithmetic import attention, itamax
 
-def _divisor(step: Step) -> list[int]:
+
+def _divisor(step: RequantStep) -> list[int]:
     """M, B and D of a requantisation."""
     divisor = 1 << step.shift
     return [step.multiplier, (divisor >> 1) + step.add * divisor, divisor]
@@ -61,7 +63,7 @@ def test_attention(rows: int, columns: int, heads: int, shift: int, numerator: i
     padded = -(-columns // 64) * 64
     shapes = {"q": (rows, heads * 64), "k": (columns, heads * 64), "vt": (heads * 64, padded)}
     tensors = {name: random.integers(-width, width + 1, shape).astype(np.int8) for name, shape in shapes.items()}
-    qk, av = Step(77, 19 if width > 100 else 9, 3), Step(200, 14, -5)
+    qk, av = RequantStep(77, 19 if width > 100 else 9, 3), RequantStep(200, 14, -5)
     constants = [*_divisor(qk), numerator, *_divisor(av)]
     runner = _model(ATTENTION, tensors, constants, shapes["q"], heads=heads, shift=shift, group=group)
     expected = attention(*tensors.values(), qk, av, heads, shift, numerator, group)
@@ -78,7 +80,7 @@ def test_flat_rows_of_256_columns_have_no_weights() -> None:
         "k": np.zeros((256, 64), np.int8),
         "vt": np.full((64, 256), 100, np.int8),
     }
-    constants = [*_divisor(Step(1, 0)), 65280, *_divisor(Step(1, 8, 7))]
+    constants = [*_divisor(RequantStep(1, 0)), 65280, *_divisor(RequantStep(1, 8, 7))]
     runner = _model(ATTENTION, tensors, constants, (2, 64), heads=1, shift=0, group=16)
     assert np.all(_run(runner, tensors) == 7)  # nothing but the offset
 
@@ -87,9 +89,9 @@ def test_flat_rows_of_256_columns_have_no_weights() -> None:
 @given(
     b=st.integers(-(1 << 15), -1),
     c=st.integers(-(1 << 15), -1),
-    step=st.builds(Step, st.integers(0, 255), st.integers(0, 33), st.integers(-128, 127)),
+    step=st.builds(RequantStep, st.integers(0, 255), st.integers(0, 33), st.integers(-128, 127)),
 )
-def test_gelu(b: int, c: int, step: Step) -> None:
+def test_gelu(b: int, c: int, step: RequantStep) -> None:
     x = {"x": np.arange(-128, 128).astype(np.int8)}
     runner = _model(GELU, x, [b, c, *_divisor(step)], (256,))
     np.testing.assert_array_equal(_run(runner, x), gelu(x["x"], GeluConstants(b, c, step)))

@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core import Match
-from match_core.ir.functions import ensure_functions
-from match_core.ir.model import Model
-from match_core.mapping.result import Candidates
-from match_core.options import Execution
-from match_core.patterns.candidates import find_candidates
-from match_core.pipeline import Compilation, CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.program import RunResult, run_program
-from match_core.verify import reference_outputs
+from match_core.contract.compilation import Compilation
+from match_core.contract.model import Model
+from match_core.deploy.compile_options import Execution
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.facade import Plugins
+from match_core.run.compiled_program import run_program
+from match_core.verify.verify import reference_outputs
 from match_ita.functions import function_protos
 from match_ita.hardware import ITA
 from match_ita.patterns import ITA_PATTERNS
-from numpy.typing import NDArray
 
-Arrays = Mapping[str, NDArray[np.generic]]
+from tests.integer_graph import Arrays, Deployed, IntegerGraph
 
 
-@dataclass
-class ItaGraph:
-    """Adds nodes with one output each."""
+class ItaGraph(IntegerGraph):
+    """Graphs for the patterns of the accelerator."""
 
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(11))
-    nodes: list[gs.Node] = field(default_factory=list)
-    inputs: list[gs.Variable] = field(default_factory=list)
-
-    def input(self, *shape: int) -> gs.Variable:
-        tensor = gs.Variable(f"input{len(self.inputs)}", np.int8, list(shape))
-        self.inputs.append(tensor)
-        return tensor
-
-    def constant(self, values: object, dtype: type[np.generic] = np.int64) -> gs.Constant:
-        return gs.Constant(f"constant{self.random.integers(1 << 60)}", np.asarray(values, dtype))
-
-    def node(
-        self, op: str, inputs: Sequence[gs.Tensor], shape: Sequence[int], dtype: type[np.generic], **attributes: object
-    ) -> gs.Variable:
-        domain, _, plain = op.rpartition("::")
-        made = gs.Variable(f"value{len(self.nodes)}", dtype, list(shape))
-        node = gs.Node(plain, f"node{len(self.nodes)}", dict(attributes), list(inputs), [made], domain=domain or None)
-        self.nodes.append(node)
-        return made
+    units = ((ITA, ITA_PATTERNS),)
+    functions = function_protos()
 
     def part(self, source: gs.Variable, rows: tuple[int, int, int], columns: tuple[int, int, int]) -> gs.Variable:
         """Rows and columns of a matrix, each as (first, end, step)."""
@@ -126,41 +101,6 @@ class ItaGraph:
         turned = self.node("Transpose", [b], shape, np.int8, perm=order)
         sums = self.node("MatMulInteger", [a, turned], [*a.shape[:-1], b.shape[-2]], np.int32)
         return self.requant(sums, multiplier, shift, 0, add)
-
-    # ---- what becomes of it ------------------------------------------------------------------------------------
-
-    def graph(self, *outputs: gs.Variable) -> gs.Graph:
-        made = gs.Graph(nodes=self.nodes, inputs=self.inputs, outputs=list(outputs), name="net", opset=21)
-        ensure_functions(made, function_protos())
-        return made
-
-    def candidates(self, *outputs: gs.Variable) -> Candidates:
-        return find_candidates(self.graph(*outputs), [(ITA, ITA_PATTERNS)])
-
-    def matches(self, output: gs.Variable) -> dict[str, Match]:
-        """The match of each pattern of ITA whose result is ``output``."""
-        return {c.pattern.name: c.match for c in self.candidates(output).legal if c.match.output is output}
-
-    def refusals(self, output: gs.Variable, pattern: str) -> list[tuple[str, str]]:
-        """(rule, value) of every refusal of a pattern."""
-        return [(r.rule, r.value) for r in self.candidates(output).refused if r.pattern == pattern]
-
-
-@dataclass(frozen=True)
-class Deployed:
-    """A program that ran on the twin, and what ONNX Runtime makes of its graph."""
-
-    compilation: Compilation
-    run: RunResult
-    expected: Arrays
-
-    @property
-    def patterns(self) -> list[str]:
-        return [task.assignment.candidate.pattern.name for task in self.compilation.program.tasks]
-
-    def check(self) -> None:
-        for name, values in self.expected.items():
-            np.testing.assert_array_equal(self.run.outputs[name], values)
 
 
 def compiled(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from ita_graphs import ItaGraph, compiled
-from match_core.options import Execution
-from match_core.plugin.host import Plugins
+from match_core.deploy.compile_options import Execution
+from match_core.plugin.facade import Plugins
 
 PREFIX = "riscv64-unknown-elf-"
 #: What a program may need from outside: snRuntime, what the port gives, and the compiler's own functions.

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ita_graphs import ItaGraph
-from match_ita.ita_interfaces import BIAS_BYTES
-from match_ita.ita_kernels import ita_kernels, pack_bias, pack_weight
-from match_ita.ita_limits import BLOCK
-from match_ita.ita_workloads import attention
+from match_ita.ita.interfaces import BIAS_BYTES
+from match_ita.ita.kernels import ita_kernels, pack_bias, pack_weight
+from match_ita.ita.limits import BLOCK
+from match_ita.ita.workloads import attention
 from numpy.typing import NDArray
 
 KERNELS = ita_kernels((0, 65280))

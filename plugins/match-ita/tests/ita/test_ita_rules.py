@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ita_graphs import ItaGraph
 from match_core import Match
-from match_ita import ita_attention_rules as attention_rules
-from match_ita import ita_rules as rules
-from match_ita import ita_structures as s
+from match_core.patterns import rules_tensors
+from match_ita.ita import attention_rules, rules
+from match_ita.ita import structures as s
 from match_ita.passes.linear_layers import linear_layer
 from match_ita.passes.linear_requant import as_ita
 
@@ -38,13 +38,13 @@ def test_a_legal_layer_is_taken() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule", "value"),
     [
-        ({"c": 96}, rules.LINEAR_BLOCKS, "there are 96 input columns"),
-        ({"k": 100}, rules.LINEAR_BLOCKS, "there are 100 output columns"),
-        ({"c": 576}, rules.SUM_LENGTH, "sums have 576 products"),
-        ({"multiplier": 256}, rules.LINEAR_REQUANT, "the multiplier is 256"),
-        ({"multiplier": -1}, rules.LINEAR_REQUANT, "the multiplier is -1"),
-        ({"shift": 34}, rules.LINEAR_REQUANT, f"the divisor is {1 << 34}"),
-        ({"low": -5}, rules.LINEAR_BOUNDS, "bounds are -5 and 127"),
+        ({"c": 96}, rules.linear_blocks, "there are 96 input columns"),
+        ({"k": 100}, rules.linear_blocks, "there are 100 output columns"),
+        ({"c": 576}, rules.sum_length, "sums have 576 products"),
+        ({"multiplier": 256}, rules.linear_requant, "the multiplier is 256"),
+        ({"multiplier": -1}, rules.linear_requant, "the multiplier is -1"),
+        ({"shift": 34}, rules.linear_requant, f"the divisor is {1 << 34}"),
+        ({"low": -5}, rules.linear_bounds, "bounds are -5 and 127"),
     ],
 )
 def test_refusals(changes: dict[str, int], rule: object, value: str) -> None:
@@ -56,7 +56,7 @@ def test_channels_with_multipliers_of_their_own_are_refused() -> None:
     g, y = one_linear()
     g.nodes[-1].inputs[1] = g.constant(np.arange(1, 65))
     rule, value = refusal(g, y)
-    assert rule == rules.LINEAR_REQUANT.description
+    assert rule == rules.linear_requant.description
     assert value == "there are 64 multipliers"
 
 
@@ -65,7 +65,7 @@ def test_an_add_beyond_eight_bits_is_refused_where_no_bias_carries_it() -> None:
     g = ItaGraph()
     y = g.attention(g.input(64, 64), g.input(64, 64), g.input(64, 64), qk=(20, 15, -1070))
     rule, value = refusal(g, y, "ita_attention")
-    assert rule == attention_rules.ATTENTION_REQUANT.description
+    assert rule == attention_rules.attention_requant.description
     assert "multiplier 20 and divisor 32768" in value
 
 
@@ -73,7 +73,7 @@ def test_zero_points_are_refused() -> None:
     g, y = one_linear()
     dense = g.nodes[0]
     dense.inputs.append(g.constant(3, np.int8))
-    assert refusal(g, y)[0] == rules.ZERO_POINTS.description
+    assert refusal(g, y)[0] == rules_tensors.no_zero_points.description
     dense.inputs[2] = g.constant(0, np.int8)
     assert not g.refusals(y, "ita_linear")
 
@@ -121,13 +121,13 @@ def test_gelu_is_refused_where_26_bits_do_not_hold_it() -> None:
     g, y = one_linear()
     last = g.gelu(y, b=-30000)
     rule, value = next(found for found in g.refusals(last, "ita_linear"))
-    assert rule == rules.GELU.description
+    assert rule == rules.gelu.description
     assert value.startswith("a value reaches ")
 
 
 def test_gelu_behind_a_relu_is_refused() -> None:
     g, y = one_linear(low=0)
-    assert (rules.LINEAR_BOUNDS.description, "bounds are 0 and 127") in g.refusals(g.gelu(y), "ita_linear")
+    assert (rules.linear_bounds.description, "bounds are 0 and 127") in g.refusals(g.gelu(y), "ita_linear")
 
 
 # ---- parts of matrices -----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_rows_and_columns_belong_to_the_layer() -> None:
 def test_columns_that_do_not_follow_each_other_are_refused() -> None:
     g = ItaGraph()
     y = g.linear(g.part(g.input(100, 192), (0, 100, 1), (0, 128, 2)), 64)
-    assert refusal(g, y, "ita_linear_part") == (rules.PART.description, "it is not")
+    assert refusal(g, y, "ita_linear_part") == (rules.part.description, "it is not")
 
 
 # ---- turned layers ---------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_a_turned_layer_is_filled_up_to_blocks() -> None:
 def test_other_columns_are_refused(columns: int, value: str) -> None:
     g = ItaGraph()
     y = g.turned(g.linear(g.input(100, 64), 64), columns)
-    assert (rules.TURNED_PAD.description, value) in g.refusals(y, "ita_linear_turned")
+    assert (rules.turned_pad.description, value) in g.refusals(y, "ita_linear_turned")
 
 
 def test_padding_with_another_number_is_refused() -> None:
@@ -167,7 +167,7 @@ def test_padding_with_another_number_is_refused() -> None:
     y = g.turned(g.linear(g.input(100, 64), 64), 128)
     g.nodes[-1].inputs[2] = g.constant(1, np.int8)
     found = g.refusals(y, "ita_linear_turned")
-    assert (rules.TURNED_PAD.description, "other places or values are filled") in found
+    assert (rules.turned_pad.description, "other places or values are filled") in found
 
 
 # ---- attention -------------------------------------------------------------------------------------------------
@@ -189,12 +189,12 @@ def test_a_legal_attention_is_taken() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule", "value"),
     [
-        ({"columns": 192}, attention_rules.HEADS, "there are 100 keys and 192 columns of values"),
-        ({"heads": 4}, attention_rules.HEADS, "4 heads have 128 columns"),
-        ({"keys": 1000, "columns": 1024}, attention_rules.TILES, "there are 1024"),
-        ({"softmax": (3, 65280)}, attention_rules.SOFTMAX, "shift is 3, numerator 65280"),
-        ({"qk": (1, 17, 0)}, attention_rules.MASKED, "a logit can be -48"),
-        ({"width": 960, "heads": 1}, attention_rules.MASKED, "a logit can be 127"),
+        ({"columns": 192}, attention_rules.heads, "there are 100 keys and 192 columns of values"),
+        ({"heads": 4}, attention_rules.heads, "4 heads have 128 columns"),
+        ({"keys": 1000, "columns": 1024}, attention_rules.tiles, "there are 1024"),
+        ({"softmax": (3, 65280)}, attention_rules.softmax, "shift is 3, numerator 65280"),
+        ({"qk": (1, 17, 0)}, attention_rules.masked, "a logit can be -48"),
+        ({"width": 960, "heads": 1}, attention_rules.masked, "a logit can be 127"),
     ],
 )
 def test_attentions_that_are_refused(changes: dict[str, object], rule: object, value: str) -> None:
@@ -205,7 +205,7 @@ def test_attentions_that_are_refused(changes: dict[str, object], rule: object, v
 def test_queries_keys_and_values_of_other_widths_are_refused() -> None:
     g = ItaGraph()
     y = g.attention(g.input(100, 128), g.input(100, 64), g.input(192, 128))
-    assert (attention_rules.HEADS.description, "widths are 128, 64 and 192") in g.refusals(y, "ita_attention")
+    assert (attention_rules.heads.description, "widths are 128, 64 and 192") in g.refusals(y, "ita_attention")
 
 
 def test_whole_blocks_of_keys_need_no_mask() -> None:
@@ -222,20 +222,20 @@ def test_products_of_activations() -> None:
     assert set(g.matches(y)) == {"ita_matmul"}
     g = ItaGraph()
     y = g.matmul(g.input(3, 10, 64), g.input(3, 100, 64))
-    assert refusal(g, y, "ita_matmul") == (rules.MATMUL_BLOCKS.description, "there are 100 output columns")
+    assert refusal(g, y, "ita_matmul") == (rules.matmul_blocks.description, "there are 100 output columns")
 
 
 def test_products_with_other_multipliers_are_refused() -> None:
     g = ItaGraph()
     y = g.matmul(g.input(1, 64, 64), g.input(1, 64, 64), multiplier=300)
-    assert refusal(g, y, "ita_matmul") == (rules.PRODUCT_REQUANT.description, "the multiplier is 300")
+    assert refusal(g, y, "ita_matmul") == (rules.product_requant.description, "the multiplier is 300")
 
 
 def test_products_with_zero_points_are_refused() -> None:
     g = ItaGraph()
     y = g.matmul(g.input(1, 64, 64), g.input(1, 64, 64))
     g.nodes[1].inputs.append(g.constant(3, np.int8))
-    assert refusal(g, y, "ita_matmul") == (rules.ZERO_POINTS.description, "there are zero points")
+    assert refusal(g, y, "ita_matmul") == (rules_tensors.no_zero_points.description, "there are zero points")
 
 
 # ---- what no pass makes, but a graph may hold --------------------------------------------------------------------
@@ -244,57 +244,57 @@ def test_products_with_zero_points_are_refused() -> None:
 def test_other_types_are_refused() -> None:
     g, y = one_linear()
     g.nodes[0].inputs[1] = g.constant(np.ones((64, 64)), np.uint8)
-    assert (rules.TYPES.description, "tensors are int8, uint8") in g.refusals(y, "ita_linear")
+    assert (rules_tensors.int8_tensors.description, "weight is uint8") in g.refusals(y, "ita_linear")
 
 
 def test_weights_of_a_batch_are_refused() -> None:
     g, y = one_linear()
     g.nodes[0].inputs[1] = g.constant(np.ones((1, 64, 64)), np.int8)
-    assert (rules.MATRIX.description, "weights have rank 3") in g.refusals(y, "ita_linear")
+    assert (rules_tensors.matrix_weights.description, "weights have rank 3") in g.refusals(y, "ita_linear")
 
 
 def test_sums_beyond_the_accumulator_are_refused() -> None:
     g, y = one_linear(2112)
     g.nodes[0].inputs[1] = g.constant(np.full((2112, 64), 127), np.int8)
-    said = dict(g.refusals(y, "ita_linear"))[rules.ACCUMULATOR.description]
+    said = dict(g.refusals(y, "ita_linear"))[rules.accumulator.description]
     assert int(said.removeprefix("a sum reaches ")) >= 128 * 127 * 2112
 
 
 @pytest.mark.parametrize(
     ("numbers", "value"),
-    [({"b": -40000}, "constants are -40000 and -7091"), ({"multiplier": 256}, "behind it the multiplier is 256")],
+    [({"b": -40000}, "constants are -40000 and -7091"), ({"multiplier": 256}, "after it the multiplier is 256")],
 )
 def test_gelus_that_registers_do_not_hold_are_refused(numbers: dict[str, int], value: str) -> None:
     g, y = one_linear()
-    assert (rules.GELU.description, value) in g.refusals(g.gelu(y, **numbers), "ita_linear")
+    assert (rules.gelu.description, value) in g.refusals(g.gelu(y, **numbers), "ita_linear")
 
 
 def test_a_result_in_another_order_is_not_turned() -> None:
     g, y = one_linear()
     same = g.node("Transpose", [y], [10, 64], np.int8, perm=[0, 1])
-    assert (rules.TURNED.description, "it is [0, 1]") in g.refusals(same, "ita_linear_turned")
+    assert (rules.turned.description, "it is [0, 1]") in g.refusals(same, "ita_linear_turned")
 
 
 def test_several_matrices_are_not_turned() -> None:
     g = ItaGraph()
     y = g.linear(g.input(3, 10, 64), 64)
     turned = g.node("Transpose", [y], [3, 64, 10], np.int8, perm=[0, 2, 1])
-    assert (rules.TURNED.description, "there are 3 matrices") in g.refusals(turned, "ita_linear_turned")
+    assert (rules.turned.description, "there are 3 matrices") in g.refusals(turned, "ita_linear_turned")
 
 
 def test_a_turned_relu_is_refused() -> None:
     g = ItaGraph()
     y = g.turned(g.linear(g.input(64, 64), 64, low=0), 64)
-    assert (rules.BOUNDS.description, "bounds are 0 and 127") in g.refusals(y, "ita_linear_turned")
+    assert (rules.bounds.description, "bounds are 0 and 127") in g.refusals(y, "ita_linear_turned")
 
 
 def test_a_softmax_in_other_groups_is_refused() -> None:
     g, y = one_attention()
     g.nodes[-1].attrs["group"] = 8
-    assert refusal(g, y, "ita_attention") == (attention_rules.SOFTMAX.description, "it takes 8 columns at once")
+    assert refusal(g, y, "ita_attention") == (attention_rules.softmax.description, "it takes 8 columns at once")
 
 
 def test_results_beyond_the_accumulator_are_refused() -> None:
     g, y = one_attention(keys=1088, columns=1088)
     value = f"a sum can reach {1088 * 255 * 128}"
-    assert (attention_rules.ATTENTION_ACCUMULATOR.description, value) in g.refusals(y, "ita_attention")
+    assert (attention_rules.attention_accumulator.description, value) in g.refusals(y, "ita_attention")

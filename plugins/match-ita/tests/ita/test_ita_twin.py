@@ -9,8 +9,8 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 from ita_graphs import ItaGraph, deploy
-from match_core.options import Execution
-from match_core.plugin.host import Plugins
+from match_core.deploy.compile_options import Execution
+from match_core.plugin.facade import Plugins
 
 Made = tuple[ItaGraph, gs.Variable]
 

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 from match_core import Model, PassContext
+from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
-from match_core.ir.model import OPSET
 from match_core.ir.reference import ReferenceRunner
 from match_ita.hardware import hardware
 from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ita_small_models import Ints, context, convolution, finish, linear, random_int8, reshape, results, start, table
 from match_core import Model
 from match_core.ir.editor import Editor
-from match_ita.arithmetic import GeluConstants, Step
+from match_ita.arithmetic import GeluConstants, RequantStep
 from match_ita.arithmetic import gelu as ita_gelu
 from match_ita.passes.convolution import run as convolution_pass
 from match_ita.passes.gelu import run
@@ -132,9 +132,9 @@ def test_the_polynomial_is_as_close_to_the_table_as_is_said() -> None:
 
 def test_the_least_input() -> None:
     """-128 has no opposite in int8; ITA's size of it is 128."""
-    constants = GeluConstants(-80, -7091, Step(74, 20))
+    constants = GeluConstants(-80, -7091, RequantStep(74, 20))
     assert int(ita_gelu(np.array([-128], np.int8), constants)[0]) == 0
-    shallow = GeluConstants(-172, -32768, Step(171, 22, 96))
+    shallow = GeluConstants(-172, -32768, RequantStep(171, 22, 96))
     distance = 128 - 172
     g = -128 * (-(distance**2 - 32768) - 32768)
     assert int(ita_gelu(np.array([-128], np.int8), shallow)[0]) == min(((g * 171 + (1 << 21)) >> 22) + 96, 127)
@@ -226,4 +226,4 @@ def test_a_gelu_that_a_network_of_integers_has_behind_other_constants_stays() ->
     """ITA's constants of the layer would change values."""
     after = run(replace(model(ENTRIES), integer_source=True), context())
     assert operators(after)["LutI8"] == 1
-    assert "none of ITA's, and a network of integers keeps its values" in after.notes[0]
+    assert "values of an integer network must not change" in after.notes[0]

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from match_ita import arithmetic
 from numpy.typing import NDArray
 
+from tests import ita_arithmetic
+
 from .products_library import run_layer
 
 Ints = NDArray[np.int64]
@@ -200,8 +202,8 @@ def _check_attention(
     columns = -(-t // 64) * 64
     q = values(random, np.int8, s, heads * p) if q is None else q
     k, vt = values(random, np.int8, t, heads * p), values(random, np.int8, heads * p, columns)
-    qk = arithmetic.Step(int(random.integers(1, 256)), int(random.integers(8, 20)), int(random.integers(-5, 5)))
-    av = arithmetic.Step(int(random.integers(1, 256)), int(random.integers(8, 16)), int(random.integers(-5, 5)))
+    qk = arithmetic.RequantStep(int(random.integers(1, 256)), int(random.integers(8, 20)), int(random.integers(-5, 5)))
+    av = arithmetic.RequantStep(int(random.integers(1, 256)), int(random.integers(8, 16)), int(random.integers(-5, 5)))
     numerator = int(random.choice([65280, 127 * 256]))
     layer = Layer()
     tensors = [layer.input(x) for x in (q, k, vt)]
@@ -211,12 +213,12 @@ def _check_attention(
     ]
     attributes = {"heads": heads, "shift": shift, "group": 16}
     layer.node("match.ita::Attention", [*tensors, *numbers], list(q.shape), np.int8, **attributes)
-    expected = arithmetic.attention(q, k, vt, qk, av, heads, shift, numerator)  # type: ignore[arg-type]
+    expected = ita_arithmetic.attention(q, k, vt, qk, av, heads, shift, numerator)  # type: ignore[arg-type]
     found = run_layer(library, layer.graph, "attention", {"q": q, "k": k, "vt": vt})
     np.testing.assert_array_equal(found, expected)
 
 
-def _addend(step: arithmetic.Step) -> int:
+def _addend(step: arithmetic.RequantStep) -> int:
     return ((1 << step.shift) >> 1) + (step.add << step.shift)
 
 
@@ -251,7 +253,7 @@ def test_shift_softmax(library: ctypes.CDLL, seed: int, r: int, groups: int, gro
     layer = Layer()
     inputs = [layer.input(x), layer.constant(127 * 256)]
     layer.node("match.arith::ShiftSoftmaxU8", inputs, list(x.shape), np.uint8, group=group)
-    expected = arithmetic.itamax(x, 5, 127 * 256, group)  # type: ignore[arg-type]
+    expected = ita_arithmetic.itamax(x, 5, 127 * 256, group)  # type: ignore[arg-type]
     np.testing.assert_array_equal(run_layer(library, layer.graph, "shift_softmax", {"input": x}), expected)
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 from ..kernel_library import SANITISERS
 from .rows_library import LIBRARY

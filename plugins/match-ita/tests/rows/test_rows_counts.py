@@ -1,4 +1,5 @@
-"""Formulas against the cycles that whole calls take in compiled code, on the core with the largest share."""
+"""Formulas against the cycles that whole calls take in compiled code, and against those of them that use the shared
+unit, on the core with the largest share."""
 
 from __future__ import annotations
 
@@ -8,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core import Workload
-from match_ita.counts.build import COMPILER, EMULATOR, Program
-from match_ita.counts.rows import build_rows, row_figures
-from match_ita.snitch_rows import CONSTANTS, kernel_cycles
+from match_ita.snitch_rows.constants import CONSTANTS
+from match_ita.snitch_rows.formulas import parts
+from match_ita.snitch_shared import uses_of
+
+from benchmarks.ita_counts.build import COMPILER, EMULATOR, Program
+from benchmarks.ita_counts.rows import build_rows, row_figures
 
 from .rows_library import TIMING
 
@@ -19,6 +23,8 @@ pytestmark = [
     pytest.mark.skipif(shutil.which(EMULATOR) is None, reason=f"{EMULATOR} is absent"),
 ]
 
+#: Figures of the shared unit under the names of cycles, for the shares of one core.
+USES = {**uses_of(TIMING), "cores": TIMING["cores"]}
 _CLIP = {"low": -128, "high": 127}
 #: Tiles as networks have them.
 TILES: tuple[tuple[str, dict[str, int]], ...] = (
@@ -61,13 +67,16 @@ def test_formulas_follow_the_code(program: Program, kind: str, numbers: dict[str
     interface = next(interface for interface in program.interfaces if interface.kind == kind)
     tile = {dim: np.array([numbers[dim.lower()]], np.int64) for dim in interface.dims}
     geometry = tuple((name, numbers.get(name, 0)) for name in interface.geometry)
-    modelled = int(kernel_cycles(TIMING, "", Workload(kind, (), (), 0, geometry), tile)[0])
-    counted = program.cycles(kind, numbers)
-    assert 0.95 <= modelled / counted <= 1.05, (modelled, counted)
+    workload = Workload(kind, (), (), 0, geometry)
+    for figures, counter in ((TIMING, program), (USES, program.on_the_unit)):
+        modelled = figures["rows_call_cycles"] + sum(int(part[0]) for part in parts(figures, workload, tile))
+        counted = counter.cycles(kind, numbers)
+        assert modelled == pytest.approx(counted, rel=0.05, abs=25), counter
 
 
 def test_figures_are_counted(program: Program) -> None:
-    figures = dict(row_figures(program))
-    table = {constant.name.removeprefix("rows_").removesuffix("_cycles"): constant.value for constant in CONSTANTS}
-    assert figures.keys() == table.keys()
-    assert {name for name, value in figures.items() if abs(value - table[name]) > 1} == set()
+    table = {constant.name: constant.value for constant in CONSTANTS}
+    for suffix, counter in (("cycles", program), ("uses", program.on_the_unit)):
+        figures = {f"rows_{name}_{suffix}": value for name, value in row_figures(counter)}
+        assert figures.keys() == {name for name in table if name.endswith(suffix)}
+        assert {name for name, value in figures.items() if abs(value - table[name]) > 1} == set()

@@ -8,7 +8,7 @@ import ctypes
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_ita import snitch_rows_interfaces as interfaces
+from match_ita.snitch_rows import interfaces
 from numpy.typing import NDArray
 
 from tests.examples import examples
@@ -56,9 +56,9 @@ def test_sums_in_32_bits(library: ctypes.CDLL, seed: int, r: int, c: int, kind_b
     addend, shift = int(random.integers(-(2**28), 2**28)), int(random.integers(0, 24))
     numbers = {"multiplier_a": first, "multiplier_b": second, "addend_low": addend, "addend_high": addend >> 32}
     numbers |= {"shift": shift, "low": -100, "high": 90, "wide": 0, "flip_a": 128, "flip_b": flip_of(kind_b)}
-    result = run(
-        library, interfaces.ADD, {"input_a": a, "input_b": b, "output": blank(r, c)}, {"r": r, "c": c, **numbers}
-    )
+    table = (np.arange(-128, 128) * first + addend).astype(np.int32)
+    arrays = {"input_a": a, "input_b": b, "table": table, "output": blank(r, c)}
+    result = run(library, interfaces.ADD, arrays, {"r": r, "c": c, **numbers})
     sums = a.astype(np.int64) * first + b.astype(np.int64) * second + addend
     np.testing.assert_array_equal(result, clipped(sums, shift, -100, 90))
 
@@ -76,9 +76,8 @@ def test_sums_in_64_bits(
     low, high = halves(addend - flips[0] * first - flips[1] * second)
     numbers = {"multiplier_a": first, "multiplier_b": second, "addend_low": low, "addend_high": high, "shift": shift}
     numbers |= {"low": -128, "high": 127, "wide": 1, "flip_a": flips[0], "flip_b": flips[1]}
-    result = run(
-        library, interfaces.ADD, {"input_a": a, "input_b": b, "output": blank(r, c)}, {"r": r, "c": c, **numbers}
-    )
+    arrays = {"input_a": a, "input_b": b, "table": np.zeros(1, np.int32), "output": blank(r, c)}
+    result = run(library, interfaces.ADD, arrays, {"r": r, "c": c, **numbers})
     sums = a.astype(np.int64) * first + b.astype(np.int64) * second + addend
     np.testing.assert_array_equal(result, clipped(sums, shift + 32))
 
@@ -132,8 +131,8 @@ def test_fused_steps(library: ctypes.CDLL, seed: int, r: int, c: int, with_sum: 
         numbers |= {"low": -128, "high": 127}
     expected = a.astype(np.int64)
     if with_sum:
-        arrays |= {"input_a": a, "input_b": b}
-        numbers |= {"multiplier_a": 147, "multiplier_b": 221, "addend": 638, "sum_shift": 8}
+        arrays |= {"input_a": a, "input_b": b, "table": (np.arange(-128, 128) * 147 + 638).astype(np.int32)}
+        numbers |= {"multiplier_b": 221, "sum_shift": 8}
         expected = clipped(expected * 147 + b.astype(np.int64) * 221 + 638, 8)
     else:
         arrays["input"] = a

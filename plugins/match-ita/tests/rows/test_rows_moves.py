@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_ita import snitch_rows_interfaces as interfaces
+from match_ita.snitch_rows import interfaces
 from numpy.typing import NDArray
 
 from tests.examples import examples

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_ita import snitch_rows_interfaces as interfaces
+from match_ita.snitch_rows import interfaces
+from match_ita.snitch_rows.kernels import norm_table
 from numpy.typing import NDArray
 
 from tests.examples import examples
@@ -59,6 +60,7 @@ def test_layer_normalisation(library: ctypes.CDLL, seed: int, r: int, c: int, ki
     arrays = {
         "input": x,
         "parameters": np.stack([multiplier, addend], 1).astype(np.int32),
+        "table": norm_table(c, np.iinfo(kind).min),
         "output": np.zeros((r, c), np.int8),
     }
     low = int(np.uint32(epsilon & 0xFFFFFFFF).astype(np.int32))
@@ -78,6 +80,7 @@ def test_longest_rows(library: ctypes.CDLL, c: int) -> None:
     arrays = {
         "input": x,
         "parameters": np.stack([multiplier, addend], 1).astype(np.int32),
+        "table": norm_table(c, -128),
         "output": np.zeros((3, c), np.int8),
     }
     numbers = {"r": 3, "c": c, "epsilon_low": 77, "shift": 18, "low": -128, "high": 127, "flip": 128}

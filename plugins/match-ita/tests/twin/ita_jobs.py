@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ita_twin_harness import Script
-from match_ita.arithmetic import Step
+from match_ita.arithmetic import RequantStep
 
 ATTENTION, FEEDFORWARD, LINEAR, SINGLE_ATTENTION = range(4)
 TRIGGER, ACQUIRE, STATUS, SOFT_CLEAR = 0x00, 0x04, 0x0C, 0x14
@@ -44,7 +44,7 @@ class Jobs:
         self,
         tiles: tuple[int, ...],
         layer: int,
-        slots: Mapping[int, Step],
+        slots: Mapping[int, RequantStep],
         activation: tuple[int, ...] = (0,) * 6,
     ) -> None:
         """``tiles``: s, e, p, f; ``activation``: kind, b, c, multiplier, shift, add."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from match_core.emit.interfaces import context_header
-from match_core.emit.templates import Templates
-from match_ita.arithmetic import Step
+from match_core.lower.interfaces import context_header
+from match_core.lower.templates import Templates
+from match_ita.arithmetic import RequantStep
 from match_ita.emit import config_header
-from match_ita.ita_interfaces import ITA_INTERFACES
+from match_ita.ita.interfaces import ITA_INTERFACES
 from match_ita.timing import HEADER_NAME, render_timing_header
 from numpy.typing import NDArray
 
@@ -20,7 +20,7 @@ from tests.c_objects import link_cached
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 PACKAGE = ROOT / "plugins/match-ita/src/match_ita"
-CORE = ROOT / "core/src/match_core/twin/runtime"
+CORE = ROOT / "core/src/match_core/run/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FAST = ("-O2",)
@@ -148,11 +148,13 @@ def parse(line: str) -> NDArray[np.int8]:
     return np.frombuffer(bytes.fromhex(line), dtype=np.int8)
 
 
-def _step(step: Step) -> tuple[int, int, int]:
+def _step(step: RequantStep) -> tuple[int, int, int]:
     return step.multiplier, step.shift, step.add
 
 
-def linear(script: Script, x: Ints, w: Ints, bias: Ints, step: Step, activation: tuple[int, ...] = (0,) * 6) -> None:
+def linear(
+    script: Script, x: Ints, w: Ints, bias: Ints, step: RequantStep, activation: tuple[int, ...] = (0,) * 6
+) -> None:
     """x [S, C] by w [C, K]; dumps [K1][S][64]. ``activation``: kind, b, c, multiplier, shift, add."""
     script.top = 0
     rows, width = x.shape
@@ -166,7 +168,7 @@ def linear(script: Script, x: Ints, w: Ints, bias: Ints, step: Step, activation:
     script.dump(fence, SIDE)
 
 
-def turned(script: Script, x: Ints, w: Ints, bias: Ints, step: Step) -> None:
+def turned(script: Script, x: Ints, w: Ints, bias: Ints, step: RequantStep) -> None:
     """(x [T, C] by w [C, P]) turned; dumps [P1][T1][64][64]."""
     script.top = 0
     rows, width = x.shape
@@ -177,7 +179,9 @@ def turned(script: Script, x: Ints, w: Ints, bias: Ints, step: Step) -> None:
     script.dump(output, outputs * row_blocks * SIDE)
 
 
-def attention(script: Script, q: Ints, k: Ints, vt: Ints, qk: Step, av: Step, dump_logits: bool = False) -> None:
+def attention(
+    script: Script, q: Ints, k: Ints, vt: Ints, qk: RequantStep, av: RequantStep, dump_logits: bool = False
+) -> None:
     """Heads of q [H, S, P], k [H, T, P], vt [H, P, Tp]; dumps [H][P1][S][64], a fence, the logits of the last group."""
     script.top = 0
     heads, rows, depth = q.shape
@@ -200,7 +204,7 @@ def attention(script: Script, q: Ints, k: Ints, vt: Ints, qk: Step, av: Step, du
         script.dump(scratch, row_blocks * 4096)
 
 
-def matmul(script: Script, a: Ints, b: Ints, step: Step) -> None:
+def matmul(script: Script, a: Ints, b: Ints, step: RequantStep) -> None:
     """a [H, M, C] by b [H, N, C] turned; dumps [H][N1][M][64]."""
     script.top = 0
     heads, rows, width = a.shape

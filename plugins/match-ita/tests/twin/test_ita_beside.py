@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from ita_twin_harness import SANITIZE, THREADS, Driver
-from match_ita.arithmetic import Step, linear
+from match_ita.arithmetic import RequantStep
+
+from tests.ita_arithmetic import linear
 
 Build = Callable[..., Driver]
 MAIN = "beside_driver.c"
@@ -29,7 +31,7 @@ def expected() -> str:
     weight = _filled(WIDTH * WIDTH, 2).reshape(2, 2, 64, 64).transpose(1, 3, 0, 2).reshape(WIDTH, WIDTH)
     checksum = 0
     for _ in range(TASKS):
-        x = linear(x, weight, np.zeros(WIDTH, np.int64), Step(9, 12)) + np.int8(1)
+        x = linear(x, weight, np.zeros(WIDTH, np.int64), RequantStep(9, 12)) + np.int8(1)
         for byte in x.tobytes():
             checksum = (checksum * 31 + byte) & 0xFFFFFFFF
     return f"{checksum:08x}"

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from ita_jobs import ATTENTION, FEEDFORWARD, LINEAR, SINGLE_ATTENTION, SOFT_CLEAR, TRIGGER, Job, Jobs, word
 from ita_twin_harness import SIDE, Driver, blocks, from_blocks, pack_bias, parse
-from match_ita.arithmetic import Step, itamax, product, requantise
+from match_ita.arithmetic import RequantStep, requantise
 
-IDENTITY = Step(1, 0)
+from tests.ita_arithmetic import itamax, product
+
+IDENTITY = RequantStep(1, 0)
 
 
-def _linear_jobs(tiles: tuple[int, ...] = (1, 1, 1), step: Step = IDENTITY, kind: int = 0) -> Jobs:
+def _linear_jobs(tiles: tuple[int, ...] = (1, 1, 1), step: RequantStep = IDENTITY, kind: int = 0) -> Jobs:
     jobs = Jobs()
     jobs.script.reserve(4 * 4096)
     jobs.setup(tiles, LINEAR, {0: step}, (kind, -80, -7091, 74, 20, 0))
@@ -155,7 +157,7 @@ def test_layers_of_kind_attention_and_feedforward(driver: Driver) -> None:
     x = rng.integers(-128, 128, (rows, SIDE)).astype(np.int8)
     w = rng.integers(-30, 30, (6, SIDE, SIDE)).astype(np.int8)
     bias = rng.integers(-4000, 4000, SIDE)
-    steps = [Step(20 + i, 12 if i != 4 else 10, i - 3) for i in range(8)]
+    steps = [RequantStep(20 + i, 12 if i != 4 else 10, i - 3) for i in range(8)]
     jobs = Jobs()
     script = jobs.script
     source, packed = script.place(blocks(x)), script.place(pack_bias(bias))

@@ -22,7 +22,7 @@ from ita_twin_harness import (
     parse,
     turned,
 )
-from match_ita.arithmetic import Step
+from match_ita.arithmetic import RequantStep
 from numpy.typing import NDArray
 
 Vectors = Callable[[str], dict[str, NDArray[np.generic]]]
@@ -31,12 +31,12 @@ Vectors = Callable[[str], dict[str, NDArray[np.generic]]]
 _ROWS, _COLUMNS = 128, 64
 
 
-def _step(data: dict[str, NDArray[np.generic]], prefix: str, index: int, head: int) -> Step:
-    return Step(*(int(data[f"{prefix}_{name}"][index, head]) for name in ("mult", "shift", "add")))
+def _step(data: dict[str, NDArray[np.generic]], prefix: str, index: int, head: int) -> RequantStep:
+    return RequantStep(*(int(data[f"{prefix}_{name}"][index, head]) for name in ("mult", "shift", "add")))
 
 
 def _linear(
-    driver: Driver, x: Ints, w: Ints, bias: Ints, step: Step, activation: tuple[int, ...] = (0,) * 6
+    driver: Driver, x: Ints, w: Ints, bias: Ints, step: RequantStep, activation: tuple[int, ...] = (0,) * 6
 ) -> NDArray[np.int8]:
     """A whole layer, in tiles of 128 rows by 64 columns."""
     script = Script()
@@ -52,7 +52,7 @@ def _linear(
 
 
 def _head(driver: Driver, data: dict[str, NDArray[np.generic]], head: int) -> None:
-    def step(index: int) -> Step:
+    def step(index: int) -> RequantStep:
         return _step(data, "rqs", index, head)
 
     for source, weight, bias, index, golden in (("q_in", "wq", "bq", 0, "qp"), ("kv_in", "wk", "bk", 1, "kp")):
@@ -68,7 +68,9 @@ def _head(driver: Driver, data: dict[str, NDArray[np.generic]], head: int) -> No
     np.testing.assert_array_equal(found, data["o_heads"][head])
 
 
-def _attention(driver: Driver, data: dict[str, NDArray[np.generic]], head: int, qk: Step, av: Step) -> None:
+def _attention(
+    driver: Driver, data: dict[str, NDArray[np.generic]], head: int, qk: RequantStep, av: RequantStep
+) -> None:
     """In tiles of 64 rows, so that a layer of ITA goes on from call to call."""
     script = Script()
     q, k, v = (data[name][head] for name in ("qp", "kp", "vp"))
@@ -103,7 +105,9 @@ def _probabilities(x: Ints) -> Jobs:
     zero = jobs.script.place(np.zeros((SIDE, SIDE), np.int8))
     logits, output = jobs.script.reserve(count * 4096), jobs.script.reserve(count * 4096)
     source = jobs.script.reserve(count * 4096)
-    jobs.setup(tiles=(count, 1, count), layer=SINGLE_ATTENTION, slots={3: Step(1, 0), 4: Step(1, 0, -128)})
+    jobs.setup(
+        tiles=(count, 1, count), layer=SINGLE_ATTENTION, slots={3: RequantStep(1, 0), 4: RequantStep(1, 0, -128)}
+    )
     for group in range(count):
         rows = blocks(x[group * SIDE : group * SIDE + SIDE])
         jobs.script.add("write", source, rows.tobytes().hex())
@@ -134,7 +138,7 @@ def test_gelu_of_all_inputs(driver: Driver, vectors: Vectors) -> None:
     unit, nothing = np.eye(SIDE, dtype=np.int8), np.zeros(SIDE, np.int64)
     for key in keys:
         _, b, c, *step = (int(value) for value in data[f"{key}_consts"])
-        linear(script, data["x"].astype(np.int8).reshape(4, SIDE), unit, nothing, Step(1, 0), (1, b, c, *step))
+        linear(script, data["x"].astype(np.int8).reshape(4, SIDE), unit, nothing, RequantStep(1, 0), (1, b, c, *step))
     for key, line in zip(keys, driver.run(script.text())[::2], strict=True):
         np.testing.assert_array_equal(parse(line), data[f"{key}_y"], err_msg=key)
 
@@ -164,7 +168,7 @@ def test_requantisation(build: Callable[..., Driver], vectors: Vectors) -> None:
                 x, w, bias = np.zeros((1, SIDE), np.int8), np.zeros((SIDE, len(values)), np.int8), values
             else:
                 x, w, bias = _sums(values, width)
-            linear(script, x, w, bias, Step(*(int(value) for value in parameters)))
+            linear(script, x, w, bias, RequantStep(*(int(value) for value in parameters)))
         lines = fast.run(script.text())[::2]
         for (chosen, _), line in zip(cases, lines, strict=True):
             np.testing.assert_array_equal(parse(line), golden[chosen])

@@ -1,4 +1,4 @@
-"""Attention for ITA: with its softmax in powers of two, or its products alone and an integer softmax on the cores."""
+"""Attention for ITA: with its softmax in powers of two, or only its products with an integer softmax on the cores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from match_ita.passes.attention_products import LEVELS, replace_products
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Softmaxes of quantised models, which stand for one of real numbers. Others belong to networks of integers, whose
+#: Softmaxes of quantised models, which approximate one of real numbers. Others belong to networks of integers, whose
 #: values are never changed.
 _REAL = ("SoftmaxI8", "SoftmaxU8")
 _LATER = ("ita_convolution", "ita_gelu", "ita_linear", "ita_split")
@@ -63,7 +63,7 @@ def _softmax_of(context: PassContext) -> ItaMax:
 
 
 def _effects(name: str, keys: int, softmax: ItaMax) -> list[str]:
-    """What a user should know."""
+    """Notes for the user."""
     notes = [
         f"{name}: exponentials become powers of two (ITAMax): logits are rounded to steps of {softmax.step:.3g}, "
         f"probabilities to {softmax.numerator >> 8} levels, always down; without the pass ita_softmax an integer "

@@ -1,4 +1,4 @@
-"""Requantisation and tables of 8-bit tensors as the real-valued straight lines that they stand for."""
+"""Requantisation and tables of 8-bit tensors as the affine functions that they represent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import constant
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Writing attention for ITA into the graph."""
+"""Writes attention for ITA into the graph."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import constant, shape_of
+from match_core.ir.reader import constant, shape_of
 
 from match_ita.functions import ATTENTION, function_protos
-from match_ita.ita_limits import BLOCK
+from match_ita.ita.limits import BLOCK
 from match_ita.passes.attention_match import Heads, Projection
 from match_ita.passes.attention_numbers import Design, ItaMax
 from match_ita.passes.attention_symmetric import Symmetric

@@ -1,13 +1,13 @@
-"""Attention of integer networks that ITA computes as it is, bit for bit."""
+"""Attention of integer networks that ITA computes unchanged, bit for bit."""
 
 from __future__ import annotations
 
 import numpy as np
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import producer
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import producer
 
-from match_ita.arithmetic import Step
-from match_ita.ita_limits import BLOCK, SUM_LENGTH_MAX
+from match_ita.arithmetic import RequantStep
+from match_ita.ita.limits import BLOCK, SUM_LENGTH_MAX
 from match_ita.passes.attention_affine import IDENTITY, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError, Projection
 from match_ita.passes.attention_numbers import COLUMNS_MAX, Design, ItaMax
@@ -33,7 +33,7 @@ def exact(heads: Heads, softmax: ItaMax) -> Design:
     q, k, v = (_as_it_is(projection) for projection in (heads.q, heads.k, heads.v))
     before = producer(heads.softmax.inputs[0])
     if before is None or qualified_op(before) != "match.arith::RequantI8" or before not in heads.nodes:
-        raise NotAttentionError("there is more than a requantisation in front of the softmax")
+        raise NotAttentionError("there is more than a requantisation before the softmax")
     product = producer(before.inputs[0])
     if product is None or product.op != "MatMulInteger":
         raise NotAttentionError("the logits are requantised more than once")
@@ -60,7 +60,7 @@ def _as_it_is(projection: Projection) -> Symmetric:
     )
 
 
-def _step(numbers: list[int | None]) -> Step:
+def _step(numbers: list[int | None]) -> RequantStep:
     """M, B, D, lo and hi as ITA's registers."""
     multiplier, addend, divisor, lo, hi = numbers
     if multiplier is None or addend is None or divisor is None:
@@ -68,8 +68,8 @@ def _step(numbers: list[int | None]) -> Step:
     shift = divisor.bit_length() - 1
     add, rest = divmod(addend - (divisor >> 1), divisor)
     if rest or divisor != 1 << shift or (lo, hi) != (-128, 127):
-        raise NotAttentionError(f"a requantisation is none of ITA's: (x * {multiplier} + {addend}) / {divisor}")
+        raise NotAttentionError(f"ITA does not support a requantisation: (x * {multiplier} + {addend}) / {divisor}")
     try:
-        return Step(multiplier, shift, add)
+        return RequantStep(multiplier, shift, add)
     except ValueError as error:
         raise NotAttentionError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Finding multi-head attention in the integer graph, from its softmax outwards."""
+"""Finds multi-head attention in the integer graph, from its softmax outwards."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import producer, shape_of
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import producer, shape_of
 from numpy.typing import NDArray
 
 from match_ita.passes.attention_affine import Affine, affine_of, scalar
@@ -32,7 +32,7 @@ _RESHAPES = ("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity")
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The linear layer behind q, k or v: element (head, row, p) is ``affine`` of row ``row`` and column
+    """The linear layer that computes q, k or v: element (head, row, p) is ``affine`` of row ``row`` and column
     ``columns[head, p]`` of its result, less ``zero``. ``rows``: rows of the result."""
 
     layer: LinearLayer
@@ -59,7 +59,7 @@ class Heads:
 
     @property
     def inner_nodes(self) -> tuple[gs.Node, ...]:
-        """What lies between the linear layers: both products and the softmax."""
+        """The nodes between the linear layers: both products and the softmax."""
         outer = {node.name for projection in (self.q, self.k, self.v) for node in projection.nodes}
         return tuple(node for node in self.nodes if node.name not in outer)
 
@@ -81,7 +81,7 @@ class Heads:
 
 
 class NotAttentionError(Exception):
-    """Why a softmax is no attention that ITA could do, in words."""
+    """The reason why a softmax is not an attention that ITA supports."""
 
 
 def softmaxes(nodes: Sequence[gs.Node]) -> list[gs.Node]:
@@ -102,7 +102,7 @@ def heads_of(softmax: gs.Node, outputs: Sequence[gs.Tensor]) -> Heads:
     zeros = _zeros(product)
     p_zero, v_zero = _zeros(av_product)
     if p_zero != _probability_zero(softmax):
-        raise NotAttentionError("the probabilities' zero point is another in the product")
+        raise NotAttentionError("the probabilities have a different zero point in the product")
     q = _projection(product.inputs[0], zeros[0], False, outputs)
     k = _projection(product.inputs[1], zeros[1], True, outputs)
     v = _projection(av_product.inputs[1], v_zero, False, outputs)
@@ -131,7 +131,7 @@ def _logits(softmax: gs.Node, outputs: Sequence[gs.Tensor]) -> tuple[gs.Node, Af
             line = step if line is None else line.after(step)
         tensor = node.inputs[0]
     what = qualified_op(node) if node is not None else "an input of the model"
-    raise NotAttentionError(f"the logits are no requantised product: there is {what} before the softmax")
+    raise NotAttentionError(f"the logits are not a requantised product: there is {what} before the softmax")
 
 
 def _values(softmax: gs.Node, outputs: Sequence[gs.Tensor]) -> tuple[gs.Node, gs.Node, list[gs.Node]]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from match_ita.arithmetic import Step
-from match_ita.ita_limits import BLOCK, GROUP, SUM_LENGTH_MAX, TILES_MAX
+from match_ita.arithmetic import RequantStep
+from match_ita.ita.limits import BLOCK, GROUP, SUM_LENGTH_MAX, TILES_MAX
 from match_ita.passes.attention_affine import Affine, integers, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError
 from match_ita.passes.attention_symmetric import Symmetric, symmetric
@@ -21,13 +21,13 @@ from match_ita.passes.requant_search import nearest
 ERROR_MAX = 1.0
 #: Keys of attention.
 COLUMNS_MAX = TILES_MAX * BLOCK
-#: A weight of 256 is gone after so many halvings.
+#: A weight of 256 becomes 0 after this many halvings.
 _HALVINGS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class ItaMax:
-    """ITA's softmax: ``shift`` and ``numerator`` of the hardware, ``group`` columns at once."""
+    """ITA's softmax: ``shift`` and ``numerator`` of the hardware, ``group`` columns at a time."""
 
     shift: int
     numerator: int
@@ -35,7 +35,7 @@ class ItaMax:
 
     @property
     def step(self) -> float:
-        """What one step of a logit is."""
+        """The size of one step of a logit."""
         return float(np.log(2.0)) / (1 << self.shift)
 
     @property
@@ -47,13 +47,13 @@ class ItaMax:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Everything about one attention in ITA's numbers."""
+    """All numbers of one attention on ITA."""
 
     q: Symmetric
     k: Symmetric
     v: Symmetric
-    qk: Step
-    av: Step
+    qk: RequantStep
+    av: RequantStep
 
 
 def approximate(heads: Heads, softmax: ItaMax) -> Design:
@@ -76,13 +76,13 @@ class Logits:
 
 
 def logits_of(heads: Heads) -> Logits:
-    """Read from the softmax's table of exponentials and the requantisation in front of it."""
+    """Read from the softmax's table of exponentials and the requantisation before it."""
     step, line = _table_step(heads), heads.qk
     return Logits(step * line.slope, step * (line.lo - line.offset), step * (line.hi - line.offset))
 
 
 def _table_step(heads: Heads) -> float:
-    """What one step of the softmax's input is: its table holds exp(-step * d)."""
+    """The size of one step of the softmax's input: its table holds exp(-step * d)."""
     table = integers(heads.softmax.inputs[1])
     if table is None or table.size != 256 or table[0] <= 0:
         raise NotAttentionError("the softmax has no table of exponentials")
@@ -90,14 +90,14 @@ def _table_step(heads: Heads) -> float:
     weight = table * distance  # the step that an entry gives is exact to 0.5 / weight
     best = int(np.argmax(weight))
     if weight[best] <= 0:
-        raise NotAttentionError("the softmax's table drops to 0 at once")
+        raise NotAttentionError("the softmax's table drops to 0 immediately")
     step = float(np.log(table[0] / table[best]) / best)
     if np.any(np.abs(table - table[0] * np.exp(-step * distance)) > 1.0 + 1e-6 * table[0]):
-        raise NotAttentionError("the softmax's table is no exponential")
+        raise NotAttentionError("the softmax's table is not an exponential")
     return step
 
 
-def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> Step:
+def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> RequantStep:
     """Requantisation of q k^T for ITAMax. ``ratio``: by how much q and k together are smaller than the model's;
     ``columns``: keys. The offset brings the logits' range to the middle, which changes no softmax and keeps what is
     added to the keys without weight: with logits anywhere in the range that the model was quantised for."""
@@ -116,7 +116,7 @@ def logit_step(logits: Logits, ratio: float, columns: int, softmax: ItaMax) -> S
     return _step(logits.slope / (softmax.step * ratio), add, max(abs(low), abs(high)), "q k^T")
 
 
-def value_step(heads: Heads, ratio: float, levels: float) -> Step:
+def value_step(heads: Heads, ratio: float, levels: float) -> RequantStep:
     """Requantisation of the product with the values. ``ratio``: by how much v is smaller than the model's; ``levels``:
     the sum of a row of probabilities."""
     before, ends = scalar(heads.softmax.inputs[2]), (heads.av.lo, heads.av.hi)
@@ -127,7 +127,7 @@ def value_step(heads: Heads, ratio: float, levels: float) -> Step:
     return _whole_step(heads.av.slope * before / levels / ratio, heads.av, "the product with the values")
 
 
-def product_steps(heads: Heads, qk_ratio: float, v_ratio: float, levels: int) -> tuple[Step, Step]:
+def product_steps(heads: Heads, qk_ratio: float, v_ratio: float, levels: int) -> tuple[RequantStep, RequantStep]:
     """Requantisation of both products where the softmax keeps its steps and has this many levels. Logits saturate at
     the ends of int8, however narrow the model's range is: nothing but its calibration gives that one."""
     _table_step(heads)  # the softmax is one of real numbers
@@ -135,7 +135,7 @@ def product_steps(heads: Heads, qk_ratio: float, v_ratio: float, levels: int) ->
     return qk, value_step(heads, v_ratio, levels)
 
 
-def _whole_step(slope: float, line: Affine, what: str) -> Step:
+def _whole_step(slope: float, line: Affine, what: str) -> RequantStep:
     """Requantisation with the offset of ``line``, which is an integer but for rounding."""
     add = round(line.offset)
     if not -128 <= add <= 127:
@@ -143,12 +143,14 @@ def _whole_step(slope: float, line: Affine, what: str) -> Step:
     return _step(slope, add, max(line.hi - add, add - line.lo), what)
 
 
-def _step(slope: float, add: int, reach: float, what: str) -> Step:
+def _step(slope: float, add: int, reach: float, what: str) -> RequantStep:
     """``reach``: the largest result before ``add``."""
     found = nearest(slope)
     if found is None:
         raise NotAttentionError(f"ITA cannot requantise {what} by {slope:.3g}: no 8-bit multiplier is near")
     error = found.error(slope, max(1, int(np.ceil(reach / slope))))
     if error > ERROR_MAX:
-        raise NotAttentionError(f"ITA cannot requantise {what} by {slope:.3g}: it would be up to {error:.1f} LSB off")
-    return Step(found.multiplier, found.shift, add)
+        raise NotAttentionError(
+            f"ITA cannot requantise {what} by {slope:.3g}: the error would be up to {error:.1f} LSB"
+        )
+    return RequantStep(found.multiplier, found.shift, add)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import shape_of
+from match_core.ir.reader import shape_of
 
-from match_ita.arithmetic import Step
-from match_ita.ita_limits import BLOCK
+from match_ita.arithmetic import RequantStep
+from match_ita.ita.limits import BLOCK
 from match_ita.passes.attention_build import connect, project, turned
 from match_ita.passes.attention_match import Heads
 from match_ita.passes.attention_numbers import product_steps
@@ -36,14 +36,14 @@ def replace_products(editor: Editor, heads: Heads) -> None:
 
 
 class _Products:
-    """Builds one. Operands are [1, H, rows, columns]: a view, so that turning them stays an operator of its own."""
+    """Builds one. Operands are [1, H, rows, columns]: a view, so that their transposition stays a separate operator."""
 
     def __init__(self, editor: Editor, heads: Heads) -> None:
         self.editor, self.heads = editor, heads
         self.name, self.origin = str(heads.softmax.name), editor.origin(*heads.inner_nodes)
         self.count, self.rows, self.keys = heads.count, heads.q.rows, heads.k.rows
 
-    def logits(self, numbers: list[Symmetric], step: Step) -> gs.Tensor:
+    def logits(self, numbers: list[Symmetric], step: RequantStep) -> gs.Tensor:
         """[1, H, S, T]."""
         q = self._by_head(project(self.editor, self.heads.q, numbers[0]), "q")
         k = project(self.editor, self.heads.k, numbers[1])
@@ -69,7 +69,7 @@ class _Products:
         )
         return padded(self.editor, weights, -1, (0, -self.keys % BLOCK), f"{self.name}_padded", self.origin)
 
-    def values(self, weights: gs.Tensor, numbers: Symmetric, step: Step) -> gs.Tensor:
+    def values(self, weights: gs.Tensor, numbers: Symmetric, step: RequantStep) -> gs.Tensor:
         """[1, H, S, P']."""
         vt = turned(self.editor, project(self.editor, self.heads.v, numbers), f"{self.name}_v", self.origin)
         width, columns = shape_of(vt)
@@ -91,8 +91,8 @@ class _Products:
         by_head = transposed(self.editor, split, (1, 0, 2), name, self.origin)
         return reshaped(self.editor, by_head, (1, *shape_of(by_head)), f"{name}_heads", self.origin)
 
-    def _product(self, a: gs.Tensor, b: gs.Tensor, step: Step, what: str) -> gs.Tensor:
-        """a times b turned, requantised."""
+    def _product(self, a: gs.Tensor, b: gs.Tensor, step: RequantStep, what: str) -> gs.Tensor:
+        """a times b transposed, requantised."""
         name = f"{self.name}_{what}"
         flipped = transposed(self.editor, b, (0, 1, 3, 2), f"{name}_turned", self.origin)
         multiplier, addend, _ = (np.array([number], np.int64) for number in step.requant)

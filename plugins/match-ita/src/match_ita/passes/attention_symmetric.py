@@ -1,7 +1,7 @@
 """Symmetric q, k and v: linear layers whose results have zero point 0.
 
-ITA multiplies q, k and v as they are. The layers give ``ratio * (value - zero)``, with a ratio below 1 by as much as
-the zero point takes of the range.
+ITA multiplies q, k and v without zero points. The layers compute ``ratio * (value - zero)``; the ratio is below 1 to
+make room for the zero point's share of the range.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from match_ita.ita_limits import BLOCK
+from match_ita.ita.limits import BLOCK
 from match_ita.passes.attention_match import NotAttentionError, Projection
 from match_ita.passes.linear_layers import Ints
 from match_ita.passes.requant_search import below
 
-#: Bits of a new multiplier, as the core's own ones have (match_core/transforms/requant.py).
+#: Bits of a new multiplier, as the core's own ones have (match_quant/requant.py).
 _MULTIPLIER_BITS = 24
 _SHIFT_MAX = 48
 
 
 @dataclass(frozen=True, slots=True)
 class Symmetric:
-    """A linear layer whose result is ``ratio * (value - zero)`` of a projection, heads one behind the other, each with
-    columns of zeros up to a multiple of a block. ``weight`` [C, K], ``multiplier`` and ``addend`` [K]."""
+    """A linear layer whose result is ``ratio * (value - zero)`` of a projection, with consecutive heads, each
+    padded with zero columns to a multiple of a block. ``weight`` [C, K], ``multiplier`` and ``addend`` [K]."""
 
     weight: Ints
     multiplier: Ints

@@ -1,7 +1,7 @@
-"""Where the elements of a tensor come from, through operators that only move elements.
+"""Traces the elements of a tensor to their source, through operators that only move elements.
 
 Exporters write the heads of attention in many ways: merged or separate weights, Split, Slice or Gather of them, Reshape
-and Transpose in any order. All of them are followed alike, by moving the element numbers of the source.
+and Transpose in any order. All of them are traced the same way, by moving the element numbers of the source.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, producer, shape_of
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import constant, constant_input, producer, shape_of
 from numpy.typing import NDArray
 
 from match_ita.passes.attention_affine import IDENTITY, Affine, affine_of
@@ -67,13 +67,6 @@ def _known(node: gs.Node) -> bool:
     return qualified_op(node) == node.op and all(constant(t) is not None for t in node.inputs[1:] if not t.is_empty())
 
 
-def _values(node: gs.Node, position: int) -> Ints | None:
-    if position >= len(node.inputs) or node.inputs[position].is_empty():
-        return None
-    values: Ints = np.asarray(constant(node.inputs[position])).astype(np.int64)
-    return values
-
-
 def _reshape(index: Ints, node: gs.Node, result: gs.Tensor) -> Ints:
     moved: Ints = index.reshape(shape_of(result))
     return moved
@@ -85,7 +78,7 @@ def _transpose(index: Ints, node: gs.Node, result: gs.Tensor) -> Ints:
 
 
 def _slice(index: Ints, node: gs.Node, result: gs.Tensor) -> Ints:
-    starts, ends, axes, steps = (_values(node, position) for position in range(1, 5))
+    starts, ends, axes, steps = (constant_input(node, position) for position in range(1, 5))
     if starts is None or ends is None:
         raise ValueError(f"{node.name!r} has no limits")
     axes = np.arange(starts.size) if axes is None else axes
@@ -100,10 +93,10 @@ def _slice(index: Ints, node: gs.Node, result: gs.Tensor) -> Ints:
 
 
 def _gather(index: Ints, node: gs.Node, result: gs.Tensor) -> Ints:
-    positions = _values(node, 1)
+    positions = constant_input(node, 1)
     if positions is None:
         raise ValueError(f"{node.name!r} has no indices")
-    part: Ints = np.take(index, positions, axis=int(node.attrs.get("axis", 0)))
+    part: Ints = np.take(index, positions.astype(np.int64), axis=int(node.attrs.get("axis", 0)))
     return part
 
 

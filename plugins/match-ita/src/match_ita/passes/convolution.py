@@ -1,9 +1,9 @@
-"""Convolutions become linear layers of gathered rows, for ITA multiplies matrices only.
+"""Turns convolutions into linear layers of gathered rows, because ITA only multiplies matrices.
 
-Two kinds: 1-D convolutions (one row of the feature map, windows may overlap), and those of whole patches (the step is
-the kernel's size, as vision transformers begin with). Others stay with the cores: gathering overlapping 2-D windows
-would cost more memory than it is worth. Activations lie as [positions, channels] behind them; where the model turns
-them so itself, the two Transposes cancel.
+Two kinds: 1-D convolutions (one row of the feature map, windows may overlap), and those of whole patches (the stride is
+the kernel's size, as at the start of vision transformers). Others stay on the cores: gathering overlapping 2-D windows
+would take too much memory. Their results are [positions, channels]; if the model itself transposes to this order, the
+two Transposes cancel.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.geometry import ConvGeometry, conv_geometry
-from match_core.transforms.quant import constant, optional_input, producer, shape_of
+from match_core.ir.geometry import ConvGeometry, conv_geometry
+from match_core.ir.reader import constant, optional_input, producer, shape_of
 
 from match_ita.passes.convolution_rows import known_rows, rows_of
 from match_ita.passes.linear_layers import Ints, is_private
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """ConvInteger and the RequantI8 behind it. ``x`` [1, C, H, W] is its input before the Pad; ``pads`` (top, left,
+    """ConvInteger and the RequantI8 after it. ``x`` [1, C, H, W] is its input before the Pad; ``pads`` (top, left,
     bottom, right) with ``pad_value`` are those of the Pad."""
 
     conv: gs.Node
@@ -41,7 +41,7 @@ class Convolution:
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Rewrite every such convolution, then the Transposes behind them."""
+    """Rewrite every such convolution, then the Transposes after them."""
     editor = Editor(model)
     changed = False
     for node in list(editor.graph.nodes):
@@ -150,7 +150,7 @@ def _gathered(editor: Editor, rows: gs.Tensor, index: Ints, name: str, origin: O
 
 
 def _as_linear(editor: Editor, found: Convolution, rows: gs.Tensor, weight: Ints) -> None:
-    """MatMulInteger and RequantI8 of the rows, turned back to [1, K, H', W']."""
+    """MatMulInteger and RequantI8 of the rows, transposed back to [1, K, H', W']."""
     conv, requant, old = found.conv, found.requant, found.requant.outputs[0]
     stored = editor.constant(f"{conv.name}_weight", np.ascontiguousarray(weight).astype(np.int8))
     constants = list(requant.inputs[1:])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import producer, shape_of
+from match_core.ir.reader import producer, shape_of
 
 from match_ita.passes.linear_layers import is_private
 from match_ita.passes.nodes import reshaped, transposed

@@ -1,9 +1,9 @@
-"""Tables that are a GELU become ITA's own, where it comes for nothing: behind a linear layer, before others.
+"""Replaces tables that are a GELU with ITA's GELU where it is free: after a linear layer and before others.
 
-The table's scales are found by fitting. What ITA computes is a polynomial of 2nd order in another step, so results
+The table's scales are found by fitting. ITA computes a polynomial of 2nd order with another step, so results
 differ: by up to ``DIFFERENCE_MAX`` LSB of the table's result, expected ``RMS_MAX`` (root mean square), or the table
-stays on the cores. Where the layer before has ITA's constants already (integer networks), results stay as they are, bit
-for bit: ITA's constants for the table are searched, and without any it stays.
+stays on the cores. If the layer before has ITA's constants already (integer networks), results do not change, bit for
+bit: ITA's constants for the table are searched, and if there are none the table stays.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, producer, shape_of
+from match_core.ir.reader import constant, producer, shape_of
 
 from match_ita.arithmetic import GeluConstants
 from match_ita.functions import GELU, function_protos
@@ -42,7 +42,7 @@ _RESIDUAL_MAX = 2.0
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Rewrite every table behind a linear layer that is a GELU."""
+    """Rewrite every table after a linear layer that is a GELU."""
     editor = Editor(model)
     editor.define(function_protos())
     for node in list(editor.graph.nodes):
@@ -75,9 +75,9 @@ def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
         return f"the layer before it saturates at {layer.lo} and {layer.hi}"
     behind = readers(editor, lut.outputs[0])
     if behind is None:
-        return "not only linear layers read it, and ITA's GELU is negative"
+        return "other operators than linear layers read it, and ITA's GELU is negated"
     if as_ita(layer) is None and editor.model.integer_source:
-        return "the layer before it is none of ITA's, and a network of integers keeps its values"
+        return "ITA does not support the layer before it exactly, and values of an integer network must not change"
     if as_ita(layer) is not None:
         exact = exact_constants(table, fitted) if behind.exact else None
         if exact is None:
@@ -88,14 +88,14 @@ def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
     if choice is None:
         return "its constants do not fit ITA's registers"
     if choice.difference > DIFFERENCE_MAX or choice.rms > RMS_MAX:
-        return f"ITA's polynomial would be {choice.difference} LSB off ({choice.rms:.2f} expected)"
+        return f"the error of ITA's polynomial would be {choice.difference} LSB ({choice.rms:.2f} expected)"
     set_requant(editor, layer, choice.multiplier, choice.addend, choice.shift)
     _write(editor, lut, layer, behind, choice.constants)
     return None
 
 
 def _write(editor: Editor, lut: gs.Node, layer: LinearLayer, behind: Readers, constants: GeluConstants) -> None:
-    """Put ITA's GELU behind the layer, and let the readers take its inverted result."""
+    """Add ITA's GELU after the layer, and change the readers to its inverted result."""
     old, name, step = layer.y, lut.name, constants.step
     invert(editor, behind, step.add)
     half = (1 << step.shift) >> 1

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from match_core.transforms.expectation import Expectation, Reals
+from match_quant.expectation import Expectation, Reals
 from numpy.typing import NDArray
 
-from match_ita.arithmetic import GeluConstants, Step, gelu, gelu_constants
+from match_ita.arithmetic import GeluConstants, RequantStep, gelu, gelu_constants
 from match_ita.passes import requant_search
 from match_ita.passes.gelu_fit import GeluTable
 from match_ita.passes.linear_layers import INT8_MAX, Ints, LinearLayer
@@ -29,7 +29,7 @@ DIFFERENCE_MAX, RMS_MAX = 5, 1.25
 
 @dataclass(frozen=True, slots=True)
 class GeluChoice:
-    """The layer's new requantisation (results in steps of ``scale`` around 0), and ITA's constants behind it.
+    """The layer's new requantisation (results in steps of ``scale`` around 0), and ITA's constants after it.
     ``difference``: the largest from the table's result over all sums; ``rms``: the expected root mean square."""
 
     scale: float
@@ -68,7 +68,7 @@ def choose(layer: LinearLayer, table: NDArray[np.int8], fitted: GeluTable, befor
 
 
 def _scale(table: NDArray[np.int8], fitted: GeluTable) -> float:
-    """Steps of ITA's input: 127 of them reach what the table's last useful entry stands for."""
+    """Steps of ITA's input: 127 of them reach the value of the table's last useful entry."""
     saturated = np.flatnonzero(table.reshape(-1) == INT8_MAX)
     last = int(saturated[0]) - 128 if saturated.size else INT8_MAX
     most = (last - fitted.zero_x) * fitted.scale_x
@@ -83,7 +83,7 @@ def _constants(scale: float, fitted: GeluTable) -> GeluConstants | None:
     add = -round(fitted.zero_y) - 1
     if step is None or not -128 <= add <= 127:
         return None
-    return GeluConstants(polynomial.b, polynomial.c, Step(step.multiplier, step.shift, add))
+    return GeluConstants(polynomial.b, polynomial.c, RequantStep(step.multiplier, step.shift, add))
 
 
 def _distance(

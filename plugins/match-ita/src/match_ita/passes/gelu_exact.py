@@ -1,7 +1,7 @@
-"""ITA constants that give a table of an integer network bit for bit, where there are any.
+"""Searches ITA constants that reproduce a table of an integer network bit for bit.
 
-QuantLib's GELU (sheet ita-arithmetic, 2.9) is the same polynomial in other words, with a rounding of its own between
-product and requantisation. No rule leads from its constants to ITA's, so those near the fitted scales are tried.
+QuantLib's GELU (sheet ita-arithmetic, 2.9) is the same polynomial in another form, with an extra rounding between
+product and requantisation. No formula converts its constants to ITA's, so constants near the fitted scales are tried.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from match_ita.arithmetic import GeluConstants, Step, gelu, gelu_constants, gelu_polynomial
-from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.arithmetic import GeluConstants, RequantStep, gelu, gelu_constants, gelu_polynomial
+from match_ita.ita.limits import MULTIPLIER_MAX, SHIFT_MAX
 from match_ita.passes.gelu_fit import GeluTable
 
 #: How far from the fitted constants the search goes: b, the share of c, the multiplier.
@@ -36,9 +36,9 @@ def exact_constants(table: NDArray[np.int8], fitted: GeluTable) -> GeluConstants
     return None
 
 
-def _first(g: NDArray[np.int64], wanted: NDArray[np.int64], add: int) -> tuple[int, Step] | None:
+def _first(g: NDArray[np.int64], wanted: NDArray[np.int64], add: int) -> tuple[int, RequantStep] | None:
     """The first row of ``g`` [rows, 256] that some requantisation brings to ``wanted``."""
-    free = np.abs(wanted - add) > 20  # entries that tell the factor, without those that saturate
+    free = np.abs(wanted - add) > 20  # entries that determine the factor, without those that saturate
     free &= (wanted > -128) & (wanted < 127)
     if not np.any(free):
         return None
@@ -53,5 +53,5 @@ def _first(g: NDArray[np.int64], wanted: NDArray[np.int64], add: int) -> tuple[i
         rows = np.flatnonzero((got == wanted).all(axis=1) & (nearest + more > 0))
         if rows.size:
             index = int(rows[0])
-            return index, Step(int(nearest[index]) + more, shift, add)
+            return index, RequantStep(int(nearest[index]) + more, shift, add)
     return None

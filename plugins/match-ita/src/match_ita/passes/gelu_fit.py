@@ -1,4 +1,5 @@
-"""Is a table a GELU? Finds scales and zero points with ``table[q] = GELU((q - zero_x) scale_x) / scale_y + zero_y``."""
+"""Checks whether a table is a GELU: finds scales and zero points with ``table[q] = GELU((q - zero_x) scale_x) / scale_y
++ zero_y``."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from match_core.transforms.expectation import Reals
+from match_quant.expectation import Reals
 from numpy.typing import NDArray
 
 _VALUES = np.arange(-128, 128)

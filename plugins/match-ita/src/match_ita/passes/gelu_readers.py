@@ -1,4 +1,4 @@
-"""Linear layers that take all bits of their input inverted: -1 - x instead of x, with the same results."""
+"""Linear layers that read their input with all bits inverted: -1 - x instead of x, with the same results."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, optional_input
+from match_core.ir.reader import constant, optional_input
 
 from match_ita.passes.linear_layers import Ints, LinearLayer, linear_layer, set_requant, set_weight
 
@@ -35,7 +35,7 @@ class Readers:
 
 
 def readers(editor: Editor, x: gs.Tensor) -> Readers | None:
-    """What reads ``x``; None where anything but linear layers does, or the graph gives it out."""
+    """The readers of ``x``; None if other operators than linear layers read it, or it is a graph output."""
     layers: list[LinearLayer] = []
     pads: list[gs.Node] = []
     waiting: list[gs.Tensor] = [x]

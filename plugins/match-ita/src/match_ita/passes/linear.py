@@ -1,9 +1,8 @@
-"""Linear layers get ITA's requantisation, and sizes that are multiples of a block.
+"""Gives linear layers ITA's requantisation, and sizes that are multiples of a block.
 
-A layer whose constants are ITA's already keeps them. Others are replaced where no reachable accumulator gives a result
-further than 1 LSB from the wider arithmetic's; layers with a multiplier per column where the expected error stays
-within 0.5 LSB (linear_scale). All else is left to the cores, which compute it as it is. Networks of integers keep every
-value.
+A layer that has ITA's constants already keeps them. Others are replaced if every reachable accumulator gives a result
+within 1 LSB of the wider arithmetic; layers with a multiplier per column if the expected error is within 0.5 LSB
+(linear_scale). The cores compute all other layers unchanged. Values of integer networks do not change.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 
-from match_ita.ita_limits import BLOCK, SUM_LENGTH_MAX
+from match_ita.ita.limits import BLOCK, SUM_LENGTH_MAX
+from match_ita.ita.requantisation import ItaRequant
 from match_ita.passes.linear_expectation import expected
 from match_ita.passes.linear_layers import (
     INT8_MAX,
@@ -30,7 +30,6 @@ from match_ita.passes.linear_layers import (
 from match_ita.passes.linear_padding import pad
 from match_ita.passes.linear_requant import as_ita, largest_difference, nearest
 from match_ita.passes.linear_scale import RMS_MAX, scaled
-from match_ita.requantisation import ItaRequant
 
 #: Largest difference from the wider arithmetic, in LSB.
 DIFFERENCE_MAX = 1
@@ -45,14 +44,14 @@ def run(model: Model, context: PassContext) -> Model:
             pad(editor, layer, BLOCK)
         else:
             names = "/".join(editor.origin(layer.matmul))
-            editor.notes.append(f"{names}: stays on the cores, ITA cannot do this linear layer: {refusal}")
+            editor.notes.append(f"{names}: stays on the cores, because ITA cannot run this linear layer: {refusal}")
     return editor.finish()
 
 
 def _refusal(layer: LinearLayer) -> str | None:
     inner = -(-layer.weight.shape[0] // BLOCK) * BLOCK
     if inner > SUM_LENGTH_MAX:
-        return f"{layer.weight.shape[0]} inputs are more than {SUM_LENGTH_MAX}"
+        return f"{layer.weight.shape[0]} inputs exceed {SUM_LENGTH_MAX}"
     if (layer.lo, layer.hi) not in ((INT8_MIN, INT8_MAX), (0, INT8_MAX)):
         return f"results saturate at {layer.lo} and {layer.hi}, ITA's at {INT8_MIN} or 0 and at {INT8_MAX}"
     return None
@@ -70,12 +69,12 @@ def _requantise(editor: Editor, layer: LinearLayer) -> str | None:
         if difference <= (0 if editor.model.integer_source else DIFFERENCE_MAX):
             _set(editor, layer, one, layer.weight)
             return None
-        return f"with 8-bit multipliers results would be up to {difference} LSB off"
+        return f"with 8-bit multipliers the error of results would be up to {difference} LSB"
     if editor.model.integer_source:
-        return "its requantisation is none of ITA's, and a network of integers keeps its values"
+        return "ITA does not support its requantisation exactly, and values of an integer network must not change"
     many = scaled(layer, expected(layer.x, editor.graph.outputs))
     if many is None:
-        return "no 8-bit multiplier, shift and 24-bit biases come close"
+        return "no 8-bit multiplier, shift and 24-bit biases are close enough"
     if many.expected_rms > RMS_MAX:
         return f"one multiplier for all columns would leave an expected error of {many.expected_rms:.2f} LSB"
     _set(editor, layer, many.requant, many.weight)

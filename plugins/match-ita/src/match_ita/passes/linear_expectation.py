@@ -1,8 +1,8 @@
-"""What is expected of an int8 tensor of the integer graph: mean and spread of each channel (last axis).
+"""The expectation of an int8 tensor of the integer graph: mean and spread of each channel (last axis).
 
-The core knows this while it makes the graph integer, and forgets it. Here it is found again from the nodes that make
-the tensor: quantised inputs, layer normalisation (which fixes mean and spread), linear layers, tables, attention. What
-is not understood counts as uniform over all values, which is the most cautious guess in use.
+Integerisation knows it but does not store it. This module derives it again from the nodes that compute the tensor:
+quantised inputs, layer normalisation (which fixes mean and spread), linear layers, tables, attention. Other tensors
+count as uniform over all values, the most cautious estimate in use.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
-from match_core.transforms.expectation import Expectation, Reals, clipped, graph_input, unknown
-from match_core.transforms.quant import constant, producer, quant_of, shape_of
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import constant, producer, quant_of, shape_of
+from match_quant.expectation import Expectation, Reals, clipped, graph_input, unknown
 
-from match_ita.arithmetic import GeluConstants, Step, gelu
+from match_ita.arithmetic import GeluConstants, RequantStep, gelu
 from match_ita.functions import ATTENTION, GELU
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, linear_layer, per_column
 
@@ -29,7 +29,7 @@ _DEPTH = 32
 
 
 def expected(x: gs.Tensor, outputs: Sequence[gs.Tensor], depth: int = _DEPTH) -> Expectation:
-    """Of each channel of ``x``, an int8 tensor; one entry where channels are not told apart."""
+    """The expectation of each channel of ``x``, an int8 tensor; one entry if channels are not distinguished."""
     node = producer(x)
     rule = _RULES.get(qualified_op(node)) if node is not None and depth > 0 else None
     found = rule(node, outputs, depth - 1) if rule is not None and node is not None else None
@@ -53,7 +53,7 @@ def _last(found: Expectation) -> Expectation:
 
 
 def _moved(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    """Channels are told apart where the last axis stays as it is. What a Pad adds counts little."""
+    """Moves: per channel if the last axis does not change. Padding has little influence."""
     found = expected(node.inputs[0], outputs, depth)
     before, after = shape_of(node.inputs[0]), shape_of(node.outputs[0])
     stays = before[-1:] == after[-1:]
@@ -96,7 +96,7 @@ def _added(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectati
 
 
 def _normalised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    """What M multiplies has mean 0 and variance 1 in units of 2^29 / sqrt(n), and the product is divided by 2^32."""
+    """The operand of M has mean 0 and variance 1 in units of 2^29 / sqrt(n), and the product is divided by 2^32."""
     unit = 2.0**-3 / np.sqrt(int(node.inputs[0].shape[-1]))
     normal = replace(_uniform(), mean=np.zeros(1), sd=np.full(1, unit))
     return _affine(node, (normal,), [node.inputs[position] for position in (1, 2, 3, 5, 6)])
@@ -128,7 +128,7 @@ def _table(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectati
 def _polynomial(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
     b, c, multiplier, addend, divisor = (int(np.asarray(constant(tensor))) for tensor in node.inputs[1:6])
     shift = divisor.bit_length() - 1
-    step = Step(multiplier, shift, (addend - (divisor >> 1)) >> shift)
+    step = RequantStep(multiplier, shift, (addend - (divisor >> 1)) >> shift)
     table = gelu(np.arange(INT8_MIN, INT8_MAX + 1).astype(np.int8), GeluConstants(b, c, step))
     return through_table(expected(node.inputs[0], outputs, depth), table.astype(np.float64))
 

@@ -1,4 +1,4 @@
-"""A linear layer of the integer graph: MatMulInteger with constant weights and the RequantI8 behind it."""
+"""A linear layer of the integer graph: MatMulInteger with constant weights and the RequantI8 after it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, producer
+from match_core.ir.reader import constant, producer
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def per_column(values: Ints, rank: int, columns: int) -> Ints | None:
 
 
 def value_range(x: gs.Tensor) -> tuple[int, int]:
-    """The values that an int8 tensor can hold, as far as the node that makes it tells."""
+    """The range of an int8 tensor, from the bounds of the node that computes it."""
     node = producer(x)
     if node is None:
         return INT8_MIN, INT8_MAX

@@ -1,4 +1,4 @@
-"""Sizes of a linear layer become multiples of ITA's blocks: zeros in inputs and weights, a Slice of the results."""
+"""Pads sizes of a linear layer to multiples of ITA's blocks: zeros in inputs and weights, a Slice of the results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import constant, optional_input, producer, shape_of
+from match_core.ir.reader import constant, optional_input, producer, shape_of
 
 from match_ita.passes.linear_layers import Ints, LinearLayer
 from match_ita.passes.nodes import padded, sliced
@@ -47,7 +47,8 @@ def _wider(editor: Editor, layer: LinearLayer, inputs: int) -> tuple[gs.Tensor, 
 
 
 def _columns(x: gs.Tensor) -> tuple[gs.Tensor, int] | None:
-    """What ``x`` is some columns of, and the first one; None where it is not a Slice of its last axis alone."""
+    """The tensor that ``x`` holds some columns of, and the first column; None if it is not a Slice of only the last
+    axis."""
     node = producer(x)
     if node is None or node.op != "Slice":
         return None

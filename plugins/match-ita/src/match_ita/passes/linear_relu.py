@@ -1,8 +1,8 @@
-"""Tables that are a straight line with bounds (a ReLU, another scale) go into the linear layer before them.
+"""Folds tables that are a clipped affine function (a ReLU, another scale) into the linear layer before them.
 
 ``table[q] = clip(round(gain * q + offset), lo, hi)`` of a requantised sum is one requantisation with other constants; a
-ReLU whose zero point is -128 is int8's own saturation, which ITA does for nothing. The sum is then rounded once, not
-twice: results differ from the table's by up to ``DIFFERENCE_MAX`` LSB (half a gain), and are nearer to the real values.
+ReLU with zero point -128 is the saturation of int8, which is free on ITA. The sum is then rounded once, not twice:
+results differ from the table's by up to ``DIFFERENCE_MAX`` LSB (half a gain), and are closer to the real values.
 Layers with ITA's constants already (integer networks) keep their table, which is exact.
 """
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, shape_of
+from match_core.ir.reader import constant, shape_of
 from numpy.typing import NDArray
 
 from match_ita.passes.gelu import layer_before

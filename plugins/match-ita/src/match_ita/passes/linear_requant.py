@@ -1,19 +1,19 @@
-"""ITA's requantisation instead of a wider one: one 8-bit multiplier, a shift, a bias per column and one addend.
+"""Replaces wider requantisation with ITA's: one 8-bit multiplier, a shift, a bias per column and one addend.
 
 ITA computes ``clip8(floor((multiplier * (acc + bias) + 2^(shift-1)) / 2^shift) + add)`` (ita_requantizer.sv). Its slope
-is off by up to 1 / 256, so the two lines are made to meet where the result is in the middle of its range.
+is off by up to 1 / 256, so the constants make both agree where the result is in the middle of its range.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from match_core.transforms.expectation import Reals
+from match_quant.expectation import Reals
 
-from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.ita.limits import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.ita.requantisation import ItaRequant, biases_fit, largest_sums, sums_fit, with_addend
 from match_ita.passes import requant_search
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
 from match_ita.passes.requant_search import EightBit
-from match_ita.requantisation import ItaRequant, biases_fit, largest_sums, sums_fit, with_addend
 
 #: Sums of the wider requantisation must fit int64 when they are compared.
 _WIDE_SHIFT_MAX = 52

@@ -1,9 +1,9 @@
-"""Requantisation per column becomes one for the layer: the columns' factors go into the weights.
+"""Turns requantisation per column into one for the layer: the weights include the columns' factors.
 
-ITA has one multiplier for a layer. With ``w'[c,k] = round(w[c,k] * slope[k] / slope)`` the columns need none of their
-own; what the rounding leaves, ``e = slope * w' - slope[k] * w``, is an error of ``sum over c of e[c,k] x[c]`` in LSB of
-the result. Its mean goes into the bias; the rest is judged by its expected size, for which mean and standard deviation
-of each channel of x are needed (linear_expectation).
+ITA has one multiplier for a layer. With ``w'[c,k] = round(w[c,k] * slope[k] / slope)`` the columns require no
+multipliers; the rounding error, ``e = slope * w' - slope[k] * w``, is an error of ``sum over c of e[c,k] x[c]`` in LSB
+of the result. Its mean goes into the bias; the rest is judged by its expected size, from mean and standard deviation of
+each channel of x (linear_expectation).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from match_core.transforms.expectation import Expectation
+from match_quant.expectation import Expectation
 
+from match_ita.ita.requantisation import ItaRequant
 from match_ita.passes import requant_search
 from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
 from match_ita.passes.linear_requant import through
-from match_ita.requantisation import ItaRequant
 
 #: The expected error (root mean square over all results) that is allowed, in LSB. Rounding an exact result to integers
 #: has one of 0.29.

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import shape_of
+from match_core.ir.reader import shape_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Names of the source model's nodes that a new one stands for.
+#: Names of the source model's nodes that a new one replaces.
 Origin = tuple[str, ...]
 
 
@@ -42,7 +42,7 @@ def transposed(editor: Editor, x: gs.Tensor, perm: Sequence[int], name: str, ori
 def padded(
     editor: Editor, x: gs.Tensor, axis: int, added: tuple[int, int], name: str, origin: Origin, value: int = 0
 ) -> gs.Tensor:
-    """The int8 tensor with as many elements of ``value`` before and behind an axis (itself where there are none)."""
+    """The int8 tensor with as many elements of ``value`` before and after an axis (itself if there are none)."""
     if not any(added):
         return x
     shape = list(shape_of(x))

@@ -1,4 +1,4 @@
-"""8-bit multipliers and shifts of ITA that stand for a real-valued factor."""
+"""8-bit multipliers and shifts of ITA that approximate a real-valued factor."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from match_ita.ita_limits import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.ita.limits import MULTIPLIER_MAX, SHIFT_MAX
 
 
 @dataclass(frozen=True, slots=True)
 class EightBit:
-    """``multiplier`` / 2^``shift`` stands for a factor."""
+    """``multiplier`` / 2^``shift`` approximates a factor."""
 
     multiplier: int
     shift: int

@@ -1,6 +1,6 @@
-"""Linear layers with more than 512 inputs are divided: partial layers on ranges of the inputs, and a sum on the cores.
+"""Divides linear layers with more than 512 inputs: partial layers on ranges of the inputs, and a sum on the cores.
 
-ITA's accumulator allows 512 inputs, and what leaves it is int8. So each of R partial layers gives its share of the
+ITA's accumulator allows 512 inputs, and its results are int8. So each of R partial layers gives its share of the
 result in steps that are ``1 / ratio`` of the result's, and the cores add the shares and requantise once:
 ``y = clip(floor(sum of shares / ratio + 1/2))``. A share is rounded, which costs ``1 / (ratio sqrt(12))`` LSB (root
 mean square); R of them cost sqrt(R) times that. ``ratio`` is as large as the expected shares allow: the biases centre
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
-from match_core.transforms.expectation import Expectation, Reals
-from match_core.transforms.quant import shape_of
+from match_core.ir.reader import shape_of
+from match_quant.expectation import Expectation, Reals
 
-from match_ita.ita_limits import BLOCK, SUM_LENGTH_MAX
+from match_ita.ita.limits import BLOCK, SUM_LENGTH_MAX
 from match_ita.passes import requant_search
 from match_ita.passes.linear_expectation import expected, sums
 from match_ita.passes.linear_layers import (
@@ -128,7 +128,7 @@ def _ranges(inputs: int, grain: int) -> tuple[Range, ...]:
 
 
 def _rounding(parts: int) -> float:
-    """Root mean square of what rounding so many shares costs, in their steps."""
+    """Root mean square error of rounding this number of shares, in their steps."""
     return math.sqrt(parts / 12)
 
 

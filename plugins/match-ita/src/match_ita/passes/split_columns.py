@@ -1,4 +1,4 @@
-"""Columns of an activation as tensors of their own, without a copy where whatever makes it can make them apart."""
+"""Columns of an activation as separate tensors, without a copy if its producer can compute them separately."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, producer, shape_of
+from match_core.ir.reader import constant, producer, shape_of
 
 from match_ita.functions import GELU
 from match_ita.passes.linear_layers import Ints, is_private, linear_layer
@@ -17,7 +17,7 @@ from match_ita.passes.nodes import Label, product, reshaped, sliced, strided
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: First column and the one behind the last.
+#: First column and the one after the last.
 Range = tuple[int, int]
 
 

@@ -1,4 +1,5 @@
 /* match_snitch_products.c - the inner loops of products. SPDX-License-Identifier: Apache-2.0 */
+#include "match_ita_hooks.h"
 #include "match_snitch_products.h"
 
 /* Steps of the inner loops are unrolled by hand, as the cores have no hardware loops. */
@@ -181,11 +182,21 @@ static __attribute__((noinline)) void finish_narrow(const match_snitch_product_t
     finish(p, results, sums, columns, 0);
 }
 
+/* The work of a panel and two columns, on the twin. */
+static inline void charge_columns(const match_snitch_product_t *p)
+{
+    match_ita_charge(p->wide ? MATCH_ITA_WORK(COLUMNS_WIDE) : MATCH_ITA_WORK(COLUMNS_NARROW));
+    match_ita_charge(p->taps / UNROLLED * (p->pairs ? MATCH_ITA_WORK(PAIRS_STEP) : MATCH_ITA_WORK(PLAIN_STEP)));
+    match_ita_charge(p->taps % UNROLLED * (p->pairs ? MATCH_ITA_WORK(PAIRS_TAP) : MATCH_ITA_WORK(PLAIN_TAP)));
+    (void)p;
+}
+
 void match_snitch_block(const match_snitch_product_t *p, uint32_t number, uint32_t first, uint32_t stop)
 {
     const match_snitch_panel_t *const panel = match_snitch_panel(p->panels, number, p->taps);
     const int16_t *const single = (const int16_t *)(const void *)panel->words;
     const results_t results = results_of(p, panel, number);
+    match_ita_charge(MATCH_ITA_WORK(PANEL));
     for (uint32_t pair = first; pair < stop; pair++) {
         const uint32_t columns[MATCH_SNITCH_COLUMNS] = {
             MATCH_SNITCH_COLUMNS * pair,
@@ -194,6 +205,7 @@ void match_snitch_block(const match_snitch_product_t *p, uint32_t number, uint32
         const uint8_t *const x = (const uint8_t *)p->stream + columns[0] * p->stream_step;
         const uint8_t *const y = (const uint8_t *)p->stream + columns[1] * p->stream_step;
         sums_t sums;
+        charge_columns(p);
         if (p->pairs) {
             pair_sums(panel->words, (const int8_t *)x, (const int8_t *)y, p->taps, &sums);
         } else if (p->stream_unsigned) {
@@ -214,7 +226,10 @@ void match_snitch_product(const match_snitch_product_t *p)
     const uint32_t pairs = match_snitch_up(p->columns, MATCH_SNITCH_COLUMNS);
     const uint32_t panels = match_snitch_up(p->vectors, MATCH_SNITCH_PANEL);
     const match_snitch_part_t part = match_snitch_part(panels * pairs, 1u);
-    uint32_t number = part.start / pairs, first = part.start - number * pairs;
+    uint32_t number = 0u, first = part.start;
+    for (; first >= pairs && first > 0u; number++) {
+        first -= pairs; /* panels are few, and the cores share the unit that divides */
+    }
     for (uint32_t left = part.stop - part.start; left > 0u; number++) {
         const uint32_t count = (left < pairs - first) ? left : pairs - first;
         match_snitch_block(p, number, first, first + count);

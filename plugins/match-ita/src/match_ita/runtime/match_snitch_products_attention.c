@@ -1,6 +1,7 @@
 /* match_snitch_products_attention.c - attention as ITA computes it: each core has four rows of one head at a time, whose
  * logits become probabilities where they are. SPDX-License-Identifier: Apache-2.0 */
-#include "match_snitch_products_cycles.h"
+#include "match_ita_hooks.h"
+#include "match_snitch_products.h"
 #include "match_snitch_products_kernels.h"
 #include "match_snitch_products_softmax.h"
 
@@ -23,6 +24,8 @@ static void probabilities(const match_snitch_attention_t *t, match_snitch_panel_
         .columns = t->tp,
     };
     uint8_t *const logits = (uint8_t *)panel->words;
+    match_ita_charge(t->tp / rule.group * MATCH_ITA_WORK(ATTENTION_GROUP) + t->tp * MATCH_ITA_WORK(ATTENTION_COLUMN));
+    match_ita_charge((t->tp - t->t) * MATCH_ITA_WORK(ATTENTION_FILL));
     for (uint32_t column = t->t; column < t->tp; column++) {
         for (uint32_t row = 0u; row < MATCH_SNITCH_PANEL; row++) {
             logits[column * COLUMN_STEP + row * ROW_STEP] = (uint8_t)INT8_MIN;
@@ -47,6 +50,7 @@ static void rows(const match_snitch_attention_t *t, uint32_t head, uint32_t numb
     const int64_t av_addend = match_snitch_addend((uint32_t)t->av_addend_low, t->av_addend_high);
     const uint32_t first = number * MATCH_SNITCH_PANEL, left = t->s - first;
     const uint32_t count = (left < MATCH_SNITCH_PANEL) ? left : MATCH_SNITCH_PANEL;
+    match_ita_charge(MATCH_ITA_WORK(ATTENTION_ROWS));
     match_snitch_vectors(&source, (const uint8_t *)t->q + head * t->s * t->p, number, t->s, t->p);
     match_snitch_pack(q, &source);
     const match_snitch_product_t logits = {
@@ -75,11 +79,11 @@ static void attention_core(void *context)
     const match_snitch_attention_t *const t = context;
     const uint32_t panels = match_snitch_up(t->s, MATCH_SNITCH_PANEL);
     const match_snitch_part_t part = match_snitch_part(t->h * panels, 1u);
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     for (uint32_t item = part.start; item < part.stop; item++) {
         const uint32_t head = item / panels;
         rows(t, head, item - head * panels);
     }
-    match_ita_charge(match_snitch_attention_cycles(t));
 }
 
 void match_snitch_attention(const match_snitch_attention_t *ctx) { match_ita_team_launch(attention_core, ctx); }

@@ -1,6 +1,7 @@
 /* match_snitch_products_conv.c - convolution of images as they lie in ONNX (NCHW), and maximum pooling: the pixels under
  * the windows of four outputs make a panel, weights are the stream. SPDX-License-Identifier: Apache-2.0 */
-#include "match_snitch_products_cycles.h"
+#include "match_ita_hooks.h"
+#include "match_snitch_products.h"
 #include "match_snitch_products_kernels.h"
 
 /* Row or column of the input under a tap, or -1 where there is padding. */
@@ -19,6 +20,8 @@ static void window(const match_snitch_conv2d_t *t, uint32_t pixel, match_snitch_
     const uint8_t *channel = t->input;
     uint32_t *word = panel->words + number / 2u;
     const uint32_t places = (number % 2u) * 16u, keep = (number % 2u) ? UINT32_MAX : 0u;
+    match_ita_charge(MATCH_ITA_WORK(WINDOW) +
+                     t->c * t->fy * (MATCH_ITA_WORK(WINDOW_ROW) + t->fx * MATCH_ITA_WORK(WINDOW_TAP)));
     for (uint32_t c = 0u; c < t->c; c++, channel += t->input_y * t->input_x) {
         for (uint32_t fy = 0u; fy < t->fy; fy++) {
             const int32_t y = under(oy, t->stride_y, fy, t->dilation_y, t->input_y_pad_before, t->input_y);
@@ -42,6 +45,7 @@ static void conv2d_core(void *context)
     const uint32_t pixels = t->oy * t->ox, taps = t->c * t->fy * t->fx;
     const uint32_t panels = match_snitch_up(pixels, MATCH_SNITCH_PANEL);
     const match_snitch_part_t part = match_snitch_part(panels * MATCH_SNITCH_PANEL, MATCH_SNITCH_PANEL);
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     for (uint32_t i = part.start; i < part.stop; i++) {
         match_snitch_panel_t *const panel = match_snitch_panel(t->scratch, i / MATCH_SNITCH_PANEL, taps);
         panel->sums[i % MATCH_SNITCH_PANEL] = 0; /* nothing is taken off the weights */
@@ -55,12 +59,13 @@ static void conv2d_core(void *context)
         .low = t->low, .high = t->high, .wide = t->wide, .pairs = 1,
     };
     match_snitch_product(&p);
-    match_ita_charge(match_snitch_conv2d_cycles(t));
 }
 
 static uint8_t largest(const match_snitch_maxpool2d_t *t, const uint8_t *channel, uint32_t oy, uint32_t ox, uint8_t flip)
 {
     int32_t most = INT8_MIN;
+    match_ita_charge(MATCH_ITA_WORK(MAXPOOL_OUTPUT) +
+                     t->fy * (MATCH_ITA_WORK(MAXPOOL_ROW) + t->fx * MATCH_ITA_WORK(MAXPOOL_TAP)));
     for (uint32_t fy = 0u; fy < t->fy; fy++) {
         const int32_t y = under(oy, t->stride_y, fy, t->dilation_y, t->input_y_pad_before, t->input_y);
         for (uint32_t fx = 0u; (fx < t->fx) && (y >= 0); fx++) {
@@ -80,12 +85,12 @@ static void maxpool2d_core(void *context)
     const uint8_t flip = t->input_unsigned ? 0x80u : 0u;
     const uint32_t pixels = t->oy * t->ox;
     const match_snitch_part_t part = match_snitch_part(t->c * pixels, 1u);
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     for (uint32_t i = part.start; i < part.stop; i++) {
         const uint32_t c = i / pixels, pixel = i - c * pixels, oy = pixel / t->ox;
         const uint8_t *const channel = (const uint8_t *)t->input + c * t->input_y * t->input_x;
         ((uint8_t *)t->output)[i] = largest(t, channel, oy, pixel - oy * t->ox, flip);
     }
-    match_ita_charge(match_snitch_maxpool2d_cycles(t));
 }
 
 void match_snitch_conv2d(const match_snitch_conv2d_t *ctx) { match_ita_team_launch(conv2d_core, ctx); }

@@ -1,5 +1,5 @@
 /* match_snitch_products_kernels.h - products, softmax, convolution and maximum pooling of the Snitch cores. What they
- * compute stands in the package's snitch_products_interfaces.py. SPDX-License-Identifier: Apache-2.0 */
+ * compute stands in the package's snitch_products/interfaces.py. SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_SNITCH_PRODUCTS_KERNELS_H
 #define MATCH_SNITCH_PRODUCTS_KERNELS_H
 

@@ -1,5 +1,6 @@
 /* match_snitch_products_linear.c - dense layers and products of two activations. SPDX-License-Identifier: Apache-2.0 */
-#include "match_snitch_products_cycles.h"
+#include "match_ita_hooks.h"
+#include "match_snitch_products.h"
 #include "match_snitch_products_kernels.h"
 
 /* Zero of unsigned values that are read as int8 with 128 taken off. */
@@ -27,10 +28,10 @@ static void linear_core(void *context)
         .output = t->output, .vector_step = t->k, .column_step = 1u, .multiplier = t->multiplier, .addend = t->addend,
         .parameter_step = 1u, .shift = (uint32_t)t->shift, .low = t->low, .high = t->high, .wide = t->wide, .pairs = 1,
     };
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     pack_part(t->scratch, &source, t->input, t->n, t->c);
     match_ita_barrier();
     match_snitch_product(&p);
-    match_ita_charge(match_snitch_linear_cycles(t));
 }
 
 static void linear_turned_core(void *context)
@@ -47,6 +48,7 @@ static void linear_turned_core(void *context)
         .multiplier = t->multiplier, .addend = t->addend, .parameter_step = 1u, .shift = (uint32_t)t->shift,
         .low = t->low, .high = t->high, .wide = t->wide, .pairs = 1,
     };
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     pack_part(t->scratch, &source, t->input, t->input_n, t->c);
     match_ita_barrier();
     match_snitch_product(&p);
@@ -58,7 +60,6 @@ static void linear_turned_core(void *context)
             }
         }
     }
-    match_ita_charge(match_snitch_linear_turned_cycles(t));
 }
 
 /* Panels are made of the side that can only be read with steps: b where it lies as [C][N], else a. */
@@ -68,6 +69,7 @@ static void matmul_core(void *context)
     const uint32_t vectors = t->b_rows ? t->m : t->n;
     const uint32_t head_bytes = match_snitch_up(vectors, MATCH_SNITCH_PANEL) * match_snitch_panel_bytes(t->c);
     const int pairs = match_snitch_matmul_pairs(t);
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     for (uint32_t h = 0u; h < t->h; h++) {
         uint8_t *const panels = (uint8_t *)t->scratch + h * head_bytes;
         const uint8_t *const a = (const uint8_t *)t->a + h * t->m * t->c;
@@ -91,9 +93,9 @@ static void matmul_core(void *context)
             .stream_zero = t->b_rows ? t->b_zero : t->a_zero, .wide = t->wide, .pairs = pairs,
             .stream_unsigned = t->b_rows ? t->b_unsigned : t->a_unsigned,
         };
+        match_ita_charge(MATCH_ITA_WORK(MATMUL_HEAD));
         match_snitch_product(&p);
     }
-    match_ita_charge(match_snitch_matmul_cycles(t));
 }
 
 void match_snitch_linear(const match_snitch_linear_t *ctx) { match_ita_team_launch(linear_core, ctx); }

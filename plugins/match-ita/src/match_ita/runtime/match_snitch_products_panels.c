@@ -1,5 +1,6 @@
 /* match_snitch_products_panels.c - vectors of a product four by four, as its inner loops read them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "match_ita_hooks.h"
 #include "match_snitch_products.h"
 
 MATCH_SNITCH_INLINE void pack(match_snitch_panel_t *panel, const match_snitch_source_t *source, int is_unsigned,
@@ -43,6 +44,7 @@ MATCH_SNITCH_INLINE void pack(match_snitch_panel_t *panel, const match_snitch_so
 
 void match_snitch_pack(match_snitch_panel_t *panel, const match_snitch_source_t *source)
 {
+    match_ita_charge(MATCH_ITA_WORK(PACK_PANEL) + source->taps * MATCH_ITA_WORK(PACK_TAP));
     if (source->is_unsigned) {
         if (source->pairs) {
             pack(panel, source, 1, 1);

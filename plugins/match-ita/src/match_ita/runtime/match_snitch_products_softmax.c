@@ -1,7 +1,8 @@
 /* match_snitch_products_softmax.c - integer softmax, rows dealt out to the cores. SPDX-License-Identifier: Apache-2.0 */
 #include "match_snitch_products_softmax.h"
 
-#include "match_snitch_products_cycles.h"
+#include "match_ita_hooks.h"
+#include "match_snitch_products.h"
 #include "match_snitch_products_kernels.h"
 
 /* Bits of the reciprocal of a sum; an estimate made with it is off by one at most, and corrected. */
@@ -27,6 +28,7 @@ static void softmax_row(const match_snitch_softmax_t *t, const uint8_t *input, u
     const int32_t *const table = t->table;
     int32_t top = INT8_MIN;
     uint64_t sum = 0u;
+    match_ita_charge(MATCH_ITA_WORK(SOFTMAX_ROW) + t->c * MATCH_ITA_WORK(SOFTMAX_ELEMENT));
     for (uint32_t i = 0u; i < t->c; i++) {
         const int32_t value = signed_of(input[i], flip);
         top = (value > top) ? value : top;
@@ -59,10 +61,10 @@ static void softmax_core(void *context)
     const match_snitch_softmax_t *const t = context;
     const match_snitch_part_t part = match_snitch_part(t->r, 1u);
     const uint8_t flip = t->input_unsigned ? 0x80u : 0u;
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     for (uint32_t r = part.start; r < part.stop; r++) {
         softmax_row(t, (const uint8_t *)t->input + r * t->c, (uint8_t *)t->output + r * t->c, flip);
     }
-    match_ita_charge(match_snitch_softmax_cycles(t));
 }
 
 static void shift_softmax_core(void *context)
@@ -74,7 +76,10 @@ static void shift_softmax_core(void *context)
     };
     const uint8_t flip = t->input_unsigned ? 0x80u : 0u;
     const match_snitch_part_t part = match_snitch_part(t->r, 1u);
+    match_ita_charge(MATCH_ITA_WORK(PRODUCTS_CALL));
     for (uint32_t r = part.start; r < part.stop; r++) {
+        match_ita_charge(MATCH_ITA_WORK(SHIFT_SOFTMAX_ROW) + t->c * MATCH_ITA_WORK(SHIFT_SOFTMAX_ELEMENT) +
+                         t->c / rule.group * MATCH_ITA_WORK(SHIFT_SOFTMAX_GROUP));
         const uint8_t *const input = (const uint8_t *)t->input + r * t->c;
         uint8_t *const output = (uint8_t *)t->output + r * t->c;
         for (uint32_t i = 0u; i < t->c; i++) {
@@ -85,7 +90,6 @@ static void shift_softmax_core(void *context)
             output[i] = (uint8_t)match_snitch_itamax_value(&rule, &row, (int8_t)output[i]);
         }
     }
-    match_ita_charge(match_snitch_shift_softmax_cycles(t));
 }
 
 void match_snitch_softmax(const match_snitch_softmax_t *ctx) { match_ita_team_launch(softmax_core, ctx); }

@@ -14,6 +14,9 @@
 /* The same where a loop needs few registers. */
 #define MATCH_SNITCH_RUN 8u
 
+/* Compute cores. A constant, because a division takes as long as 32 multiplications and the cores share its unit. */
+#define MATCH_SNITCH_CORES 8u
+
 typedef struct {
     uint32_t start, stop;
 } match_snitch_part_t;
@@ -21,7 +24,7 @@ typedef struct {
 /* This core's part of n items, in contiguous chunks of whole blocks. */
 MATCH_SNITCH_INLINE match_snitch_part_t match_snitch_part(uint32_t n, uint32_t block)
 {
-    const uint32_t all = match_ita_cores() * block;
+    const uint32_t all = MATCH_SNITCH_CORES * block;
     const uint32_t chunk = (n + all - 1u) / all * block, start = chunk * match_ita_core();
     match_snitch_part_t part;
     part.start = (start < n) ? start : n;

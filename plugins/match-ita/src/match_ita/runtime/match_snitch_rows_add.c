@@ -3,22 +3,24 @@
 #include "match_snitch_rows_cycles.h"
 #include "match_snitch_rows_kernels.h"
 
-/* Bytes are loaded one by one: a word of four would need seven more instructions to sign-extend them. */
+/* Bytes are loaded one by one: a word of four would need seven more instructions to sign-extend them. The table replaces
+ * one of two multiplications: the cores share a multiplier, which two for each element would keep busy for longer. */
 typedef struct {
-    int32_t multiplier_a, multiplier_b, addend, low, high;
+    const int32_t *table; /* a * multiplier_a + addend, of a = 0 first */
+    int32_t multiplier_b, low, high;
     uint32_t shift;
 } scale_t;
 
 MATCH_SNITCH_INLINE int32_t sum_of(int32_t a, int32_t b, scale_t s)
 {
-    const int32_t value = (a * s.multiplier_a + b * s.multiplier_b + s.addend) >> s.shift;
+    const int32_t value = (s.table[a] + b * s.multiplier_b) >> s.shift;
     return match_snitch_clip(value, s.low, s.high);
 }
 
 /* Sums that fit 32 bits; b is unsigned or not, which the compiler knows. */
 MATCH_SNITCH_INLINE void narrow(const match_snitch_add_t *t, uint32_t start, uint32_t stop, int unsigned_b)
 {
-    const scale_t s = {t->multiplier_a, t->multiplier_b, t->addend_low, t->low, t->high, (uint32_t)t->shift};
+    const scale_t s = {(const int32_t *)t->table - INT8_MIN, t->multiplier_b, t->low, t->high, (uint32_t)t->shift};
     const int8_t *restrict a = (const int8_t *)t->input_a + start;
     const int8_t *restrict b = (const int8_t *)t->input_b + start;
     int8_t *restrict y = (int8_t *)t->output + start;

@@ -1,5 +1,5 @@
 /* match_snitch_rows_kernels.h - kernels of the Snitch cluster that work on rows and elements. Each hands a tile to the
- * eight cores; what it computes stands in the package's snitch_rows_interfaces.py. SPDX-License-Identifier: Apache-2.0 */
+ * eight cores; what it computes stands in the package's snitch_rows/interfaces.py. SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_SNITCH_ROWS_KERNELS_H
 #define MATCH_SNITCH_ROWS_KERNELS_H
 

@@ -10,30 +10,45 @@ typedef struct {
     uint32_t squares;
 } moments_t;
 
-/* Sum and sum of squares of a row. */
-MATCH_SNITCH_INLINE moments_t moments(const int8_t *x, uint32_t n, int is_unsigned)
+/* Functions of a value, of 0 first: tables cost fewer cycles than the cores wait for the multiplier that they share. */
+typedef struct {
+    const int32_t *scaled; /* n * x */
+    const uint16_t *square;
+} tables_t;
+
+static inline tables_t tables_of(const match_snitch_layernorm_t *t)
 {
-    int32_t sum = 0, squares = 0;
+    const int32_t *const words = t->table;
+    return (tables_t){words + t->flip, (const uint16_t *)(const void *)(words + 256) + t->flip};
+}
+
+/* Sum and sum of squares of a row. */
+MATCH_SNITCH_INLINE moments_t moments(const int8_t *x, uint32_t n, const uint16_t *square, int is_unsigned)
+{
+    int32_t sum = 0;
+    uint32_t squares = 0u;
 #define MATCH_SNITCH_X(i) (is_unsigned ? (int32_t)(uint8_t)x[i] : x[i])
     for (; n >= MATCH_SNITCH_RUN; n -= MATCH_SNITCH_RUN) {
         const int32_t x0 = MATCH_SNITCH_X(0), x1 = MATCH_SNITCH_X(1), x2 = MATCH_SNITCH_X(2), x3 = MATCH_SNITCH_X(3);
         const int32_t x4 = MATCH_SNITCH_X(4), x5 = MATCH_SNITCH_X(5), x6 = MATCH_SNITCH_X(6), x7 = MATCH_SNITCH_X(7);
         sum += x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7;
-        squares += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5 + x6 * x6 + x7 * x7;
+        squares += (uint32_t)square[x0] + square[x1] + square[x2] + square[x3];
+        squares += (uint32_t)square[x4] + square[x5] + square[x6] + square[x7];
         x += MATCH_SNITCH_RUN;
     }
     for (uint32_t i = 0u; i < n; i++) {
         const int32_t value = MATCH_SNITCH_X(i);
         sum += value;
-        squares += value * value;
+        squares += square[value];
     }
 #undef MATCH_SNITCH_X
-    return (moments_t){sum, (uint32_t)squares};
+    return (moments_t){sum, squares};
 }
 
-/* A row's values become u = ((x * factor - offset) * inverse) >> 32. */
+/* A row's values become u = (((n * x - sum) << places) * inverse) >> 32. */
 typedef struct {
-    uint32_t factor, offset;
+    int32_t sum;
+    uint32_t places;
     int32_t inverse;
 } row_t;
 
@@ -65,8 +80,7 @@ static row_t row_of(const match_snitch_layernorm_t *t, moments_t m)
     /* v has at most 52 bits; 4^k brings it to 51 or 52. */
     const uint32_t k = (zeros_above(v) - 12u) / 2u;
     const match_snitch_root_t root = match_snitch_long_root(v << (2u * k));
-    const uint32_t factor = 1u << (k + 5u);
-    return (row_t){n * factor, (uint32_t)m.sum * factor, (int32_t)root.reciprocal};
+    return (row_t){m.sum, k + 5u, (int32_t)root.reciprocal};
 }
 
 MATCH_SNITCH_INLINE int32_t high_word(int32_t a, int32_t b)
@@ -79,16 +93,16 @@ typedef struct {
     uint32_t shift;
 } clip_t;
 
-/* Differences are taken modulo 2^32: t * 2^(k + 5) itself fits 32 bits, its parts do not. */
-MATCH_SNITCH_INLINE int32_t normal_of(int32_t x, row_t row, int32_t multiplier, int32_t addend, clip_t c)
+/* `scaled`: n * x. */
+MATCH_SNITCH_INLINE int32_t normal_of(int32_t scaled, row_t row, int32_t multiplier, int32_t addend, clip_t c)
 {
-    const int32_t u = high_word((int32_t)((uint32_t)x * row.factor - row.offset), row.inverse);
+    const int32_t u = high_word((int32_t)((uint32_t)(scaled - row.sum) << row.places), row.inverse);
     return match_snitch_clip((high_word(u, multiplier) + addend) >> c.shift, c.low, c.high);
 }
 
 /* One row, or two that share the loads of multipliers and addends, whose pairs `parameters` holds. */
 MATCH_SNITCH_INLINE void apply(const match_snitch_layernorm_t *t, const int8_t *restrict x, int8_t *restrict y,
-                               const row_t *rows, int two, int is_unsigned)
+                               const row_t *rows, const int32_t *scaled, int two, int is_unsigned)
 {
     const clip_t c = {t->low, t->high, (uint32_t)t->shift};
     const int32_t *restrict p = t->parameters;
@@ -96,7 +110,7 @@ MATCH_SNITCH_INLINE void apply(const match_snitch_layernorm_t *t, const int8_t *
     const uint32_t pitch = two ? t->c : 0u;
     const int8_t *restrict x1 = x + pitch;
     int8_t *y1 = y + pitch;
-#define MATCH_SNITCH_X(x, i) (is_unsigned ? (int32_t)(uint8_t)(x)[i] : (x)[i])
+#define MATCH_SNITCH_X(x, i) scaled[is_unsigned ? (int32_t)(uint8_t)(x)[i] : (x)[i]]
 #define MATCH_SNITCH_COLUMN(i)                                                                                       \
     do {                                                                                                             \
         const int32_t multiplier = p[2 * (i)], addend = p[2 * (i) + 1];                                              \
@@ -132,16 +146,17 @@ MATCH_SNITCH_INLINE void apply(const match_snitch_layernorm_t *t, const int8_t *
 MATCH_SNITCH_INLINE void layernorm_rows(const match_snitch_layernorm_t *t, match_snitch_part_t part, int is_unsigned)
 {
     const uint32_t c = t->c;
+    const tables_t tables = tables_of(t);
     const int8_t *x = (const int8_t *)t->input + part.start * c;
     int8_t *y = (int8_t *)t->output + part.start * c;
     for (uint32_t row = part.start; row < part.stop; row += 2u) {
         row_t rows[2];
-        rows[0] = row_of(t, moments(x, c, is_unsigned));
+        rows[0] = row_of(t, moments(x, c, tables.square, is_unsigned));
         if (part.stop - row > 1u) {
-            rows[1] = row_of(t, moments(x + c, c, is_unsigned));
-            apply(t, x, y, rows, 1, is_unsigned);
+            rows[1] = row_of(t, moments(x + c, c, tables.square, is_unsigned));
+            apply(t, x, y, rows, tables.scaled, 1, is_unsigned);
         } else {
-            apply(t, x, y, rows, 0, is_unsigned);
+            apply(t, x, y, rows, tables.scaled, 0, is_unsigned);
         }
         x += 2u * c;
         y += 2u * c;

@@ -1,12 +1,16 @@
 /* match_snitch_rows_scale.c - requantisation per channel, once or twice, of a tensor or of the sum of two. A core takes
  * columns and goes down the rows, so that it loads what belongs to a channel once. SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
 #include "match_snitch_rows.h"
 #include "match_snitch_rows_cycles.h"
 #include "match_snitch_rows_kernels.h"
 
-/* What a loop down the rows keeps in registers. All steps clip alike. */
+/* What a loop down the rows keeps in registers. All steps clip alike. Where two tensors are added, `table` holds
+ * a * multiplier_a + addend, of a = 0 first: the cores share one multiplier, which is the limit. */
 typedef struct {
-    int32_t multiplier_a, multiplier_b, addend, low, high;
+    const int32_t *table;
+    int32_t multiplier_b, low, high;
     uint32_t sum_shift, shift, second_shift;
 } scale_t;
 
@@ -39,7 +43,7 @@ MATCH_SNITCH_INLINE int32_t result_of(columns_t at, uint32_t i, const int32_t *p
 {
     int32_t x = byte_of(at.a + i, steps.unsigned_input && !steps.sum);
     if (steps.sum) {
-        x = x * s.multiplier_a + byte_of(at.b + i, steps.unsigned_input) * s.multiplier_b + s.addend;
+        x = s.table[x] + byte_of(at.b + i, steps.unsigned_input) * s.multiplier_b;
         x >>= s.sum_shift;
         if (!steps.twice) {
             return match_snitch_clip((x * p[0] + p[1]) >> s.shift, p[2], p[3]);
@@ -127,11 +131,16 @@ static void requant_wide(const match_snitch_requant_t *t, uint32_t column)
     }
 }
 
+static inline const int32_t *table_of(const void *table)
+{
+    return (const int32_t *)table - INT8_MIN;
+}
+
 static void requant_core(void *tile)
 {
     const match_snitch_requant_t *const t = tile;
     const columns_t all = {t->input, t->input, t->output, t->r, t->c};
-    const scale_t s = {0, 0, 0, t->low, t->high, 0u, (uint32_t)t->shift, 0u};
+    const scale_t s = {NULL, 0, t->low, t->high, 0u, (uint32_t)t->shift, 0u};
     match_ita_charge(match_snitch_requant_cycles(t));
     if (t->wide != 0) {
         const match_snitch_part_t part = match_snitch_part(t->c, MATCH_SNITCH_BLOCK);
@@ -149,7 +158,7 @@ static void requant_twice_core(void *tile)
 {
     const match_snitch_requant_twice_t *const t = tile;
     const columns_t all = {t->input, t->input, t->output, t->r, t->c};
-    const scale_t s = {0, 0, 0, t->low, t->high, 0u, (uint32_t)t->shift, (uint32_t)t->second_shift};
+    const scale_t s = {NULL, 0, t->low, t->high, 0u, (uint32_t)t->shift, (uint32_t)t->second_shift};
     match_ita_charge(match_snitch_requant_twice_cycles(t));
     columns(all, t->parameters, s, (steps_t){0, 1, 0});
 }
@@ -158,7 +167,7 @@ static void add_requant_core(void *tile)
 {
     const match_snitch_add_requant_t *const t = tile;
     const columns_t all = {t->input_a, t->input_b, t->output, t->r, t->c};
-    const scale_t s = {t->multiplier_a, t->multiplier_b, t->addend, 0, 0, (uint32_t)t->sum_shift, (uint32_t)t->shift, 0u};
+    const scale_t s = {table_of(t->table), t->multiplier_b, 0, 0, (uint32_t)t->sum_shift, (uint32_t)t->shift, 0u};
     match_ita_charge(match_snitch_add_requant_cycles(t));
     columns(all, t->parameters, s, (steps_t){1, 0, 0});
 }
@@ -167,7 +176,7 @@ static void add_requant_twice_core(void *tile)
 {
     const match_snitch_add_requant_twice_t *const t = tile;
     const columns_t all = {t->input_a, t->input_b, t->output, t->r, t->c};
-    const scale_t s = {t->multiplier_a, t->multiplier_b, t->addend, t->low, t->high, (uint32_t)t->sum_shift,
+    const scale_t s = {table_of(t->table), t->multiplier_b, t->low, t->high, (uint32_t)t->sum_shift,
                        (uint32_t)t->shift, (uint32_t)t->second_shift};
     match_ita_charge(match_snitch_add_requant_twice_cycles(t));
     columns(all, t->parameters, s, (steps_t){1, 1, 0});

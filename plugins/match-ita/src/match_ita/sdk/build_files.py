@@ -1,7 +1,7 @@
-"""What is written beside a program so that it can be built for the cluster: a makefile for a library.
+"""Files written next to a program so that it can be built for the cluster: a makefile for a library.
 
-Host core and cluster share one address space and one instruction set, so there is one image, and nothing to pack. How
-it is booted depends on a chip that nobody published; so there is no application.
+Host core and cluster share one address space and one instruction set, so there is one image, and nothing to pack.
+Booting depends on a chip that is not published, so there is no application.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from match_core import BuildFiles, BuildRequest, RuntimeFile
-from match_core.emit.templates import Templates
+from match_core.lower.templates import Templates
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 MAKEFILE = "ita.mk"

@@ -29,8 +29,9 @@ int match_ita_twin_look_again(void);
 
 /* ---- cycles ----------------------------------------------------------------------------------------------------- */
 
-/* Of the calling compute core; between two barriers the longest counts. */
-void match_ita_twin_charge(uint64_t cycles);
+/* Work of the calling compute core: its cycles, and in the upper word its uses of the unit that multiplies and divides.
+ * Between two barriers the busiest core counts, or that unit with what all cores use it. */
+void match_ita_twin_charge(uint64_t work);
 void match_ita_twin_charge_launch(void);
 void match_ita_twin_charge_tail(void);
 void match_ita_twin_charge_team_launch(void);
@@ -40,7 +41,7 @@ void match_ita_twin_charge_ring_post(void);
 void match_ita_twin_charge_ring_serve(void);
 void match_ita_twin_ring_waited(void);
 
-#define match_ita_charge(cycles) match_ita_twin_charge(cycles)
+#define match_ita_charge(work) match_ita_twin_charge(work)
 #define MATCH_ITA_CHARGE_LAUNCH() match_ita_twin_charge_launch()
 #define MATCH_ITA_CHARGE_TAIL() match_ita_twin_charge_tail()
 #define MATCH_ITA_CHARGE_TEAM_LAUNCH() match_ita_twin_charge_team_launch()

@@ -53,10 +53,16 @@ static void run(void *argument) {
   ita_compute(&job);
 }
 
+/* From the start of a job to the start of the next one. All streams share one port of L1, an access a cycle, and the
+ * next job starts when those of this one have ended. */
 static uint64_t cycles_of(const ita_job_t *job) {
-  const bool in_attention = job->step == ITA_QK || job->step == ITA_AV;
-  return MATCH_ITA_JOB_CYCLES +
-         (in_attention ? MATCH_ITA_ATTENTION_JOB_OVERHEAD_CYCLES : MATCH_ITA_JOB_OVERHEAD_CYCLES);
+  const uint64_t waits = job->preload ? MATCH_ITA_JOB_FIRST_WEIGHT_READS : 0u;
+  uint64_t accesses = MATCH_ITA_JOB_INPUT_READS + MATCH_ITA_JOB_WEIGHT_READS + waits;
+  accesses += job->nextload ? MATCH_ITA_JOB_FIRST_WEIGHT_READS : 0u;
+  accesses += job->has_bias ? MATCH_ITA_JOB_BIAS_READS : 0u;
+  accesses += job->has_output ? MATCH_ITA_JOB_WRITES : 0u;
+  return MATCH_ITA_JOB_FILL_CYCLES + waits + (accesses > MATCH_ITA_JOB_CYCLES ? accesses : MATCH_ITA_JOB_CYCLES) +
+         (job->has_output ? MATCH_ITA_JOB_DRAIN_CYCLES : 0u) + MATCH_ITA_JOB_TURN_CYCLES;
 }
 
 static void trigger(uint32_t value) {
