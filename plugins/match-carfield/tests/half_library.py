@@ -10,18 +10,18 @@ from typing import Any
 import match_carfield
 import match_core
 import numpy as np
-from match_carfield.int8_interfaces import INT8_INTERFACES
-from match_carfield.interfaces import HALF_INTERFACES
+from match_carfield.half.interfaces import HALF_INTERFACES
+from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_carfield.timing import HEADER_NAME, render_timing_header
 from match_core import KernelInterface
-from match_core.emit.half import half_header
-from match_core.emit.interfaces import context_header
+from match_core.lower.half import half_header
+from match_core.lower.interfaces import context_header
 
 from tests.c_objects import link_cached
 
 PACKAGE = Path(match_carfield.__file__).resolve().parent
 RUNTIME = PACKAGE / "runtime"
-TWIN = Path(match_core.__file__).resolve().parent / "twin/runtime"
+TWIN = Path(match_core.__file__).resolve().parent / "run/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SOURCES = (RUNTIME / "match_carfield_half_pulp.c", RUNTIME / "match_carfield_half_spatz.c")
 REDMULE = (RUNTIME / "match_carfield_half_redmule.c", PACKAGE / "twin/src/carfield_redmule.c")

@@ -1,4 +1,4 @@
-"""Binary16 arithmetic of the kernels in numpy, step by step: the contract of ``match_carfield.interfaces``."""
+"""Binary16 arithmetic of the kernels in numpy, step by step: the contract of ``match_carfield.half.interfaces``."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from match_carfield.conformance import CAPABILITIES
-from match_core.testing import ConformanceSuite
+from match_kit.testing import ConformanceSuite
 
 
 class TestConformance(ConformanceSuite):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-
 import numpy as np
 import pytest
-from match_carfield import formulas
 from match_carfield.constants import values
-from match_carfield.counts.__main__ import copies
-from match_carfield.counts.build import PULP, SPATZ, Counter, Machine
+from match_carfield.half import formulas
+
+from benchmarks.carfield_counts.__main__ import copies
+from benchmarks.carfield_counts.build import PULP, SPATZ, Counter, Machine
+
+from .vector_tools import needs
 
 pytestmark = [
     pytest.mark.spatz,
-    pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang (pip) is absent"),
-    pytest.mark.skipif(shutil.which("qemu-riscv32") is None, reason="qemu-riscv32 is absent"),
+    needs("qemu-riscv32", "qemu-riscv64"),
 ]
 
 #: Without what the base ISA does not save: pointers and loop ends of the inner loops (kernel_constants says how many).

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_carfield import formulas, interfaces
 from match_carfield.constants import values
+from match_carfield.half import formulas, interfaces
 from match_core import KernelInterface
 
 from tests.examples import examples

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_carfield import interfaces
+from match_carfield.half import interfaces
 from match_core import KernelInterface
 from numpy.typing import NDArray
 

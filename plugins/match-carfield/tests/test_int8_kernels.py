@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_carfield import int8_interfaces as interfaces
-from match_carfield.int8_workloads import row_bytes
+from match_carfield.int8 import interfaces
+from match_carfield.int8.workloads import row_bytes
 from match_core import KernelInterface
 from numpy.typing import NDArray
 

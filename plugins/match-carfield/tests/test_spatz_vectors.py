@@ -5,21 +5,21 @@ QEMU 7.2 has no vectors of binary16, so the same source runs with binary32 and i
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from match_carfield.counts.build import SPATZ
+
+from benchmarks.carfield_counts.build import SPATZ
 
 from .half_library import RUNTIME, write_headers
+from .vector_tools import needs
 
 pytestmark = [
     pytest.mark.spatz,
-    pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang (pip) is absent"),
+    needs("qemu-riscv64"),
 ]
 
 SOURCE = RUNTIME / "match_carfield_half_spatz.c"
@@ -50,7 +50,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.skipif(shutil.which("qemu-riscv64") is None, reason="qemu-riscv64 is absent")
 def test_vectors_give_what_portable_code_gives(folder: Path) -> None:
     sources = (str(SOURCE), str(DRIVER), f"-I{folder}", f"-I{RUNTIME}", "-DMATCH_CARFIELD_FLOAT32")
     vectors, host = folder / "vectors.elf", folder / "portable.elf"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from match_core.testing import ConformanceSuite
 from match_diana.conformance import CAPABILITIES
+from match_kit.testing import ConformanceSuite
 
 
 class TestConformance(ConformanceSuite):

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

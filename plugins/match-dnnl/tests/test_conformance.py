@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from dnnl_networks import need_library
-from match_core.testing import ConformanceSuite
 from match_dnnl.conformance import CAPABILITIES
+from match_kit.testing import ConformanceSuite
 
 
 @pytest.fixture(autouse=True)

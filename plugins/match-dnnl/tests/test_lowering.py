@@ -11,7 +11,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from dnnl_networks import Network
 from match_core import RegionRequest
-from match_core.regions.region import Region
+from match_core.contract.region import Region
 from match_dnnl.claims import CLAIMS, REGION
 from match_dnnl.lower import compile_region
 

@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 
 import match_core
+import match_dnnl
 import pytest
 from dnnl_networks import need_library
-from match_dnnl.emit import runtime_files
+from match_core.lower.chip import runtime_files
 
 CODE = """{"format":"match.region","version":1,
 "tensors":[
@@ -33,7 +34,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runtime with a program that loads the code in a file."""
     need_library()
     directory = tmp_path_factory.mktemp("runtime")
-    for file in runtime_files():
+    for file in runtime_files(Path(match_dnnl.__file__).parent / "runtime"):
         (directory / file.name).write_text(file.text, encoding="utf-8")
     header = Path(match_core.__file__).parent / "templates" / "core" / "match_region.h"
     (directory / header.name).write_bytes(header.read_bytes())

@@ -1,11 +1,11 @@
 """Every Carfield figure of the platform: one table, each figure with its public source.
 
-``sheet`` in a source is the public hardware summary of Carfield kept with the project's hardware notes; the repository
+``sheet`` in a source is the public hardware summary of Carfield in the project's hardware notes; the repository
 or paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is public. Figures of
 kernels stand in ``kernel_constants``.
 
-There are two tables, which differ in how units and host tell each other about tasks: ``event`` by mailboxes and
-interrupts, ``poll`` by looking at counters. Presets change single figures of both (``presets``). All units run at one
+There are two tables, which differ in the signalling between units and host: ``event`` uses mailboxes and
+interrupts, ``poll`` counters. Presets change single figures of both (``presets``). All units run at one
 clock, as far as anything is public.
 """
 
@@ -15,23 +15,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from match_core import Constant, Soc
+from match_core.patterns.formulas import by_name, cycles
 
-from match_carfield.int8_constants import INT8_CONSTANTS
-from match_carfield.kernel_constants import KERNEL_CONSTANTS
+from match_carfield.half.constants import KERNEL_CONSTANTS
+from match_carfield.int8.constants import INT8_CONSTANTS
 from match_carfield.presets import DEFAULT_PRESET, PRESETS
 
 _MATCHA = "MATCHA, arXiv 2604.09124 (sheet 1)"
-_COPIES = "python -m match_carfield.counts, copies of pulp"
+_COPIES = "python -m benchmarks.carfield_counts, copies of pulp"
 _MATCH_DMA = "match:match/cost_model/examples/pulp_cluster.py as used for Carfield (sheet 4)"
 _LINKER = "MATCHA's linker scripts (sheet 2)"
 _MAP = "carfield:docs/um/arch.md (sheet 2)"
 _MCHAN = "pulp_cluster MCHAN configuration, 64-bit AXI (sheet 2)"
 _SNITCH = "spatz_cluster.carfield.l2.hjson: 64-bit DMA (sheet 2)"
 _REGISTER = "no public figure: a load or store of the CVA6 that leaves for the peripheral bus"
-
-
-def _cycles(name: str, value: int, source: str, *, estimate: bool = False) -> Constant:
-    return Constant(name, value, "cycles", source, estimate)
 
 
 _CHIP = (
@@ -59,43 +56,43 @@ _DMA = (
     Constant("dma_counters", 16, "ids", "pulp-runtime include/hal/dma/mchan_v7.h: status of 16 transfers"),
     Constant("pulp_dma_bytes_per_cycle", 8, "bytes/cycle", _MCHAN),
     Constant("dma_burst_bytes", 256, "bytes", _MCHAN),
-    _cycles("dma_burst_cycles", 1, "gvsoc-pulp mchan_v7.py, the same DMA on GAP9"),
-    _cycles(
+    cycles("dma_burst_cycles", 1, "gvsoc-pulp mchan_v7.py, the same DMA on GAP9"),
+    cycles(
         "pulp_dma_dense_cycles",
         60,
         f"{_COPIES}: dense, 43 instructions; a load and 3 stores to registers of the DMA, 4 more each",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "pulp_dma_strided_cycles",
         95,
         f"{_COPIES}: rows, 70 instructions; a load and 5 stores to registers, 4 more each",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "pulp_dma_planes_cycles",
         55,
         f"{_COPIES}: what two planes take beyond rows and a plane more, 53 instructions",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "pulp_dma_further_cycles",
         30,
         f"{_COPIES}: a plane more, 11 instructions; 5 stores to registers, 4 more each",
         estimate=True,
     ),
-    _cycles("pulp_dma_row_cycles", 1, _MATCH_DMA),
-    _cycles("pulp_dma_plane_cycles", 0, "software, counted as such; MATCH takes 10", estimate=True),
-    _cycles("pulp_dma_wait_cycles", 15, "GVSoC's MCHAN with event wait, measured for GAP9", estimate=True),
+    cycles("pulp_dma_row_cycles", 1, _MATCH_DMA),
+    cycles("pulp_dma_plane_cycles", 0, "software, counted as such; MATCH takes 10", estimate=True),
+    cycles("pulp_dma_wait_cycles", 15, "GVSoC's MCHAN with event wait, measured for GAP9", estimate=True),
     Constant("spatz_dma_bytes_per_cycle", 8, "bytes/cycle", _SNITCH),
-    _cycles(
+    cycles(
         "spatz_dma_issue_cycles",
         25,
         "instructions of snrt_dma_start_2d, its call and its arguments",
         estimate=True,
     ),
-    _cycles("spatz_dma_row_cycles", 1, _MATCH_DMA),
-    _cycles("spatz_dma_wait_cycles", 10, "no public figure: the loop in snrt_dma_wait_all sees the end", estimate=True),
+    cycles("spatz_dma_row_cycles", 1, _MATCH_DMA),
+    cycles("spatz_dma_wait_cycles", 10, "no public figure: the loop in snrt_dma_wait_all sees the end", estimate=True),
     Constant(
         "dram_bytes_per_cycle",
         4,
@@ -103,32 +100,32 @@ _DMA = (
         "no public figure of the DRAM path; half of the 64-bit AXI, for refresh and the way through the LLC",
         estimate=True,
     ),
-    _cycles("dram_setup_cycles", 200, "no public figure: first word through AXI, LLC and DRAM", estimate=True),
-    _cycles("sysdma_issue_cycles", 100, _REGISTER + ": four stores and a load, 20 each", estimate=True),
-    _cycles("sysdma_poll_cycles", 20, _REGISTER, estimate=True),
+    cycles("dram_setup_cycles", 200, "no public figure: first word through AXI, LLC and DRAM", estimate=True),
+    cycles("sysdma_issue_cycles", 100, _REGISTER + ": four stores and a load, 20 each", estimate=True),
+    cycles("sysdma_poll_cycles", 20, _REGISTER, estimate=True),
 )
 
 # Hand-over of tasks.
 _HOST = (
-    _cycles("boot_cycles", 20_000, "no public figure: runtime's start, stacks and tables cleared", estimate=True),
-    _cycles("mailbox_send_cycles", 100, _REGISTER + ": two letters, SET and EN, with fences, 20 each", estimate=True),
-    _cycles("mailbox_receive_cycles", 80, _REGISTER + ": two letters, CLR and EN, 20 each", estimate=True),
-    _cycles(
+    cycles("boot_cycles", 20_000, "no public figure: runtime's start, stacks and tables cleared", estimate=True),
+    cycles("mailbox_send_cycles", 100, _REGISTER + ": two letters, SET and EN, with fences, 20 each", estimate=True),
+    cycles("mailbox_receive_cycles", 80, _REGISTER + ": two letters, CLR and EN, 20 each", estimate=True),
+    cycles(
         "irq_entry_cycles", 100, "no public figure: 40 until the host is awake; claim, complete, claim", estimate=True
     ),
-    _cycles("unit_wake_cycles", 60, "no public figure: event to clock, pipeline filled, call", estimate=True),
-    _cycles("l2_access_cycles", 20, _REGISTER + ", to L2 through two crossbars and a clock crossing", estimate=True),
+    cycles("unit_wake_cycles", 60, "no public figure: event to clock, pipeline filled, call", estimate=True),
+    cycles("l2_access_cycles", 20, _REGISTER + ", to L2 through two crossbars and a clock crossing", estimate=True),
 )
 
-# A team is two barriers: one that hands over the kernel, one behind it.
+# A team is two barriers: one that hands over the kernel, one after it.
 _TEAMS = (
-    _cycles(
+    cycles(
         "pulp_barrier_cycles",
         30,
         "hardware barrier of the PULP cluster, 11 cycles (Glaser et al. DATE 2019), reading the entry, the call",
         estimate=True,
     ),
-    _cycles(
+    cycles(
         "spatz_barrier_cycles",
         30,
         "no public figure: a load from the barrier register, reading entry and argument, the call",
@@ -138,29 +135,29 @@ _TEAMS = (
 
 _COMMON = _CHIP + _DMA + _HOST + _TEAMS + KERNEL_CONSTANTS + INT8_CONSTANTS
 
-# Register accesses of runtime/match_carfield_{protocol.h,host.c,pulp.c,spatz.c}; nobody takes a trap.
+# Register accesses of runtime/match_carfield_{protocol.h,host.c,pulp.c,spatz.c}; without traps.
 _EVENT = (
-    _cycles(
+    cycles(
         "post_cycles",
         110,
         "50 for the search of tasks that may run; the counter, SET and EN of a mailbox, 20 each",
         estimate=True,
     ),
-    _cycles("wake_cycles", 100, "60 as unit_wake_cycles; CLR of the mailbox and the counter, 20 each", estimate=True),
-    _cycles(
+    cycles("wake_cycles", 100, "60 as unit_wake_cycles; CLR of the mailbox and the counter, 20 each", estimate=True),
+    cycles(
         "notify_cycles",
         220,
         "the counter, SET and EN, 20 each; 40 until the host is awake; claim, CLR, letter, complete, claim, the "
         "counter, 20 each",
         estimate=True,
     ),
-    _cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),
+    cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),
 )
 _POLL = (
-    _cycles("post_cycles", 70, "50 for the search of tasks that may run, 20 for the counter", estimate=True),
-    _cycles("wake_cycles", 40, "two reads of the counter", estimate=True),
-    _cycles("notify_cycles", 60, "the counter written and read", estimate=True),
-    _cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),
+    cycles("post_cycles", 70, "50 for the search of tasks that may run, 20 for the counter", estimate=True),
+    cycles("wake_cycles", 40, "two reads of the counter", estimate=True),
+    cycles("notify_cycles", 60, "the counter written and read", estimate=True),
+    cycles("task_cycles", 40, "the counter read and written by the unit", estimate=True),
 )
 
 SIGNALLINGS: Mapping[str, tuple[Constant, ...]] = MappingProxyType({"event": _COMMON + _EVENT, "poll": _COMMON + _POLL})
@@ -185,4 +182,4 @@ def constants(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> tuple[
 
 def values(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> Mapping[str, int]:
     """Name to value; every figure is an integer."""
-    return MappingProxyType({constant.name: int(constant.value) for constant in constants(signalling, preset)})
+    return by_name(constants(signalling, preset))

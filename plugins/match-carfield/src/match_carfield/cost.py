@@ -6,25 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
-from zlib import crc32
 
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
-from numpy.typing import NDArray
+from match_core.patterns.formulas import Cycles, Tile, figures_version
 
-from match_carfield import formulas, formulas_dma, formulas_int8
+from match_carfield import formulas_dma
 from match_carfield.constants import preset_of, signalling_of, values
+from match_carfield.half import formulas
+from match_carfield.int8 import formulas as formulas_int8
 from match_carfield.presets import DEFAULT_PRESET
 
 if TYPE_CHECKING:
     from match_core import CostModel
-    from match_core.cost import Bound
+    from match_core.contract.cost import Bound
 
 #: Raised when a formula changes.
 FORMULAS = 4
-
-Cycles = NDArray[np.int64]
-Tile = Mapping[str, Cycles]
 
 
 def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
@@ -39,7 +37,7 @@ def _figures(signalling: str, preset: str) -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class CarfieldCost:
-    """Kernels run on all cores of a cluster; core 0 starts them and issues copies, which run beside them."""
+    """Kernels run on all cores of a cluster; core 0 starts them and issues copies, which overlap with them."""
 
     unit: str
     pattern: str
@@ -52,9 +50,8 @@ class CarfieldCost:
 
     @property
     def version(self) -> str:
-        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
-        figures = ",".join(f"{name}={value}" for name, value in sorted(self._timing.items()))
-        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+        """Of formulas and figures."""
+        return figures_version(FORMULAS, self._timing)
 
     @property
     def name(self) -> str:

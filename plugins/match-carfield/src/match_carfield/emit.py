@@ -1,4 +1,4 @@
-"""How Carfield's units are called in C, and the twin that stands in for their SDKs."""
+"""The C interface of Carfield's units, and the twin that replaces their SDKs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from match_core import (
-    MemoryApi,
     PlatformApi,
     QueueApi,
     RuntimeFile,
@@ -16,12 +15,13 @@ from match_core import (
     TwinApi,
     UnitApi,
 )
-from match_core.emit.half import half_header
-from match_core.emit.interfaces import context_header
+from match_core.lower.chip import memory_api, runtime_files, twin_api
+from match_core.lower.half import half_header
+from match_core.lower.interfaces import context_header
 
 from match_carfield.constants import preset_of, signalling_of
-from match_carfield.int8_interfaces import INT8_INTERFACES
-from match_carfield.interfaces import HALF_INTERFACES
+from match_carfield.half.interfaces import HALF_INTERFACES
+from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_carfield.kernels import PULP_KERNELS, SPATZ_KERNELS
 from match_carfield.sdk.build_files import PULP_ENTRY, SPATZ_ENTRY, build_files
 from match_carfield.timing import CLOCKS, HEADER_NAME, render_timing_header
@@ -36,19 +36,10 @@ _UNIT_PREFIXES = {
 }
 
 
-def _files(*parts: str, suffixes: tuple[str, ...] = (".h", ".c")) -> tuple[RuntimeFile, ...]:
-    folder = _HERE.joinpath(*parts)
-    return tuple(
-        RuntimeFile(path.name, path.read_text(encoding="utf-8"))
-        for path in sorted(folder.iterdir())
-        if path.suffix in suffixes
-    )
-
-
 def _runtime(unit: str) -> tuple[RuntimeFile, ...]:
     """All headers, the host's C files and the unit's own."""
     found: list[RuntimeFile] = []
-    for file in _files("runtime"):
+    for file in runtime_files(_HERE / "runtime"):
         owner = next((name for name, prefixes in _UNIT_PREFIXES.items() if file.name.startswith(prefixes)), None)
         if file.name.endswith(".h"):
             found.append(file)
@@ -58,7 +49,7 @@ def _runtime(unit: str) -> tuple[RuntimeFile, ...]:
 
 
 def config_header(signalling: str) -> RuntimeFile:
-    """``match_carfield_config.h``: how host and units tell each other about tasks, and where the units' images lie."""
+    """``match_carfield_config.h``: the signalling of host and units, and the addresses of the units' images."""
     text = (
         f"/* {CONFIG_NAME} - signalling by {signalling}. SPDX-License-Identifier: Apache-2.0 */\n"
         "#ifndef MATCH_CARFIELD_CONFIG_H\n#define MATCH_CARFIELD_CONFIG_H\n\n"
@@ -79,7 +70,7 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
     headers = tuple(context_header(interface) for interface in (*HALF_INTERFACES, *INT8_INTERFACES))
     return UnitApi(
         platform=PlatformApi(start=f"{name}_start", stop=f"{name}_stop", call=f"{name}_call"),
-        memory=_memory(name),
+        memory=memory_api(name),
         kernels=PULP_KERNELS if unit == "pulp" else SPATZ_KERNELS,
         headers=("match_carfield_api.h",),
         runtime=(*_runtime(unit), *headers, half_header(), config_header(signalling)),
@@ -91,18 +82,6 @@ def unit_api(unit: str, soc: Soc) -> UnitApi:
         swap=SwapApi(
             copy_out="match_carfield_swap_out", copy_in="match_carfield_swap_in", busy="match_carfield_swap_busy"
         ),
-    )
-
-
-def _memory(name: str) -> MemoryApi:
-    return MemoryApi(
-        copy_in_1d=f"{name}_copy_in_1d",
-        copy_in_2d=f"{name}_copy_in_2d",
-        copy_in_3d=f"{name}_copy_in_3d",
-        copy_out_1d=f"{name}_copy_out_1d",
-        copy_out_2d=f"{name}_copy_out_2d",
-        copy_out_3d=f"{name}_copy_out_3d",
-        wait=f"{name}_copy_wait",
     )
 
 
@@ -118,25 +97,17 @@ def _queue(name: str, signalling: str) -> QueueApi:
 
 
 def _store(soc: Soc) -> StoreApi | None:
-    """The system DMA has one set of registers: with units side by side it is the host's, for swaps."""
+    """The system DMA has one set of registers: in concurrent programs the host uses it for swaps."""
     if soc.mode == "concurrent":
         return None
     return StoreApi(copy_1d="match_carfield_store_copy_1d", wait="match_carfield_store_wait")
 
 
 def _twin(signalling: str, preset: str) -> TwinApi:
-    return TwinApi(
-        headers=(
-            *_files("twin", "include"),
-            *_files("twin", "src", suffixes=(".h",)),
-            RuntimeFile(HEADER_NAME, render_timing_header(signalling, preset)),
-        ),
-        sources=_files("twin", "src", suffixes=(".c",)),
-        clocks=CLOCKS,
-        arenas={
-            "l1_pulp": "match_carfield_twin_l1_pulp({bytes})",
-            "l1_spatz": "match_carfield_twin_l1_spatz({bytes})",
-            "l3": "match_carfield_twin_l3({bytes})",
-        },
-        load_store="match_carfield_twin_store({data}, {bytes})",
-    )
+    arenas = {
+        "l1_pulp": "match_carfield_twin_l1_pulp({bytes})",
+        "l1_spatz": "match_carfield_twin_l1_spatz({bytes})",
+        "l3": "match_carfield_twin_l3({bytes})",
+    }
+    timing = RuntimeFile(HEADER_NAME, render_timing_header(signalling, preset))
+    return twin_api(_HERE / "twin", timing, CLOCKS, arenas, "match_carfield_twin_store({data}, {bytes})")

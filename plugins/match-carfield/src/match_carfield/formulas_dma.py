@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from match_core.patterns.formulas import Cycles, Timing
 from numpy.typing import ArrayLike, NDArray
 
-Timing = Mapping[str, int]
-Cycles = NDArray[np.int64]
 Copy = tuple[Cycles, Cycles, Cycles]
 
 #: Bytes that a command of MCHAN moves at most: its stride and length have 16 bits, and so has the size in the runtime.
@@ -29,7 +27,7 @@ def dma_copy(
 
 
 class _Far(NamedTuple):
-    """The memory at the other end: its speed, and cycles until the first word of a command comes."""
+    """The memory at the other end: its speed, and its latency to the first word of a command."""
 
     bytes_per_cycle: int
     setup_cycles: int
@@ -82,7 +80,8 @@ def call_cycles(timing: Timing) -> int:
 
 
 def session_cycles(timing: Timing) -> int:
-    """Once for a run with units side by side: a letter to each of the two units, one back, both taken by the host."""
+    """Once per run of a concurrent program: a message to each of the two units and one back, all handled by the
+    host."""
     return 3 * timing["mailbox_send_cycles"] + 2 * (timing["mailbox_receive_cycles"] + timing["irq_entry_cycles"])
 
 

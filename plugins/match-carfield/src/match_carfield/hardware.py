@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from match_core import Hardware, Link, Memory, RequantSpec, Signalling, Soc, Unit
+from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
+from match_core.patterns.formulas import signalling
 
 from match_carfield.constants import constants, values
 from match_carfield.formulas_dma import session_cycles
@@ -47,17 +48,17 @@ def hardware() -> Hardware:
 
 def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
     figures = values(kind)
-    how = {"event": "mailboxes", "poll": "counters that both sides look at"}[kind]
+    how = {"event": "mailboxes", "poll": "polled counters"}[kind]
     return Soc(
         name=name,
-        description=f"Carfield: RV64 host, PULP cluster with RedMulE, Spatz cluster; tasks are told by {how}",
+        description=f"Carfield: RV64 host, PULP cluster with RedMulE, Spatz cluster; signalling by {how}",
         host="host",
         units=("host", "pulp", "spatz"),
         memories=(
             Memory("l1_pulp", 1, figures["pulp_l1_data_bytes"], 16, "MATCHA's linker scripts: 128 of 256 KiB"),
             Memory("l1_spatz", 1, figures["spatz_l1_data_bytes"], 64, "MATCHA's linker scripts: 64 of 128 KiB"),
             Memory("l2", 2, figures["l2_data_bytes"], 64, "MATCHA's linker scripts: 832 KiB of 1 MiB"),
-            Memory("l3", 3, figures["l3_bytes"], 64, "64 MiB of DRAM less the host's program"),
+            Memory("l3", 3, figures["l3_bytes"], 64, "64 MiB of DRAM minus the host's program"),
         ),
         links=_links(figures),
         host_machine="scalar",
@@ -67,18 +68,11 @@ def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
         clock_hz=next(c for c in constants(kind) if c.name == "clock_hz"),
         notes=(
             "Mailbox, interrupt and boot latencies, the cost of teams and the DRAM's bandwidth are estimates.",
-            "Host and clusters are taken to run at one clock; only 50 MHz is published.",
+            "Host and clusters are assumed to run at one clock; only 50 MHz is published.",
         ),
         presets=tuple(PRESETS),
         preset=DEFAULT_PRESET,
-        signalling=Signalling(
-            kind,
-            post_cycles=figures["post_cycles"],
-            wake_cycles=figures["wake_cycles"],
-            notify_cycles=figures["notify_cycles"],
-            task_cycles=figures["task_cycles"],
-            session_cycles=session_cycles(figures),
-        ),
+        signalling=signalling(kind, figures, session_cycles(figures)),
     )
 
 

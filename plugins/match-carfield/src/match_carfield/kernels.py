@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from match_core import Kernel, KernelInterface
+from match_core.patterns.packing import Pack, nothing
 
-from match_carfield import pack
-from match_carfield.int8_kernels import INT8_KERNELS
-from match_carfield.interfaces import (
+from match_carfield.half import pack
+from match_carfield.half.interfaces import (
     HALF_ADD,
     HALF_CONV2D,
     HALF_DEPTHWISE2D,
@@ -22,9 +22,10 @@ from match_carfield.interfaces import (
     HALF_SOFTMAX,
     HALF_TRANSPOSE,
 )
+from match_carfield.int8.kernels import INT8_KERNELS
 
 
-def _kernel(interface: KernelInterface, unit: str, pack_constants: pack.Pack) -> Kernel:
+def _kernel(interface: KernelInterface, unit: str, pack_constants: Pack) -> Kernel:
     """The kernel of a unit; it has ended when the function returns."""
     return Kernel(
         interface, launch=f"match_carfield_{unit}_{interface.kind.removeprefix('half_')}", wait="", pack=pack_constants
@@ -37,13 +38,13 @@ def _kernels(unit: str) -> dict[str, Kernel]:
         "depthwise2d": _kernel(HALF_DEPTHWISE2D, unit, pack.depthwise),
         "group2d": _kernel(HALF_GROUP2D, unit, pack.group),
         "linear": _kernel(HALF_LINEAR, unit, pack.linear),
-        "matmul": _kernel(HALF_MATMUL, unit, pack.nothing),
-        "add": _kernel(HALF_ADD, unit, pack.nothing),
-        "pool2d": _kernel(HALF_POOL2D, unit, pack.nothing),
-        "softmax": _kernel(HALF_SOFTMAX, unit, pack.nothing),
+        "matmul": _kernel(HALF_MATMUL, unit, nothing),
+        "add": _kernel(HALF_ADD, unit, nothing),
+        "pool2d": _kernel(HALF_POOL2D, unit, nothing),
+        "softmax": _kernel(HALF_SOFTMAX, unit, nothing),
         "layernorm": _kernel(HALF_LAYERNORM, unit, pack.layernorm),
-        "gelu": _kernel(HALF_GELU, unit, pack.nothing),
-        "transpose": _kernel(HALF_TRANSPOSE, unit, pack.nothing),
+        "gelu": _kernel(HALF_GELU, unit, nothing),
+        "transpose": _kernel(HALF_TRANSPOSE, unit, nothing),
     }
 
 
@@ -53,7 +54,7 @@ PULP_KERNELS: Mapping[str, Kernel] = MappingProxyType(
         **_kernels("pulp"),
         "redmule_conv2d": _kernel(HALF_CONV2D, "redmule", pack.conv),
         "redmule_linear": _kernel(HALF_LINEAR, "redmule", pack.linear),
-        "redmule_matmul": _kernel(HALF_MATMUL, "redmule", pack.nothing),
+        "redmule_matmul": _kernel(HALF_MATMUL, "redmule", nothing),
         **INT8_KERNELS,
     }
 )

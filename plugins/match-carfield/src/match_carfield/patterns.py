@@ -1,4 +1,4 @@
-"""What the two clusters can run. Both have the same patterns in binary16; RedMulE, a part of the PULP cluster, adds
+"""The patterns of the two clusters. Both have the same patterns in binary16; RedMulE, a part of the PULP cluster, adds
 variants of the products, and the cluster has kernels in 8 bits."""
 
 from __future__ import annotations
@@ -6,16 +6,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from match_core import Constraint, Pattern
+from match_core.patterns import rules_tensors as tensors
+from match_core.patterns import windows
 
-from match_carfield import rules
-from match_carfield import structures as s
-from match_carfield import workloads as w
-from match_carfield.int8_patterns import INT8_PATTERNS
+from match_carfield.half import rules
+from match_carfield.half import structures as s
+from match_carfield.half import workloads as w
+from match_carfield.int8.patterns import INT8_PATTERNS
 
-_CHANGED = (rules.BIAS, rules.PER_CHANNEL, rules.NO_RECIPROCAL, rules.RANGE)
-_CONV = (rules.HALF, rules.SIZES, rules.EXPLICIT, *_CHANGED)
-_DENSE = (rules.HALF, rules.SIZES, rules.MATRIX, rules.PLAIN_INPUT, *_CHANGED)
-_MATMUL = (rules.HALF, rules.SIZES, rules.READABLE, rules.FACTOR)
+_CHANGED = (rules.bias, rules.per_channel, rules.no_reciprocal, rules.in_range)
+_SIZED = (rules.half, tensors.sizes_in_16_bits)
+_CONV = (*_SIZED, windows.explicit_padding.on("conv"), *_CHANGED)
+_DENSE = (*_SIZED, tensors.matrix_weights, rules.plain_input, *_CHANGED)
+_MATMUL = (*_SIZED, rules.readable, rules.factor)
 
 
 #: Patterns of both units.
@@ -24,21 +27,21 @@ HALF_PATTERNS = (
         "conv2d",
         "convolution with multiply-add per channel and ReLU",
         s.CONV,
-        (*_CONV, rules.ONE_GROUP),
+        (*_CONV, windows.one_group),
         w.conv,
     ),
     Pattern(
         "depthwise2d",
         "depthwise convolution with multiply-add per channel and ReLU",
         s.CONV,
-        (*_CONV, rules.DEPTHWISE),
+        (*_CONV, windows.depthwise),
         w.depthwise,
     ),
     Pattern(
         "group2d",
         "grouped convolution with multiply-add per channel and ReLU",
         s.CONV,
-        (*_CONV, rules.GROUPED),
+        (*_CONV, rules.grouped),
         w.group,
     ),
     Pattern(
@@ -55,28 +58,34 @@ HALF_PATTERNS = (
         _MATMUL,
         w.matmul,
     ),
-    Pattern("add", "element-wise sum and ReLU", s.ADD, (rules.HALF, rules.SAME_SHAPES), w.add),
+    Pattern("add", "element-wise sum and ReLU", s.ADD, (rules.half, tensors.same_shapes), w.add),
     Pattern(
         "pool2d",
         "mean or maximum of windows",
         s.POOL,
-        (rules.HALF, rules.SIZES, rules.EXPLICIT, rules.POOL_WINDOW, rules.SAME_COUNT),
+        (
+            rules.half,
+            tensors.sizes_in_16_bits,
+            windows.explicit_padding.on("pool"),
+            windows.window_in_input,
+            rules.same_count,
+        ),
         w.pool,
     ),
-    Pattern("softmax", "softmax of rows", s.SOFTMAX, (rules.HALF, rules.LAST_AXIS), w.softmax),
+    Pattern("softmax", "softmax of rows", s.SOFTMAX, (rules.half, tensors.last_axis), w.softmax),
     Pattern(
         "layernorm",
         "layer normalisation of rows",
         s.LAYERNORM,
-        (rules.HALF, rules.LAST_AXIS, rules.CONSTANT_BIAS, rules.ROW_PARAMETERS),
+        (rules.half, tensors.last_axis, rules.constant_bias, rules.row_parameters),
         w.layernorm,
     ),
-    Pattern("gelu", "GELU with the error function", s.GELU, (rules.HALF, rules.EXACT_GELU), w.gelu),
+    Pattern("gelu", "GELU with the error function", s.GELU, (rules.half, rules.exact_gelu), w.gelu),
     Pattern(
         "transpose",
         "layout change between NCHW and NHWC",
         s.TRANSPOSE,
-        (rules.HALF, rules.MOVES_BLOCK),
+        (rules.half, tensors.turns_matrix),
         w.transpose,
     ),
 )
@@ -86,14 +95,14 @@ def _on_redmule(name: str, *constraints: Constraint) -> Pattern:
     """A pattern of both units with its product on RedMulE, the rest on the cores."""
     plain = next(pattern for pattern in HALF_PATTERNS if pattern.name == name)
     description = f"{plain.description}; the product on RedMulE"
-    whole = (*plain.constraints, rules.WHOLE_COLUMNS, *constraints)
+    whole = (*plain.constraints, rules.whole_columns, *constraints)
     return replace(plain, name=f"redmule_{name}", description=description, constraints=whole)
 
 
 REDMULE_PATTERNS = (
-    _on_redmule("conv2d", rules.UNIT_COLUMNS),
+    _on_redmule("conv2d", rules.unit_columns),
     _on_redmule("linear"),
-    _on_redmule("matmul", rules.DENSE_ROWS),
+    _on_redmule("matmul", rules.dense_rows),
 )
 
 PULP_PATTERNS = (*HALF_PATTERNS, *REDMULE_PATTERNS, *INT8_PATTERNS)

@@ -1,7 +1,7 @@
-"""Named sets of figures: what each preset changes in the table of ``constants``.
+"""Named sets of figures: the changes of each preset to the table of ``constants``.
 
-``counted`` is the table as it stands. ``as-published`` has MATCH's published cost of copies. The others show what
-depends on the speed of the kernels, which nobody published: those of one unit are 30 % slower or faster.
+``counted`` is the unchanged table. ``as-published`` has MATCH's published cost of copies. The others show the influence
+of the speed of kernels, which is not published: the kernels of one unit are 30 % slower or faster.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from match_core import Constant
+from match_core.patterns.formulas import cycles
 
 DEFAULT_PRESET = "counted"
 
@@ -17,18 +18,14 @@ _MATCH = "match:match/cost_model/examples/pulp_cluster.py as used for Carfield (
 _PER_OPERAND = f"{_MATCH}: 370 + 550 per operand"
 
 
-def _published(name: str, value: int, source: str) -> Constant:
-    return Constant(name, value, "cycles", source)
-
-
 #: The published model has the PULP cluster's cost on Spatz too; here each command of Spatz's DMA pays it.
 _AS_PUBLISHED = (
-    _published("pulp_dma_dense_cycles", 920, _PER_OPERAND),
-    _published("pulp_dma_strided_cycles", 920, _PER_OPERAND),
-    _published("pulp_dma_planes_cycles", 0, _PER_OPERAND),
-    _published("pulp_dma_further_cycles", 0, _PER_OPERAND),
-    _published("pulp_dma_plane_cycles", 10, _MATCH),
-    _published("spatz_dma_issue_cycles", 920, _PER_OPERAND),
+    cycles("pulp_dma_dense_cycles", 920, _PER_OPERAND),
+    cycles("pulp_dma_strided_cycles", 920, _PER_OPERAND),
+    cycles("pulp_dma_planes_cycles", 0, _PER_OPERAND),
+    cycles("pulp_dma_further_cycles", 0, _PER_OPERAND),
+    cycles("pulp_dma_plane_cycles", 10, _MATCH),
+    cycles("spatz_dma_issue_cycles", 920, _PER_OPERAND),
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from match_core.lower.chip import timing_header
+
 from match_carfield.constants import DEFAULT, constants
 from match_carfield.presets import DEFAULT_PRESET
 
@@ -14,22 +16,5 @@ CLOCKS = ("host", "pulp", "spatz", "pulp_dma_in", "pulp_dma_out", "spatz_dma_in"
 
 def render_timing_header(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> str:
     """C text for a table, byte for byte the same each time. Raises KeyError for an unknown one."""
-    lines = [
-        f"/* {HEADER_NAME} - figures of Carfield, signalling by {signalling}, preset {preset}.",
-        " * Generated from match_carfield.constants, which also holds the sources; do not edit.",
-        " * SPDX-License-Identifier: Apache-2.0 */",
-        "#ifndef MATCH_CARFIELD_TIMING_H",
-        "#define MATCH_CARFIELD_TIMING_H",
-        "",
-        "/* Clock numbers, unless the program's generated header gives its own. */",
-    ]
-    for index, name in enumerate(CLOCKS):
-        macro = f"MATCH_TWIN_CLOCK_{name.upper()}"
-        lines += [f"#ifndef {macro}", f"#define {macro} {index}u", "#endif"]
-    lines.append("")
-    for constant in constants(signalling, preset):
-        note = ", estimate" if constant.estimate else ""
-        macro = f"MATCH_CARFIELD_{constant.name.upper()}"
-        lines.append(f"#define {macro} {int(constant.value)}u /* {constant.unit}{note} */")
-    lines += ["", "#endif", ""]
-    return "\n".join(lines)
+    about = f"figures of Carfield, signalling by {signalling}, preset {preset}"
+    return timing_header("carfield", about, CLOCKS, constants(signalling, preset))

@@ -10,8 +10,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from match_carfield.patterns import PULP_PATTERNS
 from match_core import Match, Pattern, Unit
-from match_core.mapping.result import Candidates
-from match_core.patterns.candidates import find_candidates
+from match_core.contract.candidate import Candidates
+from match_core.match.candidates import find_candidates
 
 UNIT = Unit("pulp", "cluster", memory="l1", layout="NHWC", bundles=False)
 GEOMETRY = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [1, 1], "dilations": [1, 1], "group": 1}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from match_carfield.constants import values
 from match_carfield.cost import CarfieldCost, cost_model
 from match_carfield.formulas_dma import call_cycles
+from match_carfield.half.interfaces import HALF_INTERFACES
 from match_carfield.hardware import hardware
-from match_carfield.int8_interfaces import INT8_INTERFACES
-from match_carfield.interfaces import HALF_INTERFACES
+from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_carfield.kernels import PULP_KERNELS, SPATZ_KERNELS
 from match_core import Dim, KernelInterface, TransferShape, Workload
 from numpy.typing import NDArray

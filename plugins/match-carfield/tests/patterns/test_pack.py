@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_carfield import pack, workloads
+from match_carfield.half import pack, workloads
 from match_core import Match
-from match_core.schedule.geometry import far_bytes
+from match_core.contract.geometry import far_bytes
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from match_carfield import workloads
-from match_carfield.changes import affine
-from match_carfield.interfaces import HALF_INTERFACES
-from match_core.emit.interfaces import check_workload
+from match_carfield.half import workloads
+from match_carfield.half.changes import affine
+from match_carfield.half.interfaces import HALF_INTERFACES
+from match_core.lower.interfaces import check_workload
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

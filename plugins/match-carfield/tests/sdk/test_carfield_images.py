@@ -16,7 +16,7 @@ import pytest
 from match_carfield.sdk.build_files import IMAGE_BYTES, L2_DATA, L2_DATA_BYTES, PULP_ENTRY, SPATZ_ENTRY, render
 from match_core import BuildRequest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 from onnx import TensorProto, helper, numpy_helper
 
 PREFIX = "riscv64-unknown-elf-"

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 from match_carfield.emit import config_header
-from match_carfield.int8_interfaces import INT8_INTERFACES
-from match_carfield.interfaces import HALF_INTERFACES
+from match_carfield.half.interfaces import HALF_INTERFACES
+from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_carfield.timing import HEADER_NAME, render_timing_header
-from match_core.emit.half import half_header
-from match_core.emit.interfaces import context_header
-from match_core.emit.templates import CORE_TEMPLATES, Templates
+from match_core.lower.half import half_header
+from match_core.lower.interfaces import context_header
+from match_core.lower.templates import CORE_TEMPLATES, Templates
 
 from tests.c_objects import link_cached
 
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 PACKAGE = ROOT / "plugins/match-carfield/src/match_carfield"
-CORE = ROOT / "core/src/match_core/twin/runtime"
+CORE = ROOT / "core/src/match_core/run/runtime"
 PLATFORM = ("host", "dma", "pulp", "pulp_dma", "spatz", "spatz_dma")
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

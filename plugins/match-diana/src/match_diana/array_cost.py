@@ -1,19 +1,19 @@
-"""What the cost models of both arrays share: their copies, and that nothing goes on beside anything."""
+"""Common parts of both arrays' cost models: their copies, and strictly sequential execution."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-from zlib import crc32
 
 import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
+from match_core.patterns.formulas import figures_version
 
-from match_diana.digital_formulas import copy_cycles
+from match_diana.digital.formulas import copy_cycles
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound
+    from match_core.contract.cost import Bound
 
 #: Raised when a formula changes.
 FORMULAS = 1
@@ -31,9 +31,8 @@ class ArrayCost:
 
     @property
     def version(self) -> str:
-        """Changes with the formulas (the number, by hand) and with the figures (a checksum)."""
-        figures = ",".join(f"{name}={value}" for name, value in sorted(timing().items()))
-        return f"{FORMULAS}-{crc32(figures.encode()):08x}"
+        """Of formulas and figures."""
+        return figures_version(FORMULAS, timing())
 
     @property
     def name(self) -> str:

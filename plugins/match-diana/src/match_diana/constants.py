@@ -1,6 +1,6 @@
 """Every figure of DIANA: one table, each figure with its public source.
 
-``sheet`` in a source is the public hardware summary of DIANA kept with the project's hardware notes; the repository or
+``sheet`` in a source is the public hardware summary of DIANA in the project's hardware notes; the repository or
 paper behind it is named too. ``estimate`` marks figures that are reasoned here because none is public. Host, arrays and
 copies run at one clock: whether the chip divides it anywhere is not public (sheet 6).
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 
 from match_core import Constant
+from match_core.patterns.formulas import by_name, cycles
 
-from match_diana.analog_constants import ANALOG_CONSTANTS
+from match_diana.analog.constants import ANALOG_CONSTANTS
 from match_diana.job_constants import JOB_CONSTANTS
 
 _MATCH = "MATCH, IEEE TCAD 2025"
@@ -30,10 +30,9 @@ PLATFORM_CONSTANTS = (
     Constant("dma_bytes_per_cycle", 16, "bytes/cycle", f"{_EXAMPLE}: 16 words of 8 bits per access of L2"),
     Constant("dma_chunk_cycles", 70, "cycles", f"{_MATCH}, section V-A: per contiguous chunk"),
     Constant("dma_length_bytes", 32, "bytes", f"{_HAL}, utils.c: lengths are rounded up to this"),
-    Constant(
+    cycles(
         "register_cycles",
         5,
-        "cycles",
         "no public figure: one access of the host to a register of the accelerator through the peripheral bus",
         estimate=True,
     ),
@@ -59,4 +58,4 @@ def constants() -> tuple[Constant, ...]:
 @lru_cache(maxsize=1)
 def values() -> Mapping[str, int]:
     """Name to value; every figure is an integer."""
-    return MappingProxyType({constant.name: int(constant.value) for constant in _TABLE})
+    return by_name(_TABLE)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from match_core import Soc
 
-from match_diana.analog_cost import analog_cost
-from match_diana.digital_cost import digital_cost
+from match_diana.analog.cost import AnalogCost
+from match_diana.digital.cost import DigitalCost
 
 if TYPE_CHECKING:
     from match_core import CostModel
 
 
-def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel | None:
+def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
     """The cost model of a pattern on ``digital`` or ``analog``."""
-    return digital_cost(pattern) if unit == "digital" else analog_cost(pattern)
+    return DigitalCost(pattern) if unit == "digital" else AnalogCost(pattern)

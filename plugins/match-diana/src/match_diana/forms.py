@@ -1,4 +1,4 @@
-"""How activations lie in L2 for the two arrays (sheet 2, 5.2, 5.4).
+"""The layout of activations in L2 for the two arrays (sheet 2, 5.2, 5.4).
 
 Words of four bytes are reversed with respect to the host's order. The digital array computes 16 columns and 16 channels
 at once: rows are padded; channels that a tensor lacks stay in L1 or are stored behind it. Vectors are padded to
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from match_core import Form
 
-from match_diana.digital_limits import CHANNEL_BLOCK, COPY_BYTES, LANES
+from match_diana.digital.limits import CHANNEL_BLOCK, COPY_BYTES, LANES
 
 _REVERSED = 4
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from match_core import Hardware, Link, Memory, Soc, Unit
 
-from match_diana.analog_constants import ANALOG_CONSTANTS
+from match_diana.analog.constants import ANALOG_CONSTANTS
 from match_diana.constants import DIGITAL_CONSTANTS, PLATFORM_CONSTANTS, constants, values
 from match_diana.forms import FORMS
 from match_diana.job_constants import JOB_CONSTANTS
@@ -49,7 +49,7 @@ def _soc() -> Soc:
             Memory("l1", 1, figures["l1_bytes"], word, "activation memory of both arrays"),
             Memory("digital_weights", 1, figures["digital_weight_bytes"], 4, "weight memory of the digital array"),
             Memory("analog_cells", 1, figures["analog_cell_bytes"], 4, "ternary cells, two bits each"),
-            Memory("analog_norm", 1, figures["analog_norm_bytes"], 4, "parameters of the stage behind the converters"),
+            Memory("analog_norm", 1, figures["analog_norm_bytes"], 4, "parameters of the stage after the converters"),
             Memory("l2", 2, figures["l2_bytes"], word, "RAM of the Soc: activations, constants, and code"),
         ),
         links=(
@@ -64,15 +64,15 @@ def _soc() -> Soc:
         clock_hz=next(constant for constant in constants() if constant.name == "clock_hz"),
         notes=(
             "Host, arrays and copies run one after another: whether anything may run at the same time is not public.",
-            "Code, stacks and the kernel library's data lie in the 512 KiB of L2 too and are not counted there.",
-            "Width and saturation of the digital array's sums are not public: layers whose sums need more than 32 bits "
-            "are left to the host.",
+            "Code, stacks and the kernel library's data also lie in the 512 KiB of L2 and are not counted there.",
+            "Width and saturation of the digital array's sums are not public: layers whose sums exceed 32 bits "
+            "run on the host.",
         ),
     )
 
 
 def _link(name: str, near: str, figures: Mapping[str, int]) -> Link:
-    """One engine moves everything; it takes one contiguous chunk at a time, and who asked waits."""
+    """One engine moves everything; it copies one contiguous chunk at a time, and the requester waits."""
     return Link(
         name,
         near,

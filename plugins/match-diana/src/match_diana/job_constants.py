@@ -1,4 +1,4 @@
-"""Cycles that starting a job of the digital array takes beside its arithmetic. None of them is public."""
+"""Cycles to start a job of the digital array, in addition to its arithmetic. None of them is public."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the two arrays can run."""
+"""The patterns of the two arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from match_core import Pattern
 
-from match_diana.analog_patterns import ANALOG_PATTERNS
-from match_diana.digital_patterns import DIGITAL_PATTERNS
+from match_diana.analog.patterns import ANALOG_PATTERNS
+from match_diana.digital.patterns import DIGITAL_PATTERNS
 
 PATTERNS: Mapping[str, tuple[Pattern, ...]] = MappingProxyType({"digital": DIGITAL_PATTERNS, "analog": ANALOG_PATTERNS})

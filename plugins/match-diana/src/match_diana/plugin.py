@@ -24,7 +24,7 @@ def match_hardware() -> Hardware:
 
 @hookimpl
 def match_transforms(soc: Soc) -> tuple[Pass, ...]:
-    """What brings layers into the arithmetic of the two arrays."""
+    """Passes that convert layers to the arithmetic of the two arrays."""
     if not set(_UNITS) & set(soc.units):
         return ()
     from match_diana.passes import diana_passes

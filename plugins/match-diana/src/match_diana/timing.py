@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from match_core.lower.chip import timing_header
+
 from match_diana.constants import constants
 
 HEADER_NAME = "match_diana_timing.h"
@@ -12,21 +14,4 @@ CLOCKS = ("host", "digital", "analog", "dma")
 
 def render_timing_header() -> str:
     """C text, byte for byte the same each time."""
-    lines = [
-        f"/* {HEADER_NAME} - figures of DIANA.",
-        " * Generated from match_diana.constants, which also holds the sources; do not edit.",
-        " * SPDX-License-Identifier: Apache-2.0 */",
-        "#ifndef MATCH_DIANA_TIMING_H",
-        "#define MATCH_DIANA_TIMING_H",
-        "",
-        "/* Clock numbers, unless the program's generated header gives its own. */",
-    ]
-    for index, name in enumerate(CLOCKS):
-        macro = f"MATCH_TWIN_CLOCK_{name.upper()}"
-        lines += [f"#ifndef {macro}", f"#define {macro} {index}u", "#endif"]
-    lines.append("")
-    for constant in constants():
-        note = ", estimate" if constant.estimate else ""
-        lines.append(f"#define MATCH_DIANA_{constant.name.upper()} {int(constant.value)}u /* {constant.unit}{note} */")
-    lines += ["", "#endif", ""]
-    return "\n".join(lines)
+    return timing_header("diana", "figures of DIANA", CLOCKS, constants())

@@ -9,11 +9,11 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 from match_core import Match, Model, PassContext
+from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
-from match_core.ir.model import OPSET
 from match_core.ir.reference import ReferenceRunner
-from match_core.patterns.candidates import Candidates, find_candidates
-from match_diana.analog_patterns import ANALOG_PATTERNS
+from match_core.match.candidates import Candidates, find_candidates
+from match_diana.analog.patterns import ANALOG_PATTERNS
 from match_diana.hardware import hardware
 from match_diana.passes.analog import run
 from numpy.typing import NDArray

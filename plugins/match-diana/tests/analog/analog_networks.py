@@ -9,12 +9,14 @@ import numpy as np
 import onnx
 from analog_graphs import context
 from match_core import Model
-from match_core.frontend.load import load_model
-from match_core.transforms.pipeline import core_passes, run_passes
+from match_core.load.load import load_model
+from match_core.passes.pipeline import run_passes
 from match_diana.hardware import hardware
 from match_diana.passes import diana_passes
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
+from tests.all_passes import core_passes
 
 #: Passes of the package that these networks do not need: their scales are powers of two.
 OTHERS = frozenset(("diana_power_of_two",))

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 _HERE = Path(__file__).parent
 # Tests are imported by path; those of the digital array have the way from a graph to a run on the twin.

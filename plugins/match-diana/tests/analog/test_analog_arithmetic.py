@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from analog_arithmetic import layer as computed
+from analog_arithmetic import normalised
 from analog_graphs import Shape, analog, cells_of, layer, only_match, random_input, results
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from match_diana import analog_limits as limits
-from match_diana import analog_structures as s
-from match_diana.analog_arithmetic import Norm, converted, normalised
-from match_diana.analog_arithmetic import layer as computed
+from match_diana.analog import limits
+from match_diana.analog import structures as s
+from match_diana.analog.arithmetic import Norm, converted
 
 
 @st.composite

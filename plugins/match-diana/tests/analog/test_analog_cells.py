@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_diana.analog_arithmetic import Norm
-from match_diana.analog_cells import pack_cells, pack_norm
-from match_diana.analog_limits import cell_bytes, norm_bytes
+from match_diana.analog.arithmetic import Norm
+from match_diana.analog.cells import pack_cells, pack_norm
+from match_diana.analog.limits import cell_bytes, norm_bytes
 from numpy.typing import NDArray
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from analog_graphs import Shape, analog, cells_of, only_match
 from match_core import TransferShape
-from match_diana.analog_cost import AnalogCost
-from match_diana.analog_limits import Window
-from match_diana.analog_workloads import conv
+from match_diana.analog.cost import AnalogCost
+from match_diana.analog.limits import Window
+from match_diana.analog.workloads import conv
 from match_diana.passes.analog_estimate import analog_cycles, digital_cycles
 
 COST = AnalogCost("analog_conv")

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from analog_arithmetic import layer
 from analog_graphs import Shape, cells_of
-from match_diana.analog_arithmetic import Norm, layer
-from match_diana.analog_fit import ERROR_MAX, Wanted, fit
-from match_diana.analog_limits import INPUT_MAX, OUTPUT_MAX
+from match_diana.analog.arithmetic import Norm
+from match_diana.analog.fit import ERROR_MAX, Wanted, fit
+from match_diana.analog.limits import INPUT_MAX, OUTPUT_MAX
 from numpy.typing import NDArray
 
 

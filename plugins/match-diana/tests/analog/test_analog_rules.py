@@ -9,10 +9,10 @@ import onnx_graphsurgeon as gs
 import pytest
 from analog_graphs import Shape, analog, candidates, cells_of, only_match
 from match_core import Model
-from match_diana import analog_limits as limits
-from match_diana.analog_limits import Window
-from match_diana.analog_rules import ANALOG_RULES
-from match_diana.analog_workloads import conv
+from match_diana.analog import limits
+from match_diana.analog.limits import Window
+from match_diana.analog.rules import ANALOG_RULES
+from match_diana.analog.workloads import conv
 
 SHAPE = Shape(c=200, k=8)
 

@@ -8,9 +8,9 @@ from unittest import mock
 import pytest
 from analog_graphs import Shape, analog, cells_of
 from digital_graphs import Deployed, deploy
-from match_core.planning.program import Task
-from match_core.plugin.host import Plugins
-from match_diana.analog_patterns import ANALOG_PATTERNS
+from match_core.contract.program import Task
+from match_core.plugin.facade import Plugins
+from match_diana.analog.patterns import ANALOG_PATTERNS
 
 LAYERS = {
     "unrolled": Shape(c=64, k=64, size=(8, 16)),

@@ -6,13 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
+import onnx
 import pytest
 from analog_networks import integer_graph
 from make_mixed import mixed
 from match_core.ir.reference import ReferenceRunner
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 
 PICTURES = [
@@ -66,8 +66,8 @@ def test_other_runs(options: dict[str, object], plugins: Plugins, tmp_path: Path
 def test_distance_to_the_original(tmp_path: Path) -> None:
     """7 bits cost little beside the converters; all of it stays well below what tells pictures apart."""
     path = mixed(tmp_path / "mixed.onnx")
-    session = onnxruntime.InferenceSession(str(path))
-    original = np.concatenate([session.run(None, {"input": picture})[0] for picture in PICTURES])
+    runner = ReferenceRunner(onnx.load(str(path)))
+    original = np.concatenate([runner.run({"input": picture})["probabilities"] for picture in PICTURES])
     digital, narrow, analog = (
         np.sqrt(np.square(outputs(path, *without) - original).mean()) / original.std()
         for without in (("diana_analog_scales",), ("diana_analog",), ())

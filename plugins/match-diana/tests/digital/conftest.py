@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests are imported by path
 

@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core import Match
-from match_core.host.operators import OPERATORS
-from match_core.ir.functions import ensure_functions
-from match_core.ir.model import Model
-from match_core.mapping.result import Candidates
-from match_core.patterns.candidates import find_candidates
-from match_core.pipeline import Compilation, CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.program import run_program
-from match_core.twin.run import RunResult
-from match_core.verify import reference_outputs
-from match_diana.digital_patterns import DIGITAL_PATTERNS
+from match_core.contract.compilation import Compilation
+from match_core.contract.model import Model
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.facade import Plugins
+from match_core.run.compiled_program import run_program
+from match_core.verify.verify import reference_outputs
+from match_diana.digital.patterns import DIGITAL_PATTERNS
 from match_diana.hardware import DIGITAL
-from numpy.typing import NDArray
+from match_host.operators import OPERATORS
 
-Arrays = Mapping[str, NDArray[np.generic]]
+from tests.integer_graph import Arrays, Deployed, IntegerGraph
 
 
-@dataclass
-class DigitalGraph:
-    """Adds nodes with one output each."""
+class DigitalGraph(IntegerGraph):
+    """Graphs for the patterns of the array."""
 
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(11))
-    nodes: list[gs.Node] = field(default_factory=list)
-    inputs: list[gs.Variable] = field(default_factory=list)
-
-    def input(self, *shape: int) -> gs.Variable:
-        tensor = gs.Variable(f"input{len(self.inputs)}", np.int8, list(shape))
-        self.inputs.append(tensor)
-        return tensor
-
-    def constant(self, values: object, dtype: type[np.generic] = np.int64) -> gs.Constant:
-        return gs.Constant(f"constant{self.random.integers(1 << 60)}", np.asarray(values, dtype))
-
-    def node(
-        self, op: str, inputs: Sequence[gs.Tensor], shape: Sequence[int], dtype: type[np.generic], **attributes: object
-    ) -> gs.Variable:
-        domain, _, plain = op.rpartition("::")
-        made = gs.Variable(f"value{len(self.nodes)}", dtype, list(shape))
-        node = gs.Node(plain, f"node{len(self.nodes)}", dict(attributes), list(inputs), [made], domain=domain or None)
-        self.nodes.append(node)
-        return made
+    units = ((DIGITAL, DIGITAL_PATTERNS),)
 
     def requant(
         self, sums: gs.Variable, shift: int, bias: object = 0, low: int = -128, high: int = 127, multiplier: int = 1
@@ -121,41 +95,6 @@ class DigitalGraph:
             "match.arith::AddRequantI8", [a, b, *(self.constant(values) for values in numbers)], a.shape, np.int8
         )
 
-    # ---- what becomes of it ------------------------------------------------------------------------------------
-
-    def graph(self, *outputs: gs.Variable) -> gs.Graph:
-        made = gs.Graph(nodes=self.nodes, inputs=self.inputs, outputs=list(outputs), name="net", opset=21)
-        ensure_functions(made)
-        return made
-
-    def candidates(self, *outputs: gs.Variable) -> Candidates:
-        return find_candidates(self.graph(*outputs), [(DIGITAL, DIGITAL_PATTERNS)])
-
-    def matches(self, output: gs.Variable) -> dict[str, Match]:
-        """The match of each pattern whose result is ``output``."""
-        return {c.pattern.name: c.match for c in self.candidates(output).legal if c.match.output is output}
-
-    def refusals(self, output: gs.Variable, pattern: str) -> list[tuple[str, str]]:
-        """(rule, value) of every refusal of a pattern."""
-        return [(r.rule, r.value) for r in self.candidates(output).refused if r.pattern == pattern]
-
-
-@dataclass(frozen=True)
-class Deployed:
-    """A program that ran on the twin, and what ONNX Runtime makes of its graph."""
-
-    compilation: Compilation
-    run: RunResult
-    expected: Arrays
-
-    @property
-    def patterns(self) -> list[str]:
-        return [task.assignment.candidate.pattern.name for task in self.compilation.program.tasks]
-
-    def check(self) -> None:
-        for name, values in self.expected.items():
-            np.testing.assert_array_equal(self.run.outputs[name], values)
-
 
 @contextmanager
 def only(*names: str) -> Iterator[None]:
@@ -165,7 +104,7 @@ def only(*names: str) -> Iterator[None]:
     others = tuple(operator for operator in OPERATORS if "AddRequant" not in operator.name)
     with (
         mock.patch("match_diana.patterns.PATTERNS", patterns),
-        mock.patch("match_core.host.patterns.OPERATORS", others),
+        mock.patch("match_host.patterns.OPERATORS", others),
     ):
         yield
 

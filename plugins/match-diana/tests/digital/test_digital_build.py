@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from digital_graphs import DigitalGraph, compiled
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 PREFIX = "riscv64-unknown-elf-"
 HEADERS = Path(__file__).resolve().parents[2] / "src" / "match_diana" / "twin" / "include"

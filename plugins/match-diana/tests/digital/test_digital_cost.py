@@ -9,8 +9,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from digital_graphs import DigitalGraph, deploy, only
 from match_core import TransferShape, Workload
-from match_core.plugin.host import Plugins
-from match_diana.digital_cost import DigitalCost
+from match_core.plugin.facade import Plugins
+from match_diana.digital.cost import DigitalCost
 
 
 def workload(g: DigitalGraph, y: gs.Variable, pattern: str) -> Workload:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_diana.digital_pack import pack_conv, pack_dense, pack_depthwise, pack_depthwise_blocks
+from match_diana.digital.pack import pack_conv, pack_dense, pack_depthwise, pack_depthwise_blocks
 from numpy.typing import NDArray
 
 SIDES = st.sampled_from([1, 3, 5, 7])

@@ -9,8 +9,9 @@ from digital_graphs import DigitalGraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Constraint, Match
-from match_diana import digital_rules as rules
-from match_diana import digital_structures as s
+from match_core.patterns import rules_tensors, windows
+from match_diana.digital import rules
+from match_diana.digital import structures as s
 
 from tests.examples import examples
 
@@ -41,19 +42,19 @@ def test_a_legal_convolution_is_taken_in_both_forms() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule", "value"),
     [
-        ({"group": 2}, rules.ONE_GROUP, "there are 2 groups"),
-        ({"kernel": (3, 4)}, rules.KERNEL, "it is 3x4"),
-        ({"kernel": (9, 9)}, rules.KERNEL, "it is 9x9"),
-        ({"stride": 3}, rules.STRIDE, "it is 3x3"),
-        ({"strides": (1, 2)}, rules.STRIDE, "it is 1x2"),
-        ({"dilation": 2}, rules.DILATION, "it is 2x2"),
-        ({"pads": (0, 0, 0, 1)}, rules.PADDING, "0 columns on the left, 1 on the right"),
-        ({"pads": (3, 1, 1, 1)}, rules.PADDING, "it is 3, 1, 1, 1"),
-        ({"multiplier": 3}, rules.REQUANT, "the multiplier is 3"),
-        ({"shift": 32}, rules.REQUANT, "the multiplier is 2^0 and the divisor 2^32"),
-        ({"low": -5}, rules.BOUNDS, "bounds are -5 and 127"),
-        ({"high": 100}, rules.BOUNDS, "bounds are -128 and 100"),
-        ({"bias": np.full((16, 1, 1), 1 << 31)}, rules.ACCUMULATOR, None),
+        ({"group": 2}, windows.one_group, "there are 2 groups"),
+        ({"kernel": (3, 4)}, rules.kernel, "it is 3x4"),
+        ({"kernel": (9, 9)}, rules.kernel, "it is 9x9"),
+        ({"stride": 3}, windows.stride_is(1, 2), "stride is 3x3"),
+        ({"strides": (1, 2)}, windows.stride_is(1, 2), "stride is 1x2"),
+        ({"dilation": 2}, windows.no_dilation, "dilation is 2x2"),
+        ({"pads": (0, 0, 0, 1)}, rules.padding, "0 columns on the left, 1 on the right"),
+        ({"pads": (3, 1, 1, 1)}, rules.padding, "it is 3, 1, 1, 1"),
+        ({"multiplier": 3}, rules.requant, "the multiplier is 3"),
+        ({"shift": 32}, rules.requant, "the multiplier is 2^0 and the divisor 2^32"),
+        ({"low": -5}, rules.bounds, "bounds are -5 and 127"),
+        ({"high": 100}, rules.bounds, "bounds are -128 and 100"),
+        ({"bias": np.full((16, 1, 1), 1 << 31)}, rules.accumulator, None),
     ],
 )
 def test_refused_convolutions(changes: dict[str, object], rule: Constraint, value: str | None) -> None:
@@ -71,38 +72,38 @@ def test_right_padding_that_no_output_reads_may_be_missing() -> None:
 
 def test_a_copy_moves_32_bytes_at_least() -> None:
     g, y = one_conv(c=1, size=(1, 16))
-    assert refusal(g, y, "digital_conv") == (rules.SIZE.description, "it has 16 bytes")
+    assert refusal(g, y, "digital_conv") == (rules.size.description, "it has 16 bytes")
     g, y = one_conv(c=1, size=(1, 17))
     assert "digital_conv" in g.matches(y)
 
 
 def test_channels_are_written_in_whole_rows_only() -> None:
     g, y = one_conv(size=(8, 20))
-    assert refusal(g, y, "digital_conv_channels") == (rules.WHOLE_LANES.description, "there are 20")
+    assert refusal(g, y, "digital_conv_channels") == (rules.whole_lanes.description, "there are 20")
 
 
 def test_channels_with_multipliers_of_their_own_are_refused() -> None:
     g, y = one_conv()
     g.nodes[-1].inputs[1] = g.constant(2 ** np.arange(16))
-    assert refusal(g, y, "digital_conv") == (rules.REQUANT.description, "there are 16 multipliers")
+    assert refusal(g, y, "digital_conv") == (rules.requant.description, "there are 16 multipliers")
 
 
 def test_divisors_that_are_no_power_of_two_are_refused() -> None:
     g, y = one_conv()
     g.nodes[-1].inputs[3] = g.constant(500)
-    assert refusal(g, y, "digital_conv") == (rules.REQUANT.description, "the divisor is 500")
+    assert refusal(g, y, "digital_conv") == (rules.requant.description, "the divisor is 500")
 
 
 def test_unsigned_activations_are_refused() -> None:
     g, y = one_conv()
     g.inputs[0].dtype = np.dtype(np.uint8)
-    assert refusal(g, y, "digital_conv") == (rules.TYPES.description, "tensors are int8, uint8")
+    assert refusal(g, y, "digital_conv") == (rules_tensors.int8_tensors.description, "input is uint8")
 
 
 def test_zero_points_are_refused() -> None:
     g, y = one_conv()
     g.nodes[0].inputs.append(g.constant(3, np.int8))
-    assert refusal(g, y, "digital_conv")[0] == rules.ZERO_POINTS.description
+    assert refusal(g, y, "digital_conv")[0] == rules_tensors.no_zero_points.description
     g.nodes[0].inputs[2] = g.constant(0, np.int8)
     assert "digital_conv" in g.matches(y)
 
@@ -110,7 +111,7 @@ def test_zero_points_are_refused() -> None:
 def test_batches_are_refused() -> None:
     g, y = one_conv()
     g.inputs[0].shape = [2, 16, 8, 16]
-    assert (rules.IMAGE.description, "its shape is [2, 16, 8, 16]") in g.refusals(y, "digital_conv")
+    assert (rules.image.description, "its shape is [2, 16, 8, 16]") in g.refusals(y, "digital_conv")
 
 
 @pytest.mark.parametrize("shape", [(1, 16, 8, 16), (1, 5, 25, 5)])
@@ -123,7 +124,7 @@ def test_depthwise_convolutions_are_told_from_others(shape: tuple[int, ...]) -> 
 
 def test_two_outputs_for_a_channel_are_not_depthwise() -> None:
     g, y = one_conv(c=8, k=16, group=8)
-    assert refusal(g, y, "digital_depthwise")[0] == rules.DEPTHWISE.description
+    assert refusal(g, y, "digital_depthwise")[0] == windows.depthwise.description
 
 
 def test_dense_layers_take_one_vector() -> None:
@@ -132,16 +133,16 @@ def test_dense_layers_take_one_vector() -> None:
     assert set(g.matches(y)) == {"digital_dense"}
     g = DigitalGraph()
     y = g.dense(g.input(3, 64), 10)
-    assert refusal(g, y, "digital_dense") == (rules.VECTOR.description, "its shape is [3, 64]")
+    assert refusal(g, y, "digital_dense") == (rules.vector.description, "its shape is [3, 64]")
 
 
 @pytest.mark.parametrize(
     ("changes", "rule", "value"),
     [
-        ({"low": 0}, rules.SIGNED, "bounds are 0 and 127"),
-        ({"multipliers": (2, 4)}, rules.REQUANT, "there are 2 multipliers"),
-        ({"addend": 1}, rules.NO_BIAS, "1 is added"),
-        ({"multipliers": (4, 4), "addend": -1}, rules.NO_BIAS, "-1 is added"),
+        ({"low": 0}, rules.signed, "bounds are 0 and 127"),
+        ({"multipliers": (2, 4)}, rules.requant, "there are 2 multipliers"),
+        ({"addend": 1}, rules.no_bias, "1 is added"),
+        ({"multipliers": (4, 4), "addend": -1}, rules.no_bias, "-1 is added"),
     ],
 )
 def test_refused_sums(changes: dict[str, object], rule: Constraint, value: str) -> None:
@@ -158,18 +159,18 @@ def test_sums_with_relu_have_a_pattern_of_their_own() -> None:
     g, y = one_sum(low=0)
     assert set(g.matches(y)) == {"digital_add_relu"}
     g, y = one_sum()
-    assert refusal(g, y, "digital_add_relu") == (rules.POSITIVE.description, "bounds are -128 and 127")
+    assert refusal(g, y, "digital_add_relu") == (rules.positive.description, "bounds are -128 and 127")
 
 
 def test_sums_with_relu_take_16_channels_at_a_time() -> None:
     g, y = one_sum(c=24, low=0)
-    assert refusal(g, y, "digital_add_relu") == (rules.WHOLE_BLOCKS.description, "there are 24")
+    assert refusal(g, y, "digital_add_relu") == (rules.whole_blocks.description, "there are 24")
 
 
 def test_sums_of_different_shapes_are_refused() -> None:
     g = DigitalGraph()
     y = g.add(g.input(1, 8, 4, 4), g.input(1, 8, 1, 1))
-    assert refusal(g, y, "digital_add")[0] == rules.SAME_SHAPES.description
+    assert refusal(g, y, "digital_add")[0] == rules_tensors.same_shapes.description
 
 
 @given(

@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx_graphsurgeon as gs
 import pytest
 from digital_graphs import DigitalGraph, deploy, only
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 Made = tuple[DigitalGraph, gs.Variable]
 

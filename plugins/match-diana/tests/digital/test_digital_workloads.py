@@ -8,7 +8,7 @@ from digital_graphs import DigitalGraph
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Workload
-from match_core.schedule.geometry import axis_tile
+from match_core.contract.geometry import axis_tile
 from match_diana.forms import FORMS
 
 from tests.examples import examples

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model
-from match_core.ir.model import qualified_op
-from match_core.transforms.geometry import conv_geometry
-from match_core.transforms.quant import constant, producer, shape_of
+from match_core.contract.model import qualified_op
+from match_core.ir.geometry import conv_geometry
+from match_core.ir.reader import constant, producer, shape_of
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

@@ -8,19 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 from match_core import Model, PassContext
-from match_core.frontend.load import model_from_proto
-from match_core.host.unit import HOST_UNIT
-from match_core.ir.model import OPSET, qualified_op
+from match_core.contract.model import OPSET, qualified_op
+from match_core.contract.passes import Pass
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.base import Pass
-from match_core.transforms.pipeline import core_passes, run_passes
+from match_core.load.load import model_from_proto
+from match_core.passes.pipeline import run_passes
 from match_diana.hardware import hardware
 from match_diana.passes.fold_stride import FOLD_STRIDE
 from match_diana.passes.power_of_two import POWER_OF_TWO
 from match_diana.passes.shift import SHIFT
 from match_diana.passes.symmetric_padding import SYMMETRIC_PADDING
+from match_host.unit import HOST_UNIT
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
+
+from tests.all_passes import core_passes
 
 Ints = NDArray[np.int64]
 PASSES: tuple[Pass, ...] = (POWER_OF_TWO, SHIFT, FOLD_STRIDE, SYMMETRIC_PADDING)

@@ -18,9 +18,9 @@ from unittest.mock import patch
 import numpy as np
 from diana_pass_models import context, integer_graph, quantised_graph
 from match_core import Model
-from match_core.frontend.load import load_model
+from match_core.ir.reader import constant, real_constant, shape_of
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.quant import constant, real_constant, shape_of
+from match_core.load.load import load_model
 from match_diana.passes import power_of_two_copies
 from match_diana.passes.power_of_two import run
 from numpy.typing import NDArray

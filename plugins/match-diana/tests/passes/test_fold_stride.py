@@ -9,7 +9,7 @@ from diana_pass_models import Network, Scale, context, integer_graph, operators,
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Model
-from match_core.transforms.geometry import conv_geometry
+from match_core.ir.geometry import conv_geometry
 from match_diana.passes.fold_stride import run
 from match_diana.passes.symmetric_padding import run as widen
 from test_symmetric_padding import convolution

@@ -22,8 +22,8 @@ from diana_pass_models import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
+from match_core.ir.reader import constant, producer
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.quant import constant, producer
 from match_diana.passes.power_of_two import POWER_OF_TWO, run
 from match_diana.passes.shift import SHIFT
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ def test_any_scales_become_powers_of_two_within_a_bound(
 def test_any_scales_in_a_chain_with_a_sum(
     seed: int, scales: tuple[float, ...], zeros: tuple[int, ...], unsigned: bool, clamp: str | None
 ) -> None:
-    """Every layer gets the array's form, or a note says why it is left to the host."""
+    """Every layer gets the array's form, or a note says why it runs on the host."""
     net = Network(seed)
     net.input("x", (1, 4, 7, 7), Scale(scales[0], zeros[0]))
     middle = Scale(scales[1], zeros[1] + 128 if unsigned else zeros[1], np.uint8 if unsigned else np.int8)
@@ -122,7 +122,7 @@ def test_any_scales_in_a_chain_with_a_sum(
     net.layer("Conv", "s", "y", net.weights(4, 4, 1, 1), 0.003, Scale(scales[2], zeros[2]))
     model = net.model("y")
     after = integer_graph(model)
-    assert sum(bool(layer.lacks) for layer in layers(after)) == sum("left to the host" in note for note in after.notes)
+    assert sum(bool(layer.lacks) for layer in layers(after)) == sum("runs on the host" in note for note in after.notes)
     x = random_int8(seed, 1, 4, 7, 7)
     assert results(after, x=x).shape == results(model, x=x).shape
 

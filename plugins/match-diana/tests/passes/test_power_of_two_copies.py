@@ -9,12 +9,12 @@ from diana_pass_models import Network, Scale, context, integer_graph, operators,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
-from match_core.transforms.expectation import unknown
-from match_core.transforms.quant import Quant, producer
+from match_core.ir.reader import Quant, producer
 from match_diana.passes import power_of_two_copies
 from match_diana.passes.power_of_two import run
 from match_diana.passes.power_of_two_copies import finer_weights
 from match_diana.passes.power_of_two_weights import rounded_weights
+from match_quant.expectation import unknown
 
 from tests.examples import examples
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from match_core.transforms.expectation import Expectation, unknown
-from match_core.transforms.quant import Quant
+from match_core.ir.reader import Quant
 from match_diana.passes.power_of_two_weights import rounded_weights
+from match_quant.expectation import Expectation, unknown
 from numpy.typing import NDArray
 
 RELU = Quant(1.0, 0, np.dtype(np.int8), 0, 127)

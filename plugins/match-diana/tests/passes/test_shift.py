@@ -10,9 +10,9 @@ from diana_pass_models import Ints, context, random_int8, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
+from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
-from match_core.ir.model import OPSET
-from match_core.transforms.quant import constant
+from match_core.ir.reader import constant
 from match_diana.passes.shift import run
 
 from tests.examples import examples

@@ -11,10 +11,10 @@ from diana_pass_models import Ints, context, random_int8, results
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Model
+from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
-from match_core.ir.model import OPSET
-from match_core.transforms.geometry import conv_geometry
-from match_core.transforms.quant import constant
+from match_core.ir.geometry import conv_geometry
+from match_core.ir.reader import constant
 from match_diana.passes.symmetric_padding import run
 from match_diana.passes.symmetric_padding_rule import Side, widened
 

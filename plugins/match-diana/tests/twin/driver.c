@@ -8,7 +8,6 @@
  *   word INDEX VALUE                             changes a word of the instructions (64 words)
  *   start CONV_WEIGHTS FC_WEIGHTS WORDS          what the library does behind encoding, with these weights
  *   copy DIRECTION FAR NEAR BYTES BANKS          memcpy_dig
- *   parts DIRECTION FAR NEAR PLANES ROWS BYTES ROW_STRIDE PLANE_STRIDE: DORY's copy of parts
  *   poke ADDRESS VALUE, peek ADDRESS             the peripheral bus; VALUE may be @OFFSET, an address in L2
  *   work CYCLES                                  of the host
  *   words, register OFFSET                       prints the instructions' 64 words, a register of the digital array
@@ -104,17 +103,6 @@ static void copy(const long *n) {
              (unsigned int)n[4]);
 }
 
-static void parts(const long *n) {
-  dory_dma_memcpy_async_digital((DMA_copy){.dir = (unsigned int)n[0],
-                                           .ext = far_address(n[1]),
-                                           .loc = (unsigned int)n[2],
-                                           .number_of_2d_copies = (unsigned short)n[3],
-                                           .number_of_1d_copies = (unsigned short)n[4],
-                                           .length_1d_copy = (unsigned short)n[5],
-                                           .stride_1d = (unsigned short)n[6],
-                                           .stride_2d = (unsigned short)n[7]});
-}
-
 static void show(const uint8_t *from, long bytes) {
   for (long i = 0; i < bytes; i++) {
     printf("%02x", from[i]);
@@ -128,7 +116,7 @@ static void read_near(const long *n) { show(near_memory + n[0], n[1]); }
 
 static void enable(const long *n) {
   (void)n;
-  (void)dory_dma_allocate();
+  plp_hwme_enable();
 }
 
 static void sync(const long *n) {
@@ -190,7 +178,7 @@ static void obey(char *line) {
     void (*run)(const long *numbers);
   } commands[] = {{"conv", conv},     {"depthwise", depthwise}, {"dense", dense},         {"sum", sum},
                   {"encode", encode}, {"word", word},           {"start", start},         {"copy", copy},
-                  {"parts", parts},   {"read_far", read_far},   {"read_near", read_near}, {"enable", enable},
+                  {"read_far", read_far}, {"read_near", read_near}, {"enable", enable},
                   {"sync", sync},     {"clocks", clocks},       {"peek", peek},           {"work", work},
                   {"words", words},   {"register", show_register}, {"where", where},         {"piece", piece}};
   long numbers[MAX_NUMBERS] = {0};

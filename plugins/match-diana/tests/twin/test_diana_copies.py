@@ -1,10 +1,10 @@
-"""Copies between L2 and L1, by registers and as DORY publishes them."""
+"""Copies between L2 and L1, as DORY publishes them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from diana_twin_harness import EMPTY, Driver, Script, clocks, fetch_cycles, parse
+from diana_twin_harness import EMPTY, Driver, Script, clocks, parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -64,28 +64,6 @@ def test_four_banks_move_the_same_bytes(driver: Driver, rows: int) -> None:
     script.add("read_far", 65536, data.size)
     for line in driver.run(script.text()):
         np.testing.assert_array_equal(parse(line), data)
-
-
-@pytest.mark.parametrize(
-    "planes, rows, row_bytes, row_stride, plane_stride, chunks",
-    [(3, 4, 32, 32, 128, 1), (3, 4, 32, 32, 160, 3), (3, 4, 32, 64, 512, 12)],
-    ids=["one", "planes", "rows"],
-)
-def test_parts(
-    driver: Driver, planes: int, rows: int, row_bytes: int, row_stride: int, plane_stride: int, chunks: int
-) -> None:
-    """DORY's copies: as few pieces as the strides allow, each costs its own start."""
-    data = _bytes(4096, planes * row_stride)
-    script = Script()
-    script.far(0, data)
-    script.add("parts", IN, 0, 0, planes, rows, row_bytes, row_stride, plane_stride)
-    script.add("clocks")
-    script.add("read_near", 0, planes * rows * row_bytes)
-    times, got = driver.run(script.text())
-    starts = [p * plane_stride + r * row_stride for p in range(planes) for r in range(rows)]
-    np.testing.assert_array_equal(parse(got), np.concatenate([data[start : start + row_bytes] for start in starts]))
-    size_bytes = planes * rows * row_bytes
-    assert clocks(times)["dma"][1] == chunks * fetch_cycles(size_bytes // chunks)
 
 
 def test_the_host_waits(driver: Driver) -> None:

@@ -16,7 +16,7 @@ from tests.c_objects import link_cached
 HERE = Path(__file__).resolve().parent
 ROOT = next(p for p in HERE.parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 TWIN = ROOT / "plugins/match-diana/src/match_diana/twin"
-CORE = ROOT / "core/src/match_core/twin/runtime"
+CORE = ROOT / "core/src/match_core/run/runtime"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 SANITIZE = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 

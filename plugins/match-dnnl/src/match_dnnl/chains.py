@@ -1,4 +1,4 @@
-"""What one primitive does: an operator with the operators behind it that oneDNN applies before the result is stored."""
+"""Chains for one primitive: an operator with following operators that oneDNN applies before it stores the result."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.geometry import channels_last
+from match_core.ir.reader import constant_input, shape_of
 
 from match_dnnl.functions import argument_of, posts_of
-from match_dnnl.graph import channels_last, given, result, shape, values
+from match_dnnl.graph import given, result
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -26,9 +28,9 @@ POSTS_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An operator behind another one. ``kind``: "function" of one value, "bias" and "channel": combined with a constant
-    that differs between channels only, "sum": added to another tensor of this shape. ``operand``: what it reads
-    besides."""
+    """An operator after another one. ``kind``: "function" of one value, "bias" and "channel": combined with a constant
+    that differs only between channels, "sum": added to another tensor of this shape. ``operand``: its other
+    input."""
 
     node: gs.Node
     kind: str
@@ -44,7 +46,7 @@ class Chain:
 
     @property
     def output(self) -> gs.Variable:
-        """What the chain makes."""
+        """The result of the chain."""
         return result(self.links[-1].node if self.links else self.node)
 
 
@@ -79,7 +81,7 @@ def _next(chain: Chain, readers: dict[str, list[gs.Node]], leaving: set[str]) ->
     if made.name in leaving or len(behind) != 1:
         return None
     node = behind[0]
-    if shape(result(node)) != shape(made):
+    if shape_of(result(node)) != shape_of(made):
         return None
     if posts_of(node) is not None:
         return Link(node, "function") if argument_of(node).name == made.name else None
@@ -95,13 +97,13 @@ def _combined(chain: Chain, node: gs.Node, made: gs.Variable) -> Link | None:
     anchor = qualified_op(chain.node)
     if other.name == made.name or (op in ("Sub", "Div") and not first):
         return None
-    array = values(node, 1 if first else 0)
+    array = constant_input(node, 1 if first else 0)
     if array is not None:
-        if not _per_channel(chain.node, array.shape, len(shape(made))):
+        if not _per_channel(chain.node, array.shape, len(shape_of(made))):
             return None
         biased = op == "Add" and not chain.links and _takes_bias(chain.node)
         return Link(node, "bias" if biased else "channel", other)
-    summed = op == "Add" and shape(other) == shape(made) and anchor in _CONVOLUTIONS | _PRODUCTS
+    summed = op == "Add" and shape_of(other) == shape_of(made) and anchor in _CONVOLUTIONS | _PRODUCTS
     unused = all(link.kind == "bias" for link in chain.links)
     return Link(node, "sum", other) if summed and unused else None
 
@@ -121,4 +123,4 @@ def _takes_bias(node: gs.Node) -> bool:
     position = 2
     if len(node.inputs) <= position or node.inputs[position].is_empty():
         return True
-    return values(node, position) is not None
+    return constant_input(node, position) is not None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from match_core import Match, NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits, Workload, region_pattern
-from match_core.ir.model import qualified_op
+from match_core import Match, NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits, Workload
+from match_core.contract.model import qualified_op
+from match_regions import region_pattern
 
 from match_dnnl import rules, rules_spatial
 from match_dnnl.counts import counted

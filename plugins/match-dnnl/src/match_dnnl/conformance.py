@@ -1,6 +1,6 @@
-"""What the conformance cases run on (docs/conformance-levels.md)."""
+"""Capabilities for the conformance tests (docs/conformance-levels.md)."""
 
-from match_core.testing import Capabilities
+from match_kit.testing import Capabilities
 
 from match_dnnl.sample_models import SAMPLES
 

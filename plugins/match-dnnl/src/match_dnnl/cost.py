@@ -1,4 +1,4 @@
-"""Nanoseconds of a region: what its primitives do, and what crosses its border."""
+"""Nanoseconds of a region: its primitives, and the data that cross its border."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import TransferCycles, TransferShape, Workload
-from numpy.typing import NDArray
+from match_core.patterns.formulas import Cycles
 
 from match_dnnl.counts import DEPTHWISE, DIRECT, LINES, RESULTS, WINOGRAD
 from match_dnnl.figures import FIGURES, VALUES
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound, Overlap
+    from match_core.contract.cost import Bound, Overlap
 
-Cycles = NDArray[np.int64]
 
 FIGURE_NAMES = tuple(figure.name for figure in FIGURES)
 #: Operators by how their time is counted, as the names of counts in workloads have them; all others are functions
@@ -89,7 +88,7 @@ def _element_figure(op: str) -> str:
 @dataclass(frozen=True, slots=True)
 class FittedCost:
     """A sum of fitted figures; a cycle of this model is a nanosecond. ``counts``: how often each figure counts in a
-    workload; ``call``: the figure of what is spent once in each call."""
+    workload; ``call``: the fixed cost of each call."""
 
     name: str
     counts: Callable[[Workload], Mapping[str, float]]
@@ -123,6 +122,6 @@ class FittedCost:
 
 
 def region_cost(winograd: bool = True) -> FittedCost:
-    """What regions cost on oneDNN."""
+    """The cost of regions on oneDNN."""
     name = "dnnl-region" if winograd else "dnnl-region-direct"
     return FittedCost(name, partial(work, winograd=winograd), "region_ns", version="3")

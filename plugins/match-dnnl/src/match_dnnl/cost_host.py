@@ -1,13 +1,13 @@
-"""The host beside oneDNN in the same unit: nanoseconds of one thread.
+"""The host's cost in the unit of oneDNN's: nanoseconds of one thread.
 
-The core counts the operations of its kernels and knows what each costs a small in-order core. This kind of machine is
-faster, and not by one factor: vectors take many products at once, of moves and special functions fewer.
+The host's cost model multiplies counts of operations by cycles of a small in-order core. This kind of machine is
+faster, but not by one factor: vectors compute many products, but fewer moves and special functions, at the same time.
 """
 
 from __future__ import annotations
 
 from match_core import Workload
-from match_core.host.cost import OPERATION_CYCLES
+from match_host.constants import OPERATION_CYCLES
 
 from match_dnnl.cost import FittedCost
 from match_dnnl.figures import HOST_FIGURES
@@ -38,5 +38,5 @@ def host_work(workload: Workload) -> dict[str, float]:
 
 
 def host_cost() -> FittedCost:
-    """What the host's kernels cost on the same machine."""
+    """The cost of the host's kernels on the same machine."""
     return FittedCost("dnnl-host", host_work, "host_call_ns", version="3")

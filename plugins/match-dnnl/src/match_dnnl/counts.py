@@ -1,6 +1,6 @@
-"""What the time of a region's convolutions depends on, beside their multiply-accumulates: counts for the cost model.
+"""Counts for the cost model that a region's convolutions depend on, in addition to multiply-accumulates.
 
-oneDNN keeps channels in blocks of a vector and computes whole ones, so counts are those of full blocks.
+oneDNN stores channels in blocks of a vector and computes whole ones, so counts are those of full blocks.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_core import Match, Workload
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.geometry import channels_last
+from match_core.ir.reader import shape_of
 
 from match_dnnl.geometry import suits_winograd, window_of
-from match_dnnl.graph import channels_last, result, shape
+from match_dnnl.graph import result
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -39,8 +41,8 @@ def counted(workload: Workload, match: Match) -> Workload:
 
 def _convolution(node: gs.Node) -> dict[str, int]:
     """The counts of one convolution, in whole blocks."""
-    weights, groups, last = shape(node.inputs[1]), int(node.attrs.get("group", 1)), channels_last(node)
-    output = shape(result(node))
+    weights, groups, last = shape_of(node.inputs[1]), int(node.attrs.get("group", 1)), channels_last(node)
+    output = shape_of(result(node))
     pixels = prod(output) // weights[0]
     taps = prod(weights[2:])
     if groups > 1 and groups == weights[0]:
@@ -49,7 +51,7 @@ def _convolution(node: gs.Node) -> dict[str, int]:
         return {DEPTHWISE: pixels * channels * weights[1] * taps, LINES: lines, RESULTS: pixels * channels}
     outputs = groups * _blocks(weights[0] // groups)
     inputs = weights[1] if weights[1] <= FEW else _blocks(weights[1])
-    window = window_of(node, shape(node.inputs[0]), output, last)
+    window = window_of(node, shape_of(node.inputs[0]), output, last)
     name = WINOGRAD if suits_winograd(weights, groups, window) else DIRECT
     return {name: pixels * outputs * inputs * taps, RESULTS: pixels * outputs}
 

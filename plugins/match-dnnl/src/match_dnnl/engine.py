@@ -1,8 +1,8 @@
 """The engine's own graph: nodes of domain dnnl that compute a region, on tensors without names of the model.
 
 ``runtime/match_dnnl.c`` builds one primitive of oneDNN for each node when the program is initialised. Attributes:
-``own``: how many inputs the operator itself has, those behind belong to its post-operations; ``last``: channels are the
-last axis of its tensors; ``post``, ``post_alpha``, ``post_beta``: what is done to the result before it is stored.
+``own``: the number of inputs of the operator itself (later ones belong to post-operations); ``last``: channels are the
+last axis of its tensors; ``post``, ``post_alpha``, ``post_beta``: operations on the result before it is stored.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Region
-from match_core.transforms.quant import constant
+from match_core.ir.reader import constant, shape_of
 from numpy.typing import NDArray
-
-from match_dnnl.graph import shape
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -36,7 +34,7 @@ class Post:
 
 @dataclass
 class Engine:
-    """Grows node by node. Tensors of the model are looked up with ``of``; all else is its own. ``winograd``: whether
+    """Grows node by node. ``of`` looks up tensors of the model; all other tensors are its own. ``winograd``: whether
     convolutions may be computed through Winograd's transformation."""
 
     region: Region
@@ -50,7 +48,7 @@ class Engine:
         known = self._tensors.get(tensor.name)
         if known is None:
             values = constant(tensor)
-            known = self.variable(shape(tensor)) if values is None else self.constant(values)
+            known = self.variable(shape_of(tensor)) if values is None else self.constant(values)
             self._tensors[tensor.name] = known
         return known
 
@@ -76,7 +74,7 @@ class Engine:
         /,
         **attributes: object,
     ) -> None:
-        """A node that makes ``output``. None stands for an absent input."""
+        """A node that makes ``output``. None is an absent input."""
         import onnx_graphsurgeon as gs
 
         operands = [post.operand for post in posts if post.operand is not None]
@@ -92,7 +90,7 @@ class Engine:
 
     def reshaped(self, tensor: gs.Tensor, sizes: Sequence[int]) -> gs.Tensor:
         """The same elements in another shape."""
-        if shape(tensor) == tuple(sizes):
+        if shape_of(tensor) == tuple(sizes):
             return tensor
         values = constant(tensor)
         if values is not None:
@@ -106,13 +104,13 @@ class Engine:
         values = constant(tensor)
         if values is not None:
             return self.constant(values.transpose(tuple(order)))
-        sizes = shape(tensor)
+        sizes = shape_of(tensor)
         view = self.variable([sizes[axis] for axis in order])
         self.emit("transpose", [tensor], view, order=[int(axis) for axis in order])
         return view
 
     def finished(self) -> Region:
-        """The region that the engine computes; what nobody reads is gone."""
+        """The region that the engine computes, without unread nodes."""
         outputs = [self.of(tensor) for tensor in self.region.outputs]
         needed = {tensor.name for tensor in outputs}
         kept: list[gs.Node] = []

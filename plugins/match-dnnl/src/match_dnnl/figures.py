@@ -2,9 +2,7 @@
 
 from match_core import Constant
 
-_FITTED = (
-    "least relative error of `python -m tests.benchmarks.dnnl_fit`, AMD EPYC with AVX-512, oneDNN 2.6.3, one thread"
-)
+_FITTED = "least relative error of `python -m benchmarks.dnnl_fit`, AMD EPYC with AVX-512, oneDNN 2.6.3, one thread"
 
 
 def _figure(name: str, value: float, unit: str, what: str) -> Constant:

@@ -1,4 +1,4 @@
-"""Functions of one value: what each operator is in oneDNN, one function or two."""
+"""Functions of one value: the one or two oneDNN functions of each operator."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import attribute_text, constant_input, shape_of
 
 from match_dnnl.engine import Post
-from match_dnnl.graph import attribute_text, scalar, shape, values
+from match_dnnl.graph import scalar
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -28,7 +29,7 @@ def posts_of(node: gs.Node) -> Posts | None:
 
 
 def argument_of(node: gs.Node) -> gs.Tensor:
-    """What such a node reads: the operand that is no number."""
+    """The operand of such a node that is not a number."""
     return node.inputs[1] if _number(node, 0) is not None and len(node.inputs) > 1 else node.inputs[0]
 
 
@@ -41,7 +42,7 @@ def _with_alpha(name: str, default: float) -> Callable[[gs.Node], Posts]:
 
 
 def _clip(node: gs.Node) -> Posts:
-    low, high = scalar(values(node, 1)), scalar(values(node, 2))
+    low, high = scalar(constant_input(node, 1)), scalar(constant_input(node, 2))
     low = -_LARGEST if low is None else max(low, -_LARGEST)
     high = _LARGEST if high is None else min(high, _LARGEST)
     return (Post("clip", min(low, high), high),)
@@ -80,8 +81,8 @@ FUNCTIONS: dict[str, Callable[[gs.Node], Posts]] = {
 
 def _number(node: gs.Node, position: int) -> float | None:
     """A constant of one element that gives the result no further axes."""
-    array = values(node, position)
-    whole = array is not None and array.size == 1 and array.ndim <= len(shape(node.outputs[0]))
+    array = constant_input(node, position)
+    whole = array is not None and array.size == 1 and array.ndim <= len(shape_of(node.outputs[0]))
     return scalar(array) if whole else None
 
 
@@ -90,7 +91,7 @@ def _with_number(node: gs.Node) -> Posts | None:
     op = qualified_op(node)
     if (op not in _LEFT and op not in _RIGHT) or len(node.inputs) != 2:
         return None
-    if len(shape(argument_of(node))) != len(shape(node.outputs[0])):
+    if len(shape_of(argument_of(node))) != len(shape_of(node.outputs[0])):
         return None
     first, second = _number(node, 0), _number(node, 1)
     if second is not None and first is None and np.isfinite(second):

@@ -1,4 +1,4 @@
-"""The computer as data: a host that runs C, and oneDNN beside it on the same memory."""
+"""The computer as data: a host that runs C, and oneDNN on the same memory."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""A region as the engine's graph, and that as JSON: what the compiler hands to ``match_dnnl_load``."""
+"""A region as the engine's graph in JSON, the argument of ``match_dnnl_load``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from match_core import RegionCode, RegionRequest
-from match_core.ir.model import qualified_op
-from match_core.regions.graph import json_graph
+from match_core.contract.model import qualified_op
+from match_regions.graph import json_graph
 
 from match_dnnl import lower_dense, lower_spatial
 from match_dnnl.chains import Chain, chains_of
@@ -16,7 +16,7 @@ from match_dnnl.posts import BINARY
 
 Lower = Callable[[Engine, Chain], None]
 
-#: What each operator becomes, functions of one value apart.
+#: The lowering of each operator, except functions of one value.
 OPERATORS: dict[str, Lower] = {
     "AveragePool": lower_spatial.pooling,
     "BatchNormalization": lower_spatial.batch_normalization,

@@ -7,12 +7,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import attribute_ints, constant_input, optional_input, shape_of
 
 from match_dnnl.chains import Chain
 from match_dnnl.engine import Engine, Post
 from match_dnnl.functions import argument_of, posts_of
-from match_dnnl.graph import attribute_ints, axis_of, optional, result, shape, values
+from match_dnnl.graph import axis_of, result
 from match_dnnl.posts import BINARY, chain_bias, chain_posts
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ def matmul(engine: Engine, chain: Chain) -> None:
     """A second operand that is one matrix makes one product of all rows; else ranks are made equal."""
     node = chain.node
     first, second = (engine.of(tensor) for tensor in node.inputs)
-    sizes = shape(chain.output)
-    if len(shape(second)) == 2:
-        first = engine.reshaped(first, (prod(shape(first)[:-1]), shape(first)[-1]))
+    sizes = shape_of(chain.output)
+    if len(shape_of(second)) == 2:
+        first = engine.reshaped(first, (prod(shape_of(first)[:-1]), shape_of(first)[-1]))
         flat: tuple[int, ...] = (prod(sizes[:-1]), sizes[-1])
     else:
         rank, flat = len(sizes), sizes
-        first, second = (engine.reshaped(tensor, _ranked(shape(tensor), rank)) for tensor in (first, second))
+        first, second = (engine.reshaped(tensor, _ranked(shape_of(tensor), rank)) for tensor in (first, second))
     _product(engine, chain, first, second, flat)
 
 
@@ -40,16 +41,16 @@ def gemm(engine: Engine, chain: Chain) -> None:
     for position, name in enumerate(("transA", "transB")):
         if int(node.attrs.get(name, 0)):
             operands[position] = engine.transposed(operands[position], (1, 0))
-    _product(engine, chain, operands[0], operands[1], shape(chain.output))
+    _product(engine, chain, operands[0], operands[1], shape_of(chain.output))
 
 
 def _product(engine: Engine, chain: Chain, first: gs.Tensor, second: gs.Tensor, sizes: Sequence[int]) -> None:
     bias = chain_bias(chain, sizes[-1])
     known = None if bias is None else engine.constant(bias.reshape([1] * (len(sizes) - 1) + [-1]))
-    if known is None and (tensor := optional(chain.node, 2)) is not None:
+    if known is None and (tensor := optional_input(chain.node, 2)) is not None:
         known = engine.reshaped(engine.of(tensor), (1, sizes[-1]))
     final = engine.of(chain.output)
-    flat = final if tuple(sizes) == shape(final) else engine.variable(sizes)
+    flat = final if tuple(sizes) == shape_of(final) else engine.variable(sizes)
     engine.emit("matmul", [first, second, known], flat, chain_posts(engine, chain, sizes))
     if flat is not final:
         engine.emit("reshape", [flat], final)
@@ -64,16 +65,18 @@ def elementwise(engine: Engine, chain: Chain) -> None:
 def functions(engine: Engine, source: gs.Tensor, output: gs.Variable, posts: Sequence[Post]) -> None:
     """Functions of one value, one after the other."""
     for number, post in enumerate(posts):
-        target = output if number == len(posts) - 1 else engine.variable(shape(output))
+        target = output if number == len(posts) - 1 else engine.variable(shape_of(output))
         engine.emit("eltwise", [source], target, algorithm=post.name, alpha=post.alpha, beta=post.beta)
         source = target
 
 
 def binary(engine: Engine, chain: Chain) -> None:
     """The operand of the result's shape comes first."""
-    node, sizes = chain.node, shape(chain.output)
-    first, second = (engine.reshaped(engine.of(tensor), _ranked(shape(tensor), len(sizes))) for tensor in node.inputs)
-    if shape(first) != sizes:
+    node, sizes = chain.node, shape_of(chain.output)
+    first, second = (
+        engine.reshaped(engine.of(tensor), _ranked(shape_of(tensor), len(sizes))) for tensor in node.inputs
+    )
+    if shape_of(first) != sizes:
         first, second = second, first
     posts = chain_posts(engine, chain, sizes)
     engine.emit("binary", [first, second], engine.of(chain.output), posts, algorithm=BINARY[qualified_op(node)])
@@ -81,7 +84,7 @@ def binary(engine: Engine, chain: Chain) -> None:
 
 def softmax(engine: Engine, chain: Chain) -> None:
     """Softmax and its logarithm."""
-    node, rank = chain.node, len(shape(chain.output))
+    node, rank = chain.node, len(shape_of(chain.output))
     name = "softmax" if node.op == "Softmax" else "logsoftmax"
     axis = axis_of(node, "axis", -1, rank)
     engine.emit("softmax", [engine.of(node.inputs[0])], engine.of(chain.output), algorithm=name, axis=axis)
@@ -89,10 +92,10 @@ def softmax(engine: Engine, chain: Chain) -> None:
 
 def layer_normalization(engine: Engine, chain: Chain) -> None:
     """Lines of all axes from the given one on."""
-    node, sizes = chain.node, shape(chain.output)
+    node, sizes = chain.node, shape_of(chain.output)
     length = prod(sizes[axis_of(node, "axis", -1, len(sizes)) :])
     flat = (prod(sizes) // length, length)
-    shift = optional(node, 2)
+    shift = optional_input(node, 2)
     source = engine.reshaped(engine.of(node.inputs[0]), flat)
     scale = engine.reshaped(engine.of(node.inputs[1]), (length,))
     given = engine.constant(np.zeros(length)) if shift is None else engine.reshaped(engine.of(shift), (length,))
@@ -118,7 +121,7 @@ REDUCTIONS = {
 
 def reduced_axes(node: gs.Node) -> list[int]:
     """The axes of a reduction; all where none are given."""
-    rank, listed = len(shape(node.inputs[0])), values(node, 1)
+    rank, listed = len(shape_of(node.inputs[0])), constant_input(node, 1)
     axes = attribute_ints(node, "axes", []) if listed is None else [int(axis) for axis in listed.reshape(-1)]
     return sorted({axis % rank for axis in axes}) or list(range(rank))
 
@@ -126,10 +129,10 @@ def reduced_axes(node: gs.Node) -> list[int]:
 def reduction(engine: Engine, chain: Chain) -> None:
     """oneDNN keeps the axes."""
     node, axes = chain.node, reduced_axes(chain.node)
-    kept = [1 if axis in axes else size for axis, size in enumerate(shape(node.inputs[0]))]
+    kept = [1 if axis in axes else size for axis, size in enumerate(shape_of(node.inputs[0]))]
     name, power = REDUCTIONS[qualified_op(node)]
     final = engine.of(chain.output)
-    made = final if tuple(kept) == shape(final) else engine.variable(kept)
+    made = final if tuple(kept) == shape_of(final) else engine.variable(kept)
     engine.emit("reduction", [engine.of(node.inputs[0])], made, algorithm=name, power=power)
     if made is not final:
         engine.emit("reshape", [made], final)
@@ -137,7 +140,7 @@ def reduction(engine: Engine, chain: Chain) -> None:
 
 def concat(engine: Engine, chain: Chain) -> None:
     """Along one axis."""
-    axis = axis_of(chain.node, "axis", 0, len(shape(chain.output)))
+    axis = axis_of(chain.node, "axis", 0, len(shape_of(chain.output)))
     engine.emit("concat", [engine.of(tensor) for tensor in chain.node.inputs], engine.of(chain.output), axis=axis)
 
 
@@ -148,7 +151,7 @@ def view(engine: Engine, chain: Chain) -> None:
 
 def transpose(engine: Engine, chain: Chain) -> None:
     """A view with other strides; elements move where a reader needs that."""
-    rank = len(shape(result(chain.node)))
+    rank = len(shape_of(result(chain.node)))
     order = attribute_ints(chain.node, "perm", list(reversed(range(rank))))
     engine.emit("transpose", [engine.of(chain.node.inputs[0])], engine.of(chain.output), order=order)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.geometry import channels_last
+from match_core.ir.reader import optional_input, shape_of
 
 from match_dnnl.chains import Chain
 from match_dnnl.engine import Engine
@@ -17,7 +19,7 @@ from match_dnnl.geometry import (
     suits_winograd,
     window_of,
 )
-from match_dnnl.graph import channels_last, optional, result, shape
+from match_dnnl.graph import result
 from match_dnnl.posts import chain_bias, chain_posts
 
 if TYPE_CHECKING:
@@ -29,12 +31,12 @@ def convolution(engine: Engine, chain: Chain) -> None:
     node, last = chain.node, channels_last(chain.node)
     source, window = _unpadded(engine, node)
     weights = engine.of(node.inputs[1])
-    sizes, groups = shape(node.inputs[1]), int(node.attrs.get("group", 1))
+    sizes, groups = shape_of(node.inputs[1]), int(node.attrs.get("group", 1))
     if groups > 1:
         weights = engine.reshaped(weights, (groups, sizes[0] // groups, *sizes[1:]))
     bias = _bias(engine, chain, sizes[0])
     output = engine.of(chain.output)
-    posts = chain_posts(engine, chain, shape(chain.output))
+    posts = chain_posts(engine, chain, shape_of(chain.output))
     name = "winograd" if engine.winograd and suits_winograd(sizes, groups, window) else "direct"
     engine.emit(
         "convolution",
@@ -48,14 +50,14 @@ def convolution(engine: Engine, chain: Chain) -> None:
 
 
 def deconvolution(engine: Engine, chain: Chain) -> None:
-    """ONNX stores [inputs][outputs of a group][taps...], oneDNN wants the outputs first."""
+    """ONNX stores [inputs][outputs of a group][taps...], oneDNN requires the outputs first."""
     node, groups = chain.node, int(chain.node.attrs.get("group", 1))
     array = np.asarray(node.inputs[1].values)
     sizes = array.shape
     grouped = array.reshape(groups, sizes[0] // groups, *sizes[1:]).swapaxes(1, 2)
     weights = engine.constant(grouped if groups > 1 else grouped[0])
     inputs = [engine.of(node.inputs[0]), weights, _bias(engine, chain, sizes[1] * groups)]
-    posts = chain_posts(engine, chain, shape(chain.output))
+    posts = chain_posts(engine, chain, shape_of(chain.output))
     window: dict[str, object] = {**deconvolution_window(node)}
     engine.emit("deconvolution", inputs, engine.of(chain.output), posts, **window)
 
@@ -63,7 +65,7 @@ def deconvolution(engine: Engine, chain: Chain) -> None:
 def pooling(engine: Engine, chain: Chain) -> None:
     """With ceil_mode the last windows reach further; what they read there is no element."""
     node = chain.node
-    window = window_of(node, shape(node.inputs[0]), shape(result(node)), channels_last(node))
+    window = window_of(node, shape_of(node.inputs[0]), shape_of(result(node)), channels_last(node))
     counted = bool(node.attrs.get("count_include_pad", 0))
     average = "avg_include_padding" if counted else "avg_exclude_padding"
     engine.emit(
@@ -78,10 +80,10 @@ def pooling(engine: Engine, chain: Chain) -> None:
 
 
 def padding(engine: Engine, chain: Chain) -> None:
-    """Constants side by side with the tensor; a convolution behind it reads the tensor itself."""
+    """Constants around the tensor; a convolution after it reads the tensor itself."""
     node = chain.node
     tensor, value = engine.of(node.inputs[0]), padding_value(node)
-    sizes = list(shape(node.inputs[0]))
+    sizes = list(shape_of(node.inputs[0]))
     axes = [axis for axis, amounts in enumerate(padding_of(node)) if any(amounts)]
     for axis in axes:
         before, after = padding_of(node)[axis]
@@ -126,9 +128,9 @@ def batch_normalization(engine: Engine, chain: Chain) -> None:
 
 
 def _unpadded(engine: Engine, node: gs.Node) -> tuple[gs.Tensor, dict[str, list[int]]]:
-    """What a convolution reads, and its window, with the zeros of a Pad in front of it."""
+    """The input of a convolution and its window, including the zeros of a Pad before it."""
     last = channels_last(node)
-    window = window_of(node, shape(node.inputs[0]), shape(result(node)), last)
+    window = window_of(node, shape_of(node.inputs[0]), shape_of(result(node)), last)
     inside = {made.name: maker for maker in engine.region.nodes for made in maker.outputs}
     maker = inside.get(node.inputs[0].name)
     if maker is None or qualified_op(maker) != "Pad" or padding_value(maker) != 0:
@@ -147,5 +149,5 @@ def _bias(engine: Engine, chain: Chain, channels: int) -> gs.Tensor | None:
     known = chain_bias(chain, channels)
     if known is not None:
         return engine.constant(known)
-    tensor = optional(chain.node, 2)
+    tensor = optional_input(chain.node, 2)
     return None if tensor is None else engine.of(tensor)

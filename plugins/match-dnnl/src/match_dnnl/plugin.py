@@ -1,4 +1,4 @@
-"""The hooks of match-dnnl; each imports what it needs when it is asked."""
+"""The hooks of match-dnnl; each imports its modules when it is called."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
 
 @hookimpl
 def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
-    """Nanoseconds of regions; of the host's kernels too, where oneDNN is beside it, so that both can be compared."""
+    """Nanoseconds of regions; of the host's kernels too on a Soc with oneDNN, so that both can be compared."""
     if unit.name == _UNIT:
         from match_dnnl.cost import region_cost
         from match_dnnl.hardware import DIRECT

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import constant_input
 
 from match_dnnl.chains import Chain, Link, channel_axis
 from match_dnnl.engine import Engine, Floats, Post
 from match_dnnl.functions import posts_of
-from match_dnnl.graph import values
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -21,8 +21,8 @@ BINARY = {"Add": "add", "Div": "div", "Max": "max", "Min": "min", "Mul": "mul", 
 
 
 def chain_bias(chain: Chain, channels: int) -> Floats | None:
-    """The bias with what is added to each channel behind the operator; None where there is neither."""
-    own = values(chain.node, 2)
+    """The bias plus constants that are added to each channel after the operator; None if there are none."""
+    own = constant_input(chain.node, 2)
     total = None if own is None else np.broadcast_to(own.astype(np.float32).reshape(-1), (channels,))
     for link in chain.links:
         if link.kind == "bias":
@@ -32,7 +32,7 @@ def chain_bias(chain: Chain, channels: int) -> Floats | None:
 
 
 def chain_posts(engine: Engine, chain: Chain, sizes: Sequence[int]) -> list[Post]:
-    """What is done to the result, whose shape is ``sizes`` where the primitive makes it."""
+    """Post-operations on the result, whose shape is ``sizes`` in the primitive."""
     posts: list[Post] = []
     for link in chain.links:
         if link.kind == "function":

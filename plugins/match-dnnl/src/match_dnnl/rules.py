@@ -1,4 +1,4 @@
-"""Rules that hold for every operator, and those of dense operators, in words."""
+"""Rules for every operator, and rules of dense operators, with descriptions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import NodeRule
-from match_core.ir.model import qualified_op
+from match_core.contract.model import qualified_op
+from match_core.ir.reader import constant_input, optional_input, shape_of
 
 from match_dnnl.functions import posts_of
-from match_dnnl.graph import axis_of, given, optional, result, shape, values
+from match_dnnl.graph import axis_of, given, result
 from match_dnnl.lower_dense import reduced_axes
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _types(node: gs.Node) -> str | None:
 
 
 def _shapes(node: gs.Node) -> str | None:
-    for sizes in [shape(tensor) for tensor in (*_data(node), *node.outputs) if not tensor.is_empty()]:
+    for sizes in [shape_of(tensor) for tensor in (*_data(node), *node.outputs) if not tensor.is_empty()]:
         if len(sizes) > RANK_MAX:
             return f"one has {len(sizes)} axes"
         if not all(sizes):
@@ -64,7 +65,7 @@ def _shapes(node: gs.Node) -> str | None:
 
 def _constants(node: gs.Node) -> str | None:
     for position in _how(node):
-        if optional(node, position) is not None and values(node, position) is None:
+        if optional_input(node, position) is not None and constant_input(node, position) is None:
             return f"input {position} is computed"
     return None
 
@@ -75,11 +76,11 @@ def _outputs(node: gs.Node) -> str | None:
 
 
 def _computes(node: gs.Node) -> str | None:
-    return None if any(values(node, n) is None for n in range(len(node.inputs))) else "all are constants"
+    return None if any(constant_input(node, n) is None for n in range(len(node.inputs))) else "all are constants"
 
 
 def in_order(*rules: NodeRule) -> tuple[NodeRule, ...]:
-    """The same rules, each asked only where those before it hold and all shapes are known: a rule may then take for
+    """The same rules, each checked only if those before it hold and all shapes are known: a rule may then take for
     granted what the ones before it say."""
     return tuple(NodeRule(rule.name, rule.description, _behind(rules[:n], rule)) for n, rule in enumerate(rules))
 
@@ -96,18 +97,18 @@ def _behind(before: Sequence[NodeRule], rule: NodeRule) -> Callable[[gs.Node], s
 
 COMMON = (
     NodeRule("types", "tensors are float32", _types),
-    NodeRule("shapes", f"tensors have at most {RANK_MAX} axes, and at least one element", _shapes),
+    NodeRule("shapes", f"tensors have at most {RANK_MAX} axes and at least one element", _shapes),
     NodeRule("constants", "shapes, axes, amounts and bounds are constants", _constants),
     NodeRule("outputs", "one output is used", _outputs),
-    NodeRule("inputs", "some input is computed", _computes),
+    NodeRule("inputs", "at least one input is computed", _computes),
 )
 
 
 def _broadcast(node: gs.Node) -> str | None:
     if posts_of(node) is not None:
         return None
-    sizes = shape(result(node))
-    operands = [shape(tensor) for tensor in node.inputs]
+    sizes = shape_of(result(node))
+    operands = [shape_of(tensor) for tensor in node.inputs]
     ordered = node.op in ("Sub", "Div")
     if sizes in (operands[:1] if ordered else operands):
         return None
@@ -121,7 +122,7 @@ def _two(node: gs.Node) -> str | None:
 
 BINARY = (
     NodeRule("operands", "there are two operands", _two),
-    NodeRule("broadcast", "one operand (of Sub and Div the first) has the shape of the result", _broadcast),
+    NodeRule("broadcast", "one operand (for Sub and Div the first) has the shape of the result", _broadcast),
 )
 
 
@@ -133,7 +134,7 @@ POWER = (NodeRule("exponent", "the exponent is one number", _power),)
 
 
 def _bounds(node: gs.Node) -> str | None:
-    arrays = [array for position in (1, 2) if (array := values(node, position)) is not None]
+    arrays = [array for position in (1, 2) if (array := constant_input(node, position)) is not None]
     return None if all(array.size == 1 and not np.isnan(array).any() for array in arrays) else "one is not"
 
 
@@ -141,7 +142,7 @@ CLIP = (NodeRule("bounds", "bounds are numbers", _bounds),)
 
 
 def _matrices(node: gs.Node) -> str | None:
-    ranks = [len(shape(tensor)) for tensor in node.inputs[:2]]
+    ranks = [len(shape_of(tensor)) for tensor in node.inputs[:2]]
     return None if min(ranks) >= 2 else f"one has {min(ranks)} axis"
 
 
@@ -150,15 +151,15 @@ MATMUL = (NodeRule("matrices", "operands have two axes or more", _matrices),)
 
 def _factors(node: gs.Node) -> str | None:
     alpha, beta = float(node.attrs.get("alpha", 1.0)), float(node.attrs.get("beta", 1.0))
-    return None if alpha == 1 and (beta == 1 or optional(node, 2) is None) else f"they are {alpha:g} and {beta:g}"
+    return None if alpha == 1 and (beta == 1 or optional_input(node, 2) is None) else f"they are {alpha:g} and {beta:g}"
 
 
 def _bias(node: gs.Node) -> str | None:
-    tensor = optional(node, 2)
+    tensor = optional_input(node, 2)
     if tensor is None:
         return None
-    sizes, columns = shape(tensor), shape(result(node))[1]
-    known = values(node, 2) is not None
+    sizes, columns = shape_of(tensor), shape_of(result(node))[1]
+    known = constant_input(node, 2) is not None
     whole = all(size == 1 for size in sizes[:-1]) and (sizes[-1:] == (columns,) or (known and sizes[-1:] in ((), (1,))))
     return None if whole else f"its shape is {list(sizes)}"
 
@@ -170,15 +171,15 @@ GEMM = (
 
 
 def _reduces(node: gs.Node) -> str | None:
-    sizes = shape(node.inputs[0])
-    listed = values(node, 1)
+    sizes = shape_of(node.inputs[0])
+    listed = constant_input(node, 1)
     if int(node.attrs.get("noop_with_empty_axes", 0)) and (listed is None or listed.size == 0):
         return "none is given, which means none"
     axes = reduced_axes(node)
     return None if any(sizes[axis] > 1 for axis in axes) else f"axes {axes} have one element"
 
 
-REDUCE = (NodeRule("axes", "some axis of more than one element is reduced", _reduces),)
+REDUCE = (NodeRule("axes", "at least one reduced axis has more than one element", _reduces),)
 
 
 def _training(node: gs.Node) -> str | None:
@@ -194,15 +195,15 @@ def _stash(node: gs.Node) -> str | None:
 
 
 def _line(node: gs.Node) -> str | None:
-    sizes = shape(node.inputs[0])
+    sizes = shape_of(node.inputs[0])
     tail = sizes[axis_of(node, "axis", -1, len(sizes)) :]
-    other = [list(shape(t)) for t in given(node)[1:] if shape(t) != tail]
+    other = [list(shape_of(t)) for t in given(node)[1:] if shape_of(t) != tail]
     return f"one has shape {other[0]}, a line has {list(tail)}" if other else None
 
 
 LAYER_NORMALIZATION = (
     NodeRule("stash", "statistics are float32", _stash),
-    NodeRule("line", "scale and shift have the shape of what is normalised", _line),
+    NodeRule("line", "scale and shift have the shape of the normalised axes", _line),
 )
 
 

@@ -1,4 +1,4 @@
-"""Rules of operators on images, in words."""
+"""Rules of operators on images, with descriptions."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import NodeRule
+from match_core.ir.geometry import channels_last
+from match_core.ir.reader import attribute_ints, attribute_text, constant_input, optional_input, shape_of
+from match_core.patterns.windows import explicit_padding
 
 from match_dnnl.geometry import deconvolution_window, padding_of, window_of
-from match_dnnl.graph import attribute_ints, attribute_text, channels_last, optional, result, shape, values
+from match_dnnl.graph import result
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
 def _spatial(node: gs.Node) -> str | None:
-    rank = len(shape(node.inputs[0]))
+    rank = len(shape_of(node.inputs[0]))
     return None if 3 <= rank <= 5 else f"there are {rank - 2}"
 
 
-def _explicit(node: gs.Node) -> str | None:
-    padding = attribute_text(node, "auto_pad", "NOTSET")
-    return None if padding == "NOTSET" else f"auto_pad is {padding}"
-
-
 SPATIAL = NodeRule("spatial", "there are one to three spatial axes", _spatial)
-EXPLICIT = NodeRule("explicit", "padding is given in numbers", _explicit)
 
 
 def _pads(node: gs.Node) -> str | None:
@@ -34,14 +31,14 @@ def _pads(node: gs.Node) -> str | None:
 
 
 def _filters(node: gs.Node) -> str | None:
-    if any(values(node, position) is None for position in (1, 2) if optional(node, position) is not None):
+    if any(constant_input(node, position) is None for position in (1, 2) if optional_input(node, position) is not None):
         return "one is computed"
     return None
 
 
 PADS = NodeRule("pads", "padding is not negative", _pads)
 FILTERS = NodeRule("weights", "weights and bias are constants", _filters)
-CONVOLUTION = (SPATIAL, EXPLICIT, PADS, FILTERS)
+CONVOLUTION = (SPATIAL, explicit_padding, PADS, FILTERS)
 
 
 def _cut(node: gs.Node) -> str | None:
@@ -69,10 +66,10 @@ def _counted(node: gs.Node) -> str | None:
 def _inside(node: gs.Node) -> str | None:
     """A window that holds padding only has no largest element and no mean."""
     last = channels_last(node)
-    source = shape(node.inputs[0])
-    window = window_of(node, source, shape(result(node)), last)
+    source = shape_of(node.inputs[0])
+    window = window_of(node, source, shape_of(result(node)), last)
     sizes = source[1:-1] if last else source[2:]
-    results = shape(result(node))[1:-1] if last else shape(result(node))[2:]
+    results = shape_of(result(node))[1:-1] if last else shape_of(result(node))[2:]
     for axis, extent in enumerate(attribute_ints(node, "kernel_shape", [])):
         reach = (extent - 1) * (window["dilations"][axis] + 1)
         begins = (results[axis] - 1) * window["strides"][axis] - window["before"][axis]
@@ -90,7 +87,7 @@ def _dilated(node: gs.Node) -> str | None:
 
 POOLING = (
     SPATIAL,
-    EXPLICIT,
+    explicit_padding,
     PADS,
     NodeRule("ceil", "ceil_mode and count_include_pad are not both set", _counted),
     NodeRule("windows", "every window holds an element", _inside),
@@ -107,25 +104,25 @@ def _grid(node: gs.Node) -> str | None:
     mode = attribute_text(node, "mode", "nearest")
     grid = attribute_text(node, "coordinate_transformation_mode", "half_pixel")
     rounding = attribute_text(node, "nearest_mode", "round_prefer_floor")
-    whole = all(b % a == 0 for a, b in zip(shape(node.inputs[0]), shape(result(node)), strict=True))
+    whole = all(b % a == 0 for a, b in zip(shape_of(node.inputs[0]), shape_of(result(node)), strict=True))
     if mode == "linear":
         return None if grid == "half_pixel" else f"it is {grid}"
     centred = grid == "half_pixel" and rounding in ("round_prefer_floor", "round_prefer_ceil")
     if whole and (centred or (grid == "asymmetric" and rounding == "floor")):
         return None
-    sizes = f"{list(shape(node.inputs[0]))} to {list(shape(result(node)))}"
+    sizes = f"{list(shape_of(node.inputs[0]))} to {list(shape_of(result(node)))}"
     return f"it is {grid} with {rounding}, from {sizes}"
 
 
 def _scales(node: gs.Node) -> str | None:
-    """Where sizes are rounded, positions follow the scale in ONNX and the sizes in oneDNN."""
-    scales = values(node, 2)
+    """If sizes are rounded, positions follow the scale in ONNX and the sizes in oneDNN."""
+    scales = constant_input(node, 2)
     if scales is None or scales.size == 0:
         policy = attribute_text(node, "keep_aspect_ratio_policy", "stretch")
         return None if policy == "stretch" else f"sizes are kept in proportion ({policy})"
-    rank = len(shape(node.inputs[0]))
+    rank = len(shape_of(node.inputs[0]))
     axes = attribute_ints(node, "axes", list(range(rank)))
-    before, after = shape(node.inputs[0]), shape(result(node))
+    before, after = shape_of(node.inputs[0]), shape_of(result(node))
     for axis, scale in zip(axes, np.asarray(scales, np.float64).reshape(-1), strict=True):
         if abs(before[axis] * scale - after[axis]) > 1e-4:
             return f"axis {axis} grows from {before[axis]} to {after[axis]}, its scale is {scale:g}"
@@ -133,7 +130,7 @@ def _scales(node: gs.Node) -> str | None:
 
 
 def _planes(node: gs.Node) -> str | None:
-    before, after = shape(node.inputs[0]), shape(result(node))
+    before, after = shape_of(node.inputs[0]), shape_of(result(node))
     if not 3 <= len(before) <= 5:
         return f"there are {len(before)} axes"
     first = before[:2] == after[:2]
@@ -149,7 +146,7 @@ RESIZE = (
     NodeRule("mode", "the mode is nearest or linear", _mode),
     NodeRule("planes", "batch and channels keep their sizes", _planes),
     NodeRule("grid", "linear: half_pixel; nearest: whole multiples, half_pixel or asymmetric with floor", _grid),
-    NodeRule("scales", "results have exactly the sizes that scales say", _scales),
+    NodeRule("scales", "sizes of results equal the input sizes times the scales exactly", _scales),
     NodeRule("antialias", "antialias is not set", _antialias),
 )
 
@@ -178,7 +175,7 @@ def _odd(node: gs.Node) -> str | None:
 
 
 def _image(node: gs.Node) -> str | None:
-    rank = len(shape(node.inputs[0]))
+    rank = len(shape_of(node.inputs[0]))
     return None if rank == 4 else f"there are {rank} axes"
 
 
@@ -189,7 +186,7 @@ LRN = (
 
 
 def _normalised(node: gs.Node) -> str | None:
-    rank = len(shape(node.inputs[0]))
+    rank = len(shape_of(node.inputs[0]))
     return None if 2 <= rank <= 5 else f"there are {rank} axes"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from match_core.testing import SampleModel
+from match_kit.testing import SampleModel
 
 if TYPE_CHECKING:
     import onnx

@@ -5,7 +5,7 @@
 #ifndef MATCH_CARFIELD_HALF_VECTOR_PULP_H
 #define MATCH_CARFIELD_HALF_VECTOR_PULP_H
 
-/* Another file may stand in for the instructions, with a type that has the same size: `match_carfield.counts` does. */
+/* Another file may replace the instructions, with a type of the same size: `benchmarks.carfield_counts` does. */
 #ifdef MATCH_CARFIELD_PAIRS
 #include MATCH_CARFIELD_PAIRS
 #else

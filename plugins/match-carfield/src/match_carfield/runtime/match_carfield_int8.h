@@ -1,5 +1,5 @@
 /* match_carfield_int8.h - the 8-bit kernels of the PULP cluster. Core 0 calls them; they return when the tile is done.
- * What they compute stands in the package's int8_interfaces.py. SPDX-License-Identifier: Apache-2.0 */
+ * What they compute stands in the package's int8/interfaces.py. SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_CARFIELD_INT8_H
 #define MATCH_CARFIELD_INT8_H
 

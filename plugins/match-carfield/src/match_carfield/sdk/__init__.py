@@ -1,1 +1,1 @@
-"""Build files and applications for Carfield's SDKs, written beside each program with units side by side."""
+"""Build files and applications for Carfield's SDKs, written next to each concurrent program."""

@@ -1,4 +1,4 @@
-"""What is written beside a program so that it can be built as one image per processor and packed into one file."""
+"""Files written next to a program so that it can be built as one image per processor and packed into one file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from match_core import BuildFiles, BuildRequest, RuntimeFile
-from match_core.emit.templates import Templates
+from match_core.lower.templates import Templates
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 MAKEFILE = "carfield.mk"
@@ -25,8 +25,8 @@ DRAM = 0x8000_0000
 DRAM_HOST_BYTES = 0x10_0000
 FAR_BYTES = 63 * 1024 * 1024
 
-#: Where the arenas in L1 lie: behind what pulp-runtime keeps at the start of its L1, between the heap and the stacks of
-#: snRuntime.
+#: Addresses of the arenas in L1: after the data that pulp-runtime stores at the start of its L1, between the heap and
+#: the stacks of snRuntime.
 L1_ARENAS = {"l1_pulp": 0x5002_0000, "l1_spatz": 0x5100_8000}
 
 
@@ -41,7 +41,7 @@ def build_files() -> BuildFiles:
 
 
 def render(request: BuildRequest) -> tuple[RuntimeFile, ...]:
-    """All files of a program whose units run side by side, sorted by name; none for a sequential program, which hands
+    """All files of a concurrent program, sorted by name; none for a sequential program, which hands
     pointers from the host to units of another width."""
     if not request.images:
         return ()

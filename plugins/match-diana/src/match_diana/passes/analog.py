@@ -1,7 +1,7 @@
-"""Ternary convolutions between 7-bit tensors get the arithmetic of the analog array, in the core's operators.
+"""Gives ternary convolutions between 7-bit tensors the arithmetic of the analog array, in the core's operators.
 
 ``RequantI8(ConvInteger(x, w), ...)`` becomes the form of ``analog_structures``, with the numbers that ``analog_fit``
-finds. Which layers these are was decided before (``analog_scales``): their inputs and outputs are cut to 7 bits.
+finds. ``analog_scales`` has chosen these layers before: their inputs and outputs are clipped to 7 bits.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.geometry import conv_geometry
-from match_core.transforms.quant import constant, is_private, optional_input, producer, shape_of
+from match_core.ir.geometry import conv_geometry
+from match_core.ir.reader import constant, is_private, optional_input, producer, shape_of
 
-from match_diana import analog_limits as limits
-from match_diana.analog_arithmetic import Norm
-from match_diana.analog_fit import ERROR_MAX, Fit, Wanted, fit
-from match_diana.analog_ternary import Ternary, ternary
+from match_diana.analog import limits
+from match_diana.analog.arithmetic import Norm
+from match_diana.analog.fit import ERROR_MAX, Fit, Wanted, fit
+from match_diana.analog.ternary import Ternary, ternary
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -88,7 +88,7 @@ def _input_range(tensor: gs.Tensor) -> tuple[int, int] | None:
 
 
 def _wanted(requant: gs.Node, weights: Ternary) -> Wanted:
-    """What the requantisation computes of sums of the cells."""
+    """The requantisation as a function of sums of the cells."""
     k = weights.size.size
     multiplier, addend = (
         np.broadcast_to(np.asarray(constant(tensor), np.float64).reshape(-1), (k,)) for tensor in requant.inputs[1:3]
@@ -114,7 +114,7 @@ def _note(editor: Editor, requant: gs.Node, found: Fit) -> None:
 
 
 def _rewrite(editor: Editor, requant: gs.Node, weights: Ternary, norm: Norm) -> None:
-    """Converters for every group of input channels, and the stage behind."""
+    """Converters for every group of input channels, and the stage after them."""
     conv = requant.inputs[0].inputs[0]
     x, geometry, shape = _source(conv.inputs[0]), conv_geometry(conv), shape_of(requant.outputs[0])
     name, origin = conv.name, editor.origin(conv)
@@ -148,7 +148,7 @@ def _rewrite(editor: Editor, requant: gs.Node, weights: Ternary, norm: Norm) -> 
 
 
 def _normalised(editor: Editor, requant: gs.Node, parts: tuple[gs.Tensor, ...], norm: Norm) -> gs.Variable:
-    """The stage behind the converters for one sum, or for two that it adds."""
+    """The stage after the converters for one sum, or for two that it adds."""
     name, origin, shape = f"{requant.name}_analog", editor.origin(requant), shape_of(requant.outputs[0])
     multiplier, addend = (
         editor.constant(f"{name}_{hint}", values.reshape(-1, 1, 1))
@@ -161,7 +161,7 @@ def _normalised(editor: Editor, requant: gs.Node, parts: tuple[gs.Tensor, ...], 
 
 
 def _source(x: gs.Tensor) -> gs.Tensor:
-    """What the layer's input was cut from, where only the cut was done to it."""
+    """The tensor that was clipped to give the layer's input, if nothing else was done to it."""
     node = producer(x)
     if node is None or qualified_op(node) != "match.arith::LutI8":
         return x

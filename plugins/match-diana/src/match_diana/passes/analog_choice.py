@@ -1,9 +1,9 @@
-"""Which ternary layers gain on the analog array, by modelled cycles.
+"""Chooses the ternary layers that are faster on the analog array, by modelled cycles.
 
-The arrays want other bytes of a tensor: the digital one reads rows, the analog one words of 64 channels, and the host
-plain tensors; what does not fit is converted by the host, at more cycles than most layers take. So the layers are
-chosen together: the cycles of all of them and of the conversions around them, sums included, are looked at for every
-change of one layer or sum, starting with all on the analog array and with none, until none helps.
+The stored forms of the arrays differ: the digital one reads rows, the analog one words of 64 channels, and the host
+plain tensors; the host converts between them, in more cycles than most layers take. So the layers are chosen together:
+starting with all and with none on the analog array, single layers or sums change while that reduces the cycles of all
+layers, sums and conversions around them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import constant, producer, shape_of, site_of
+from match_core.ir.reader import constant, producer, shape_of, site_of
 
-from match_diana.digital_limits import LANES
+from match_diana.digital.limits import LANES
 from match_diana.passes.analog_estimate import analog_cycles, conversion_cycles, digital_cycles
 from match_diana.passes.analog_layers import Layer
 
@@ -82,7 +82,7 @@ def _improved(problem: _Problem, forms: Forms) -> Forms:
 
 
 def _conversions(tensor: _Tensor, forms: Forms) -> int:
-    """Cycles of a tensor's conversions: one for every form that readers want and the maker does not write."""
+    """Cycles of a tensor's conversions: one for every form that readers require and the maker does not write."""
     wanted = {forms.get(reader, reader) for reader in tensor.readers}
     made = forms.get(tensor.maker, tensor.maker)
     written = (ROWS, CHANNELS) if tensor.both and made == ROWS else (made,)
@@ -150,7 +150,7 @@ def _note(editor: Editor, problem: _Problem, chosen: Sequence[Layer], best: int,
     names = ", ".join("/".join(editor.origin(layer.site.op)) for layer in chosen)
     editor.notes.append(
         f"analog array: {len(chosen)} of {len(problem.analog)} ternary layers ({names}); with conversions around them "
-        f"ternary layers take {best:,} modelled cycles, {none:,} if all were on the digital array"
+        f"ternary layers take {best:,} modelled cycles, instead of {none:,} with all on the digital array"
     )
 
 

@@ -9,12 +9,12 @@ from math import prod
 
 import numpy as np
 
-from match_diana import analog_limits as limits
-from match_diana.analog_formulas import host_cycles, job_cycles
-from match_diana.analog_limits import Window
+from match_diana.analog import limits
+from match_diana.analog.formulas import host_cycles, job_cycles
+from match_diana.analog.limits import Window
 from match_diana.constants import values
-from match_diana.digital_formulas import chunk_cycles, tile_cycles
-from match_diana.digital_limits import CONV_BIAS_BYTES, LANES
+from match_diana.digital.formulas import chunk_cycles, tile_cycles
+from match_diana.digital.limits import CONV_BIAS_BYTES, LANES
 
 #: The host's cycles for a byte that it converts from one stored form to another, and where words of four bytes can be
 #: moved: the core's model of the operator (match.form::Convert), which the mapper uses.
@@ -51,7 +51,7 @@ def digital_cycles(window: Window, top: int) -> int:
 
 
 def conversion_cycles(shape: tuple[int, ...], *, columns_stay: bool) -> int:
-    """On the host, from one stored form to another; ``columns_stay``: a row's bytes lie beside each other in both."""
+    """On the host, from one stored form to another; ``columns_stay``: a row's bytes are contiguous in both."""
     words = columns_stay and shape[-1] % 4 == 0
     return int((_WORD_BYTE_CYCLES if words else _BYTE_CYCLES) * prod(shape))
 

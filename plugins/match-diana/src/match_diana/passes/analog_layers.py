@@ -1,4 +1,4 @@
-"""Layers of a quantised network that the analog array could compute: what they are in the graph before integers."""
+"""Layers of a quantised network that the analog array could compute, in the graph before integerisation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.transforms.geometry import ConvGeometry, conv_geometry
-from match_core.transforms.quant import Site, constant, producer, quant_constant, quant_of, shape_of, site_of
+from match_core.ir.geometry import ConvGeometry, conv_geometry
+from match_core.ir.reader import Site, constant, producer, quant_constant, quant_of, shape_of, site_of
 from numpy.typing import NDArray
 
-from match_diana import analog_limits as limits
-from match_diana.analog_fit import Wanted
-from match_diana.analog_limits import Window
-from match_diana.analog_ternary import ternary
+from match_diana.analog import limits
+from match_diana.analog.fit import Wanted
+from match_diana.analog.limits import Window
+from match_diana.analog.ternary import ternary
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -24,7 +24,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """``site``: the Conv, what follows it, and its QuantizeLinear; ``read``: the DequantizeLinear in front;
+    """``site``: the Conv, the operators after it, and its QuantizeLinear; ``read``: the DequantizeLinear before it;
     ``scale``: real values of a sum of cells and stored inputs, for each output channel; ``bias`` likewise."""
 
     site: Site
@@ -46,7 +46,7 @@ class Layer:
         return self.site.quantize.outputs[0]
 
     def wanted(self, input_factor: int, output_factor: int) -> Wanted:
-        """What is to be computed where the scales of input and output are multiplied by these."""
+        """The requested arithmetic if the scales of input and output are multiplied by these factors."""
         step = self.site.quant.scale * output_factor
         low = 0 if self.site.quant.lo >= self.site.quant.zero else limits.OUTPUT_MIN
         return Wanted(self.cells, self.scale * input_factor / step, self.bias / step + 0.5, low, _positive(self.input))

@@ -1,12 +1,12 @@
-"""Layers with ternary weights get inputs and outputs of 7 bits, which is what the analog array has.
+"""Gives layers with ternary weights inputs and outputs of 7 bits, the width of the analog array.
 
-This is where it is decided which layers are computed in the arithmetic of the analog array. A layer has one arithmetic
-in the graph, whatever unit runs it in the end, and the two arrays share none: the decision falls here, by modelled
-cycles of both arrays and of what stands around the layer. The mapper then chooses between the units that can compute
-what the graph says: the analog array and the host for these layers, the digital array and the host for others.
+This pass decides which layers use the arithmetic of the analog array. A layer has one arithmetic in the graph for all
+units, and the two arrays share none, so the decision uses modelled cycles of both arrays and of the conversions around
+the layer. The mapper then chooses among the units that support the arithmetic: the analog array and the host for these
+layers, the digital array and the host for others.
 
-Input and output of a chosen layer are cut to 7 bits in so many words, so the graph computes at every point what the
-program will. What is cut is what calibration had cut already, but for one step at the upper end.
+Input and output of a chosen layer are explicitly clipped to 7 bits, so the graph computes the same values as the
+program everywhere. Calibration has already clipped these values, except for one step at the upper end.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import shape_of
+from match_core.ir.reader import shape_of
 
-from match_diana import analog_limits as limits
-from match_diana.analog_fit import ERROR_MAX, fit
+from match_diana.analog import limits
+from match_diana.analog.fit import ERROR_MAX, fit
 from match_diana.passes.analog_choice import choose
 from match_diana.passes.analog_layers import Layer, layers
 from match_diana.passes.analog_widen import factor_of, joined, widen
@@ -63,7 +63,7 @@ def _fits(editor: Editor, layer: Layer, sizes: Mapping[str, int]) -> bool:
     for name, size in needed.items():
         if size > sizes[name]:
             editor.notes.append(
-                f"{'/'.join(editor.origin(layer.site.op))}: weights are ternary, but a tile of the analog array needs "
+                f"{'/'.join(editor.origin(layer.site.op))}: weights are ternary, but a tile of the analog array takes "
                 f"{size:,} bytes of {name}, which has {sizes[name]:,}"
             )
             return False
@@ -86,21 +86,21 @@ def _may_change(editor: Editor, layer: Layer) -> bool:
     if found.error > ERROR_MAX:
         editor.notes.append(
             f"{name}: weights are ternary, but the analog array's arithmetic would be off by {found.error:.2f} steps "
-            f"of 7 bits (expected root mean square); {ERROR_MAX:g} are allowed"
+            f"of 7 bits (expected root mean square); at most {ERROR_MAX:g} is allowed"
         )
         return False
     return True
 
 
 def _cut_output(editor: Editor, layer: Layer) -> None:
-    """A Clip in front of the layer's QuantizeLinear."""
+    """A Clip before the layer's QuantizeLinear."""
     quantize = layer.site.quantize
     clipped = _clip(editor, quantize.inputs[0], quantize.inputs[1], f"{layer.site.op.name}_cut", layer)
     quantize.inputs[0] = clipped
 
 
 def _cut_input(editor: Editor, layer: Layer, cut: dict[int, gs.Tensor]) -> None:
-    """Clip, QuantizeLinear and DequantizeLinear behind the layer's DequantizeLinear, once for each tensor."""
+    """Clip, QuantizeLinear and DequantizeLinear after the layer's DequantizeLinear, once for each tensor."""
     read, conv = layer.read, layer.site.op
     if id(layer.input) not in cut:
         name, origin = f"{conv.name}_input", editor.origin(conv)

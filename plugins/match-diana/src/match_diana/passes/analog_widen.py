@@ -1,8 +1,8 @@
 """Larger scales and zero points of 0, so that values of 8 bits fit the 7 bits of the analog array.
 
-Scales are multiplied by powers of two, so that requantisations by powers of two, which the digital array needs, stay
-such. Operators that pass values on, and sums, want equal scales of what they read and make (the digital array adds
-without scaling), so all tensors that such operators join are changed together.
+Scales are multiplied by powers of two, so that requantisations by powers of two, which the digital array requires, stay
+powers of two. Moves and sums require equal scales of inputs and outputs (the digital array adds without scaling), so
+all tensors that such operators connect change together.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import Quant, constant, producer, quant_of, shape_of, site_of
+from match_core.ir.reader import Quant, constant, producer, quant_of, shape_of, site_of
 
-from match_diana import analog_limits as limits
+from match_diana.analog import limits
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -1,8 +1,8 @@
-"""Convolutions of stride 2 with large kernels become convolutions of stride 1 with kernels of half the sides.
+"""Turns convolutions of stride 2 with large kernels into convolutions of stride 1 with kernels of half the sides.
 
 The digital array's kernels have sides up to 7 (diana.md section 2.2). With stride 2, every window begins at an even
-element, so rows and columns can be sorted into even and odd ones, each a channel of its own: a 10x4 kernel on one
-channel is a 5x2 kernel on four. Results are the same, bit for bit; the input is moved by the host.
+element, so even and odd rows and columns can become separate channels: a 10x4 kernel on one
+channel is a 5x2 kernel on four. Results are the same, bit for bit; the host moves the input.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.geometry import ConvGeometry, conv_geometry
-from match_core.transforms.quant import constant, shape_of
+from match_core.ir.geometry import ConvGeometry, conv_geometry
+from match_core.ir.reader import constant, shape_of
 from numpy.typing import NDArray
 
 from match_diana.passes.symmetric_padding import is_shifted

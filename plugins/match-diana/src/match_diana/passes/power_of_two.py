@@ -1,13 +1,13 @@
-"""Layers get a requantisation by a power of two: scales of tensors change, what is left over goes into the weights.
+"""Gives layers a requantisation by a power of two: scales of tensors change, and weights include remaining factors.
 
 The digital array multiplies no result; it shifts sums and clips them (diana.md section 5.1). A quantised layer has the
 factor ``scale_x * scale_w[k] / scale_y`` for output k, so new weights ``w[k] * factor[k] * 2^n`` are rounded to int8
 with the largest n that they leave (power_of_two_weights.py).
 
-Tensors become int8. Those that padding is read beside, that meet in a sum, or that a ternary layer reads, get the zero
+Tensors become int8. Tensors that are read with padding, are added in a sum, or are read by a ternary layer get the zero
 point 0: a range that begins at the zero point becomes 0 ... 127 with a Relu. All others keep scale and zero point,
-because a layer without padding has the zero points in its bias, so that nothing is lost there. Padding beside what the
-network is given is written by the host, so that graph inputs keep all 8 bits as well.
+because the bias of a layer without padding includes the zero points without loss. The host writes padding of graph
+inputs, so that graph inputs keep all 8 bits as well.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SUM_LIMIT = 1 << 30
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Change scales and weights of all layers that the array could take; notes say what each loses."""
+    """Change scales and weights of all layers that the array could run; notes state the error of each."""
     if model.integer_source:
         return model
     editor = Editor(model)
@@ -63,13 +63,13 @@ def _convert(graph: QuantisedGraph, quantize: gs.Node, extra: int) -> bool:
     found = rounded_weights(ideal, inputs, source.zero)
     name = "/".join(graph.editor.origin(layer.node))
     if found is None:
-        graph.editor.notes.append(f"{name}: its factors are too large for weights of 8 bits; it is left to the host")
+        graph.editor.notes.append(f"{name}: its factors are too large for weights of 8 bits; it runs on the host")
         return False
     if layer.node.op != "Conv":
         found = finer_weights(found, ideal, inputs, source.zero, extra)
     bias = _bias(layer, found)
     if bias is None:
-        graph.editor.notes.append(f"{name}: its sums need more than 32 bits; it is left to the host")
+        graph.editor.notes.append(f"{name}: its sums exceed 32 bits; it runs on the host")
         return False
     copies = found.values.shape[2] // layer.weight.shape[2]
     if copies > 1:
@@ -98,7 +98,7 @@ def _note(name: str, found: RoundedWeights, copies: int) -> str:
     saturated = f", {found.saturated} weights saturate" if found.saturated else ""
     finer = f", with {copies} copies of its input" if copies > 1 else ""
     return (
-        f"{name}: requantisation by 2^-{found.shift}, rounding of the weights is expected to move results by "
+        f"{name}: requantisation by 2^-{found.shift}, rounding of the weights is expected to change results by "
         f"{found.expected_rms:.2f} LSB (root mean square; {found.largest:.1f} at most){saturated}{finer}"
     )
 

@@ -1,8 +1,8 @@
-"""More bits for the weights of a dense layer: it reads its input several times.
+"""Gives the weights of a dense layer more bits: it reads its input several times.
 
-A dense layer with a large gain, as at the end of classifiers, moves its results by whole steps where its weights are
-rounded to 8 bits. If the array reads the input twice, every weight is the sum of two of 8 bits, and has 9. The host
-writes the copies. That is done only where it costs little beside the whole network.
+Rounding weights to 8 bits changes results of a dense layer with a large gain, as at the end of classifiers, by whole
+steps. If the array reads the input twice, every weight is the sum of two 8-bit weights, and has 9 bits. The host writes
+the copies. The pass does this only if it costs little compared with the whole network.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from match_core.transforms.expectation import Expectation
-from match_core.transforms.quant import shape_of
+from match_core.ir.reader import shape_of
+from match_quant.expectation import Expectation
 
 from match_diana.passes.power_of_two_graph import QuantisedGraph
 from match_diana.passes.power_of_two_layers import Layer
@@ -48,7 +48,7 @@ def finer_weights(found: RoundedWeights, ideal: Reals, inputs: Expectation, zero
 
 
 def repeat_input(graph: QuantisedGraph, layer: Layer, copies: int) -> None:
-    """Let a dense layer read its input ``copies`` times, one behind the other."""
+    """Change a dense layer to read its input ``copies`` times, concatenated."""
     editor, node, quant = graph.editor, layer.node, layer.source.quant
     x, origin, name = node.inputs[0], editor.origin(node), f"{node.name}_copies"
     shape = (1, copies * shape_of(x)[1])

@@ -1,4 +1,4 @@
-"""Reading the quantised graph: which 8-bit tensors share their parameters, and what reads and writes them."""
+"""Reads the quantised graph: the 8-bit tensors that share their parameters, and their producers and readers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.transforms.quant import Quant, Site, clamp_bounds, constant, producer, quant_of, site_of
+from match_core.ir.reader import Quant, Site, clamp_bounds, constant, producer, quant_of, site_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -20,9 +20,9 @@ _MOVES = frozenset(("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "
 @dataclass(slots=True, eq=False)
 class Activation:
     """8-bit ``tensors`` with one scale and zero point. ``quant``: lo and hi are the values that occur. ``fixed``: the
-    parameters cannot change (ends of the graph, readers that are not understood). ``from_outside``: holds what the
-    caller of the network gives. ``limited``: the network cuts the values off at the upper end, as with ReLU6, so that
-    many lie there."""
+    parameters cannot change (inputs and outputs of the graph, unsupported readers). ``from_outside``: holds values
+    from the caller. ``limited``: the network clips the values at the upper end, as with ReLU6, so many values lie
+    there."""
 
     tensors: list[gs.Variable]
     quantize: list[gs.Node]
@@ -69,7 +69,7 @@ class QuantisedGraph:
         return self.of(node.inputs[0]) if node is not None and node.op == "DequantizeLinear" else None
 
     def site(self, quantize: gs.Node) -> Site | None:
-        """What feeds a QuantizeLinear."""
+        """The operator that feeds a QuantizeLinear."""
         return site_of(quantize, self.editor.graph.outputs)
 
     def _single(self, tensor: gs.Tensor) -> Activation | None:
@@ -118,7 +118,7 @@ class QuantisedGraph:
         first.from_outside |= second.from_outside
         first.limited |= second.limited
         if known:
-            # What only moves holds no other values than what it reads.
+            # Results of moves hold the same values as their inputs.
             first.quant = known[0].quant
         first.tensors += second.tensors
         first.quantize += second.quantize
@@ -164,7 +164,7 @@ def set_parameters(graph: QuantisedGraph, activation: Activation, quant: Quant) 
 
 
 def _rectify(graph: QuantisedGraph, quantize: gs.Node, zero: int) -> None:
-    """A Relu in front, unless the bound is there already. What is only moved has the bound of what it was."""
+    """Add a Relu before it, unless the bound exists already. Moved tensors have the bound of their source."""
     site = graph.site(quantize)
     if site is not None and (site.quant.lo >= zero or _is_move(site.op)):
         return

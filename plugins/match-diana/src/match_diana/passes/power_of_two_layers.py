@@ -1,4 +1,4 @@
-"""Quantised convolutions and dense layers that the digital array can take once their numbers fit."""
+"""Quantised convolutions and dense layers that the digital array supports once their numbers fit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.transforms.geometry import conv_geometry
-from match_core.transforms.quant import QuantConstant, Site, constant, producer, quant_constant, shape_of
+from match_core.ir.geometry import conv_geometry
+from match_core.ir.reader import QuantConstant, Site, constant, producer, quant_constant, shape_of
 
 from match_diana.passes.fold_stride import folded_kernel
 from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """``node`` (Conv, Gemm or MatMul) of ``site`` with ``add``, the Add of its bias where that is a node of its own.
-    ``weight`` [outputs, inputs, taps] stands for real values ``weight * scale`` with ``scale`` [outputs]; ``bias``
-    [outputs] is real. ``padded``: zeros are read beside the input."""
+    """``node`` (Conv, Gemm or MatMul) of ``site`` with ``add``, the Add of its bias if that is a separate node.
+    ``weight`` [outputs, inputs, taps] represents real values ``weight * scale`` with ``scale`` [outputs]; ``bias``
+    [outputs] is real. ``padded``: the input is padded with zeros."""
 
     site: Site
     node: gs.Node
@@ -65,7 +65,7 @@ def layer_of(graph: QuantisedGraph, quantize: gs.Node) -> Layer | None:
 
 
 def _split(graph: QuantisedGraph, site: Site) -> tuple[gs.Node | None, gs.Node | None]:
-    """The site's product, and the Add of a constant behind it."""
+    """The site's product, and the Add of a constant after it."""
     node = site.op
     if node.op in ("Conv", "Gemm", "MatMul"):
         return node, None

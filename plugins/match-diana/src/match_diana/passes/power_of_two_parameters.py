@@ -1,12 +1,12 @@
-"""Which scale and zero point every tensor gets."""
+"""Decides scale and zero point of every tensor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from match_core.transforms.expectation import Expectation, graph_input, unknown
-from match_core.transforms.quant import Quant
+from match_core.ir.reader import Quant
+from match_quant.expectation import Expectation, graph_input, unknown
 
 from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph, bounds
 from match_diana.passes.power_of_two_layers import Layer
@@ -16,7 +16,7 @@ from match_diana.passes.power_of_two_weights import Reals, rounded_weights
 
 INT8 = np.dtype(np.int8)
 LOW, HIGH = -128, 127
-#: Bounds of results that the array has: it clips to int8, behind its ReLU to what is not negative.
+#: Bounds of the array's results: it clips to int8, and with ReLU to non-negative values.
 CLIPS = ((LOW, HIGH), (0, HIGH))
 #: Scales are float32: factors this close to a power of two, relative, are one.
 _TOLERANCE = 2.0**-20
@@ -38,7 +38,7 @@ class Parameters:
                 self._decide(self._group.get(id(activation), (activation,)))
 
     def of(self, activation: Activation) -> Quant:
-        """What an activation will have."""
+        """The parameters that an activation will have."""
         return self.changes.get(id(activation), activation.quant)
 
     def _decide(self, members: Sequence[Activation]) -> None:
@@ -83,7 +83,7 @@ def is_power_of_two(factor: Reals) -> bool:
 
 
 def expected(activation: Activation, quant: Quant) -> Expectation:
-    """What is expected of the values of an activation with these parameters."""
+    """The expectation of an activation with these parameters."""
     return (graph_input if activation.from_outside else unknown)(quant)
 
 
@@ -98,7 +98,8 @@ def _central(scale: float) -> Quant:
 
 
 def _spread(activation: Activation, fillings: Sequence[Filling]) -> Quant:
-    """The whole of int8 for what occurs. What begins at its zero point goes on doing so."""
+    """Parameters that use all of int8 for the occurring values. Ranges that begin at their zero point continue to do
+    so."""
     quant = activation.quant
     limits = np.iinfo(quant.dtype)
     if activation.from_outside or (not fillings and (quant.lo, quant.hi) == (int(limits.min), int(limits.max))):

@@ -1,8 +1,8 @@
-"""The scale of a tensor: between resolution and clipping, and so that the weights of its layers use their 8 bits.
+"""Chooses the scale of a tensor: a balance of resolution, clipping, and use of the 8 bits of its layers' weights.
 
 A layer's weights are scaled by a power of two, so the largest of them lies anywhere between 64 and 127. A scale of the
-result that is a little smaller or larger moves it to 127. What that costs is weighed in squared error of the result:
-rounding and clipping of the tensor itself, against rounding of the weights.
+result that is a little smaller or larger moves it to 127. The choice compares squared errors of the result: rounding
+and clipping of the tensor itself against rounding of the weights.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from match_diana.passes.power_of_two_graph import Activation, bounds
 from match_diana.passes.power_of_two_weights import WEIGHT_MAX
 
-#: Estimate: values behind a ReLU fall off exponentially from 0, those of other tensors to both sides of it; the mean of
-#: the distribution as a share of the end of the range that calibration found (0.03 to 0.2 in small public vision and
-#: audio networks). It decides how much of a range may be cut off, within the limits below.
+#: Estimate: the density of values after a ReLU falls exponentially from 0, those of other tensors to both sides of it;
+#: the mean of the distribution as a share of the end of the range that calibration found (0.03 to 0.2 in small public
+#: vision and audio networks). It decides how much of a range may be cut off, within the limits below.
 _MEAN = 0.085
 _CANDIDATES = 49
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from match_core.transforms.quant import shape_of
+from match_core.ir.reader import shape_of
 
 from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
 

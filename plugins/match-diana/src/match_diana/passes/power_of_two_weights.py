@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from match_core.transforms.expectation import Expectation
+from match_quant.expectation import Expectation
 from numpy.typing import NDArray
 
-from match_diana.digital_limits import SHIFT_MAX
+from match_diana.digital.limits import SHIFT_MAX
 
 Ints: TypeAlias = "NDArray[np.int64]"
 Reals: TypeAlias = "NDArray[np.float64]"
@@ -54,7 +54,7 @@ def rounded_weights(ideal: Reals, inputs: Expectation, zero: int) -> RoundedWeig
     saturate where that loses less over all outputs, and no output more than the worst one did.
 
     ``ideal`` [outputs, inputs, taps]; ``inputs``: what is expected of the stored inputs (one entry for all, or one for
-    each), which stand for ``x - zero``."""
+    each), which represent ``x - zero``."""
     largest = float(np.abs(ideal).max(initial=0.0))
     if not np.isfinite(largest) or largest >= WEIGHT_MAX + 0.5:
         return None
@@ -134,7 +134,7 @@ def _expected(error: Reals, inputs: Expectation, zero: int) -> Reals:
 
 
 def largest_error(error: Reals, inputs: Expectation, zero: int) -> float:
-    """What errors of weights [outputs, inputs, taps], in LSB of the result per LSB of the input, add up to at most."""
+    """The largest sum of errors of weights [outputs, inputs, taps], in LSB of the result per LSB of the input."""
     low, high = (bound[None, :, None] - zero for bound in (inputs.lo, inputs.hi))
     ends = (error * low, error * high)
     most = np.maximum(*ends).sum(axis=(1, 2)).max(initial=0.0)

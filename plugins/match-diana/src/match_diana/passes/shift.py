@@ -1,4 +1,4 @@
-"""Requantisation whose multipliers are one power of two, up to the rounding of scales, becomes a mere shift.
+"""Turns requantisation whose multipliers are one power of two, up to the rounding of scales, into a shift.
 
 The array computes ``clip(floor((acc + bias) / 2^n))``. With ``M = 2^j`` and ``D = 2^S`` that is
 ``floor((acc * 2^j + B) / 2^S) = floor((acc + floor(B / 2^j)) / 2^(S - j))``, exactly.
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.quant import constant, producer
+from match_core.ir.reader import constant, producer
 
 from match_diana.passes.power_of_two_weights import Ints
 

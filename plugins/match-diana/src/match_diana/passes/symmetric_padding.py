@@ -1,8 +1,8 @@
-"""Convolutions get kernels with zero taps where the digital array lacks their sides or their padding.
+"""Adds zero taps to kernels of convolutions whose sides or padding the digital array does not support.
 
 The array pads left and right alike, and its kernel sides are 1, 3, 5 and 7 (diana.md section 2.2). A kernel of side 3
 with stride 2 and paddings 0 and 1, as TensorFlow makes it, is one of side 5 with padding 2 whose first two taps are 0.
-Results are the same, bit for bit. Only layers that the array could take otherwise are changed.
+Results are the same, bit for bit. Only layers that the array supports otherwise are changed.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
+from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
-from match_core.ir.model import qualified_op
-from match_core.transforms.geometry import conv_geometry
-from match_core.transforms.quant import constant, shape_of
+from match_core.ir.geometry import conv_geometry
+from match_core.ir.reader import constant, shape_of
 
 from match_diana.passes.symmetric_padding_rule import wider_kernel
 

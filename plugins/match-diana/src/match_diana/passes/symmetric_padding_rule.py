@@ -1,12 +1,12 @@
-"""Which kernel with zero taps stands for one with an even side, or with paddings that differ."""
+"""The kernel with zero taps that replaces one with an even side, or with different paddings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from match_core.transforms.geometry import ConvGeometry
+from match_core.ir.geometry import ConvGeometry
 
-from match_diana.digital_limits import KERNEL_SIDES, STRIDES
+from match_diana.digital.limits import KERNEL_SIDES, STRIDES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""What is written beside a program so that it can be built for the chip: a makefile for a library, and the smallest
-application, which knows where the arrays' memories are.
+"""Files written next to a program so that it can be built for the chip: a makefile for a library, and a minimal
+application, which defines the addresses of the arrays' memories.
 
 Everything runs on the host, so there is one image. Loading and starting it is the business of the chip's SDK
 (dianaKUL/pulp-sdk-diana).
@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from match_core import BuildFiles, BuildRequest, RuntimeFile
-from match_core.emit.templates import Templates
+from match_core.lower.templates import Templates
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 MAKEFILE, APPLICATION = "diana.mk", "example_main.c"

@@ -7,7 +7,7 @@
 
 #include "match_region.h"
 
-/* Builds the primitives of a region whose code is JSON (match_core/regions/graph.py) with operators of domain dnnl.
+/* Builds the primitives of a region whose code is JSON (match_regions/graph.py) with operators of domain dnnl.
  * Not 0: the code is not of this form, a primitive does not exist, or memory is short; then nothing is kept. */
 int match_dnnl_load(const match_region_t *region, void **handle);
 

@@ -1,4 +1,4 @@
-/* carfield_cost_half.c - cycles of the binary16 kernels, as formulas.py computes them.
+/* carfield_cost_half.c - cycles of the binary16 kernels, as half/formulas.py computes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "carfield_twin.h"
 #include "match_carfield_charge.h"

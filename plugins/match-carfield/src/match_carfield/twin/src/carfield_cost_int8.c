@@ -1,4 +1,4 @@
-/* carfield_cost_int8.c - cycles of the 8-bit kernels, as formulas_int8.py computes them.
+/* carfield_cost_int8.c - cycles of the 8-bit kernels, as int8/formulas.py computes them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "carfield_twin.h"
 #include "match_carfield_charge_int8.h"

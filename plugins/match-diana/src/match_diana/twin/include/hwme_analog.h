@@ -55,8 +55,6 @@ extern Instruction_memory_object_analog instruction_memory_compiled_analog[2];
 #define HWME_ANA_ACT_N 0x54u
 #define HWME_ANA_CONF_ADDR 0x58u
 #define HWME_ANA_CONF_N 0x5Cu
-#define HWME_ANA_OUT_DATA 0x60u
-#define HWME_ANA_OUT_DATA_N 0x64u
 #define HWME_ANA_NB_TILE 0x68u
 #define HWME_ANA_MEMCPY_OP 0x6Cu
 #define HWME_ANA_MEMCPY_ADDR 0x70u
@@ -92,7 +90,5 @@ MATCH_DIANA_SETTER(hwme_ana_memcpy_row_length_set, HWME_ANA_MEMCPY_ROW_LENGTH)
 static inline void hwme_ana_trigger_job(void) { match_diana_twin_write(ARCHI_FC_HWPE_ANA_ADDR + 0x00u, 0u); }
 
 static inline unsigned int hwme_ana_get_status(void) { return match_diana_twin_read(ARCHI_FC_HWPE_ANA_ADDR + 0x0Cu); }
-
-static inline void hwme_ana_soft_clear(void) { match_diana_twin_write(ARCHI_FC_HWPE_ANA_ADDR + 0x14u, 0u); }
 
 #endif

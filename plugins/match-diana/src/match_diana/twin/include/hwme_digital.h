@@ -8,11 +8,7 @@
 #include "pulp.h"
 
 #define HWME_TRIGGER 0x00u
-#define HWME_ACQUIRE 0x04u
-#define HWME_FINISHED 0x08u
 #define HWME_STATUS 0x0Cu
-#define HWME_RUNNING_JOB 0x10u
-#define HWME_SOFT_CLEAR 0x14u
 #define HWME_WT_CONV_ADDR 0x40u
 #define HWME_WT_CONV_N 0x44u
 #define HWME_WT_FC_ADDR 0x48u
@@ -58,8 +54,6 @@ MATCH_DIANA_SETTER(hwme_memcpy_row_length_set, HWME_MEMCPY_ROW_LENGTH)
 static inline void hwme_trigger_job(void) { match_diana_twin_write(ARCHI_FC_HWPE_DIG_ADDR + HWME_TRIGGER, 0u); }
 
 static inline unsigned int hwme_get_status(void) { return match_diana_twin_read(ARCHI_FC_HWPE_DIG_ADDR + HWME_STATUS); }
-
-static inline void hwme_soft_clear(void) { match_diana_twin_write(ARCHI_FC_HWPE_DIG_ADDR + HWME_SOFT_CLEAR, 0u); }
 
 /* Events of both accelerators. */
 #define HWME_EVENT_WORD (ARCHI_SOC_EU_ADDR + (3u << 3))

@@ -1,0 +1,28 @@
+"""Sizes of the digital array and of the words that program it (``constants`` has the sources)."""
+
+from __future__ import annotations
+
+from match_diana.constants import values
+
+_FIGURES = values()
+
+#: Parallel processing elements: output columns (inputs of a dense layer) and output channels.
+LANES = _FIGURES["array_columns"]
+#: Bytes that a copy moves at least, and of which it moves a multiple.
+COPY_BYTES = _FIGURES["dma_length_bytes"]
+#: Weights and biases of one job.
+WEIGHT_BYTES = _FIGURES["digital_weight_bytes"]
+#: Channels that one word of L1 keeps in the form ``channels``.
+CHANNEL_BLOCK = 64
+#: Bytes of a bias: four planes of a byte for convolutions, a word of 128 bits for dense layers.
+CONV_BIAS_BYTES, DENSE_BIAS_BYTES = 4, 16
+#: Depthwise weights have one channel in every group of this many.
+DEPTHWISE_GROUP = 4
+KERNEL_SIDES = (1, 3, 5, 7)
+STRIDES = (1, 2)
+SHIFT_MAX = 31
+
+
+def round_up(size: int, multiple: int) -> int:
+    """The size padded to a multiple."""
+    return -(-size // multiple) * multiple
