@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from match_core.io.cache_dir import write_whole
-from match_core.twin.object_cache import ObjectCache
+from match_core.run.object_cache import ObjectCache
 
 
 def link_cached(output: Path, flags: Sequence[str], sources: Sequence[Path], includes: Sequence[Path]) -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
+from tests import forked
 from tests.examples import all_examples
+from tests.slow_tests import SLOW_TESTS
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_MODELS = ROOT.parent / "shared" / "models"
-#: The installed command, whatever the PATH says.
-MATCH = (sys.executable, "-c", "from match_core.cli.main import main; main()")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,11 +32,16 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With all of their examples the property tests of all packages are slow: ``make test-slow`` runs them too."""
+    """Marks the tests of ``tests/slow_tests.py``. With all of their examples the property tests of all packages are
+    slow too, and so are the kernels of the host where all of them are optimised."""
+    for item in items:
+        if item.nodeid.startswith(SLOW_TESTS):
+            item.add_marker("slow")
     if not all_examples():
         return
     for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        hypothesis = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if hypothesis or "run_cases" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
 
 
@@ -76,16 +80,10 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def match_command() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs ``match`` as a user would, in a process of its own."""
+    """Runs ``match`` as a user would."""
 
     def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*MATCH, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "NO_COLOR": "1", **environment},
-        )
+        return forked.match(arguments, env={**os.environ, "NO_COLOR": "1", **environment})
 
     return run
 

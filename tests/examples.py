@@ -14,6 +14,7 @@ def all_examples() -> bool:
     return os.environ.get(VARIABLE) == "full"
 
 
-def examples(number: int) -> int:
-    """``max_examples`` of a property test that has ``number`` examples."""
-    return number if all_examples() else min(number, max(FEWEST, -(-number // 3)))
+def examples(number: int, fewest: int = FEWEST) -> int:
+    """``max_examples`` of a property test that has ``number`` examples; ``fewest``: of examples that take half a second
+    and more."""
+    return number if all_examples() else min(number, max(fewest, -(-number // 3)))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import resource
 import subprocess
-from pathlib import Path
+import sys
 
 import pytest
 
-from tests.architecture.sources import CORE, TARGETS, python_files
-from tests.conftest import MATCH, ROOT
+from tests.architecture.scan import CORE, PACKAGES, sources
+from tests.conftest import ROOT
+from tests.forked import MATCH
 
 _NAMES = re.compile(r"gap9|ne16|diana|carfield|spatz|snitch|\bita\b", re.IGNORECASE)
+#: What the core has now: it may only shrink, to 28,000 (issue 19).
+CORE_LINES_MAX = 28_000
 _TEXT = (".py", ".c", ".h", ".mako", ".txt", ".json", ".toml")
 
 
@@ -28,36 +30,62 @@ def test_the_core_names_no_target() -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("folder", [CORE, *TARGETS.values()], ids=lambda folder: folder.name)
-def test_the_library_does_not_print(folder: Path) -> None:
+def test_the_library_does_not_print() -> None:
     found = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in python_files(folder)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("print", "input")
+        f"{source.module}:{line}" for source in sources() for line, name in source.calls if name in ("print", "input")
     ]
     assert not found, "\n".join(found)
 
 
 def test_modules_hold_one_idea() -> None:
     """No module is longer than 350 lines."""
-    lengths = {
-        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
-        for folder in (CORE, *TARGETS.values())
-        for path in python_files(folder)
-    }
-    assert {path: count for path, count in lengths.items() if count > 350} == {}
+    assert {source.module: source.lines for source in sources() if source.lines > 350} == {}
 
 
-def test_help_starts_under_half_a_second() -> None:
-    """In processor time, so that whatever else the machine does does not count."""
+def test_the_core_is_minimal() -> None:
+    """Lines of Python, as ``git ls-files 'core/src/*.py' | xargs cat | wc -l`` counts them."""
+    core = [source for source in sources() if source.package == "match_core"]
+    contract = [source for source in core if source.module.startswith("match_core.contract")]
+    assert sum(source.lines for source in core) <= CORE_LINES_MAX
+    assert sum(source.lines for source in contract) <= 3_000
+
+
+HEAVY = ("onnx", "onnx_graphsurgeon", "onnxruntime", "ortools", "mako", "rich", "typer", "google.protobuf", "numpy")
+
+
+def _loaded(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import match_core",
+        "from match_core.plugin.specs import commands, cost, emit, hardware, load, map, patterns, schedule, transforms",
+        "import "
+        + ", ".join(f"{name}.plugin" for name, folder in PACKAGES.items() if (folder / "plugin.py").is_file()),
+    ],
+)
+def test_importing_is_light(statement: str) -> None:
+    assert not _loaded(statement) & set(HEAVY)
+
+
+def test_listing_targets_loads_no_solver_and_no_onnx() -> None:
+    loaded = _loaded("from match_core.plugin.facade import Plugins\nPlugins.load().hardware()")
+    assert not loaded & (set(HEAVY) - {"numpy"})
+
+
+def test_help_starts_quickly() -> None:
+    """In processor time; alone on a machine about 0.16 s, and twice that where its cores are shared with other work."""
     best = float("inf")
     for _ in range(5):
         before = _children_seconds()
         done = subprocess.run([*MATCH, "--help"], capture_output=True, text=True, check=True)
         assert done.stdout.startswith("Usage: match")
         best = min(best, _children_seconds() - before)
-    assert best < 0.5
+    assert best < 0.4
 
 
 def _children_seconds() -> float:

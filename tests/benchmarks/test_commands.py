@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
-from tests.benchmarks import diana_grid, diana_networks, grid_layers, l1_sweep, micro_grid, networks
-from tests.benchmarks.runs import MODELS, Setting, network, verify
+from benchmarks import diana_grid, diana_networks, grid_layers, l1_sweep, micro_grid, networks
+from benchmarks.runs import MODELS, Setting, network, verify
 
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
 

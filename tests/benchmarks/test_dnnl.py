@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from match_core.observe import NullObserver
+from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, verify_model
 
-from tests.benchmarks import dnnl, dnnl_models
-from tests.benchmarks.host_measure import Times
-from tests.benchmarks.tables import Table
+from benchmarks import dnnl, dnnl_models
+from benchmarks.host_measure import Times
+from benchmarks.tables import Table
 
 #: What programs with regions on oneDNN are linked with.
 LIBRARIES = ("dnnl", "cjson")
@@ -37,7 +37,7 @@ def _small_detector(folder: Path) -> Path:
 def test_networks_are_the_same_bytes_in_every_process() -> None:
     code = (
         "import hashlib\n"
-        "from tests.benchmarks.dnnl_models import detector, resnet18, scraps\n"
+        "from benchmarks.dnnl_models import detector, resnet18, scraps\n"
         "for made in (detector(96, 8), resnet18(64, 8), scraps(3)):\n"
         "    print(hashlib.sha256(made.SerializeToString(deterministic=True)).hexdigest())\n"
     )

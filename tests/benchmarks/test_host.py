@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 from numpy.typing import NDArray
 
+from benchmarks import host_measure, host_riscv, host_speed, host_tables
+from benchmarks.host_builds import build
+from benchmarks.host_measure import Measured, Wanted, measure
+from benchmarks.host_programs import Ends, Tensor, ends
+from benchmarks.runs import MODELS
+from benchmarks.tables import PAGE
 from ports.qemu_virt.build import PREFIX
-from tests.benchmarks import host_measure, host_riscv, host_speed, host_tables
-from tests.benchmarks.host_builds import build
-from tests.benchmarks.host_measure import Measured, Wanted, measure
-from tests.benchmarks.host_programs import Ends, Tensor, ends
-from tests.benchmarks.runs import MODELS
-from tests.benchmarks.tables import PAGE
 
 NAME = "mlperf_autoencoder_int8_qdq"
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")

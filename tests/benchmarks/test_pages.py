@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
-from tests.benchmarks import diana_grid, diana_networks, grid_layers, l1_sweep, micro_grid, networks
-from tests.benchmarks.runs import MODELS, NETWORKS, PRECISIONS, PRESETS
-from tests.benchmarks.tables import PAGE, Table
+from benchmarks import diana_grid, diana_networks, grid_layers, l1_sweep, micro_grid, networks
+from benchmarks.runs import MODELS, NETWORKS, PRECISIONS, PRESETS
+from benchmarks.tables import PAGE, Table
 
 pytestmark = pytest.mark.slow
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")

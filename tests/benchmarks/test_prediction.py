@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
-from tests.benchmarks import prediction
-from tests.benchmarks.prediction import Layer
-from tests.benchmarks.runs import MODELS, Setting
+from benchmarks import prediction
+from benchmarks.prediction import Layer
+from benchmarks.runs import MODELS, Setting
 
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
 SETTING = Setting("engine", "fast", "cluster")

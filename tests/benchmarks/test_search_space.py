@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from match_core.cost import Overlap
-from match_core.schedule.engine import schedule
-from match_core.schedule.loops import LoopSchedule, ScheduleRequest
-from match_core.schedule.validate import schedule_faults
-from match_core.schedule.workload import Axis, Dim, Operand, Workload
+from match_core.contract.cost import Overlap
+from match_core.contract.loops import LoopSchedule, ScheduleRequest
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_core.validate.schedule import schedule_faults
+from match_schedule.engine import schedule
 
+from benchmarks.brute_force import search
+from benchmarks.exhaustive import needless_points, price
+from benchmarks.pricing import Pricer
+from benchmarks.schedule_space import Space
+from benchmarks.zigzag_convert import best_point, schedule_of
+from benchmarks.zigzag_problem import lanes_of, problem_of
 from core.tests.schedule.random_layers import RandomModel, axes, chip
-from tests.benchmarks.brute_force import search
-from tests.benchmarks.exhaustive import needless_points, price
-from tests.benchmarks.pricing import Pricer
-from tests.benchmarks.schedule_space import Space
-from tests.benchmarks.zigzag_convert import best_point, schedule_of
-from tests.benchmarks.zigzag_problem import lanes_of, problem_of
 
 
 def convolution(channels: int = 8, size: int = 6, unroll: Sequence[tuple[str, int]] = ()) -> Workload:

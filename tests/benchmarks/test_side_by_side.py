@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from match_core.mapping.result import Bounds
-from match_core.planning.program import Program, Queue
-from match_core.plugin.host import Plugins
+from match_core.contract.mapping import Bounds
+from match_core.contract.program import Program, Queue
+from match_core.plugin.facade import Plugins
 
-from tests.benchmarks import side_by_side
-from tests.benchmarks.beside_runs import Case, Made, Pair
-from tests.benchmarks.beside_tables import ablated_cycles, faults, pairs_table, short, waiting_table
-from tests.benchmarks.runs import MODELS
-from tests.benchmarks.waiting import Spent, busiest, surcharge, works
+from benchmarks import side_by_side
+from benchmarks.beside_runs import Case, Made, Pair
+from benchmarks.beside_tables import ablated_cycles, faults, pairs_table, short, waiting_table
+from benchmarks.runs import MODELS
+from benchmarks.waiting import Spent, busiest, surcharge, works
 
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
 CASE = Case("matcha_resnet_block_f16", "carfield")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import charts, tables
-from tests.benchmarks.tables import END, Column, Table
+from benchmarks import charts, tables
+from benchmarks.tables import END, Column, Table
 
 TABLE = Table(
     "layers",

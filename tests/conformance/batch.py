@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from match_core.twin.compiler import SANITIZE, STRICT
+from match_core.run.compiler import SANITIZE, STRICT
 
 from tests.conformance.programs import Program, Tensor
 from tests.conformance.suite import Array, Sample

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import onnx
-from match_core.errors import MatchError
-from match_core.observe import NullObserver
+from match_core.contract.errors import MatchError
+from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
+from tests.base_packages import base_plugins
 from tests.conformance.suite import Case
 
 TARGET = "host"
@@ -61,7 +62,7 @@ class Refused:
 
 @lru_cache(maxsize=1)
 def _plugins() -> Plugins:
-    return Plugins.load(installed=False)
+    return base_plugins()
 
 
 def compile_case(case: Case, folder: Path) -> Program | Refused:
@@ -88,6 +89,6 @@ def compile_case(case: Case, folder: Path) -> Program | Refused:
 
 
 def _tensors(entries: list[dict[str, Any]]) -> tuple[Tensor, ...]:
-    from match_core.emit.ctypes import c_type
+    from match_core.contract.element_types import c_type
 
     return tuple(Tensor(t["name"], t["field"], c_type(t["dtype"]), t["dtype"], tuple(t["shape"])) for t in entries)

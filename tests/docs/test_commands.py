@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.conftest import ROOT
 from tests.docs.pages import Session, rewrite, sessions, text_of
 
@@ -28,20 +29,17 @@ def run(tmp_path: Path) -> Callable[[str], str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
 
     def run(command: str) -> str:
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=tmp_path,
-            env={**kept, "PATH": path, "NO_COLOR": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert "Traceback" not in done.stdout
-        return done.stdout.replace(f"{ROOT}/", "").replace(f"{tmp_path}/", "")
+        printed = forked.shell(command, cwd=tmp_path, env={**kept, "PATH": path, "NO_COLOR": "1"})
+        assert "Traceback" not in printed
+        return printed.replace(f"{ROOT}/", "").replace(f"{tmp_path}/", "")
 
     return run
+
+
+@pytest.fixture(scope="module")
+def printed() -> dict[tuple[str, ...], list[str]]:
+    """What commands printed, one after the other: several pages show the same ones."""
+    return {}
 
 
 def _has_onednn() -> bool:
@@ -52,15 +50,23 @@ def _has_onednn() -> bool:
 
 
 @pytest.mark.parametrize("session", sessions(), ids=str)
-def test_session(session: Session, run: Callable[[str], str], request: pytest.FixtureRequest) -> None:
+def test_session(
+    session: Session,
+    run: Callable[[str], str],
+    printed: dict[tuple[str, ...], list[str]],
+    request: pytest.FixtureRequest,
+) -> None:
     if any("-t dnnl" in step.command for step in session.steps) and not _has_onednn():
         assert not os.environ.get("CI"), "oneDNN and cJSON are not installed"
         pytest.skip("oneDNN and cJSON are not installed (Debian: libdnnl-dev, libcjson-dev)")
-    wrong = []
-    for step in session.steps:
-        printed = run(step.command)
-        if not step.matches(printed):
-            wrong.append(f"$ {step.command}\n{printed}")
+    commands = tuple(step.command for step in session.steps)
+    if commands not in printed:
+        printed[commands] = [run(command) for command in commands]
+    wrong = [
+        f"$ {step.command}\n{text}"
+        for step, text in zip(session.steps, printed[commands], strict=True)
+        if not step.matches(text)
+    ]
     if wrong and request.config.getoption("--update-golden"):
         rewrite(session, run)
     else:

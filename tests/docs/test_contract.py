@@ -13,7 +13,7 @@ from contract_types import ContractType, Member
 from hook_pages import Hook, contract_types, hooks
 from match_core import CONTRACT_VERSION, hookimpl
 from match_core.plugin.discovery import Found
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 from tests.conftest import ROOT
 from tests.docs.pages import DOCS, text_of
@@ -114,11 +114,11 @@ def _hook(contract: Contract) -> Contract:
 
 
 def _unit(contract: Contract) -> Contract:
-    return contract["types"]["match_core.hardware.Unit"]["members"]  # type: ignore[no-any-return]
+    return contract["types"]["match_core.contract.hardware.Unit"]["members"]  # type: ignore[no-any-return]
 
 
 def _model(contract: Contract) -> Contract:
-    return contract["types"]["match_core.cost.CostModel"]["members"]  # type: ignore[no-any-return]
+    return contract["types"]["match_core.contract.cost.CostModel"]["members"]  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def _model(contract: Contract) -> Contract:
         lambda contract: _hook(contract).update(arguments={"new": "int", **_hook(contract)["arguments"]}),
         lambda contract: _hook(contract).update(returns="CostModel"),
         lambda contract: _hook(contract).update(first_result=False),
-        lambda contract: contract["types"].pop("match_core.hardware.Unit"),
+        lambda contract: contract["types"].pop("match_core.contract.hardware.Unit"),
         lambda contract: _unit(contract).pop("layout"),
         lambda contract: _unit(contract).update(layout=["field", "Literal['NCHW'] | None", False]),
         lambda contract: _unit(contract).update(memory=["field", "str | None", True]),
@@ -148,9 +148,11 @@ def test_what_packages_would_notice_is_told(change: Any) -> None:
     [
         lambda contract: contract["hooks"].update(match_new={"arguments": {}, "returns": "int", "first_result": True}),
         lambda contract: _hook(contract)["arguments"].update(new="int"),
-        lambda contract: contract["types"].update({"match_core.new.New": contract["types"]["match_core.forms.Form"]}),
+        lambda contract: contract["types"].update(
+            {"match_core.new.New": contract["types"]["match_core.contract.forms.Form"]}
+        ),
         lambda contract: _unit(contract).update(new=["field", "int", False]),
-        lambda contract: contract["types"]["match_core.cost.Bound"].update(
+        lambda contract: contract["types"]["match_core.contract.cost.Bound"].update(
             definition="Literal['exact', 'upper', 'lower', 'fitted', 'new']"
         ),
     ],
@@ -183,7 +185,7 @@ class Package:
 def _plugins(contract: int) -> tuple[Plugins, Package]:
     package = Package(contract)
     found = Found("old", "match-old", "0.3", lambda: package)
-    return Plugins.load((found,), installed=False, environment={}), package
+    return Plugins.load((found,), environment={"MATCH_ALLOW_PLUGINS": "match-old,match-core,match-host"}), package
 
 
 @pytest.mark.parametrize("contract", [0, 2])

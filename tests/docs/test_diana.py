@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.transforms.order import order_passes
-from match_diana import analog_fit, analog_limits, digital_limits
-from match_diana.analog_limits import Window
+from match_core.plugin.facade import Plugins
+from match_diana.analog import fit as analog_fit
+from match_diana.analog import limits as analog_limits
+from match_diana.analog.limits import Window
 from match_diana.constants import constants, values
+from match_diana.digital import limits as digital_limits
 from match_diana.forms import FORMS
 from match_diana.passes import power_of_two_scales, shift
 from match_diana.passes.analog_estimate import analog_cycles, conversion_cycles, digital_cycles
 
+from tests.all_passes import target_passes
 from tests.conftest import ROOT
 from tests.docs.pages import DOCS, text_of
 
@@ -34,17 +36,17 @@ def _says(sentence: str) -> None:
 
 def test_the_passes_are_named_in_running_order(plugins: Plugins) -> None:
     named = re.findall(r"^\| `(\w+)` \|", _table("diana passes"), flags=re.MULTILINE)
-    assert named == [item.name for item in order_passes(plugins.transforms(plugins.soc("diana")))]
+    assert named == [item.name for item in target_passes(plugins, "diana")]
 
 
 def test_exact_passes_say_so(plugins: Plugins) -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", _table("diana passes"), flags=re.MULTILINE))
-    exact = {item.name for item in plugins.transforms(plugins.soc("diana")) if item.exact}
+    exact = {item.name for item in target_passes(plugins, "diana") if item.exact}
     assert {name for name, text in rows.items() if text == "the same"} == exact
 
 
 def test_the_passes_that_cannot_be_left_out_are_named(plugins: Plugins) -> None:
-    fixed = [item.name for item in order_passes(plugins.transforms(plugins.soc("diana"))) if not item.optional]
+    fixed = [item.name for item in target_passes(plugins, "diana") if not item.optional]
     _says(f"All but {' and '.join(f'`{name}`' for name in fixed)} can be left out")
 
 

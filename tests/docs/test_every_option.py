@@ -20,9 +20,9 @@ OF_TYPER = {"--install-completion", "--show-completion"}
 
 
 def _command() -> Any:
-    from match_core.cli.main import app
+    from match_core.cli.main import application
 
-    return typer.main.get_command(app)
+    return typer.main.get_command(application())
 
 
 def options_of(command: Any) -> Iterator[Use]:

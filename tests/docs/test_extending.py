@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from match_core import CONTRACT_VERSION
 from match_core.plugin.badge import read_badge, shipped_badge
-from match_core.plugin.host import Plugins
-from match_core.testing import LEVELS, all_cases
+from match_core.plugin.facade import Plugins
+from match_kit.testing import LEVELS, all_cases
 
+from tests import forked
 from tests.conftest import ROOT
 from tests.docs.pages import DOCS, Step, text_of
 
@@ -74,17 +74,9 @@ def test_the_pages_that_go_step_by_step(page: str, steps: int, tmp_path: Path, r
             continue
         shown, *output = piece["console"].splitlines()
         step = Step(shown, piece["instead"] or shown.removeprefix("$ "), tuple(output))
-        done = subprocess.run(
-            ["bash", "-c", step.command],
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if not step.matches(done.stdout):
-            wrong.append(f"{shown}\n{done.stdout}")
+        printed = forked.shell(step.command, cwd=tmp_path, env=environment)
+        if not step.matches(printed):
+            wrong.append(f"{shown}\n{printed}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -103,7 +95,7 @@ def test_every_case_is_listed_with_what_it_asks(request: pytest.FixtureRequest) 
 
 
 def test_every_capability_is_documented() -> None:
-    from match_core.testing import Capabilities
+    from match_kit.testing import Capabilities
 
     text = text_of(DOCS / "conformance-levels.md")
     assert [name for name in Capabilities.__dataclass_fields__ if f"`{name}`" not in text] == []
@@ -112,7 +104,7 @@ def test_every_capability_is_documented() -> None:
 def test_the_packages_ship_a_current_badge(plugins: Plugins) -> None:
     """Of their version and contract, with every level."""
     for info in plugins.plugins():
-        if info.distribution != "match-core" and (ROOT / "plugins" / info.distribution).is_dir():
+        if (ROOT / "plugins" / info.distribution / "tests" / "test_conformance.py").is_file():
             badge = shipped_badge(info.distribution, info.name)
             assert badge is not None, f"run: match test-target {info.distribution}"
             assert badge.state(info.version, CONTRACT_VERSION) == f"{len(LEVELS)} of {len(LEVELS)} levels"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from match_core.plugin.host import Plugins
-from match_core.transforms.order import order_passes
+from match_core.plugin.facade import Plugins
 from match_ita.constants import values
 from match_ita.passes import gelu_choice, linear, linear_relu, linear_scale, split
 from match_ita.passes.attention_numbers import ERROR_MAX
 from match_ita.presets import DEFAULT_PRESET, PRESETS
 
+from tests.all_passes import target_passes
 from tests.docs.pages import DOCS, text_of
 
 PAGE = DOCS / "ita.md"
@@ -27,7 +27,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def test_the_passes_are_named_in_running_order(plugins: Plugins) -> None:
-    assert list(_bounds()) == [item.name for item in order_passes(plugins.transforms(plugins.soc("ita")))]
+    assert list(_bounds()) == [item.name for item in target_passes(plugins, "ita")]
 
 
 def test_bounds_are_those_of_the_passes(plugins: Plugins) -> None:
@@ -37,7 +37,7 @@ def test_bounds_are_those_of_the_passes(plugins: Plugins) -> None:
     assert shown["ita_relu"] == [linear_relu.DIFFERENCE_MAX]
     assert shown["ita_split"] == [split.RMS_MAX]
     assert shown["ita_linear"] == [linear.DIFFERENCE_MAX, linear_scale.RMS_MAX]
-    exact = [item.name for item in plugins.transforms(plugins.soc("ita")) if item.exact]
+    exact = [item.name for item in target_passes(plugins, "ita") if item.exact]
     assert [name for name, text in _bounds().items() if text == "exact"] == exact
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 from tests.conftest import ROOT
 from tests.docs.pages import DOCS, anchors, pages, text_of
@@ -46,9 +46,9 @@ def test_error_codes_mentioned_anywhere_exist() -> None:
 
 
 def _root() -> object:
-    from match_core.cli.main import app
+    from match_core.cli.main import application
 
-    return typer.main.get_command(app)
+    return typer.main.get_command(application())
 
 
 def _verbs() -> dict[str, object]:
@@ -69,7 +69,7 @@ def test_every_option_of_the_verb_is_documented(verb: str) -> None:
 
 
 def test_every_option_in_the_page_exists() -> None:
-    known = {option for verb in _verbs().values() for p in verb.params for option in p.opts}  # type: ignore[attr-defined]
+    known = {option for verb in _verbs().values() for p in verb.params for option in (*p.opts, *p.secondary_opts)}  # type: ignore[attr-defined]
     known |= {"--help", *(option for p in _root().params for option in p.opts)}  # type: ignore[attr-defined]
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text_of(DOCS / "cli.md"))) <= known
 
@@ -101,11 +101,9 @@ def test_the_contract_version_is_current() -> None:
 
 def test_every_pass_is_documented(plugins: Plugins, request: pytest.FixtureRequest) -> None:
     """The table of passes is current; ``--update-golden`` rewrites it."""
-    from match_core.transforms.order import order_passes
-    from match_core.transforms.pipeline import core_passes
+    from match_core.passes.order import order_passes
 
-    soc = plugins.soc("gap9")
-    passes = order_passes((*core_passes(soc, plugins.units_of(soc)), *plugins.transforms(soc)))
+    passes = order_passes(plugins.transforms(plugins.soc("gap9")))
     lines = ["| pass | phase | what it does |", "|---|---|---|"]
     lines += [f"| `{item.name}` | {item.phase.name.lower()} | {_cell(item.description)} |" for item in passes]
     wanted = "\n".join(lines)
@@ -119,14 +117,13 @@ def test_every_pass_is_documented(plugins: Plugins, request: pytest.FixtureReque
 
 
 def test_the_optional_passes_are_named(plugins: Plugins) -> None:
-    from match_core.transforms.pipeline import core_passes
+    from tests.all_passes import core_passes, target_passes
 
-    soc = plugins.soc("gap9")
-    optional = sorted(item.name for item in core_passes(soc, plugins.units_of(soc)) if item.optional)
+    optional = sorted(item.name for item in core_passes(plugins.soc("gap9")) if item.optional)
     shown = text_of(DOCS / "cli.md").split("<!-- optional passes -->")[1].split("<!-- end -->")[0]
     assert shown == ", ".join(f"`{name}`" for name in optional)
     for target in ("ita", "diana"):
-        optional = sorted(item.name for item in plugins.transforms(plugins.soc(target)) if item.optional)
+        optional = sorted(item.name for item in target_passes(plugins, target) if item.optional)
         shown = text_of(DOCS / "cli.md").split(f"<!-- optional passes {target} -->")[1].split("<!-- end -->")[0]
         assert shown == ", ".join(f"`{name}`" for name in optional)
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import onnx
-from match_core.pipeline import Compilation, CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.build import build
-from match_core.twin.compiler import BuildOptions
-from match_core.twin.program import read_manifest, units_of_program
-from match_core.twin.run import RunResult, run_twin
-from match_core.verify import reference_of_file, reference_outputs
+from match_core.contract.compilation import Compilation
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.facade import Plugins
+from match_core.run.build import build
+from match_core.run.compiled_program import read_manifest, units_of_program
+from match_core.run.compiler import BuildOptions
+from match_core.run.execute import RunResult, run_twin
+from match_core.verify.verify import reference_of_file, reference_outputs
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
@@ -62,9 +63,9 @@ class DianaBuilder(CalibratedBuilder):
         if ternary:
             weight = np.sign(weight) * (np.abs(weight) > TERNARY_THRESHOLD)
         sums = grouped(source.values, weight, stride, pads, group)
-        deviation = sums.std(axis=(0, 2, 3)) + np.float32(1e-3)
+        deviation = _rounded(sums.astype(np.float64).std(axis=(0, 2, 3))) + np.float32(1e-3)
         weight = weight / deviation[:, None, None, None]
-        bias = -sums.mean(axis=(0, 2, 3)) / deviation
+        bias = -_rounded(sums.astype(np.float64).mean(axis=(0, 2, 3))) / deviation
         label = f"conv{len(self.nodes)}"
         inputs = [self._dequantize(source), *self._parameters(label, weight, bias, source.scale)]
         numbers = {"kernel_shape": list(kernel), "strides": [stride] * 2, "pads": list(pads), "group": group}
@@ -82,7 +83,9 @@ class DianaBuilder(CalibratedBuilder):
         label = f"pool{len(self.nodes)}"
         sizes = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2}
         self._append("AveragePool", [self._dequantize(source)], label, **sizes)
-        return self._quantize(label, windows(source.values, kernel, kernel, stride).mean(axis=(4, 5)))
+        return self._quantize(
+            label, _rounded(windows(source.values.astype(np.float64), kernel, kernel, stride).mean(axis=(4, 5)))
+        )
 
     def flat(self, source: Activation) -> Activation:
         """All values of a sample in a row."""
@@ -97,7 +100,10 @@ class DianaBuilder(CalibratedBuilder):
         label = f"dense{len(self.nodes)}"
         inputs = [self._dequantize(source), *self._parameters(label, weight, bias, source.scale)]
         self._append("Gemm", inputs, label, transB=1)
-        sums = np.einsum("kc,ncyx->nkyx", weight, source.values) + bias[:, None, None]
+        sums = (
+            np.einsum("kc,ncyx->nkyx", weight.astype(np.float64), source.values.astype(np.float64))
+            + bias[:, None, None]
+        )
         return self._finish(label, sums.astype(np.float32), relu)
 
     def save_all(self, path: Path, *outputs: Activation) -> Path:
@@ -156,7 +162,10 @@ def grouped(values: Floats, weight: Floats, stride: int, pads: Pads, group: int)
     padded = np.pad(values, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
     picked = windows(padded, weight.shape[2], weight.shape[3], stride)
     parts = zip(np.split(picked, group, axis=1), np.split(weight, group), strict=True)
-    sums = [np.einsum("nchwij,kcij->nkhw", part, own, optimize=True) for part, own in parts]
+    sums = [
+        np.einsum("nchwij,kcij->nkhw", part.astype(np.float64), own.astype(np.float64), optimize=True)
+        for part, own in parts
+    ]
     return np.concatenate(sums, axis=1).astype(np.float32)
 
 
@@ -341,3 +350,8 @@ def readable(path: Path) -> Path:
     x = b.layer(b.input, 64, relu=True)
     x = b.sum(b.layer(b.layer(x, 64, relu=True, ternary=True), 64, ternary=True), x)
     return b.save_all(path, b.pool(b.layer(x, 32, stride=2, ternary=True), 8, 8))
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Sums of many numbers are made in float64: in float32 their last bits differ from machine to machine."""
+    return np.asarray(values, np.float32)

@@ -14,11 +14,11 @@ from unittest import mock
 import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
+from match_core.contract.model import OPSET, Model
 from match_core.ir.editor import Editor
-from match_core.ir.model import OPSET, Model
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
-from match_ita.arithmetic import GeluConstants, Step
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_ita.arithmetic import GeluConstants, RequantStep
 from match_ita.functions import ATTENTION, GELU, function_protos
 from numpy.typing import DTypeLike, NDArray
 
@@ -47,7 +47,7 @@ class Layers:
         return self._graph.inputs[-1]
 
     def linear(
-        self, x: gs.Variable, weight: Values, bias: Values, step: Step, bounds: tuple[int, int] = (-128, 127)
+        self, x: gs.Variable, weight: Values, bias: Values, step: RequantStep, bounds: tuple[int, int] = (-128, 127)
     ) -> gs.Variable:
         """x [.., C] times ``weight``, plus ``bias``, requantised."""
         w = self.constant(weight.astype(np.int8))
@@ -67,7 +67,7 @@ class Layers:
         numbers = self._numbers(multiplier, addend, divisor, *bounds)
         return self.node("match.arith::RequantI8", [x, *numbers], x.shape)
 
-    def relu(self, x: gs.Variable, step: Step) -> gs.Variable:
+    def relu(self, x: gs.Variable, step: RequantStep) -> gs.Variable:
         """max(x, 0), requantised again, as a table."""
         multiplier, addend, divisor = step.requant
         positive = np.maximum(np.arange(-128, 128), 0)
@@ -93,20 +93,27 @@ class Layers:
         return self.node("Pad", [turned, *amounts], (width, rows + missing))
 
     def attention(
-        self, q: gs.Variable, k: gs.Variable, vt: gs.Variable, qk: Step, av: Step, heads: int = 1, preset: str = "rtl"
+        self,
+        q: gs.Variable,
+        k: gs.Variable,
+        vt: gs.Variable,
+        qk: RequantStep,
+        av: RequantStep,
+        heads: int = 1,
+        preset: str = "rtl",
     ) -> gs.Variable:
         """q [S, HP], k [T, HP], vt [HP, Tp] -> [S, HP]."""
         shift, numerator = SOFTMAX[preset]
         numbers = self._numbers(*qk.requant, numerator, *av.requant)
         return self.node(ATTENTION, [q, k, vt, *numbers], q.shape, heads=heads, shift=shift, group=16)
 
-    def product(self, a: gs.Variable, b: gs.Variable, step: Step) -> gs.Variable:
+    def product(self, a: gs.Variable, b: gs.Variable, step: RequantStep) -> gs.Variable:
         """a [M, C] times b [N, C] turned, requantised."""
         turned = self.node("Transpose", [b], (b.shape[1], b.shape[0]), perm=[1, 0])
         sums = self.node("MatMulInteger", [a, turned], (a.shape[0], b.shape[0]), np.int32)
         return self.requant(sums, *step.requant)
 
-    def total(self, parts: Sequence[gs.Variable], step: Step) -> gs.Variable:
+    def total(self, parts: Sequence[gs.Variable], step: RequantStep) -> gs.Variable:
         """The sum of parts of one shape, requantised."""
         shape = tuple(parts[0].shape)
         rows = [self.reshape(part, (1, *shape)) for part in parts]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core.ir.model import Model
-from match_ita.arithmetic import GeluConstants, Step
+from match_core.contract.model import Model
+from match_ita.arithmetic import GeluConstants, RequantStep
 from numpy.typing import NDArray
 
 from tests.end_to_end.ita_layers import Layers
@@ -83,7 +83,7 @@ def _feed_forward(
     layers: Layers, data: Stored, given: dict[str, gs.Variable]
 ) -> dict[str, tuple[gs.Variable, NDArray[np.int8]]]:
     """Two linear layers with the activation between."""
-    act = Step(*(int(data[f"act_rqs_{key}"]) for key in ("mult", "shift", "add")))
+    act = RequantStep(*(int(data[f"act_rqs_{key}"]) for key in ("mult", "shift", "add")))
     hidden = layers.linear(given["ff_in"], data["wff1"][0], data["bff1"][0], _step(data, "rqs_ffn", 0, 0))
     if data["activation"] == "gelu":
         hidden = layers.gelu(hidden, GeluConstants(int(data["gelu_b"]), int(data["gelu_c"]), act))
@@ -93,8 +93,8 @@ def _feed_forward(
     return {"ff1": (hidden, data["ff1"][0]), "ff2": (result, data["ff2"][0])}
 
 
-def _step(data: Stored, prefix: str, index: int, head: int) -> Step:
-    return Step(*(int(data[f"{prefix}_{key}"][index, head]) for key in ("mult", "shift", "add")))
+def _step(data: Stored, prefix: str, index: int, head: int) -> RequantStep:
+    return RequantStep(*(int(data[f"{prefix}_{key}"][index, head]) for key in ("mult", "shift", "add")))
 
 
 # ---- softmax ---------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def softmaxes(size: int, preset: str) -> Case:
     layers = Layers()
     q, k = layers.input("q", (SIDE, SIDE)), layers.input("k", (size, SIDE))
     vt = layers.input("vt", (SIDE, size))
-    layers.output("y", layers.attention(q, k, vt, Step(1, 0), Step(1, 0, -128), preset=preset))
+    layers.output("y", layers.attention(q, k, vt, RequantStep(1, 0), RequantStep(1, 0, -128), preset=preset))
     golden = "y_stream" if preset == "rtl" else "y_stream_legacy_shift5"
     unit, rows, shown, results = np.eye(SIDE, dtype=np.int8), [], [], []
     for data in map(read, names(f"itamax_S{size}_")):
@@ -130,8 +130,8 @@ def gelus() -> Case:
     stored = {}
     for key in sorted(name.removesuffix("_consts") for name in data if name.endswith("_consts")):
         _, b, c, *step = (int(value) for value in data[f"{key}_consts"])
-        same = layers.linear(x, np.eye(SIDE), np.zeros(SIDE), Step(1, 0))
-        layers.output(key, layers.gelu(same, GeluConstants(b, c, Step(*step))))
+        same = layers.linear(x, np.eye(SIDE), np.zeros(SIDE), RequantStep(1, 0))
+        layers.output(key, layers.gelu(same, GeluConstants(b, c, RequantStep(*step))))
         stored[key] = data[f"{key}_y"].reshape(1, *x.shape)
     return Case(layers.model(), {"x": data["x"].astype(np.int8).reshape(1, *x.shape)}, stored)
 
@@ -166,7 +166,7 @@ def requantisations(inputs: int, least: int, limit: int, every: int) -> Requanti
     layers = Layers()
     tensor = layers.input("x", x.shape)
     for index, parameters in enumerate(data["params"][::every]):
-        layers.output(f"y{index}", layers.linear(tensor, weight, biases, Step(*map(int, parameters))))
+        layers.output(f"y{index}", layers.linear(tensor, weight, biases, RequantStep(*map(int, parameters))))
     return Requantised(Case(layers.model(), {"x": x[None]}), chosen, columns, data["y"][::every][:, chosen])
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 from tests.conftest import SHARED_MODELS
 from tests.end_to_end.side_by_side import MODELS, compiled, differences

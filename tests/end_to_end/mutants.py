@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from match_core.plugin.host import Plugins
-from match_core.twin.mutation import bench, run_mutants, summary
+from match_core.plugin.facade import Plugins
 
 from tests.conftest import SHARED_MODELS
 from tests.end_to_end.side_by_side import compiled
+from tests.twin.mutation import bench, run_mutants, summary
 
 
 @dataclass(frozen=True, slots=True)

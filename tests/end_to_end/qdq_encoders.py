@@ -159,6 +159,20 @@ def save(encoder: Encoder, path: Path) -> Path:
     return _saved(graph, _layer(graph, x, encoder), (1, encoder.rows, encoder.width), path)
 
 
+def save_product(encoder: Encoder, path: Path) -> Path:
+    """Write one linear layer of ``inner`` columns: float input [1, S, E] ``x``, output ``y``. Returns the path."""
+    graph = _Graph(encoder.seed, encoder.per_column)
+    x = graph.quantised(_Value("x", inputs(encoder)[0].astype(np.float64)))
+    return _saved(graph, graph.linear(x, encoder.inner), (1, encoder.rows, encoder.width), path)
+
+
+def save_attention(encoder: Encoder, path: Path) -> Path:
+    """Write the attention alone with its projections: float input [1, S, E] ``x``, output ``y``. Returns the path."""
+    graph = _Graph(encoder.seed, encoder.per_column)
+    x = graph.quantised(_Value("x", inputs(encoder)[0].astype(np.float64)))
+    return _saved(graph, _attention(graph, x, encoder), (1, encoder.rows, encoder.width), path)
+
+
 def save_vision(encoder: Encoder, path: Path) -> Path:
     """The same behind two convolutions that make its tokens: float image [1, 3, 4 side, 4 side] ``x``, S = side * side,
     output ``y`` [1, S, E]. Returns the path."""

@@ -45,9 +45,9 @@ class CalibratedBuilder:
         fan_in = source.values.shape[1] * kernel * kernel
         weight = self._normal((channels, source.values.shape[1], kernel, kernel)) / np.float32(np.sqrt(fan_in))
         sums = convolve(source.values, weight, stride, kernel // 2)
-        deviation = sums.std(axis=(0, 2, 3)) + np.float32(1e-3)
+        deviation = _rounded(sums.astype(np.float64).std(axis=(0, 2, 3))) + np.float32(1e-3)
         weight = weight / deviation[:, None, None, None]
-        bias = -sums.mean(axis=(0, 2, 3)) / deviation
+        bias = -_rounded(sums.astype(np.float64).mean(axis=(0, 2, 3))) / deviation
         label = f"conv{len(self.nodes)}"
         inputs = [self._dequantize(source), *self._parameters(label, weight, bias, source.scale)]
         self._append("Conv", inputs, label, kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4)
@@ -65,14 +65,14 @@ class CalibratedBuilder:
         label = f"pool{len(self.nodes)}"
         side = source.values.shape[2]
         self._append("AveragePool", [self._dequantize(source)], label, kernel_shape=[side] * 2, strides=[side] * 2)
-        pooled = self._quantize(label, source.values.mean(axis=(2, 3), keepdims=True))
+        pooled = self._quantize(label, _rounded(source.values.astype(np.float64).mean(axis=(2, 3), keepdims=True)))
         label = f"dense{len(self.nodes)}"
         flat = f"{label}_flat"
         self._append("Flatten", [self._dequantize(pooled)], flat)
         again = self._quantize(flat, pooled.values)
         weight = self._normal((classes, again.values.shape[1], 1, 1))
         logits = convolve(again.values, weight, 1, 0)
-        bias = -logits.mean(axis=(0, 2, 3))
+        bias = -_rounded(logits.astype(np.float64).mean(axis=(0, 2, 3)))
         inputs = [self._dequantize(again), *self._parameters(label, weight[:, :, 0, 0], bias, again.scale)]
         self._append("Gemm", inputs, label, transB=1)
         return self._quantize(label, logits + bias[:, None, None])
@@ -150,7 +150,9 @@ def convolve(values: Floats, weight: Floats, stride: int, pad: int) -> Floats:
     padded = np.pad(values, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], axis=(2, 3))
     picked = windows[:, :, ::stride, ::stride]
-    sums: Floats = np.einsum("nchwij,kcij->nkhw", picked, weight, optimize=True).astype(np.float32)
+    sums: Floats = np.einsum(
+        "nchwij,kcij->nkhw", picked.astype(np.float64), weight.astype(np.float64), optimize=True
+    ).astype(np.float32)
     return sums
 
 
@@ -168,3 +170,8 @@ def resnet18(path: Path, width: int = 64, seed: int = 18, stages: int = 4, size:
             shortcut = builder.conv(x, channels, 1, stride) if stride != 1 else x
             x = builder.add(inner, shortcut)
     return builder.save(path, builder.classify(x, 10))
+
+
+def _rounded(values: NDArray[np.float64]) -> Floats:
+    """Sums of many numbers are made in float64: in float32 their last bits differ from machine to machine."""
+    return np.asarray(values, np.float32)

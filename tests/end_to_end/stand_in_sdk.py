@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from match_core.twin.build import RUNTIME
-from match_core.twin.merge import merge_twins
+from match_core.run.build import RUNTIME
+from match_core.run.merge import merge
 from match_gap9.emit import unit_api
 
 #: Flags of the SDK's compiler that a host's compiler has too (public listing of gcc_flags.cmake, SDK 5.21).
@@ -18,6 +18,10 @@ SDK_FLAGS = "-funsigned-char -fcommon -Wall -Wextra -Werror"
 BUILTIN = """#include <stdint.h>
 typedef uint8_t stand_in_unsigned __attribute__((vector_size(4)));
 typedef int8_t stand_in_signed __attribute__((vector_size(4)));
+static inline uint32_t __builtin_pulp_clipu_r(int32_t value, int32_t bound)
+{
+    return (uint32_t)(value < 0 ? 0 : value > bound ? bound : value);
+}
 static inline int32_t __builtin_pulp_sdotusp4(stand_in_unsigned a, stand_in_signed b, int32_t sum)
 {
     for (int i = 0; i < 4; i++) { sum += (int32_t)a[i] * b[i]; }
@@ -115,7 +119,7 @@ def _write(path: Path, text: str) -> None:
 
 def _write_twin(folder: Path) -> list[Path]:
     """The twin's files; the sources of it that an application needs."""
-    twin = merge_twins({unit: unit_api(unit) for unit in ("cluster", "ne16")})
+    twin = merge({unit: unit_api(unit) for unit in ("cluster", "ne16")}).twin
     for file in (*twin.headers, *twin.sources):
         _write(folder / file.name, file.text)
     runtime = sorted(path for path in RUNTIME.iterdir() if path.suffix in (".h", ".c"))

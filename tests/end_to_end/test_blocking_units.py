@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from match_core.emit.api import PlatformApi, RuntimeFile, UnitApi
-from match_core.errors import ToolError
+from match_core.contract.errors import ToolError
+from match_core.contract.unit_api import PlatformApi, RuntimeFile, UnitApi
 from match_core.plugin.discovery import Found
-from match_core.plugin.host import Plugins
-from match_core.testing.samples import Network
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_kit.testing.samples import Network
 
 from tests.conftest import ROOT
 from tests.end_to_end.side_by_side import compiled, differences

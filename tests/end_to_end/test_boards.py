@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.program import run_program
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.run.compiled_program import run_program
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.conftest import ROOT, load_inputs
 from tests.end_to_end.qdq_encoders import Encoder, image, inputs, save, save_vision
@@ -146,9 +146,10 @@ def test_packages_that_have_memories_and_clocks_of_one_name(plugins: Plugins, tm
 
 
 def test_clocks_of_two_packages_are_told_apart(plugins: Plugins, tmp_path: Path) -> None:
-    from match_core.twin.merge import merge
+    from match_core.board.target import target_soc
+    from match_core.run.merge import merge
 
-    soc = plugins.soc(str(BOARD))
+    soc = target_soc(plugins, str(BOARD))
     apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc)}
     merged = merge(apis, "net")
     assert {"host", "pulp", "snitch", "ita", "control", "dma_in", "pulp_dma_in"} <= set(merged.twin.clocks)

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core import BuildRequest
-from match_core.emit.api import BuildNode
-from match_core.emit.view import ArenaView, StoreView, TensorView
-from match_core.options import Execution
+from match_core.contract.unit_api import BuildNode
+from match_core.contract.views import ArenaView, StoreView, TensorView
+from match_core.deploy.compile_options import Execution
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.program import run_program
+from match_core.plugin.facade import Plugins
+from match_core.run.compiled_program import run_program
 from match_gap9.sdk.build_files import MAIN, PROFILE, render
+from match_gap9.timing import HEADER_NAME, render_timing_header
 from numpy.typing import NDArray
 
 from tests.end_to_end.models import QdqBuilder
@@ -222,7 +223,9 @@ def test_what_is_missing_is_said(resident: Program, sdk: StandIn, tmp_path: Path
 def test_without_an_sdk_cmake_builds_the_library(resident: Program, tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not on this machine")
-    configure = ["cmake", "-S", str(resident.folder), "-B", str(tmp_path), f"-DCMAKE_C_FLAGS=-I{TWIN_HEADERS}"]
+    (tmp_path / HEADER_NAME).write_text(render_timing_header())  # the twin's headers include it
+    flags = f"-DCMAKE_C_FLAGS=-I{TWIN_HEADERS} -I{tmp_path}"
+    configure = ["cmake", "-S", str(resident.folder), "-B", str(tmp_path), flags]
     for command in (configure, ["cmake", "--build", str(tmp_path)]):
         done = _run(command, resident.folder)
         assert done.returncode == 0, done.stdout + done.stderr

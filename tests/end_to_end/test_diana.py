@@ -14,9 +14,9 @@ import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.errors import InfeasibleError
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.contract.errors import InfeasibleError
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.conftest import ROOT
 from tests.end_to_end import diana_models as models
@@ -162,7 +162,7 @@ def test_too_little_l2_is_told_with_what_helps(mixed: Path, plugins: Plugins, tm
     assert error.code == "MATCH-M001"
     assert re.match(r"needs \d+ bytes of 100000: \d+ for activations, \d+ for constants", error.why)
     (enough,) = [int(found[1]) for line in error.help if (found := re.search(r"l2 has at least (\d+) bytes", line))]
-    assert error.what == f"the program does not fit memory l2: {enough - 100_000} bytes too much"
+    assert error.what == f"the program does not fit memory l2: {enough - 100_000} bytes too many"
     with pytest.raises(InfeasibleError):
         compiled(mixed, tmp_path / "less", plugins, memory=(("l2", enough - 16),))
     program = compiled(mixed, tmp_path / "enough", plugins, sanitize=False, memory=(("l2", enough),))

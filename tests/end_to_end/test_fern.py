@@ -19,6 +19,7 @@ from match_core.ir.reference import ReferenceRunner
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
+from tests import forked
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "docs" / "examples" / "match-fern"
@@ -44,10 +45,14 @@ class Installed:
 
     def run(self, *command: str, status: int = 0, **more: str) -> str:
         """What a command prints on stdout."""
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / command[0]), *command[1:]],
-            cwd=self.folder, env={**self.environment, **more}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        environment = {**self.environment, **more}
+        if command[0] == "match":
+            done = forked.match(command[1:], cwd=self.folder, env=environment)
+        else:
+            done = subprocess.run(
+                [str(Path(sys.executable).parent / command[0]), *command[1:]],
+                cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
+            )  # fmt: skip
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout
 
@@ -249,15 +254,16 @@ def test_a_program_that_is_not_whole_is_refused(loader: Path, name: str) -> None
 
 VERIFIED = """
 import sys
-from match_core.hardware import Unit
+sys.path.insert(0, sys.argv[2])
+from match_core.contract.hardware import Unit
 from match_core.ir.reference import ReferenceRunner
-from match_core.observe import NullObserver
+from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, prepare
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 from match_core.regions.body import region_body
-from match_core.regions.region import Region
-from match_core.transforms.base import PassContext
-from match_core.transforms.verify import VerifyPass
+from match_core.contract.region import Region
+from match_core.contract.passes import PassContext
+from tests.pass_checks import VerifyPass
 from pathlib import Path
 
 prepared = prepare(CompileRequest(Path(sys.argv[1]), "fern"), Plugins.load(), NullObserver())
@@ -275,7 +281,7 @@ def test_the_passes_keep_what_they_promise(fern: Installed, tmp_path: Path) -> N
     model = onnx.load(path)
     del model.graph.input[1:]
     onnx.save(model, path)
-    assert fern.run("python", "-c", VERIFIED, str(path)).split() == ["None", "True", "2"]
+    assert fern.run("python", "-c", VERIFIED, str(path), str(ROOT)).split() == ["None", "True", "2"]
 
 
 def test_advice_and_reports_tell_of_the_rewritten_region(fern: Installed, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 from core.tests.emit.side_program import emit
 from core.tests.regions.engine_plugin import plugin as engine_plugin

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 
-from tests.benchmarks.host_checks import HostRun, Seconds, judged
-from tests.benchmarks.host_models import faults, names, run, run_all, summary
-from tests.benchmarks.live_tensors import largest_live_set
-from tests.benchmarks.runs import MODELS
+from benchmarks.host_checks import HostRun, Seconds, judged
+from benchmarks.host_models import faults, names, run, run_all, summary
+from benchmarks.live_tensors import largest_live_set
+from benchmarks.runs import MODELS
 
 pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
 

@@ -16,8 +16,10 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.conftest import MATCH, ROOT
+from tests import forked
+from tests.conftest import ROOT
 from tests.end_to_end.layer_specs import LayerSpec, layer_model
+from tests.end_to_end.models import QdqBuilder
 
 DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 #: A file system that nobody writes to, root neither.
@@ -34,7 +36,20 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savez(folder / "floats.npz", x=np.ones((2, 1, 64), np.float32))
     done = _match(["compile", "net.onnx", "-t", "host", "-o", "program"], folder)
     assert done.returncode == 0, done.stderr
+    _counted(folder)
     return folder
+
+
+def _counted(folder: Path) -> None:
+    """A deeper model, a program, and counters of its layers."""
+    builder = QdqBuilder(1, 4, 8, 8)
+    for channels in range(5, 14):
+        builder = builder.conv(channels, 3)
+    builder.save(folder / "deep.onnx")
+    done = _match(["compile", "deep.onnx", "-t", "host", "-o", "deep", "--json"], folder)
+    nodes = json.loads(done.stdout)["nodes"]
+    rows = [f"{index},{node['predicted_cycles'] * 1.2:.0f}" for index, node in enumerate(nodes)]
+    (folder / "deep.csv").write_text("\n".join(("index,cycles", *rows, "")), encoding="utf-8")
 
 
 def _environment() -> dict[str, str]:
@@ -42,9 +57,7 @@ def _environment() -> dict[str, str]:
 
 
 def _match(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*MATCH, *arguments], cwd=folder, capture_output=True, text=True, check=False, env=_environment()
-    )
+    return forked.match(arguments, cwd=folder, env=_environment())
 
 
 #: One command of every verb; OUT is a place for results.
@@ -57,6 +70,7 @@ VERBS: dict[str, list[str]] = {
     "fit": ["fit", "net.onnx", "-t", "host", "--budget", "cycles=1M"],
     "diff": ["diff", "program", "program"],
     "report": ["report", "program", "-o", "OUT/report"],
+    "calibrate": ["calibrate", "deep.onnx", "--counters", "deep=deep.csv", "-o", "OUT/figures.json"],
     "quantize": ["quantize", "floats.onnx", "--data", "floats.npz", "-o", "OUT/int8.onnx"],
     "new-target": ["new-target", "sprout", "-o", "OUT/match-sprout"],
     "test-target": ["test-target", "match-diana", "--output", "OUT/badge.json"],
@@ -72,22 +86,22 @@ def _arguments(verb: str, out: Path) -> list[str]:
 
 
 def test_every_verb_is_here() -> None:
-    from match_core.cli.main import app
+    from match_core.cli.main import application
 
-    assert {command.name for command in app.registered_commands} == set(VERBS)
+    assert {command.name for command in application().registered_commands} == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_reader_that_goes_away(verb: str, workshop: Path, tmp_path: Path) -> None:
     """Like ``match VERB | head -0``: no traceback, no words about it."""
-    command = [*MATCH, *_arguments(verb, tmp_path)]
-    with subprocess.Popen(
-        command, cwd=workshop, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
-    ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        process.stdout.close()
-        told = process.stderr.read()
-    assert process.returncode == 141, told
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = forked.match(_arguments(verb, tmp_path), cwd=workshop, env=_environment(), stdout=write)
+    finally:
+        os.close(write)
+    told = done.stderr
+    assert done.returncode == 141, told
     assert "Traceback" not in told and "BrokenPipe" not in told and "error" not in told
 
 
@@ -143,7 +157,7 @@ def test_an_interrupt_leaves_nothing(seconds: float, tmp_path: Path) -> None:
 
 def test_twice_at_once_into_one_directory(tmp_path: Path) -> None:
     """Both end without a word of trouble or one gives way; what is there is one whole program."""
-    command = [*MATCH, "compile", str(DEMO), "-t", "gap9", "--sequential", "-o", "out", "--quiet"]
+    command = [*forked.MATCH, "compile", str(DEMO), "-t", "gap9", "--sequential", "-o", "out", "--quiet"]
     options: list[Callable[[], list[str]]] = [lambda: command, lambda: [*command, "--name", "other"]]
     running = [
         subprocess.Popen(

@@ -1,19 +1,20 @@
-"""Every stored micro-benchmark convolution verifies bit exact."""
+"""Every stored micro-benchmark convolution verifies bit exact: CI runs those of integers, and of one size as QDQ."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, verify_model
 
 from tests.conftest import SHARED_MODELS
+from tests.tiers import in_ci
 
 MODELS = sorted(path.parent.name for path in SHARED_MODELS.glob("micro_conv_*/model.onnx"))
 
 
 @pytest.mark.skipif(not MODELS, reason="../shared/models is not on this machine")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", in_ci(MODELS, lambda name: name.endswith("_int") or "_16x16_c16_" in name))
 def test_micro_convolution(name: str, plugins: Plugins) -> None:
     folder = SHARED_MODELS / name
     request = VerifyRequest(folder / "model.onnx", "gap9", folder / "inputs.npz", execution="sequential")

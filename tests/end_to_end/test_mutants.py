@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.twin.mutation import bench, run_mutants, summary, table
+from match_core.plugin.facade import Plugins
 
 from tests.end_to_end.mutants import CASES, Case
 from tests.end_to_end.side_by_side import Beside, compiled, two_branches
+from tests.twin.mutation import bench, run_mutants, summary, table
 
 
 def _check(program: Beside, work: Path, count: int | None, threads: bool) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import MATCH, ROOT
+from tests.conftest import ROOT
+from tests.forked import MATCH
 
 MODEL = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 

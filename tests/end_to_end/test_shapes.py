@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, verify_model
 
 from tests.end_to_end.models import QdqBuilder
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from match_core.errors import ToolError
-from match_core.plugin.host import Plugins
-from match_core.twin.build import build, compile_program
-from match_core.twin.compiler import BuildOptions
-from match_core.twin.modes import queues_of
-from match_core.twin.run import run_twin
+from match_core.contract.errors import ToolError
+from match_core.plugin.facade import Plugins
+from match_core.run.build import build, compile_program
+from match_core.run.compiler import BuildOptions
+from match_core.run.execute import run_twin
+from match_core.run.modes import queues_of
 
 from tests.end_to_end.side_by_side import MODELS, Beside, compiled, differences, two_branches
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.cli import main as cli
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, verify_model
 
-from tests.benchmarks.tflite_outputs import NETWORKS, distance
+from benchmarks.tflite_outputs import NETWORKS, distance
 from tests.conftest import ROOT
 from tests.tflite_files.builder import POOL, VALID, TfliteBuilder, quantised_network, quantised_operators, saved
 

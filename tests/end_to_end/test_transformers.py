@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.twin.modes import queues_of
-from match_core.twin.mutation import bench, run_mutants, summary, table
-from match_core.verify import VerifyRequest, VerifyResult, verify_model
-from match_ita.arithmetic import Step
+from match_core.plugin.facade import Plugins
+from match_core.run.modes import queues_of
+from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_ita.arithmetic import RequantStep
 from numpy.typing import NDArray
 
 from tests.conftest import load_inputs
@@ -27,6 +26,7 @@ from tests.end_to_end import ita_vectors as vectors
 from tests.end_to_end.ita_layers import Layers, patterns, random_int8, units, verify
 from tests.end_to_end.qdq_encoders import Encoder, inputs, save
 from tests.end_to_end.side_by_side import compiled, differences
+from tests.twin.mutation import bench, run_mutants, summary, table
 
 QUANTLIB = Path(__file__).resolve().parents[3] / "shared" / "data" / "quantlib"
 #: Names the folder with the encoders at full size, made by ../shared/models/make/ita.py --full --out FOLDER.
@@ -323,7 +323,7 @@ def _odd_requantisations() -> Layers:
     layers, random = Layers(), np.random.default_rng(7)
     x = layers.input("x", (70, 64))
     weight = random.integers(-40, 41, (64, 64))
-    layers.output("same", layers.linear(x, weight, random.integers(-9999, 9999, 64), Step(100, 14, -5)))
+    layers.output("same", layers.linear(x, weight, random.integers(-9999, 9999, 64), RequantStep(100, 14, -5)))
     half = 1 << 15
     for name, multiplier, addend, divisor in (
         ("nine_bits", 301, half, 1 << 16),

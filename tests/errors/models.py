@@ -60,7 +60,7 @@ def many_samples(path: Path) -> Path:
 
 
 def training_dropout(path: Path) -> Path:
-    """A standard operator in a mode that no unit runs: what is dropped is random."""
+    """A standard operator in a mode that no unit runs: it drops elements at random."""
     nodes = [
         helper.make_node("Dropout", ["x", "ratio", "training"], ["values"], name="matrix/drop"),
         helper.make_node("Relu", ["values"], ["y"], name="activation"),

@@ -113,13 +113,13 @@ WRONG = Package(
     "MATCH-H006",
 )
 OLD = Package(
-    "match-old", "0.3", chip("old", "old_npu") + "match_contract = 0\n", "hook contract 0, this core", "MATCH-H002"
+    "match-old", "0.3", chip("old", "old_npu") + "match_contract = 0\n", "was written for contract 0", "MATCH-H002"
 )
 NEWER = Package(
     "match-newer",
     "2.0",
     chip("newer", "newer_npu") + "match_contract = 2\n",
-    "hook contract 2, this core",
+    "was written for contract 2",
     "MATCH-H002",
 )
 _BOTH = "the Soc name 'both' is defined by match-left 1.0 and match-right 1.1"

@@ -41,15 +41,15 @@ def chip(name: str, unit: str = "npu", units: str = "unit('npu'),") -> str:
 
 def _taking(body: str) -> str:
     structure = "Op('Relu', 'relu', (Any('x'),))"
-    head = "from match_core.patterns.language import Any, Op\nfrom match_core.schedule.workload import Workload\n"
+    head = "from match_core.contract.structure import Any, Op\nfrom match_core.contract.workload import Workload\n"
     made = f"Pattern('relu', 'relu', {structure}, (), lambda match: Workload('relu', (), (), 0))"
     return head + chip("broken") + _PATTERNS.format(body=body.format(pattern=made))
 
 
 _PAIRS = """
 import numpy as np
-from match_core.patterns.language import Any, Op
-from match_core.schedule.workload import Dim, Workload
+from match_core.contract.structure import Any, Op
+from match_core.contract.workload import Dim, Workload
 
 class Cost:
     name, version, bound, overlap, energy = "cost", "1", "exact", "none", None
@@ -83,6 +83,47 @@ def match_patterns(unit):
 #: A unit that runs two operators only together, so that three cannot be divided.
 PAIRS = chip("pairs") + _PAIRS
 
+_FALSE_CLAIM = """
+import numpy as np
+from dataclasses import replace
+from match_core import Any, Dim, Op, Workload
+from match_core.schedule.evaluate import in_place
+
+@hookimpl
+def match_hardware():
+    soc = Soc("broken", "a chip", "npu", ("npu",), (Memory("ram", 2, 65536),), (), "ram")
+    return Hardware(units=(unit("npu"),), socs=(soc,))
+
+@hookimpl
+def match_patterns(unit):
+    made = lambda match: Workload("relu", (Dim("n", 8),), (), 0)
+    return (Pattern("relu", "relu", Op("Relu", "relu", (Any("x"),)), (), made),)
+
+class Cost:
+    name, version, bound, overlap, energy = "cost", "1", "exact", "none", None
+
+    def kernel_cycles(self, workload, tile):
+        return 10 * tile["n"]
+
+    def launch_cycles(self, workload, tile):
+        return 20 + 0 * tile["n"]
+
+    def transfer_cycles(self, workload, transfer):
+        raise NotImplementedError
+
+    def layer_cycles(self, workload):
+        return 0
+
+@hookimpl
+def match_cost():
+    return Cost()
+
+@hookimpl
+def match_schedule(request):
+    schedule = in_place(request)
+    return replace(schedule, cost=replace(schedule.cost, compute_cycles=1))
+"""
+
 #: By error code what a site holds; the target that is compiled for is ``broken``.
 SITES: dict[str, Callable[[Site], None]] = {
     "MATCH-H002": lambda site: site.plugin("broken", "match_contract = 2\n" + chip("broken")),
@@ -99,4 +140,5 @@ SITES: dict[str, Callable[[Site], None]] = {
     )[0],
     "MATCH-H009": lambda site: site.plugin("broken", chip("broken", unit="missing")),
     "MATCH-H010": lambda site: site.plugin("broken", _taking("return ({pattern},)")),
+    "MATCH-H011": lambda site: site.plugin("broken", _FALSE_CLAIM),
 }

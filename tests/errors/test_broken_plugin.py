@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.io.arrays import write_arrays
-from match_core.plugin.host import Plugins
+from match_core.plugin.facade import Plugins
 
 from tests.errors import models
 from tests.errors.packages import ALL, BROKEN, CARELESS, CLASHING, USURPER, Package, install
@@ -44,7 +44,7 @@ def _each_told_once(stderr: str, packages: Iterable[Package]) -> None:
         lines.remove(line)
         assert line.startswith("warning: plugin ")
         assert package.told in line and package.code in line
-        assert line.endswith(f"to switch it off set MATCH_DISABLE_PLUGINS={package.name}]")
+        assert line.endswith(f"to disable it, set MATCH_DISABLE_PLUGINS={package.name}]")
     assert lines == []
 
 
@@ -107,7 +107,7 @@ def test_plugins_and_doctor_tell_what_is_wrong(site: Path, match_command: Run) -
         ]
         assert finding["status"] == "failed" and not finding["needed"]
         assert package.told in finding["detail"] and package.code in finding["detail"]
-        assert finding["help"] == f"to switch it off set MATCH_DISABLE_PLUGINS={package.name}"
+        assert finding["help"] == f"to disable it, set MATCH_DISABLE_PLUGINS={package.name}"
 
 
 def test_targets_lists_the_others(site: Path, match_command: Run) -> None:
@@ -120,7 +120,7 @@ def test_targets_lists_the_others(site: Path, match_command: Run) -> None:
     [
         ("broken", "MATCH-H001", "RuntimeError: this chip was never built"),
         ("careless", "MATCH-H005", "KeyError: 'careless with careless'"),
-        ("old", "MATCH-H002", "it is written for hook contract 0, this core speaks contract 1"),
+        ("old", "MATCH-H002", "it was written for contract 0; this core has contract 1"),
         ("both", "MATCH-H007", "the Soc name 'both' is defined by match-left 1.0 and match-right 1.1"),
     ],
 )

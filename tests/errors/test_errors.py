@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.base_packages import allowing
 from tests.errors import models
 from tests.errors.faults import BROKEN, broken_plugin
 
@@ -139,7 +140,7 @@ def _tree(folder: Path) -> dict[str, bytes | None]:
 def _compile_fails(case: Case, folder: Path, match_command: Run, *options: str) -> subprocess.CompletedProcess[str]:
     arguments = case.make(folder)
     before = _tree(folder.parent)
-    variables = {"PYTHONPATH": str(folder / "site"), "MATCH_ALLOW_PLUGINS": "match-gap9,match-broken"}
+    variables = {"PYTHONPATH": str(folder / "site"), **allowing("match-gap9", "match-broken")}
     done = match_command("compile", *arguments, *options, **variables)
     assert "Traceback" not in done.stdout + done.stderr
     assert done.returncode == case.exit_code, done.stdout + done.stderr
@@ -186,7 +187,7 @@ def test_memory_report(name: str, folder: Path, match_command: Run) -> None:
     """Which memory, how many bytes over, which tensors with their sizes, and what would help: the numbers agree."""
     done = _compile_fails(CASES[name], folder, match_command, "--json", "--quiet")
     error = json.loads(done.stdout)["error"]
-    over = re.fullmatch(r"the program does not fit memory l2: (\d+) bytes too much", error["what"])
+    over = re.fullmatch(r"the program does not fit memory l2: (\d+) bytes too many", error["what"])
     needs = re.match(
         r"needs (\d+) bytes of (\d+): (\d+) for activations, (\d+) for constants, "
         r"(\d+) for graph inputs and outputs; "
@@ -200,6 +201,6 @@ def test_memory_report(name: str, folder: Path, match_command: Run) -> None:
     assert needed == activations + constants + caller
     assert (activations > constants) == (name == "activations_exceed_l2")
     assert ("largest constants" in error["why"]) == (constants > 0)
-    assert re.match(r"most is alive at task \d+: '[^']+'(, '[^']+')* \(\w+ on \w+\)", error["where"])
+    assert re.match(r"most bytes are alive at task \d+: '[^']+'(, '[^']+')* \(\w+ on \w+\)", error["where"])
     assert any(f"at least {needed} bytes" in line for line in error["help"])
     assert any("smaller" in line for line in error["help"])

@@ -6,6 +6,7 @@ The texts are golden: ``pytest --update-golden tests/errors`` rewrites them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from match_core.cli import main as cli
-from match_core.errors import MatchError
+from match_core.contract.errors import MatchError
+from match_core.contract.passes import Pass, Phase
 from match_core.ir.reference import ReferenceRunner
-from match_core.transforms.base import Pass, Phase
-from match_core.transforms.order import order_passes
+from match_core.passes.order import order_passes
 from onnx import TensorProto, helper
 
 from core.tests.regions.engine_plugin import plugin as engine_plugin
+from tests.base_packages import allowing
 from tests.conftest import ROOT
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
@@ -70,6 +72,25 @@ def _trapped(folder: Path) -> list[str | Path]:
     assert broken != text
     source.write_text(broken, encoding="utf-8")
     return _run(x=np.zeros((1, 8), np.float32))(folder)
+
+
+def _calibrate(counters: str) -> Callable[[Path], list[str | Path]]:
+    def arguments(folder: Path) -> list[str | Path]:
+        (folder / "counters.csv").write_text(counters, encoding="utf-8")
+        pair = f"{folder / 'out'}={folder / 'counters.csv'}"
+        return ["calibrate", folder / "model.onnx", "--counters", pair, "-o", folder / "figures.json"]
+
+    return arguments
+
+
+def _figures(preset: str, value: int, schema: str = "match.figures") -> Callable[[Path], list[str | Path]]:
+    def arguments(folder: Path) -> list[str | Path]:
+        row = {"unit": "host", "constant": "host_call_cycles", "value": value}
+        document = {"schema": schema, "schema_version": 1, "target": "host", "preset": preset, "figures": [row]}
+        (folder / "figures.json").write_text(json.dumps(document), encoding="utf-8")
+        return [*_model("--figures", str(folder / "figures.json"))(folder)]
+
+    return arguments
 
 
 def _model(*arguments: str, verb: str = "verify") -> Callable[[Path], list[str | Path]]:
@@ -153,7 +174,7 @@ CASES = {
     "package_dies": Case("MATCH-T004", 1, _dying, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "library_not_installed": Case("MATCH-T005", 1, _without_library, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "several_targets": Case("MATCH-U023", 2, _compiled(models.relu)),
-    "no_target": Case("MATCH-U024", 2, _compiled(models.relu), variables=(("MATCH_ALLOW_PLUGINS", "none"),)),
+    "no_target": Case("MATCH-U024", 2, _compiled(models.relu), variables=tuple(allowing().items())),
     "unknown_mode": Case("MATCH-U029", 2, _model("--mode", "slow")),
     "no_program": Case("MATCH-U030", 2, _run(x=ZEROS)),
     "no_report": Case("MATCH-U032", 2, lambda folder: ["report", folder]),
@@ -177,6 +198,13 @@ CASES = {
         "MATCH-U051", 2, lambda folder: ["new-target", "sprout", "-o", models.relu(folder / "model.onnx").parent]
     ),
     "no_package": Case("MATCH-U052", 2, lambda folder: ["test-target", "match-nobody"]),
+    "no_figures_file": Case("MATCH-U070", 2, _figures("generic", 5, schema="match.report")),
+    "figures_of_another_target": Case("MATCH-U071", 2, _figures("none", 5)),
+    "figure_out_of_range": Case("MATCH-U072", 2, _figures("generic", -5)),
+    "no_counters": Case("MATCH-U073", 2, _calibrate("nonsense"), program=True),
+    "counters_without_program": Case("MATCH-U074", 2, _calibrate("layer,cycles\nnobody,100\n"), program=True),
+    "too_few_counters": Case("MATCH-U075", 2, _calibrate("index,cycles\n0,100\n"), program=True),
+    "counters_contradict": Case("MATCH-U076", 2, _calibrate("layer,cycles\nactivation,100\ntotal,5\n"), program=True),
 }
 
 
@@ -253,7 +281,7 @@ def test_error_of_the_library(golden: Callable[[str, str], None]) -> None:
 def test_internal_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]
 ) -> None:
-    from match_core.plugin.host import Plugins
+    from match_core.plugin.facade import Plugins
 
     def fail(*_: object) -> None:
         raise RuntimeError("a bug")

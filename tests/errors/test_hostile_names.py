@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, verify_model
 
 from tests.errors import models
 

@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.program import run_program
+from match_core.plugin.facade import Plugins
+from match_core.run.compiled_program import run_program
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

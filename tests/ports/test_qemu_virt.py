@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.twin.program import run_program
+from match_core.plugin.facade import Plugins
+from match_core.run.compiled_program import run_program
 from numpy.typing import NDArray
 
 from ports.qemu_virt.build import Image, Options, build

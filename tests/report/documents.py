@@ -96,6 +96,8 @@ def small_report() -> Document:
         "notes": [],
         "predicted_cycles": 1000,
         "sequential_cycles": 1300,
+        "declined_cycles": None,
+        "uncertainty": 0.0,
         "bounds": {"work": 800, "path": 900},
         "energy": {"pj": None, "unpublished": ["array"]},
         "units": [_unit("host", True), _unit("core"), _unit("array", memory="l1")],
@@ -317,7 +319,7 @@ def _edge(start: int, end: int) -> Document:
 
 def write_page(report: Mapping[str, Any], path: Path) -> Path:
     """The page of a report as a file."""
-    from match_core.report.page import html_page
+    from match_report.page import html_page
 
     path.write_text(html_page(report), encoding="utf-8")
     return path

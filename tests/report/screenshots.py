@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.report.measured import with_measured
-from match_core.report.read import read_report
+from match_core.plugin.facade import Plugins
+from match_report.read import read_report
+from match_report.twin_run import with_measured
 
 from tests.conftest import ROOT
 from tests.report.browser import MISSING, Page, chromium, has_chromium

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_core.report.figures import figures
-from match_core.report.figures.svg import Svg, fitted, log_ticks, ticks
-from match_core.report.figures.timeline import joined
-from match_core.report.view.timeline import Span
+from match_report.figures import figures
+from match_report.figures.svg import Svg, fitted, log_ticks, ticks
+from match_report.figures.timeline import joined
+from match_report.view.timeline import Span
 
 from tests.conftest import ROOT
 from tests.examples import examples
@@ -30,7 +30,7 @@ def test_figures_as_golden_files(golden: Callable[[str, str], None]) -> None:
 
 def test_files_are_the_same_in_two_processes() -> None:
     script = (
-        "import hashlib; from match_core.report.render import render; from tests.report.documents import small_report\n"
+        "import hashlib; from match_report.render import render; from tests.report.documents import small_report\n"
         "for name, text in render(small_report()).items(): print(name, hashlib.sha256(text.encode()).hexdigest())"
     )
     printed = {
@@ -59,7 +59,7 @@ def test_a_program_without_macs_and_buffers_has_figures() -> None:
     for layer in report["layers"]:
         layer["macs"] = 0
     texts = figures(report)
-    assert "no layer counts MACs" in texts["roofline.svg"]
+    assert "no layer has MACs" in texts["roofline.svg"]
     ET.fromstring(texts["memory.svg"])
 
 

@@ -80,7 +80,7 @@ def test_the_overview_tells_cycles_bottleneck_and_longest_layers(page: Page) -> 
     text = page.one("#view-overview").text
     assert "1,000 cycles, 0.010 ms at 100 MHz (an estimate)" in text
     assert "1 of 2 found: 2 of 5 operators, 1,500 of 2,000 multiply-accumulates" in text
-    assert "1,100 cycles" in text and "side by side takes 76.9 % of them" in text
+    assert "1,100 cycles" in text and "the concurrent program takes 76.9 % of them" in text
     assert page.texts("#view-overview .meter .hot") == [
         "array",
         "80.0 % busy, bottleneck",
@@ -175,7 +175,7 @@ def test_a_layer_is_chosen_in_all_views(page: Page) -> None:
     details = page.one("#details").text
     assert "64,000" not in details and "320" not in details  # not the table's row again
     assert "400 cycles (200 to 600): compute 300, transfer 100" in details
-    assert "400 cycles; modelled / twin - 1: 0.0 %" in details
+    assert "400 cycles; model error against the twin: 0.0 %" in details
     assert "array 350, dma 50" in details and "K 0 to 11" in details
     assert page.texts("#details tbody tr:last-child td")[:3] == ["host", "host_conv", "4,010"]
     for view in ("timeline", "memory", "network", "layers"):
@@ -229,7 +229,7 @@ def test_rectangles_tell_tensor_node_unit_and_lifetime(page: Page) -> None:
     assert "made by quantise on host" in tip and "ONNX nodes: quantise" in tip and "swap: image to" in tip
     assert page.texts("#memory-plot .hot") == ["peak 4,096 bytes alive"]
     facts = page.one("#memory-facts").text
-    assert "16,384 bytes of 65,536 used: 6,144 of an arena" in facts and "8,192 for constants" in facts
+    assert "16,384 bytes of 65,536 used: 6,144 for buffers" in facts and "8,192 for constants" in facts
     assert "2,048 for inputs and outputs" in facts and "from cycle 200 to 600" in facts
     bands = page.all("#memory-plot .band")
     assert [page.hover(band) for band in bands] == [
@@ -255,7 +255,7 @@ def test_the_network_zooms_pans_and_hides_what_only_converts(page: Page) -> None
     page.click("network-brief")
     assert page.one("#network-count").text == "8 of 8 nodes"
     assert page.one("#network-plot .node[data-node='3']").get_attribute("fill") == "#7fbf7b", "the unit of most work"
-    assert "folded away" in page.hover(page.one("#network-plot .node[data-node='1']"))
+    assert "folded, or" in page.hover(page.one("#network-plot .node[data-node='1']"))
     assert page.hover(page.all("#network-plot .edge")[0]) == "t0: int8 1 x 8"
 
     def state() -> tuple[float, float, float]:
@@ -315,7 +315,7 @@ def test_the_roofline_shows_roofs_and_tells_positions(page: Page) -> None:
     assert {"array: 213.33 MAC/cycle", "core: 53.33 MAC/cycle"} <= set(texts)
     assert {"dma: 8.00 bytes/cycle", "flash: 1.00 bytes/cycle"} <= set(texts)
     tip = page.hover(page.one("#roofline [data-layer='4']"))
-    assert "4.17 MAC/cycle, 1.00 MAC/byte" in tip and "52.1 % of what dma allows" in tip
+    assert "4.17 MAC/cycle, 1.00 MAC/byte" in tip and "52.1 % of the limit of dma" in tip
 
 
 def test_refusals_are_filtered(page: Page) -> None:
@@ -323,7 +323,7 @@ def test_refusals_are_filtered(page: Page) -> None:
     assert len(page.all("#refusals-table tbody tr")) == 2
     page.write("refusals-filter", "3 X 3")
     assert page.texts("#refusals-table tbody td") == ["array", "conv", "dense", "the kernel is 3 x 3", "1 x 1"]
-    assert page.one("#refusals-count").text == "1 of 2 places that a pattern did not take"
+    assert page.one("#refusals-count").text == "1 of 2 places that a pattern refused"
 
 
 def test_a_report_without_a_twin(browser: Page, tmp_path: Path) -> None:

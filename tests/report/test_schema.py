@@ -14,13 +14,13 @@ import jsonschema
 import onnx
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.report.measured import with_measured
-from match_core.report.read import read_report
-from match_core.report.render import render, write_report
-from match_core.report.view.rectangles import memory_maps
+from match_core.plugin.facade import Plugins
+from match_report.read import read_report
+from match_report.render import render, write_report
+from match_report.twin_run import with_measured
+from match_report.view.rectangles import memory_maps
 
-from tests.benchmarks.dnnl_models import resnet18
+from benchmarks.dnnl_models import resnet18
 from tests.docs.pages import DOCS, text_of
 from tests.end_to_end.models import QdqBuilder
 from tests.end_to_end.side_by_side import two_branches

@@ -6,7 +6,7 @@ import csv
 import io
 
 import pytest
-from match_core.report.spreadsheet import layers_csv, memory_csv
+from match_report.spreadsheet import layers_csv, memory_csv
 
 from tests.report.documents import renamed, small_report
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from match_core.report.view.layout import layered_layout
-from match_core.report.view.network import network_view
-from match_core.report.view.palette import unit_colours
-from match_core.report.view.rectangles import Peak, Rectangle, memory_maps, peak
-from match_core.report.view.roofline import layer_rows, link_roofs, unit_roofs
-from match_core.report.view.timeline import Span, covered_cycles, modelled_lanes, twin_lanes
+from match_report.view.layout import layered_layout
+from match_report.view.network import network_view
+from match_report.view.palette import unit_colours
+from match_report.view.rectangles import Peak, Rectangle, memory_maps, peak
+from match_report.view.roofline import layer_rows, link_roofs, unit_roofs
+from match_report.view.timeline import Span, covered_cycles, modelled_lanes, twin_lanes
 
 from tests.examples import examples
 from tests.report.documents import small_report

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention: compiled by match 0.1.0 for ita from attention.onnx (sha256 9f7a8a9a273d9112).
- * The caller owns all memory. Fill in attention_t, call attention_init once, then attention_run per inference. Two
- * instances may live side by side if each has arenas and a state of its own; they share the units, so run one at a
- * time. */
+ * The caller owns all memory. Fill in attention_t, call attention_init once, then attention_run per inference.
+ * Several instances may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef ATTENTION_H
 #define ATTENTION_H
 
@@ -24,8 +23,8 @@ enum {
     ATTENTION_OK = 0,
     ATTENTION_BUSY = 1,          /* tasks are left */
     ATTENTION_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    ATTENTION_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
-    ATTENTION_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    ATTENTION_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
+    ATTENTION_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -38,11 +37,11 @@ typedef struct {
     int8_t *y;
 } attention_outputs_t;
 
-/* One run. */
+/* The state of a run. */
 typedef struct {
     attention_inputs_t inputs;
     attention_outputs_t outputs;
-    uint32_t next; /* task */
+    uint32_t next; /* number of the next task */
     int32_t status;
 } attention_state_t;
 
@@ -58,12 +57,12 @@ int attention_init(const attention_t *ctx);
 /* One inference; returns when the outputs are written. */
 int attention_run(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (ATTENTION_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (ATTENTION_BUSY while tasks are left), wait for its end. */
 int attention_start(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs);
 int attention_poll(const attention_t *ctx);
 int attention_wait(const attention_t *ctx);
 
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 void attention_stop(const attention_t *ctx);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 #include "attention_tasks.h"
 
 /* matmul6_node, add7_node on ita (ita_linear)
- * S=81 K1=2 C1=1; 2398 cycles (modelled) */
+ * S=81 K1=2 C1=1; 2478 cycles (modelled) */
 void attention_ita_02(void *argument)
 {
     const match_task_t *const task = argument;
@@ -33,7 +33,7 @@ void attention_ita_02(void *argument)
 }
 
 /* matmul13_node, add14_node on ita (ita_linear)
- * S=81 K1=2 C1=1; 2398 cycles (modelled) */
+ * S=81 K1=2 C1=1; 2478 cycles (modelled) */
 void attention_ita_04(void *argument)
 {
     const match_task_t *const task = argument;
@@ -61,13 +61,13 @@ void attention_ita_04(void *argument)
 
 /* A step of attention_ita_06: one kernel call. */
 typedef struct {
-    uint32_t t1; /* where the tile begins, by loop */
-    uint32_t t1_turn; /* which of two buffers is in use */
+    uint32_t t1; /* start of the tile, by loop */
+    uint32_t t1_turn; /* number of the buffer in use */
     match_span_t input_t;
     match_ita_linear_turned_t tile;
 } attention_ita_06_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 ATTENTION_ITA_CODE_SECTION
 static void attention_ita_06_next(const match_task_t *task, attention_ita_06_step_t *step)
 {
@@ -83,7 +83,7 @@ static void attention_ita_06_next(const match_task_t *task, attention_ita_06_ste
     tile->output = near + 13760u + step->t1_turn * 8192u;
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 ATTENTION_ITA_CODE_SECTION
 static void attention_ita_06_store(const match_task_t *task, const attention_ita_06_step_t *step)
 {
@@ -93,14 +93,15 @@ static void attention_ita_06_store(const match_task_t *task, const attention_ita
 }
 
 /* matmul20_node, add21_node on ita (ita_linear_turned)
- * P1=2 T1=2 C1=1 T0=64; tiles T1:2x1; two buffers for output; 2620 cycles (modelled) */
+ * P1=2 T1=2 C1=1 T0=64; tiles T1:2x1; two buffers for output; 2708 cycles (modelled) */
 void attention_ita_06(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
     const uint8_t *const constants = (const uint8_t *)attention_06_constants;
-    attention_ita_06_step_t steps[3] = {[0] = {
+    attention_ita_06_step_t steps[3];
+    steps[0] = (attention_ita_06_step_t) {
         .input_t = {0u, 64u, 0u, 0u},
         .tile = {
             .input = near,
@@ -112,7 +113,7 @@ void attention_ita_06(void *argument)
             .input_t = 64u,
             .multiplier = 138, .shift = 15, .add = 0,
         },
-    }};
+    };
     attention_ita_06_step_t *now = &steps[0];
     attention_ita_06_step_t *next = &steps[1];
     attention_ita_06_step_t *before = &steps[2];
@@ -139,12 +140,12 @@ void attention_ita_06(void *argument)
 
 /* A step of attention_ita_07: one kernel call. */
 typedef struct {
-    uint32_t h; /* where the tile begins, by loop */
-    uint32_t h_turn; /* which of two buffers is in use */
+    uint32_t h; /* start of the tile, by loop */
+    uint32_t h_turn; /* number of the buffer in use */
     match_ita_attention_t tile;
 } attention_ita_07_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 ATTENTION_ITA_CODE_SECTION
 static void attention_ita_07_next(const match_task_t *task, attention_ita_07_step_t *step)
 {
@@ -158,7 +159,7 @@ static void attention_ita_07_next(const match_task_t *task, attention_ita_07_ste
     tile->output = near + 37312u + step->h_turn * 5184u;
 }
 
-/* Loads what the next step needs. */
+/* Loads the tiles of the next step. */
 ATTENTION_ITA_CODE_SECTION
 static void attention_ita_07_load_ahead(const match_task_t *task, const attention_ita_07_step_t *step)
 {
@@ -171,7 +172,7 @@ static void attention_ita_07_load_ahead(const match_task_t *task, const attentio
     match_ita_copy_in_3d(near + 20736u + step->h_turn * 8192u, vt + step->h * 8192u, 2u, 64u, 64u, 128u, 64u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 ATTENTION_ITA_CODE_SECTION
 static void attention_ita_07_store(const match_task_t *task, const attention_ita_07_step_t *step)
 {
@@ -181,7 +182,7 @@ static void attention_ita_07_store(const match_task_t *task, const attention_ita
 }
 
 /* matmul27_node, mul28_node, softmax31_node, matmul34_node on ita (ita_attention)
- * H=2 S=81 T=81 T1=2 P1=1; tiles H:2x1; two buffers for q, k, vt, output; 8528 cycles (modelled) */
+ * H=2 S=81 T=81 T1=2 P1=1; tiles H:2x1; two buffers for q, k, vt, output; 6652 cycles (modelled) */
 void attention_ita_07(void *argument)
 {
     const match_task_t *const task = argument;
@@ -190,7 +191,8 @@ void attention_ita_07(void *argument)
     const uint8_t *const k = task->in[1];
     const uint8_t *const vt = task->in[2];
     const uint8_t *const mask = (const uint8_t *)attention_07_mask;
-    attention_ita_07_step_t steps[3] = {[0] = {
+    attention_ita_07_step_t steps[3];
+    steps[0] = (attention_ita_07_step_t) {
         .tile = {
             .q = near,
             .k = near + 10368u,
@@ -202,7 +204,7 @@ void attention_ita_07(void *argument)
             .masked = 1, .qk_multiplier = 183, .qk_shift = 17, .qk_add = 4, .av_multiplier = 163, .av_shift = 15,
             .av_add = -7,
         },
-    }};
+    };
     attention_ita_07_step_t *now = &steps[0];
     attention_ita_07_step_t *next = &steps[1];
     attention_ita_07_step_t *before = &steps[2];
@@ -231,7 +233,7 @@ void attention_ita_07(void *argument)
 }
 
 /* matmul40_node, add41_node on ita (ita_linear)
- * S=81 K1=1 C1=2; 2395 cycles (modelled) */
+ * S=81 K1=1 C1=2; 2365 cycles (modelled) */
 void attention_ita_09(void *argument)
 {
     const match_task_t *const task = argument;

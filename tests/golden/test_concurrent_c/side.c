@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* side: the host's side of a run. It posts tasks as soon as what they need is done. 7 tasks on array, host, other;
- * 700 cycles (modelled). */
+/* side: the host's part of a run. It posts tasks as soon as their dependencies are done. 7 tasks on array, host,
+ * other; 700 cycles (modelled). */
 #include "side.h"
 
 #include <stddef.h>
@@ -10,10 +10,10 @@
 #include "side_port.h"
 #include "side_tasks.h"
 
-/* ---- what tasks need --------------------------------------------------------------------------------------------- */
+/* ---- dependencies of tasks --------------------------------------------------------------------------------------- */
 
-/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The
- * columns are the queues host, array, other, link. */
+/* A row for each task, in the order of its queue: it may run as soon as every queue has finished this number of tasks.
+ * The columns are the queues host, array, other, link. */
 static const uint16_t host_needs[][side_queues] = {
     {0u, 0u, 0u, 0u}, /* 0: n0; cycles 0..90 (modelled) */
     {0u, 3u, 0u, 0u}, /* 6: n4; cycles 600..690 (modelled) */
@@ -35,7 +35,7 @@ static const uint16_t link_needs[][side_queues] = {
 static const struct {
     uint32_t tasks;
     const uint16_t (*needs)[side_queues];
-    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host works on the queue itself */
+    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host runs the queue itself */
     void (*loop)(void *state);
     int (*join)(void);
     void (*signal)(void);
@@ -48,7 +48,7 @@ static const struct {
 
 static const struct {
     match_place_t home;
-    uint32_t store; /* bytes behind the start of the swap area */
+    uint32_t store; /* offset in the swap area, in bytes */
     uint32_t bytes;
     uint32_t out; /* 1: from home to store */
 } swaps[] = {
@@ -91,7 +91,7 @@ static void cancel(side_state_t *state, uint32_t end)
     state->swapping = 0u;
 }
 
-/* Posts every task of a queue whose needs are met; how many. */
+/* Posts every task of a queue whose dependencies are done; returns how many. */
 static uint32_t post_ready(side_state_t *state, uint32_t q, const uint32_t *done)
 {
     const uint32_t before = match_load(&state->queue[q].posted);
@@ -110,7 +110,7 @@ static uint32_t post_ready(side_state_t *state, uint32_t q, const uint32_t *done
     return posted - before;
 }
 
-/* Starts a swap, or finds that it has ended; whether it did either. */
+/* Starts a swap, or notices that it has ended; returns whether it did either. */
 static int swap(side_state_t *state, uint32_t done)
 {
     match_queue_t *const queue = &state->queue[side_queue_link];
@@ -136,7 +136,7 @@ static int swap(side_state_t *state, uint32_t done)
     return 1;
 }
 
-/* Looks at every queue once; whether anything went on. */
+/* Looks at every queue once; returns whether there was progress. */
 static int advance(side_state_t *state)
 {
     uint32_t done[side_queues], all = 0u;

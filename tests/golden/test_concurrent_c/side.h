@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* side: compiled by match 1 for chip from  (sha256 ).
- * The caller owns all memory. Fill in side_t, call side_init once, then side_run per inference. Two instances may
- * live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
+ * The caller owns all memory. Fill in side_t, call side_init once, then side_run per inference. Several instances
+ * may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef SIDE_H
 #define SIDE_H
 
@@ -21,7 +21,7 @@ extern "C" {
 /* store: constants, the content of side_store.bin */
 #define SIDE_STORE_BYTES 372u
 #define SIDE_STORE_ALIGN 16u
-/* store: place for activations that leave home for some time */
+/* store: area for activations that are swapped out of home */
 #define SIDE_STORE_SWAP_BYTES 512u
 #define SIDE_STORE_SWAP_ALIGN 16u
 
@@ -30,8 +30,8 @@ enum {
     SIDE_OK = 0,
     SIDE_BUSY = 1,          /* tasks are left */
     SIDE_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    SIDE_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
-    SIDE_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    SIDE_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
+    SIDE_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -44,13 +44,13 @@ typedef struct {
     uint8_t *out;
 } side_outputs_t;
 
-/* One run: what the host and the units share, in home. */
+/* The state of a run that the host and the units share, in home. */
 typedef struct {
     match_queue_t queue[4]; /* host, array, other, link */
     match_address_t base[5]; /* arenas, inputs and outputs, written before the units begin */
     uint32_t store;
     uint32_t store_swap;
-    uint32_t swapping; /* 1 while a swap is on its way */
+    uint32_t swapping; /* 1 while a swap is in progress */
     uint32_t seen;     /* tasks that were done when the host last looked */
     int32_t status;
 } side_state_t;
@@ -69,12 +69,12 @@ int side_init(const side_t *ctx);
 /* One inference; returns when the outputs are written. */
 int side_run(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (SIDE_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (SIDE_BUSY while tasks are left), wait for its end. */
 int side_start(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs);
 int side_poll(const side_t *ctx);
 int side_wait(const side_t *ctx);
 
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 void side_stop(const side_t *ctx);
 
 #ifdef __cplusplus

@@ -8,13 +8,13 @@
 
 /* A step of side_array_01: one kernel call. */
 typedef struct {
-    uint32_t oy; /* where the tile begins, by loop */
-    uint32_t oy_turn; /* which of two buffers is in use */
+    uint32_t oy; /* start of the tile, by loop */
+    uint32_t oy_turn; /* number of the buffer in use */
     match_span_t input_y;
     match_conv2d_t tile;
 } side_array_01_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_01_next(const match_task_t *task, side_array_01_step_t *step)
 {
@@ -31,7 +31,7 @@ static void side_array_01_next(const match_task_t *task, side_array_01_step_t *s
     tile->output = near + 544u + step->oy_turn * 96u;
 }
 
-/* Loads what the next step needs. */
+/* Loads the tiles of the next step. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_01_load_ahead(const match_task_t *task, const side_array_01_step_t *step)
 {
@@ -40,7 +40,7 @@ static void side_array_01_load_ahead(const match_task_t *task, const side_array_
     in_1d(near + step->oy_turn * 144u, input + step->input_y.first * 36u, step->input_y.size * 36u);
 }
 
-/* Loads what a step needs. */
+/* Loads the tiles of a step. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_01_load(const match_task_t *task)
 {
@@ -53,7 +53,7 @@ static void side_array_01_load(const match_task_t *task)
     in_1d(near + 512u, addend, 20u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_01_store(const match_task_t *task, const side_array_01_step_t *step)
 {
@@ -73,7 +73,8 @@ void side_array_01(void *argument)
     const uint8_t *const weight = (const uint8_t *)side_01_weight;
     const uint8_t *const multiplier = (const uint8_t *)side_01_multiplier;
     const uint8_t *const addend = (const uint8_t *)side_01_addend;
-    side_array_01_step_t steps[3] = {[0] = {
+    side_array_01_step_t steps[3];
+    steps[0] = (side_array_01_step_t) {
         .input_y = {0u, 3u, 1u, 0u},
         .tile = {
             .input = near,
@@ -86,7 +87,7 @@ void side_array_01(void *argument)
             .input_x = 9u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
             .stride_y = 1, .stride_x = 1, .shift = 16, .pad_value = 185, .weight_bits = 8,
         },
-    }};
+    };
     side_array_01_step_t *now = &steps[0];
     side_array_01_step_t *next = &steps[1];
     side_array_01_step_t *before = &steps[2];
@@ -120,12 +121,12 @@ void side_array_01(void *argument)
 
 /* A step of side_array_03: one kernel call. */
 typedef struct {
-    uint32_t oy; /* where the tile begins, by loop */
+    uint32_t oy; /* start of the tile, by loop */
     match_span_t input_y;
     match_conv2d_t tile;
 } side_array_03_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_03_next(side_array_03_step_t *step)
 {
@@ -138,7 +139,7 @@ static void side_array_03_next(side_array_03_step_t *step)
     tile->input_y_pad_after = step->input_y.after;
 }
 
-/* Loads what a step needs. */
+/* Loads the tiles of a step. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_03_load(const match_task_t *task, const side_array_03_step_t *step)
 {
@@ -153,7 +154,7 @@ static void side_array_03_load(const match_task_t *task, const side_array_03_ste
     in_1d(near + 384u, addend, 8u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 SIDE_ARRAY_CODE_SECTION
 static void side_array_03_store(const match_task_t *task, const side_array_03_step_t *step)
 {
@@ -281,7 +282,7 @@ static void run_task(const side_state_t *state, uint32_t n)
     MATCH_NODE_END(row->node);
 }
 
-/* The unit's part of a run: waits for each task until the host has posted it. */
+/* The unit's part of a run: waits until the host has posted a task, then runs it. */
 void side_array_loop(void *argument)
 {
     side_state_t *const state = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* side: kernels of unit host, in place on home; tasks that compute the same share one. */
+/* side: kernels of unit host, in place on home; tasks with the same computation share a kernel. */
 #include <stdint.h>
 #include "match_runtime.h"
 #include "side_tasks.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a platform may supply to side: where constants and code lie, and counters around each node.
- * Everything has a default that does nothing. */
+/* Macros that a platform may define for side: sections of constants and code, and counters around each node.
+ * The defaults do nothing. */
 #ifndef SIDE_PORT_H
 #define SIDE_PORT_H
 
-/* Put before constant arrays, for example a section attribute: of all programs, of this one, by memory. */
+/* Prefix of constant arrays, for example a section attribute: for all programs, for this program, by memory. */
 #ifndef MATCH_CONSTANT
 #define MATCH_CONSTANT
 #endif
@@ -15,7 +15,7 @@
 #define SIDE_HOME_CONST_SECTION SIDE_CONST_SECTION
 #endif
 
-/* Put before the functions of tasks: of this program, by unit. */
+/* Prefix of the functions of tasks: for this program, by unit. */
 #ifndef SIDE_CODE_SECTION
 #define SIDE_CODE_SECTION
 #endif
@@ -40,12 +40,12 @@ void match_profile_end(unsigned int node);
 #define MATCH_NODE_END(n) ((void)0)
 #endif
 
-/* How often in a row the host's wait may end without a notification until the run is given up. */
+/* The number of successive waits of the host without a notification after which the run is cancelled. */
 #ifndef SIDE_WAIT_LIMIT
 #define SIDE_WAIT_LIMIT 1000u
 #endif
 
-/* What the host gives a unit to launch: the code itself. Where units are separate images, what stands for it there. */
+/* The object that the host passes to launch: by default the loop itself. Ports with separate images define it. */
 #ifndef MATCH_LOOP
 #define MATCH_LOOP(name) name
 #endif

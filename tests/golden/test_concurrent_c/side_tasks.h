@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* side: inner names, not for the application. An argument is a const match_task_t *. */
+/* side: internal names, not for the application. An argument is a const match_task_t *. */
 #ifndef SIDE_TASKS_H
 #define SIDE_TASKS_H
 

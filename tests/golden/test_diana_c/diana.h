@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diana: compiled by match 0.1.0 for diana from diana.onnx (sha256 ab6165bb40ccd475).
- * The caller owns all memory. Fill in diana_t, call diana_init once, then diana_run per inference. Two instances may
- * live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
+/* diana: compiled by match 0.1.0 for diana from diana.onnx (sha256 29c80dda0bf0e927).
+ * The caller owns all memory. Fill in diana_t, call diana_init once, then diana_run per inference. Several instances
+ * may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef DIANA_H
 #define DIANA_H
 
@@ -32,8 +32,8 @@ enum {
     DIANA_OK = 0,
     DIANA_BUSY = 1,          /* tasks are left */
     DIANA_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    DIANA_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
-    DIANA_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    DIANA_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
+    DIANA_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -46,11 +46,11 @@ typedef struct {
     int8_t *pool26_q;
 } diana_outputs_t;
 
-/* One run. */
+/* The state of a run. */
 typedef struct {
     diana_inputs_t inputs;
     diana_outputs_t outputs;
-    uint32_t next; /* task */
+    uint32_t next; /* number of the next task */
     int32_t status;
 } diana_state_t;
 
@@ -69,12 +69,12 @@ int diana_init(const diana_t *ctx);
 /* One inference; returns when the outputs are written. */
 int diana_run(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (DIANA_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (DIANA_BUSY while tasks are left), wait for its end. */
 int diana_start(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs);
 int diana_poll(const diana_t *ctx);
 int diana_wait(const diana_t *ctx);
 
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 void diana_stop(const diana_t *ctx);
 
 #ifdef __cplusplus

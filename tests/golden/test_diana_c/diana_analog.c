@@ -8,12 +8,12 @@
 
 /* A step of diana_analog_02: one kernel call. */
 typedef struct {
-    uint32_t oy; /* where the tile begins, by loop */
+    uint32_t oy; /* start of the tile, by loop */
     match_span_t input_y;
     match_analog_conv_t tile;
 } diana_analog_02_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 DIANA_ANALOG_CODE_SECTION
 static void diana_analog_02_next(diana_analog_02_step_t *step)
 {
@@ -25,7 +25,7 @@ static void diana_analog_02_next(diana_analog_02_step_t *step)
     tile->input_y_pad_after = step->input_y.after;
 }
 
-/* Loads what a step needs. */
+/* Loads the tiles of a step. */
 DIANA_ANALOG_CODE_SECTION
 static void diana_analog_02_load(const match_task_t *task, const diana_analog_02_step_t *step)
 {
@@ -34,7 +34,7 @@ static void diana_analog_02_load(const match_task_t *task, const diana_analog_02
     match_diana_analog_copy_in_1d(near, input + step->input_y.first * 1024u, step->input_y.size * 1024u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 DIANA_ANALOG_CODE_SECTION
 static void diana_analog_02_store(const match_task_t *task, const diana_analog_02_step_t *step)
 {
@@ -87,12 +87,12 @@ void diana_analog_02(void *argument)
 
 /* A step of diana_analog_03: one kernel call. */
 typedef struct {
-    uint32_t oy; /* where the tile begins, by loop */
+    uint32_t oy; /* start of the tile, by loop */
     match_span_t input_y;
     match_analog_conv_t tile;
 } diana_analog_03_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 DIANA_ANALOG_CODE_SECTION
 static void diana_analog_03_next(diana_analog_03_step_t *step)
 {
@@ -104,7 +104,7 @@ static void diana_analog_03_next(diana_analog_03_step_t *step)
     tile->input_y_pad_after = step->input_y.after;
 }
 
-/* Loads what a step needs. */
+/* Loads the tiles of a step. */
 DIANA_ANALOG_CODE_SECTION
 static void diana_analog_03_load(const match_task_t *task, const diana_analog_03_step_t *step)
 {
@@ -113,7 +113,7 @@ static void diana_analog_03_load(const match_task_t *task, const diana_analog_03
     match_diana_analog_copy_in_1d(near, input + step->input_y.first * 1024u, step->input_y.size * 1024u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 DIANA_ANALOG_CODE_SECTION
 static void diana_analog_03_store(const match_task_t *task, const diana_analog_03_step_t *step)
 {

@@ -36,11 +36,11 @@ void diana_digital_01(void *argument)
 
 /* A step of diana_digital_04: one kernel call. */
 typedef struct {
-    uint32_t n; /* where the tile begins, by loop */
+    uint32_t n; /* start of the tile, by loop */
     match_digital_add_t tile;
 } diana_digital_04_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 DIANA_DIGITAL_CODE_SECTION
 static void diana_digital_04_next(diana_digital_04_step_t *step)
 {
@@ -49,7 +49,7 @@ static void diana_digital_04_next(diana_digital_04_step_t *step)
     tile->n = match_min_u32(192u, 512u - step->n);
 }
 
-/* Loads what a step needs. */
+/* Loads the tiles of a step. */
 DIANA_DIGITAL_CODE_SECTION
 static void diana_digital_04_load(const match_task_t *task, const diana_digital_04_step_t *step)
 {
@@ -61,7 +61,7 @@ static void diana_digital_04_load(const match_task_t *task, const diana_digital_
     match_diana_digital_copy_in_1d(near + 6144u, input_b + step->n * 32u, tile->n * 32u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 DIANA_DIGITAL_CODE_SECTION
 static void diana_digital_04_store(const match_task_t *task, const diana_digital_04_step_t *step)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* golden: compiled by match 0.1.0 for gap9 from golden.onnx (sha256 25030fef937030a5).
- * The caller owns all memory. Fill in golden_t, call golden_init once, then golden_run per inference. Two instances
- * may live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
+ * The caller owns all memory. Fill in golden_t, call golden_init once, then golden_run per inference. Several
+ * instances may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
@@ -23,8 +23,8 @@ enum {
     GOLDEN_OK = 0,
     GOLDEN_BUSY = 1,          /* tasks are left */
     GOLDEN_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    GOLDEN_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
-    GOLDEN_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    GOLDEN_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
+    GOLDEN_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -37,11 +37,11 @@ typedef struct {
     int8_t *q7;
 } golden_outputs_t;
 
-/* One run. */
+/* The state of a run. */
 typedef struct {
     golden_inputs_t inputs;
     golden_outputs_t outputs;
-    uint32_t next; /* task */
+    uint32_t next; /* number of the next task */
     int32_t status;
 } golden_state_t;
 
@@ -57,12 +57,12 @@ int golden_init(const golden_t *ctx);
 /* One inference; returns when the outputs are written. */
 int golden_run(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (GOLDEN_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (GOLDEN_BUSY while tasks are left), wait for its end. */
 int golden_start(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs);
 int golden_poll(const golden_t *ctx);
 int golden_wait(const golden_t *ctx);
 
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 void golden_stop(const golden_t *ctx);
 
 #ifdef __cplusplus

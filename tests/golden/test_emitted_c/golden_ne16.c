@@ -8,13 +8,13 @@
 
 /* A step of golden_ne16_01: one kernel call. */
 typedef struct {
-    uint32_t oy; /* where the tile begins, by loop */
-    uint32_t oy_turn; /* which of two buffers is in use */
+    uint32_t oy; /* start of the tile, by loop */
+    uint32_t oy_turn; /* number of the buffer in use */
     match_span_t input_y;
     match_conv2d_t tile;
 } golden_ne16_01_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_01_next(const match_task_t *task, golden_ne16_01_step_t *step)
 {
@@ -31,7 +31,7 @@ static void golden_ne16_01_next(const match_task_t *task, golden_ne16_01_step_t 
     tile->output = near + 34624u + step->oy_turn * 35136u;
 }
 
-/* Loads what the next step needs. */
+/* Loads the tiles of the next step. */
 GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_01_load_ahead(const match_task_t *task, const golden_ne16_01_step_t *step)
 {
@@ -40,7 +40,7 @@ static void golden_ne16_01_load_ahead(const match_task_t *task, const golden_ne1
     match_gap9_copy_in_1d(near + step->oy_turn * 13664u, input + step->input_y.first * 976u, step->input_y.size * 976u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_01_store(const match_task_t *task, const golden_ne16_01_step_t *step)
 {
@@ -51,14 +51,15 @@ static void golden_ne16_01_store(const match_task_t *task, const golden_ne16_01_
 }
 
 /* conv0, conv0_relu on ne16 (conv3x3)
- * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:6x12; two buffers for input, output; 268042 cycles (modelled) */
+ * K=48 C=16 OY=61 OX=61 FY=3 FX=3; tiles OY:6x12; two buffers for input, output; 252178 cycles (modelled) */
 void golden_ne16_01(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
     const uint8_t *const constants = (const uint8_t *)golden_01_constants;
-    golden_ne16_01_step_t steps[3] = {[0] = {
+    golden_ne16_01_step_t steps[3];
+    steps[0] = (golden_ne16_01_step_t) {
         .input_y = {0u, 13u, 1u, 0u},
         .tile = {
             .input = near,
@@ -71,7 +72,7 @@ void golden_ne16_01(void *argument)
             .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
             .stride_y = 1, .stride_x = 1, .shift = 20, .pad_value = 0, .weight_bits = 8,
         },
-    }};
+    };
     golden_ne16_01_step_t *now = &steps[0];
     golden_ne16_01_step_t *next = &steps[1];
     golden_ne16_01_step_t *before = &steps[2];
@@ -100,13 +101,13 @@ void golden_ne16_01(void *argument)
 
 /* A step of golden_ne16_02: one kernel call. */
 typedef struct {
-    uint32_t oy; /* where the tile begins, by loop */
-    uint32_t oy_turn; /* which of two buffers is in use */
+    uint32_t oy; /* start of the tile, by loop */
+    uint32_t oy_turn; /* number of the buffer in use */
     match_span_t input_y;
     match_depthwise2d_t tile;
 } golden_ne16_02_step_t;
 
-/* Goes on to the next tile. */
+/* Advances to the next tile. */
 GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_02_next(const match_task_t *task, golden_ne16_02_step_t *step)
 {
@@ -123,7 +124,7 @@ static void golden_ne16_02_next(const match_task_t *task, golden_ne16_02_step_t 
     tile->output = near + 77088u + step->oy_turn * 8928u;
 }
 
-/* Loads what the next step needs. */
+/* Loads the tiles of the next step. */
 GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_02_load_ahead(const match_task_t *task, const golden_ne16_02_step_t *step)
 {
@@ -133,7 +134,7 @@ static void golden_ne16_02_load_ahead(const match_task_t *task, const golden_ne1
                           step->input_y.size * 2928u);
 }
 
-/* Copies the result of a step home. */
+/* Copies the result of a step to home memory. */
 GOLDEN_NE16_CODE_SECTION
 static void golden_ne16_02_store(const match_task_t *task, const golden_ne16_02_step_t *step)
 {
@@ -144,14 +145,15 @@ static void golden_ne16_02_store(const match_task_t *task, const golden_ne16_02_
 }
 
 /* conv2, conv2_relu on ne16 (depthwise3x3)
- * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:6x6; two buffers for input, output; 193184 cycles (modelled) */
+ * K=48 OY=31 OX=31 FY=3 FX=3; tiles OY:6x6; two buffers for input, output; 186916 cycles (modelled) */
 void golden_ne16_02(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
     const uint8_t *const constants = (const uint8_t *)golden_02_constants;
-    golden_ne16_02_step_t steps[3] = {[0] = {
+    golden_ne16_02_step_t steps[3];
+    steps[0] = (golden_ne16_02_step_t) {
         .input_y = {0u, 12u, 1u, 0u},
         .tile = {
             .input = near,
@@ -164,7 +166,7 @@ void golden_ne16_02(void *argument)
             .input_x = 61u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
             .stride_y = 2, .stride_x = 2, .shift = 18, .pad_value = 0, .weight_bits = 8,
         },
-    }};
+    };
     golden_ne16_02_step_t *now = &steps[0];
     golden_ne16_02_step_t *next = &steps[1];
     golden_ne16_02_step_t *before = &steps[2];
@@ -192,7 +194,7 @@ void golden_ne16_02(void *argument)
 }
 
 /* conv6 on ne16 (conv1x1)
- * K=3 C=8 OY=11 OX=11 FY=1 FX=1; 5440 cycles (modelled) */
+ * K=3 C=8 OY=11 OX=11 FY=1 FX=1; 3212 cycles (modelled) */
 void golden_ne16_04(void *argument)
 {
     const match_task_t *const task = argument;

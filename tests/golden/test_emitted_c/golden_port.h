@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a platform may supply to golden: where constants and code lie, and counters around each node.
- * Everything has a default that does nothing. */
+/* Macros that a platform may define for golden: sections of constants and code, and counters around each node.
+ * The defaults do nothing. */
 #ifndef GOLDEN_PORT_H
 #define GOLDEN_PORT_H
 
-/* Put before constant arrays, for example a section attribute: of all programs, of this one, by memory. */
+/* Prefix of constant arrays, for example a section attribute: for all programs, for this program, by memory. */
 #ifndef MATCH_CONSTANT
 #define MATCH_CONSTANT
 #endif
@@ -15,7 +15,7 @@
 #define GOLDEN_L2_CONST_SECTION GOLDEN_CONST_SECTION
 #endif
 
-/* Put before the functions of tasks: of this program, by unit. */
+/* Prefix of the functions of tasks: for this program, by unit. */
 #ifndef GOLDEN_CODE_SECTION
 #define GOLDEN_CODE_SECTION
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* golden: inner names, not for the application. An argument is a const match_task_t *. */
+/* golden: internal names, not for the application. An argument is a const match_task_t *. */
 #ifndef GOLDEN_TASKS_H
 #define GOLDEN_TASKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every emitted program shares: how a task is handed to a unit, the counters of units that run side by side, and
- * the arithmetic of tiles. */
+/* Common definitions of all emitted programs: the argument of a task, the counters of concurrent units, and the
+ * arithmetic of tiles. */
 #ifndef MATCH_RUNTIME_H
 #define MATCH_RUNTIME_H
 
@@ -15,10 +15,10 @@ typedef struct {
     const void *const *in;        /* tensors in home memory, in the operands' order */
     void *const *out;
     void *scratch;                /* home memory for the task's own use */
-    uint32_t store;               /* address of the program's constants in the memory behind */
+    uint32_t store;               /* address of the program's constants in the store */
 } match_task_t;
 
-/* ---- units side by side ------------------------------------------------------------------------------------------ */
+/* ---- concurrent units -------------------------------------------------------------------------------------------- */
 
 /* MATCH_SYNC_HEADER names a header that may define MATCH_COUNTER, MATCH_LOAD, MATCH_STORE and MATCH_RELAX. */
 #ifdef MATCH_SYNC_HEADER
@@ -39,7 +39,7 @@ typedef struct {
 #endif
 typedef MATCH_COUNTER match_counter_t;
 #define MATCH_ALIGN _Alignas(64)
-#else /* C++ sees sizes only */
+#else /* C++ uses the sizes only */
 typedef uint32_t match_counter_t;
 #define MATCH_ALIGN alignas(64)
 #endif
@@ -49,7 +49,7 @@ typedef uint32_t match_counter_t;
 #define MATCH_RELAX() ((void)0)
 #endif
 
-/* An address as the host and all units see it, in as many bytes on both sides. */
+/* An address as the host and all units see it, of the same size on both sides. */
 #ifndef MATCH_ADDRESS
 #define MATCH_ADDRESS uintptr_t
 #endif
@@ -58,13 +58,13 @@ typedef MATCH_ADDRESS match_address_t;
 /* Written to posted to end a session early. */
 #define MATCH_CANCEL UINT32_MAX
 
-/* How far a queue of tasks is. Both counters begin at 0 and only grow. */
+/* Progress of a queue of tasks. Both counters begin at 0 and only grow. */
 typedef struct {
-    MATCH_ALIGN match_counter_t posted; /* so many tasks may run; written by the host only */
-    MATCH_ALIGN match_counter_t done;   /* so many are done; written by the queue's unit only */
+    MATCH_ALIGN match_counter_t posted; /* number of tasks that may run; written by the host only */
+    MATCH_ALIGN match_counter_t done;   /* number of finished tasks; written by the queue's unit only */
 } match_queue_t;
 
-/* A place: bytes behind one of the session's addresses, of which number 0 is NULL. */
+/* A place: one of the session's addresses plus an offset in bytes; address number 0 is NULL. */
 typedef struct {
     uint32_t base;
     uint32_t offset;
@@ -78,7 +78,7 @@ typedef struct {
     const match_place_t *private_near;
     match_place_t near;
     match_place_t scratch;
-    uint32_t inputs; /* how many places in, out and private_near have */
+    uint32_t inputs; /* lengths of in, out and private_near */
     uint32_t outputs;
     uint32_t privates;
     uint32_t node; /* number of the node, for the profiling hooks */
@@ -86,7 +86,7 @@ typedef struct {
 
 #ifndef __cplusplus
 
-/* What was written before a store is seen by the one who loads the stored value. */
+/* All writes before a store are visible to the side that loads the stored value. */
 static inline uint32_t match_load(const match_counter_t *counter)
 {
     return MATCH_LOAD(counter);
@@ -115,8 +115,8 @@ static inline void *match_at(const match_address_t *base, match_place_t place)
 
 #endif
 
-/* Supplied by the port, called by the host when it can do nothing: returns 0 after a notification, another number when
- * none came within a bounded time. */
+/* Supplied by the port, called by the host when it is idle: returns 0 after a notification, another number if none
+ * arrived within a bounded time. */
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -124,7 +124,7 @@ int match_port_wait(void);
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* The part of an axis that a tile reads, and how much of its window lies before and after the tensor (padding). */
+/* The part of an axis that a tile reads, and how much of its window is before and after the tensor (padding). */
 typedef struct {
     uint32_t first;
     uint32_t size;

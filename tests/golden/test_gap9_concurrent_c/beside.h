@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* beside: compiled by match 0.1.0 for gap9 from beside.onnx (sha256 7afb08fe656c1a53).
- * The caller owns all memory. Fill in beside_t, call beside_init once, then beside_run per inference. Two instances
- * may live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
+ * The caller owns all memory. Fill in beside_t, call beside_init once, then beside_run per inference. Several
+ * instances may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef BESIDE_H
 #define BESIDE_H
 
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* l1: working memory of the units */
-#define BESIDE_L1_BYTES 87136u
+#define BESIDE_L1_BYTES 90880u
 #define BESIDE_L1_ALIGN 16u
 /* l2: activations between layers */
 #define BESIDE_L2_BYTES 36864u
@@ -24,8 +24,8 @@ enum {
     BESIDE_OK = 0,
     BESIDE_BUSY = 1,          /* tasks are left */
     BESIDE_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    BESIDE_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
-    BESIDE_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    BESIDE_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
+    BESIDE_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -38,7 +38,7 @@ typedef struct {
     int8_t *q3;
 } beside_outputs_t;
 
-/* One run: what the host and the units share, in l2. */
+/* The state of a run that the host and the units share, in l2. */
 typedef struct {
     match_queue_t queue[2]; /* cluster, ne16 */
     match_address_t base[5]; /* arenas, inputs and outputs, written before the units begin */
@@ -58,12 +58,12 @@ int beside_init(const beside_t *ctx);
 /* One inference; returns when the outputs are written. */
 int beside_run(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (BESIDE_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (BESIDE_BUSY while tasks are left), wait for its end. */
 int beside_start(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs);
 int beside_poll(const beside_t *ctx);
 int beside_wait(const beside_t *ctx);
 
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 void beside_stop(const beside_t *ctx);
 
 #ifdef __cplusplus

@@ -7,57 +7,85 @@
 #include "match_runtime.h"
 #include "beside_tasks.h"
 
+/* A step of beside_cluster_00: one kernel call. */
+typedef struct {
+    uint32_t c; /* start of the tile, by loop */
+    uint32_t c_turn; /* number of the buffer in use */
+    match_transpose_t tile;
+} beside_cluster_00_step_t;
+
+/* Advances to the next tile. */
+BESIDE_CLUSTER_CODE_SECTION
+static void beside_cluster_00_next(const match_task_t *task, beside_cluster_00_step_t *step)
+{
+    uint8_t *const near = task->near;
+    match_transpose_t *const tile = &step->tile;
+    step->c += 288u;
+    step->c_turn ^= 1u;
+    tile->input = near + step->c_turn * 4608u;
+    tile->output = near + 9216u + step->c_turn * 4608u;
+}
+
+/* Loads the tiles of the next step. */
+BESIDE_CLUSTER_CODE_SECTION
+static void beside_cluster_00_load_ahead(const match_task_t *task, const beside_cluster_00_step_t *step)
+{
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    match_gap9_copy_in_2d(near + step->c_turn * 4608u, input + step->c, 16u, 288u, 576u);
+}
+
+/* Copies the result of a step to home memory. */
+BESIDE_CLUSTER_CODE_SECTION
+static void beside_cluster_00_store(const match_task_t *task, const beside_cluster_00_step_t *step)
+{
+    uint8_t *const near = task->near;
+    uint8_t *const output = task->out[0];
+    match_gap9_copy_out_1d(output + step->c * 16u, near + 9216u + step->c_turn * 4608u, 4608u);
+}
+
 /* n_input_dq0 on cluster (transpose)
- * R=16 C=576; 11109 cycles (modelled) */
+ * R=16 C=576; tiles C:2x288; two buffers for input, output; 11312 cycles (modelled) */
 void beside_cluster_00(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
-    uint8_t *const output = task->out[0];
-    const match_transpose_t tile = {
-        .input = near,
-        .output = near + 9216u,
-        .r = 16u, .c = 576u,
-        .flip = 128,
+    beside_cluster_00_step_t steps[3];
+    steps[0] = (beside_cluster_00_step_t) {
+        .tile = {
+            .input = near,
+            .output = near + 9216u,
+            .r = 16u, .c = 288u,
+            .flip = 128,
+        },
     };
-    match_gap9_copy_in_1d(near, input, 9216u);
-    match_gap9_copy_wait();
-    match_gap9_transpose(&tile);
-    match_gap9_copy_out_1d(output, near + 9216u, 9216u);
+    beside_cluster_00_step_t *now = &steps[0];
+    beside_cluster_00_step_t *next = &steps[1];
+    beside_cluster_00_step_t *before = &steps[2];
+    match_gap9_copy_in_2d(near, input, 16u, 288u, 576u);
+    for (uint32_t n = 0u; n < 2u; n++) {
+        match_gap9_copy_wait();
+        if (n + 1u < 2u) {
+            *next = *now;
+            beside_cluster_00_next(task, next);
+            beside_cluster_00_load_ahead(task, next);
+        }
+        if (n > 0u) {
+            beside_cluster_00_store(task, before);
+        }
+        match_gap9_transpose(&now->tile);
+        beside_cluster_00_step_t *const free = before;
+        before = now;
+        now = next;
+        next = free;
+    }
+    beside_cluster_00_store(task, before);
     match_gap9_copy_wait();
 }
 
-/* conv2, conv2_relu, OY 0..7 of 24 on cluster (pointwise)
- * K=16 C=32 OY=8 OX=24 FY=1 FX=1; 10093 cycles (modelled) */
-void beside_cluster_03(void *argument)
-{
-    const match_task_t *const task = argument;
-    uint8_t *const near = task->near;
-    const uint8_t *const input = task->in[0];
-    const uint8_t *const constants = (const uint8_t *)beside_03_constants;
-    uint8_t *const output = task->out[0];
-    const match_conv2d_t tile = {
-        .input = near,
-        .multiplier = near + 6144u,
-        .addend = near + 6208u,
-        .weight = near + 6272u,
-        .output = near + 6784u,
-        .k = 16u, .c = 32u, .oy = 8u, .ox = 24u, .fy = 1u, .fx = 1u,
-        .input_y = 8u,
-        .input_x = 24u,
-        .stride_y = 1, .stride_x = 1, .shift = 17, .pad_value = 0, .weight_bits = 8,
-    };
-    match_gap9_copy_in_1d(near, input, 6144u);
-    match_gap9_copy_in_1d(near + 6144u, constants, 640u);
-    match_gap9_copy_wait();
-    match_gap9_pointwise(&tile);
-    match_gap9_copy_out_1d(output, near + 6784u, 3072u);
-    match_gap9_copy_wait();
-}
-
-/* n_q3 on cluster (transpose)
- * R=576 C=16; 11109 cycles (modelled) */
+/* n_q3, R 0..287 of 576 on cluster (transpose)
+ * R=288 C=16; 5637 cycles (modelled) */
 void beside_cluster_04(void *argument)
 {
     const match_task_t *const task = argument;
@@ -66,14 +94,35 @@ void beside_cluster_04(void *argument)
     uint8_t *const output = task->out[0];
     const match_transpose_t tile = {
         .input = near,
-        .output = near + 9216u,
-        .r = 576u, .c = 16u,
+        .output = near + 4608u,
+        .r = 288u, .c = 16u,
         .flip = 128,
     };
-    match_gap9_copy_in_1d(near, input, 9216u);
+    match_gap9_copy_in_1d(near, input, 4608u);
     match_gap9_copy_wait();
     match_gap9_transpose(&tile);
-    match_gap9_copy_out_1d(output, near + 9216u, 9216u);
+    match_gap9_copy_out_2d(output, near + 4608u, 16u, 288u, 576u);
+    match_gap9_copy_wait();
+}
+
+/* n_q3, R 288..575 of 576 on cluster (transpose)
+ * R=288 C=16; 5637 cycles (modelled) */
+void beside_cluster_05(void *argument)
+{
+    const match_task_t *const task = argument;
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    uint8_t *const output = task->out[0];
+    const match_transpose_t tile = {
+        .input = near,
+        .output = near + 4608u,
+        .r = 288u, .c = 16u,
+        .flip = 128,
+    };
+    match_gap9_copy_in_1d(near, input + 4608u, 4608u);
+    match_gap9_copy_wait();
+    match_gap9_transpose(&tile);
+    match_gap9_copy_out_2d(output + 288u, near + 4608u, 16u, 288u, 576u);
     match_gap9_copy_wait();
 }
 
@@ -84,13 +133,13 @@ static const match_row_t rows[] = {
      .in = (const match_place_t[]){{beside_base_in_input, 0u}}, .inputs = 1u,
      .near = {beside_base_l1, 0u},
      .out = (const match_place_t[]){{beside_base_l2, 18432u}}, .outputs = 1u},
-    /* 3: conv2, conv2_relu, OY 0..7 of 24 */
-    {.run = beside_cluster_03, .node = 3u,
-     .in = (const match_place_t[]){{beside_base_l2, 0u}}, .inputs = 1u,
-     .near = {beside_base_l1, 0u},
-     .out = (const match_place_t[]){{beside_base_l2, 27648u}}, .outputs = 1u},
-    /* 4: n_q3 */
+    /* 4: n_q3, R 0..287 of 576 */
     {.run = beside_cluster_04, .node = 4u,
+     .in = (const match_place_t[]){{beside_base_l2, 27648u}}, .inputs = 1u,
+     .near = {beside_base_l1, 0u},
+     .out = (const match_place_t[]){{beside_base_out_q3, 0u}}, .outputs = 1u},
+    /* 5: n_q3, R 288..575 of 576 */
+    {.run = beside_cluster_05, .node = 5u,
      .in = (const match_place_t[]){{beside_base_l2, 27648u}}, .inputs = 1u,
      .near = {beside_base_l1, 0u},
      .out = (const match_place_t[]){{beside_base_out_q3, 0u}}, .outputs = 1u},
@@ -120,7 +169,7 @@ static void run_task(const beside_state_t *state, uint32_t n)
     MATCH_NODE_END(row->node);
 }
 
-/* The unit's part of a run: waits for each task until the host has posted it. */
+/* The unit's part of a run: waits until the host has posted a task, then runs it. */
 void beside_cluster_loop(void *argument)
 {
     beside_state_t *const state = argument;

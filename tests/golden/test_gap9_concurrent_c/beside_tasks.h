@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside: inner names, not for the application. An argument is a const match_task_t *. */
+/* beside: internal names, not for the application. An argument is a const match_task_t *. */
 #ifndef BESIDE_TASKS_H
 #define BESIDE_TASKS_H
 
@@ -28,11 +28,11 @@ BESIDE_NE16_CODE_SECTION void beside_ne16_loop(void *state);
 BESIDE_CLUSTER_CODE_SECTION void beside_cluster_00(void *argument);
 BESIDE_NE16_CODE_SECTION void beside_ne16_01(void *argument);
 BESIDE_NE16_CODE_SECTION void beside_ne16_02(void *argument);
-BESIDE_CLUSTER_CODE_SECTION void beside_cluster_03(void *argument);
+BESIDE_NE16_CODE_SECTION void beside_ne16_03(void *argument);
 BESIDE_CLUSTER_CODE_SECTION void beside_cluster_04(void *argument);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_05(void *argument);
 
 extern const uint8_t beside_01_constants[4864];
 extern const uint8_t beside_02_constants[640];
-extern const uint8_t beside_03_constants[640];
 
 #endif

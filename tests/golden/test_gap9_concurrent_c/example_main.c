@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside: the smallest application. Arenas are static here; a platform may place them elsewhere. */
+/* beside: a minimal application. Arenas are static here; a platform may place them elsewhere. */
 #include <stdalign.h>
 #include <stdint.h>
 #include "beside.h"

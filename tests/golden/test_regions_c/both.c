@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* both: the host's side of a run. It posts tasks as soon as what they need is done. 3 tasks on engine, host; 2173
- * cycles (modelled). */
+/* both: the host's part of a run. It posts tasks as soon as their dependencies are done. 3 tasks on engine, host;
+ * 2173 cycles (modelled). */
 #include "both.h"
 
 #include <stddef.h>
@@ -9,10 +9,10 @@
 #include "both_port.h"
 #include "both_tasks.h"
 
-/* ---- what tasks need --------------------------------------------------------------------------------------------- */
+/* ---- dependencies of tasks --------------------------------------------------------------------------------------- */
 
-/* A row for each task, in the order of its queue: it may run once of every queue so many tasks are done. The
- * columns are the queues host, engine. */
+/* A row for each task, in the order of its queue: it may run as soon as every queue has finished this number of tasks.
+ * The columns are the queues host, engine. */
 static const uint16_t host_needs[][both_queues] = {
     {0u, 1u}, /* 1: Sigmoid_3; cycles 22..2154 (modelled) */
 };
@@ -24,7 +24,7 @@ static const uint16_t engine_needs[][both_queues] = {
 static const struct {
     uint32_t tasks;
     const uint16_t (*needs)[both_queues];
-    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host works on the queue itself */
+    int (*launch)(void (*loop)(void *state), void *state); /* NULL: the host runs the queue itself */
     void (*loop)(void *state);
     int (*join)(void);
     void (*signal)(void);
@@ -33,7 +33,7 @@ static const struct {
     [both_queue_engine] = {2u, engine_needs, engine_launch, MATCH_LOOP(both_engine_loop), engine_join, NULL},
 };
 
-/* A region has been computed, or failed, when so many tasks of its queue are done. */
+/* A region has been computed, or failed, when this number of tasks of its queue is done. */
 static const struct {
     uint32_t queue;
     uint32_t done;
@@ -73,7 +73,7 @@ static void cancel(both_state_t *state, uint32_t end)
     (void)join(end);
 }
 
-/* Posts every task of a queue whose needs are met; how many. */
+/* Posts every task of a queue whose dependencies are done; returns how many. */
 static uint32_t post_ready(both_state_t *state, uint32_t q, const uint32_t *done)
 {
     const uint32_t before = match_load(&state->queue[q].posted);
@@ -92,7 +92,7 @@ static uint32_t post_ready(both_state_t *state, uint32_t q, const uint32_t *done
     return posted - before;
 }
 
-/* Looks at every queue once; whether anything went on. */
+/* Looks at every queue once; returns whether there was progress. */
 static int advance(both_state_t *state)
 {
     uint32_t done[both_queues], all = 0u;

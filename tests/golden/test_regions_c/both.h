@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* both: compiled by match 0.1.0 for beside_chip from both.onnx (sha256 6feeddc776204f1c).
- * The caller owns all memory. Fill in both_t, call both_init once, then both_run per inference. Two instances may
- * live side by side if each has arenas and a state of its own; they share the units, so run one at a time. */
+ * The caller owns all memory. Fill in both_t, call both_init once, then both_run per inference. Several instances
+ * may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef BOTH_H
 #define BOTH_H
 
@@ -21,8 +21,8 @@ enum {
     BOTH_OK = 0,
     BOTH_BUSY = 1,          /* tasks are left */
     BOTH_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    BOTH_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks, failed at one or did not end */
-    BOTH_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    BOTH_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks, failed at one or did not end */
+    BOTH_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
     float *other;
 } both_outputs_t;
 
-/* One run: what the host and the units share, in ram. */
+/* The state of a run that the host and the units share, in ram. */
 typedef struct {
     match_queue_t queue[2]; /* host, engine */
     struct {
@@ -60,18 +60,18 @@ typedef struct {
 } both_t;
 
 /* Checks the arenas, sets up the state, starts the units and loads their regions, which stay loaded until both_stop.
- * The state is all zero before the first call, as a static one is. */
+ * The state must be all zero before the first call, as static memory is. */
 int both_init(const both_t *ctx);
 
 /* One inference; returns when the outputs are written. */
 int both_run(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (BOTH_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (BOTH_BUSY while tasks are left), wait for its end. */
 int both_start(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs);
 int both_poll(const both_t *ctx);
 int both_wait(const both_t *ctx);
 
-/* Ends an inference that is not over, unloads the regions and stops the units. */
+/* Cancels a running inference, unloads the regions and stops the units. */
 void both_stop(const both_t *ctx);
 
 #ifdef __cplusplus

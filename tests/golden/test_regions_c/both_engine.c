@@ -35,7 +35,7 @@ static const match_row_t rows[] = {
      .out = (const match_place_t[]){{both_base_out_late, 0u}, {both_base_out_other, 0u}}, .outputs = 2u},
 };
 
-/* By task: 1 more than the number of the region that it runs, 0 for other tasks. */
+/* By task: the number of its region plus 1, 0 for other tasks. */
 static const uint32_t region_of[] = {
     1u, 2u,
 };
@@ -71,7 +71,7 @@ static void run_task(both_state_t *state, uint32_t n)
     }
 }
 
-/* The unit's part of a run: waits for each task until the host has posted it. */
+/* The unit's part of a run: waits until the host has posted a task, then runs it. */
 void both_engine_loop(void *argument)
 {
     both_state_t *const state = argument;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* both: regions, parts of the network that a unit takes as a whole: their code, 228 bytes, the tensors at their
- * borders, and how they are loaded. */
+ * borders, and the functions that load them. */
 #include <stddef.h>
 #include <stdint.h>
 #include "match_region.h"
@@ -89,7 +89,7 @@ static const struct {
     {&both_engine_02_region, engine_load_json, engine_unload},
 };
 
-/* Unloads the first count regions, the last of them first. */
+/* Unloads the first count regions in reverse order. */
 static void unload(both_state_t *state, uint32_t count)
 {
     for (uint32_t n = count; n > 0u; n--) {

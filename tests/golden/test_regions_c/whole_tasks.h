@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whole: inner names, not for the application. An argument is a const match_task_t *. */
+/* whole: internal names, not for the application. An argument is a const match_task_t *. */
 #ifndef WHOLE_TASKS_H
 #define WHOLE_TASKS_H
 
@@ -11,16 +11,16 @@
 
 /* Argument of a task that runs a region, and whether that failed. */
 typedef struct {
-    match_task_t task; /* the first member: what other tasks receive */
+    match_task_t task; /* the first member: the argument of other tasks */
     void *handle;      /* from load */
     int status;        /* 0: the outputs are written */
 } whole_region_task_t;
 
-/* Regions are loaded once for a state, which remembers that they are; load gives 0 on success. */
+/* Regions are loaded once for a state, which records this; load returns 0 on success. */
 int whole_load_regions(whole_state_t *state);
 void whole_unload_regions(whole_state_t *state);
 
-/* Of the units that take regions, or of the regions' own code. */
+/* Functions of the units that take regions, or of the regions' own code. */
 int engine_load_json(const match_region_t *region, void **handle);
 int engine_run(void *handle, const void *const *in, void *const *out, void *scratch);
 void engine_unload(void *handle);

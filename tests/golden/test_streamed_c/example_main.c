@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* streamed: the smallest application. Arenas are static here; a platform may place them elsewhere. */
+/* streamed: a minimal application. Arenas are static here; a platform may place them elsewhere. */
 #include <stdalign.h>
 #include <stdint.h>
 #include "streamed.h"
@@ -10,7 +10,7 @@ static streamed_state_t state;
 static int8_t input[2592];
 static int8_t q5[1944];
 
-/* Supplied by the platform: brings streamed_l3.bin into l3, from flash for example, and gives its address there, a
+/* Supplied by the platform: copies streamed_l3.bin to l3, for example from flash, and returns its address there, a
  * multiple of STREAMED_L3_ALIGN. */
 uint32_t load_l3(void);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* streamed: compiled by match 0.1.0 for gap9 from streamed.onnx (sha256 9d9e450bca39fc2f).
- * The caller owns all memory. Fill in streamed_t, call streamed_init once, then streamed_run per inference. Two
- * instances may live side by side if each has arenas and a state of its own; they share the units, so run one at a
- * time. */
+ * The caller owns all memory. Fill in streamed_t, call streamed_init once, then streamed_run per inference. Several
+ * instances may exist if each has its own arenas and state; they share the units, so run one at a time. */
 #ifndef STREAMED_H
 #define STREAMED_H
 
@@ -27,8 +26,8 @@ enum {
     STREAMED_OK = 0,
     STREAMED_BUSY = 1,          /* tasks are left */
     STREAMED_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    STREAMED_ERROR_UNIT = -2,   /* a unit did not start, did not take its tasks or did not end */
-    STREAMED_ERROR_TIMEOUT = -3 /* nothing went on for too long */
+    STREAMED_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
+    STREAMED_ERROR_TIMEOUT = -3 /* no progress for too long */
 };
 
 typedef struct {
@@ -41,11 +40,11 @@ typedef struct {
     int8_t *q5;
 } streamed_outputs_t;
 
-/* One run. */
+/* The state of a run. */
 typedef struct {
     streamed_inputs_t inputs;
     streamed_outputs_t outputs;
-    uint32_t next; /* task */
+    uint32_t next; /* number of the next task */
     int32_t status;
 } streamed_state_t;
 
@@ -62,12 +61,12 @@ int streamed_init(const streamed_t *ctx);
 /* One inference; returns when the outputs are written. */
 int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs);
 
-/* The same in parts: begins an inference, goes on with it (STREAMED_BUSY while tasks are left), waits for its end. */
+/* The same in parts: start an inference, continue it (STREAMED_BUSY while tasks are left), wait for its end. */
 int streamed_start(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs);
 int streamed_poll(const streamed_t *ctx);
 int streamed_wait(const streamed_t *ctx);
 
-/* Ends an inference that is not over, and stops the units. */
+/* Cancels a running inference and stops the units. */
 void streamed_stop(const streamed_t *ctx);
 
 #ifdef __cplusplus

@@ -1,0 +1,101 @@
+"""Tests that only ``make test-slow`` runs: what they show, a shorter test that CI runs shows on less.
+
+CI has 20 minutes on two cores. Each entry is the start of a test's name; the comment names what stays in CI.
+"""
+
+from __future__ import annotations
+
+SLOW_TESTS = (
+    # The kernel's recipe stays; what the other pages' steps write is compiled by tests/docs/test_extending.py too.
+    "tests/docs/test_developing.py::test_the_recipe_works[pass]",
+    "tests/docs/test_developing.py::test_the_recipe_works[hook]",
+    "tests/docs/test_developing.py::test_the_recipe_works[verb]",
+    "tests/docs/test_developing.py::test_the_recipe_works[operator]",
+    # Each package is installed and left out by the other tests of the folder, and by tests/examples_packages.
+    "tests/packaging/test_wheels.py::test_from_one_package_to_all_and_back",
+    # Equal bytes: core/tests/cli/test_verbs.py compiles twice, core/tests/map/test_cached.py with a filled cache.
+    "tests/end_to_end/test_schedule_cache.py",
+    "tests/end_to_end/test_transformers.py::test_two_processes_give_the_same_bytes",
+    "tests/end_to_end/test_diana.py::test_two_processes_give_the_same_bytes",
+    "tests/end_to_end/test_manners.py::test_twice_at_once_into_one_directory",
+    "tests/end_to_end/test_fern.py::test_the_same_bytes_whatever_the_hash_seed",
+    "core/tests/cli/test_options.py::test_two_compilations_at_once",
+    "core/tests/cli/test_report.py::test_twice_gives_the_same_bytes",
+    "core/tests/regions/test_emit_results.py::test_the_same_bytes_with_any_hash_seed[json]",
+    "core/tests/map/test_concurrent.py::test_the_result_depends_on_nothing_but_the_input",
+    "plugins/match-ita/tests/test_conformance.py::TestConformance::test_conformance[ita-repeats-bytes]",
+    "plugins/match-carfield/tests/test_conformance.py::TestConformance::test_conformance[carfield_poll-repeats-bytes]",
+    # Schedules of random layers compute them in core/tests/emit/test_layer_random.py.
+    "core/tests/emit/test_layer_engine.py",
+    "core/tests/emit/test_layer_bundle.py::test_any_legal_schedule_computes_the_layer",
+    "core/tests/schedule/test_execute.py::test_a_changed_schedule_is_refused_or_still_right",
+    "core/tests/emit/test_side_by_side.py::test_operators_divided_by_chance",
+    *(
+        f"core/tests/emit/test_layer_shares.py::test_any_share_computes_its_part[{kind}]"
+        for kind in ("permute_home", "permute", "sum2d", "packed")
+    ),
+    *(
+        f"core/tests/emit/test_layer_random.py::test_any_legal_schedule_computes_the_layer[{kind}]"
+        for kind in ("permute_home", "permute", "sum2d", "packed")
+    ),
+    "core/tests/emit/test_layer_features.py::test_rests_strides_and_padding_in_every_dimension",
+    # One network of a kind stays.
+    "tests/end_to_end/test_transformers.py::test_all_encoders_of_the_vectors",
+    "tests/end_to_end/test_transformers.py::test_a_sample_of_missing_waits_is_caught",
+    "tests/end_to_end/test_transformers.py::test_network_of_quantlib[Models/CCT/Int/ICCT_ITA-on_ita0]",
+    "tests/end_to_end/test_transformers.py::test_the_cores_alone_give_the_same[ita_mobilebert_l1_int8_qdq]",
+    "tests/end_to_end/test_tflite.py::test_every_verb_takes_it",
+    "tests/end_to_end/test_tflite.py::test_the_distance_to_tflite_is_what_the_page_says[mlperf_mobilenetv1_025_int8_qdq",
+    "tests/end_to_end/test_tflite.py::test_the_distance_to_tflite_is_what_the_page_says[mlperf_streaming_wakeword_int8_qdq",
+    "tests/end_to_end/test_streaming.py::test_weights_beyond_a_small_l2_are_streamed[exact]",
+    "tests/end_to_end/test_networks.py::test_disabling_a_unit_changes_cycles_not_values",
+    "tests/end_to_end/test_manifests.py::test_shared_networks_give_the_same_programs[mlperf_autoencoder_int8_qdq-gap9]",
+    "tests/end_to_end/test_manifests.py::test_shared_networks_give_the_same_programs[mlperf_dscnn_int8_qdq-carfield]",
+    "tests/end_to_end/test_diana.py::test_without_a_unit_values_stay[digital+analog]",
+    "tests/end_to_end/test_diana.py::test_random_networks",
+    "tests/host/test_regions.py::test_integer_models_equal_their_stored_outputs[mlperf_resnet8_int8_int]",
+    "tests/host/test_regions.py::test_integer_models_equal_their_stored_outputs[mlperf_dscnn_int8_int]",
+    "tests/host/test_half_networks.py::test_network[matcha_transformer_block_f16",
+    "tests/host/test_half_networks.py::test_network[matcha_convnext_block_f16",
+    "core/tests/passes/test_layer_norm.py::test_real_networks[whisper_tiny_l1_int8_qdq-3]",
+    "core/tests/passes/test_layer_norm.py::test_real_networks[dinov2_small_l1_int8_qdq-3]",
+    "core/tests/passes/test_layout.py::test_layout_keeps_every_bit_of_the_networks",
+    "core/tests/passes/test_networks.py::test_integer_networks_keep_every_bit[accelerated-resnet8]",
+    "core/tests/passes/test_networks.py::test_attention_networks[ita_mobilebert_l1_int8_pc_qdq]",
+    "core/tests/map/test_repeats.py",
+    "plugins/match-carfield/tests/patterns/test_models.py::test_tensors_that_do_not_fit_l2_lie_in_dram",
+    "plugins/match-carfield/tests/sdk/test_carfield_images.py::test_the_units_image_is_in_the_hosts_file[pulp]",
+    "plugins/match-diana/tests/analog/test_mixed.py::test_same_bytes_without_the_array",
+    "plugins/match-diana/tests/analog/test_mixed.py::test_the_analog_array_gains",
+    *(
+        f"plugins/match-gap9/tests/test_wide.py::test_exact_on_every_unit_in_every_order[{kind}]"
+        for kind in ("bands", "kernels", "padding_value", "narrow_weights", "one_column")
+    ),
+    "plugins/match-ita/tests/ita/test_ita_twin.py::test_both_units_side_by_side[lazy",
+    "plugins/match-ita/tests/ita/test_ita_twin.py::test_side_by_side_with_the_host[dino",
+    "plugins/match-ita/tests/test_conformance.py::TestConformance::test_conformance[ita-programs-strict]",
+    "plugins/match-ita/tests/rows/test_rows_elements.py::test_sums_in_32_bits",
+    *(
+        f"tests/end_to_end/test_shapes.py::test_shape[{shape}-{units}]"
+        for shape in ("one_column", "depthwise", "odd_channels", "stride_two", "asymmetric_input")
+        for units in ("cluster", "ne16")
+    ),
+    *(
+        f"tests/end_to_end/test_shapes.py::test_narrow_weights_take_fewer_bits_on_ne16[{bits}]"
+        for bits in (3, 4, 5, 6, 7)
+    ),
+    # One board of two: the one with events.
+    "tests/ports/test_qemu_virt.py::test_outputs_are_those_of_the_twin[carfield_poll]",
+    # Searches that compare many answers; validators check every single answer.
+    "tests/regions/test_grow.py::test_there_are_hardly_more_regions_than_there_must_be",
+    "tests/conformance/test_sample.py::test_most_cases_are_static",
+    "core/tests/emit/test_half.py::test_fused_multiply_add_rounds_the_exact_result[-O2]",
+    "tests/host/test_convert.py::test_all_pairs_of_forms",
+    # Verbs that start many programs; others of the file stay.
+    "tests/end_to_end/test_manners.py::test_where_nothing_can_be_written[test-target]",
+    "tests/end_to_end/test_manners.py::test_output_that_is_no_terminal_is_plain[test-target]",
+    "tests/end_to_end/test_manners.py::test_a_reader_that_goes_away[test-target]",
+    "tests/benchmarks/test_host.py::test_a_network_is_measured",
+    "tests/benchmarks/test_commands.py::test_a_network_on_diana_with_less_l1",
+    "tests/report/test_page.py::test_a_large_report_opens_in_two_seconds_and_draws_what_is_in_view",
+)
