@@ -3,29 +3,65 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-PACKAGES := core plugins/match-gap9 plugins/match-carfield plugins/match-ita plugins/match-diana plugins/match-dnnl
+# Each after those that it depends on.
+PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report calibrate kit gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow test-qemu test-mutants test-modes test-transformers conformance lint bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-diana bench-host bench-riscv bench-dnnl wheels clean
+# worksteal: tests of one file stay together, so that what they share is made once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile=ci
+
+# Tests by package; `make test-NAME` runs those of one. Some need another package to compile with.
+TESTS_core := core/tests tests/architecture
+TESTS_host := tests/host
+TESTS_quant := $(addprefix core/tests/passes/test_,integerise*.py narrow.py qoperator.py quantised_ends.py recognise.py requant.py tables.py) \
+  tests/end_to_end/test_integer_networks.py tests/end_to_end/test_quantize.py tests/end_to_end/test_quantize_verb.py
+TESTS_schedule := core/tests/schedule tests/end_to_end/test_schedule_cache.py
+TESTS_regions := tests/regions
+TESTS_tflite := tests/tflite tests/end_to_end/test_tflite.py
+TESTS_report := tests/report tests/end_to_end/test_explain.py $(addprefix core/tests/cli/test_,check.py diff.py explain_verb.py fit.py report.py)
+TESTS_calibrate := plugins/match-calibrate/tests
+TESTS_kit := tests/kit
+TESTS_gap9 := plugins/match-gap9/tests
+TESTS_carfield := plugins/match-carfield/tests
+TESTS_ita := plugins/match-ita/tests
+TESTS_diana := plugins/match-diana/tests
+TESTS_dnnl := plugins/match-dnnl/tests
+TESTS_docs := tests/docs
+TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report calibrate kit gap9 carfield ita diana dnnl docs)
+
+.PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-qemu test-mutants test-modes test-transformers conformance lint \
+  bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
+  bench-diana bench-host bench-riscv bench-dnnl docs wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PACKAGES:%=-e %)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(PACKAGES:%=-e %)
 	touch $@
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo/demo.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m "not slow" --hypothesis-profile=ci
+	$(PYTEST)
+
+# One test for each mechanism: tests/quick.py lists them.
+test-quick: $(STAMP)
+	$(BIN)/python -m tests.quick
+
+$(TIERS): test-%: $(STAMP)
+	$(PYTEST) $(TESTS_$*)
 
 test-slow: $(STAMP)
 	MATCH_TEST_EXAMPLES=full $(BIN)/python -m pytest -n 2 -m slow
+
+# All stored digests of programs, those of large networks too.
+test-manifests: $(STAMP)
+	$(BIN)/python -m pytest -n 2 tests/end_to_end/test_manifests.py
 
 test-qemu: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests/ports
@@ -48,65 +84,65 @@ lint: $(STAMP)
 	$(BIN)/mypy $(PACKAGES:%=%/src)
 
 bench: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.networks
+	$(BIN)/python -m benchmarks.networks
 
 bench-grid: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.micro_grid
+	$(BIN)/python -m benchmarks.micro_grid
 
 bench-l1: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.l1_sweep
+	$(BIN)/python -m benchmarks.l1_sweep
 
 bench-prediction: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.prediction
+	$(BIN)/python -m benchmarks.prediction
 
 bench-exhaustive: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.exhaustive
+	$(BIN)/python -m benchmarks.exhaustive
 
 ZIGZAG := build/zigzag
 
-$(ZIGZAG)/.stamp: tests/benchmarks/requirements-zigzag.txt
+$(ZIGZAG)/.stamp: benchmarks/requirements-zigzag.txt
 	$(PYTHON) -m venv $(ZIGZAG)
 	$(ZIGZAG)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 bench-zigzag: $(STAMP) $(ZIGZAG)/.stamp
-	$(BIN)/python -m tests.benchmarks.zigzag
+	$(BIN)/python -m benchmarks.zigzag
 
 bench-side-by-side: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.side_by_side
+	$(BIN)/python -m benchmarks.side_by_side
 
 bench-transformers: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.transformers --shares
+	$(BIN)/python -m benchmarks.transformers --shares
 
 bench-host-models: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.host_models
+	$(BIN)/python -m benchmarks.host_models
 
 bench-diana: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.diana_networks
-	$(BIN)/python -m tests.benchmarks.diana_grid
+	$(BIN)/python -m benchmarks.diana_networks
+	$(BIN)/python -m benchmarks.diana_grid
 
 EMX := build/emx
 
-$(EMX)/.stamp: tests/benchmarks/requirements-emx.txt
+$(EMX)/.stamp: benchmarks/requirements-emx.txt
 	$(PYTHON) -m venv $(EMX)
 	$(EMX)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 bench-host: $(STAMP) $(EMX)/.stamp
-	$(BIN)/python -m tests.benchmarks.host_speed
+	$(BIN)/python -m benchmarks.host_speed
 
 bench-dnnl: $(STAMP)
-	$(BIN)/python -m tests.benchmarks.dnnl
+	$(BIN)/python -m benchmarks.dnnl
 
 ZIG := build/zig
 
-$(ZIG)/.stamp: tests/benchmarks/requirements-zig.txt
+$(ZIG)/.stamp: benchmarks/requirements-zig.txt
 	$(PYTHON) -m venv $(ZIG)
 	$(ZIG)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 bench-riscv: $(STAMP) $(ZIG)/.stamp
-	$(BIN)/python -m tests.benchmarks.host_riscv
+	$(BIN)/python -m benchmarks.host_riscv
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict --quiet

@@ -13,17 +13,16 @@ from types import ModuleType
 
 import match_core
 from contract_types import PACKAGE, ROOT, ContractType, Member, mentioned, reachable
-from match_core.plugin.discovery import BUILT_IN
 from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
 from match_core.plugin.registry import SPECS
 
 #: The sections of a specification, in their order.
 SECTIONS = ("Called", "Arguments", "Returns", "Several answers", "Nobody answers", "May be changed")
 TYPES_PAGE = "hooks/types.md"
-#: Folders of packages, by the words under which the pages list them.
+#: Project files of packages, by the words under which the pages list them.
 PACKAGES = {
-    "package": ROOT / "plugins",
-    "example of the documentation": ROOT / "docs" / "examples",
+    "package": (ROOT / "core" / "pyproject.toml", *sorted((ROOT / "plugins").glob("*/pyproject.toml"))),
+    "example of the documentation": tuple(sorted((ROOT / "docs" / "examples").glob("*/pyproject.toml"))),
 }
 
 
@@ -115,14 +114,13 @@ def contract_types() -> tuple[ContractType, ...]:
 
 
 def implementers() -> dict[str, tuple[str, ...]]:
-    """Hook -> the packages of the repository that implement it, each with where it is; the core's own last."""
+    """Hook -> the packages of the repository that implement it, each with where it is."""
     modules = [
-        (f"`{project.parent.name}`, {where}", project.parent / "src", entry)
-        for where, folder in PACKAGES.items()
-        for project in sorted(folder.glob("*/pyproject.toml"))
+        (f"`{_name(project)}`, {where}", project.parent / "src", entry)
+        for where, projects in PACKAGES.items()
+        for project in projects
         for entry in _entry_points(project)
     ]
-    modules += [(f"`match-core`, plugin `{name}`", ROOT / "core" / "src", module) for name, module in BUILT_IN]
     found: dict[str, tuple[str, ...]] = {}
     for words, sources, module in modules:
         tree = ast.parse((sources / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
@@ -130,6 +128,11 @@ def implementers() -> dict[str, tuple[str, ...]]:
             if isinstance(node, ast.FunctionDef) and any("hookimpl" in ast.unparse(d) for d in node.decorator_list):
                 found[node.name] = (*found.get(node.name, ()), words)
     return found
+
+
+def _name(project: Path) -> str:
+    """The name of the distribution: that of its folder, but for the core."""
+    return "match-core" if project.parent == ROOT / "core" else project.parent.name
 
 
 def _entry_points(project: Path) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from demo_data import TEST_IMAGES, load_demo_inputs, load_demo_labels, top1_accuracy
 from match_core.cli.terminal import Table, Terminal
-from match_core.errors import MatchError
+from match_core.contract.errors import MatchError
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.host import Plugins
-from match_core.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
+from match_core.plugin.facade import Plugins
+from match_core.verify.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
 
 HERE = Path(__file__).resolve().parent
 MODEL = HERE / "resnet8_shapes.onnx"

@@ -1,6 +1,6 @@
 """The package meets the contract: docs/conformance-levels.md of match."""
 
-from match_core.testing import ConformanceSuite
+from match_kit.testing import ConformanceSuite
 
 from match_sprout.conformance import CAPABILITIES
 

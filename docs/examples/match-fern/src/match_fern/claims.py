@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from match_core import NodeRule, OperatorClaim, Pass, Phase, Region, RegionClaims, RegionLimits, region_pattern
+from match_core import NodeRule, OperatorClaim, Pass, Phase, Region, RegionClaims, RegionLimits
+from match_regions import region_pattern
 
 from match_fern.layout import channels_last
 from match_fern.quantise import quantise

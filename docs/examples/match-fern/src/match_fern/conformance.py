@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.testing import Capabilities, SampleModel
+from match_kit.testing import Capabilities, SampleModel
 
 from match_fern.hardware import VALUES
 

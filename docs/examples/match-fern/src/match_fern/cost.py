@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from match_fern.hardware import VALUES
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound, Overlap
+    from match_core.contract.cost import Bound, Overlap
 
 Cycles = NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""The hooks of match-fern; each imports what it needs when it is asked."""
+"""The hooks of match-fern; each imports its modules when it is called."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the conformance cases run on."""
+"""Capabilities for the conformance tests."""
 
-from match_core.testing import Capabilities, samples
+from match_kit.testing import Capabilities, samples
 
 from match_sprout.hardware import FEATURES_MAX, VALUES
 

@@ -1,4 +1,4 @@
-"""Cycles, vectorised over tile sizes: each array below holds one number for each tiling that is compared."""
+"""Cycles, vectorised over tile sizes: each array below holds one number per tiling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from match_sprout.hardware import VALUES
 
 if TYPE_CHECKING:
-    from match_core.cost import Bound, Overlap
+    from match_core.contract.cost import Bound, Overlap
 
 Cycles = NDArray[np.int64]
 
@@ -38,11 +38,11 @@ class ArrayCost:
         return np.full_like(tile["N"], VALUES["start_cycles"])
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
-        """The DMA takes whole words of a row; the host starts it."""
+        """The DMA copies whole words of a row; the host starts it."""
         words = -(-transfer.row_bytes // VALUES["dma_bytes_per_cycle"])
         start = np.full_like(words, VALUES["dma_setup_cycles"])
         return TransferCycles(start, transfer.planes * transfer.rows * words, np.zeros_like(words))
 
     def layer_cycles(self, workload: Workload) -> int:
-        """The host starts kernels itself: nothing to hand over."""
+        """The host starts kernels itself, so a layer has no extra cost."""
         return 0

@@ -1,4 +1,4 @@
-"""How the array is called in C."""
+"""The array's interface in C."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 from match_core import Kernel, KernelInterface, Match, MemoryApi, PlatformApi, RuntimeFile, TwinApi, UnitApi, Workload
-from match_core.emit.interfaces import context_header
+from match_core.lower.interfaces import context_header
+from match_core.patterns.packing import packed
 from numpy.typing import NDArray
 
 from match_sprout.hardware import ARRAY, VALUES
@@ -20,15 +21,7 @@ _COPIES = [f"copy_{way}_{rank}d" for way in ("in", "out") for rank in (1, 2, 3)]
 
 def _pack(match: Match, workload: Workload) -> Mapping[str, NDArray[np.generic]]:
     """Constants in the order of the workload's axes: one row of weights for each output."""
-
-    def each(name: str, dtype: str) -> NDArray[np.generic]:
-        return np.broadcast_to(match.const(name).reshape(-1), match.shape("weight")[1]).astype(dtype)
-
-    return {
-        "weight": match.const("weight").T,
-        "multiplier": each("multiplier", "int32"),
-        "addend": each("addend", "int64"),
-    }
+    return packed(match)
 
 
 def _file(name: str) -> RuntimeFile:

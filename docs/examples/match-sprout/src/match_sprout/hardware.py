@@ -1,4 +1,4 @@
-"""The chip as data. Every figure is an example: replace it, and say where yours comes from."""
+"""The chip as data. Every figure is an example: replace it, and state the source of yours."""
 
 from match_core import Constant, Hardware, Link, Memory, RequantSpec, Soc, Unit
 

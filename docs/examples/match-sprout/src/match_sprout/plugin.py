@@ -1,4 +1,4 @@
-"""The hooks of match-sprout; each imports what it needs when it is asked."""
+"""The hooks of match-sprout; each imports its modules when it is called."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def match_hardware() -> Hardware:
 
 @hookimpl
 def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
-    """What the array runs."""
+    """The array's patterns."""
     from match_sprout.patterns import PATTERNS
 
     return PATTERNS if unit.name == _UNIT else ()

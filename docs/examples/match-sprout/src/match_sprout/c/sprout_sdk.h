@@ -1,4 +1,4 @@
-/* sprout_sdk.h - what the chip's SDK offers. Copies and kernels run beside the host until they are waited for. */
+/* sprout_sdk.h - functions of the chip's SDK. Copies and kernels run while the host continues, until it waits. */
 #ifndef SPROUT_SDK_H
 #define SPROUT_SDK_H
 

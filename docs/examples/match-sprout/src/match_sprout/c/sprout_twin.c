@@ -26,7 +26,7 @@ static void do_copy(void *argument)
     }
 }
 
-/* Nobody may read what is in flight: in lazy mode it is poison until the wait. */
+/* Data in flight must not be read: in lazy mode it is poison until the wait. */
 static void hide(const copy_t *c)
 {
     for (size_t row = 0u; match_twin_mode() == MATCH_TWIN_LAZY && row < c->planes * c->rows; row++) {

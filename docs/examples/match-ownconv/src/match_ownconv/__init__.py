@@ -1,0 +1,1 @@
+"""A convolution of its own for the host unit of match-host."""

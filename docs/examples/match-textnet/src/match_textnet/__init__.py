@@ -1,0 +1,1 @@
+"""A front end for networks in text files."""
