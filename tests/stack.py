@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 _NODE = re.compile(r'^node: \{ title: "(?P<title>[^"]+)" label: "(?P<label>[^"]*)"', re.MULTILINE)
 _EDGE = re.compile(r'^edge: \{ sourcename: "(?P<caller>[^"]+)" targetname: "(?P<callee>[^"]+)"', re.MULTILINE)
@@ -24,11 +25,14 @@ class StackDepth:
     outside: tuple[str, ...]
 
 
-def stack_depth(graphs: Iterable[str], entry: str) -> StackDepth:
-    """The deepest stack below a call of ``entry``. ``graphs``: texts of the ``.ci`` files of all objects.
+def stack_depth(
+    graphs: Iterable[str], entry: str, pointed: Mapping[str, Iterable[str]] = MappingProxyType({})
+) -> StackDepth:
+    """The deepest stack below a call of ``entry``. ``graphs``: texts of the ``.ci`` files of all objects; ``pointed``:
+    functions that a function's calls through pointers may lead to.
 
     ValueError where the graph does not bound the stack: ``entry`` is not there, a function calls itself (through others
-    or not), calls through a pointer, or has a frame whose size is not constant.
+    or not), calls through a pointer that ``pointed`` does not have, or has a frame whose size is not constant.
     """
     frames: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
@@ -42,12 +46,14 @@ def stack_depth(graphs: Iterable[str], entry: str) -> StackDepth:
             frames[node["title"]] = int(frame["size_bytes"])
         for edge in _EDGE.finditer(graph):
             calls.setdefault(edge["caller"], set()).add(edge["callee"])
-    found = next((title for title in frames if title == entry), None)
-    if found is None:
+    for caller, callees in pointed.items():
+        calls.get(caller, set()).discard(_INDIRECT)
+        calls.setdefault(caller, set()).update(callees)
+    if entry not in frames:
         raise ValueError(f"no function {entry} in the call graph")
     deepest: dict[str, tuple[int, tuple[str, ...]]] = {}
-    _visit(found, frames, calls, deepest, ())
-    size_bytes, path = deepest[found]
+    _visit(entry, frames, calls, deepest, ())
+    size_bytes, path = deepest[entry]
     outside = {name for title in deepest for name in calls.get(title, ()) if name not in frames}
     return StackDepth(size_bytes, tuple(_name(title) for title in path), tuple(sorted(outside)))
 

@@ -142,6 +142,7 @@ _NE16_COMMON = (
         "GVSoC: acquire and 24 register writes take 251 to 259 cycles (sheet 3.5)",
         estimate=True,
     ),
+    cycles("ne16_word_cycles", 9, "GVSoC: 24 register writes by the driver's loop take 232 to 238 cycles (sheet 3.5)"),
     cycles(
         "ne16_words_cycles",
         250,
@@ -203,7 +204,7 @@ _ENGINE = (
 _FITTED = (
     *("cluster_offload_", "conv_block_", "conv_channel_", "conv_pixel_", "depthwise_", "dma_api_", "dma_plane_issue_"),
     *("dma_rows_", "dma_setup_", "dma_wait_", "l3_issue_", "l3_setup_", "l3_wait_", "linear_", "loop_"),
-    *("ne16_program_", "ne16_rows_", "ne16_words_", "scalar_", "sdk_", "step_", "team_"),
+    *("ne16_program_", "ne16_rows_", "ne16_word_", "ne16_words_", "scalar_", "sdk_", "step_", "team_"),
 )
 _FITTED_UNITS = ("cycles", "instructions", "inputs/cycle")
 _OPEN_SDK = {

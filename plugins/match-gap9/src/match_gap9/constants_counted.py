@@ -41,7 +41,8 @@ SOFTWARE = (
         865,
         _ISSUE + "first call of ne16_conv3x3_tile, 1308: layers run out of the instruction cache",
     ),
-    cycles("ne16_program_cycles", 385, _ISSUE + "ne16_conv3x3_s2_tile, jobs in a row"),
+    cycles("ne16_program_cycles", 385, _ISSUE + "ne16_conv3x3_s2_tile, jobs in a row, 24 words each"),
+    cycles("ne16_word_cycles", 13, "GVSoC 209c147, referee: a register write of NE16 takes about 13", estimate=True),
 )
 
 #: What a core executes in the kernels of PULP-NN (cluster/counted.py); the other presets take the published formulas.

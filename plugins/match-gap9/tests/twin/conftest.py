@@ -34,7 +34,8 @@ def sources() -> tuple[list[Path], list[Path]]:
     package = root / "plugins/match-gap9/src/match_gap9"
     runtime = root / "core/src/match_core/run/runtime"
     files = sorted(package.glob("twin/src/*.c")) + sorted(runtime.glob("*.c"))
-    files += [package / "runtime/match_gap9_kernels.c", HERE / "ne16_setters.c"]
+    files += [package / f"runtime/match_gap9_{name}.c" for name in ("kernels", "ne16_stride2")]
+    files.append(HERE / "ne16_setters.c")
     return files, [HERE, package / "twin/include", package / "twin/src", package / "runtime", runtime]
 
 

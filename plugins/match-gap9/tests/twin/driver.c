@@ -22,6 +22,7 @@
 
 #include "gap9_twin.h"
 #include "match_gap9_kernels.h"
+#include "match_gap9_ne16_stride2.h"
 #include "ne16_setters.h"
 #include "pmsis.h"
 #include "pulp_nn_kernels.h"
@@ -217,7 +218,7 @@ static void ne16_layer(void) {
   ne16_task_set_addr_conv(&task, address(P(11)), w_in, k_in, top, left, address(P(13)), address(P(12)));
   ne16_nnx_dispatch_wait(dev);
   if (stride == 2u) {
-    ne16_nnx_dispatch_stride2x2(dev, &task, w_in, k_in, h_out, w_out, k_out, kernel, kernel);
+    match_gap9_ne16_dispatch_stride2(&task, h_out, w_out);
   } else if (ne16_nnx_dispatch(dev, &task) != 0) {
     fail("dispatch refused");
   }

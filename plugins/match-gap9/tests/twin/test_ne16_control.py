@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import SANITIZE
 from match_gap9.constants import values
 from match_gap9.ne16 import formulas as ne16_formulas
 from ne16_harness import EXACT_PADDING, NO_RESOLVE, Layer, random_layer, run, stride2_layers
@@ -104,6 +105,25 @@ def test_lazy_stride_2_equals_eager(driver, script, dumped):
     layers = stride2_layers(rng, 8)
     for got, layer in zip(run(driver, dumped, script, layers, prefix=("mode lazy",)), layers, strict=True):
         np.testing.assert_array_equal(got, layer.expected())
+
+
+def test_only_changed_words_are_written_from_the_third_job_on(build, script, dumped):
+    """The same outputs as with all words, for fewer cycles where jobs are short."""
+    layer = place(script, Layer(depthwise=True, stride=2, in_y=9, in_x=12, k_in=16, k_out=16))
+    for command in ("clocks", layer.command(), "clocks"):
+        script.add(command)
+    script.dump(layer.offsets["out"], layer.out_bytes)
+    cycles = []
+    for flags in ((), ("-DMATCH_GAP9_NE16_ALL_WORDS",)):
+        before, after, output = build("open-sdk", (*SANITIZE, *flags)).run(script.text())
+        np.testing.assert_array_equal(dumped(output).reshape(layer.out_shape), layer.expected())
+        cycles.append(int(after.split()[1]) - int(before.split()[1]))
+    timing = values("open-sdk")
+    jobs, job = 9, int(ne16_formulas.ne16_job(timing, "depthwise3x3", out_y=3, out_x=3, k_out=16, quant=layer.quant()))
+    programming = timing["ne16_program_cycles"]
+    assert job < programming and cycles[1] == jobs * programming + job
+    changed = programming - 21 * timing["ne16_word_cycles"]
+    assert changed < job and cycles[0] == 2 * programming + (jobs - 1) * job
 
 
 def test_lazy_mode_shows_an_input_overwritten_too_early(driver, script, dumped):

@@ -142,12 +142,21 @@ def ne16_job(
     return total
 
 
-def _elapsed(timing: Timing, jobs: NDArray[np.int64], job: NDArray[np.int64], program: bool) -> NDArray[np.int64]:
+#: Words of a job, and those that change from one job of stride 2 to the next (runtime/match_gap9_ne16_stride2.c).
+_JOB_WORDS, _CHANGED_WORDS = 24, 3
+
+
+def _programming(timing: Timing) -> tuple[int, int]:
+    """Cycles to program a job of stride 2: one of the first of each context, and a later one."""
+    whole = timing["ne16_program_cycles"]
+    return whole, whole - (_JOB_WORDS - _CHANGED_WORDS) * timing["ne16_word_cycles"]
+
+
+def _elapsed(timing: Timing, jobs: NDArray[np.int64], job: NDArray[np.int64]) -> NDArray[np.int64]:
     """Cycles of equal jobs in a row. The core programs the next job while one runs (two contexts)."""
-    if not program:
-        return jobs * job
-    programming = timing["ne16_program_cycles"]
-    return programming + (jobs - 1) * np.maximum(programming, job) + job
+    whole, changed = _programming(timing)
+    second = np.where(jobs > 1, np.maximum(whole, job), 0)
+    return whole + second + np.maximum(jobs - 2, 0) * np.maximum(changed, job) + job
 
 
 def ne16_layer(
@@ -166,9 +175,9 @@ def ne16_layer(
     program: bool = True,
     quant: Ne16Quant = Ne16Quant(),
 ) -> NDArray[np.int64]:
-    """Elapsed cycles of the jobs of a tile; ``program`` includes their programming. With stride 2 one job computes 2x2
-    outputs as the corners of a subtile; ``in_y`` and ``pad_top`` matter there only. ``pad_bottom``, ``pad_right``:
-    rows and columns that the counters leave out."""
+    """Elapsed cycles of the jobs of a tile, with their programming. ``program`` False leaves out that of the job of
+    stride 1. With stride 2 one job computes 2x2 outputs as the corners of a subtile; ``in_y`` and ``pad_top`` matter
+    there only. ``pad_bottom``, ``pad_right``: rows and columns that the counters leave out."""
     if stride == 1:
         job = ne16_job(
             timing,
@@ -181,12 +190,12 @@ def ne16_layer(
             pad_right=pad_right,
             quant=quant,
         )
-        return _elapsed(timing, np.ones_like(job), job, program)
+        return job + timing["ne16_program_cycles"] if program else job
     if stride != 2:
         raise ValueError(f"NE16 has strides 1 and 2, not {stride}")
     jobs = ceil_div(out_y, 2) * ceil_div(out_x, 2)
     job = _stride2_job(timing, operation, out_y, out_x, k_out, k_in, in_y, pad_top, pad_bottom, quant)
-    return _elapsed(timing, jobs, job, program)
+    return _elapsed(timing, jobs, job)
 
 
 def _stride2_job(
@@ -235,5 +244,5 @@ def ne16_stride2_rest(
     context is free, that is as soon as the one before the last has ended; the sizes are those of ``ne16_layer``."""
     job = _stride2_job(timing, operation, out_y, out_x, k_out, k_in, in_y, pad_top, pad_bottom, quant)
     jobs = ceil_div(out_y, 2) * ceil_div(out_x, 2)
-    programming = timing["ne16_program_cycles"]
+    programming = np.where(jobs > 2, *reversed(_programming(timing)))
     return np.where((jobs > 1) & (job > programming), 2 * job - programming, job)

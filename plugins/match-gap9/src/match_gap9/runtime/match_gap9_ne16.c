@@ -1,12 +1,13 @@
 /* match_gap9_ne16.c - NE16 with its own requantisation: 32-bit scale and bias per channel.
  *
- * A tile of stride 1 is one job: the controller writes its words and is free until the wait. With stride 2 the driver
- * issues a job for each 2 by 2 outputs: a worker core does that, so that the controller is free too; where the workers
- * run a loop of their own the controller does, and is busy until the last job has begun.
+ * A tile of stride 1 is one job: the controller writes its words and is free until the wait. With stride 2 a
+ * worker core issues a job for each 2 by 2 outputs, so that the controller is free too; where the workers run a loop of
+ * their own the controller does, and is busy until the last job has begun.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
 #include "match_gap9_cores.h"
 #include "match_gap9_ne16_job.h"
+#include "match_gap9_ne16_stride2.h"
 #include "ne16_pulp_bsp.h"
 #include "pmsis.h"
 #include "pulp_nnx_ne16.h"
@@ -50,7 +51,7 @@ static void issue_stride2(void)
 {
     const match_gap9_ne16_tile_t *const t = &job.tile;
     match_gap9_ne16_fill(&job.task, t);
-    ne16_nnx_dispatch_stride2x2(ne16_pulp_get_dev(), &job.task, t->in_x, t->c, t->oy, t->ox, t->k, 3, 3);
+    match_gap9_ne16_dispatch_stride2(&job.task, t->oy, t->ox);
 }
 
 static void stride2_core(void *argument)

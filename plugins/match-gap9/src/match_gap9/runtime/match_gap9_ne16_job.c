@@ -182,7 +182,7 @@ void match_gap9_ne16_fill(ne16_task_t *task, const match_gap9_ne16_tile_t *t)
     ne16_task_data_t *const data = &task->data;
     ne16_cfg_t *const cfg = &data->cfg;
     const uint32_t log = (t->depthwise != 0u) ? INPUTS_LOG : OUTPUTS_LOG, inputs = ((t->c - 1u) >> INPUTS_LOG) + 1u;
-    const uint32_t out_pixel = (t->k * t->out_bytes) >> (t->stride - 1u); /* the driver halves it for stride 2 */
+    const uint32_t out_pixel = (t->k * t->out_bytes) >> (t->stride - 1u); /* half of it in stride-2 mode */
     const uint32_t bit = WORD_BYTES * ((t->kernel == 1u) ? 1u : TAPS);
     MATCH_GAP9_CHARGE_NE16_WORDS();
     data->weights_addr = address(t->weight);

@@ -30,8 +30,7 @@ void match_gap9_ne16_tile_1x1(match_gap9_ne16_tile_t *tile, const match_conv2d_t
 void match_gap9_ne16_tile_depthwise(match_gap9_ne16_tile_t *tile, const match_depthwise2d_t *context, int raw);
 void match_gap9_ne16_tile_linear(match_gap9_ne16_tile_t *tile, const match_linear_t *context, int raw);
 
-/* All words of a job for the whole tile; with stride 2 those of the job that ne16_nnx_dispatch_stride2x2 repeats for
- * each 2 by 2 outputs. */
+/* All words of a job for the whole tile; with stride 2 those of the job that match_gap9_ne16_dispatch_stride2 repeats. */
 void match_gap9_ne16_fill(ne16_task_t *task, const match_gap9_ne16_tile_t *tile);
 /* Changes a filled task to one for `rows` output rows with these paddings above and below. */
 void match_gap9_ne16_set_rows(ne16_task_t *task, const match_gap9_ne16_tile_t *tile, uint32_t rows, uint32_t top,

@@ -9,6 +9,7 @@
 #include "match_gap9_api.h"
 #include "match_gap9_cores.h"
 #include "match_gap9_ne16_job.h"
+#include "match_gap9_ne16_stride2.h"
 #include "match_gap9_wide.h"
 #include "match_gap9_wide_core.h"
 #include "ne16_pulp_bsp.h"
@@ -99,7 +100,7 @@ static void issue(const bands_t *b, uint32_t band)
     }
     *job = whole;
     if (t->stride == 2u) {
-        ne16_nnx_dispatch_stride2x2(device, job, t->in_x, t->c, t->oy, t->ox, t->k, 3, 3);
+        match_gap9_ne16_dispatch_stride2(job, t->oy, t->ox);
         return;
     }
     if (b->bands > 1u) {

@@ -16,9 +16,5 @@ void ne16_nnx_dispatch_wait(const ne16_dev_t *dev);
 int ne16_nnx_dispatch(const ne16_dev_t *dev, ne16_task_t *task);
 int ne16_nnx_resolve_check(const ne16_dev_t *dev, ne16_task_t *task);
 void ne16_nnx_resolve_wait(const ne16_dev_t *dev, ne16_task_t *task);
-/* One job per 2x2 outputs. Changes the addresses and the padding inside `task`. */
-void ne16_nnx_dispatch_stride2x2(const ne16_dev_t *dev, ne16_task_t *task, const uint32_t w_in,
-                                 const uint32_t k_in, const uint32_t h_out, const uint32_t w_out,
-                                 const uint32_t k_out, const uint8_t h_ker, const uint8_t w_ker);
 
 #endif

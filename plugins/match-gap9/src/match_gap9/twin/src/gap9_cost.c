@@ -168,3 +168,10 @@ uint64_t gap9_cost_dma(uint32_t rows, uint32_t row_bytes, bool inwards, bool str
 uint64_t gap9_cost_l3(uint32_t size) {
   return MATCH_GAP9_L3_SETUP_CYCLES + ceil_div(size, MATCH_GAP9_L3_BYTES_PER_CYCLE);
 }
+
+#define JOB_WORDS 24u
+
+uint64_t gap9_cost_ne16_program(uint32_t words) {
+  return MATCH_GAP9_NE16_PROGRAM_CYCLES + (uint64_t)words * MATCH_GAP9_NE16_WORD_CYCLES -
+         JOB_WORDS * MATCH_GAP9_NE16_WORD_CYCLES;
+}

@@ -77,6 +77,8 @@ typedef struct {
 } gap9_ne16_job_t;
 
 uint64_t gap9_cost_ne16(const gap9_ne16_job_t *job);
+/* Acquiring a context of NE16, writing so many words of a job, starting it. */
+uint64_t gap9_cost_ne16_program(uint32_t words);
 
 /* Cycles a request occupies the link to the external RAM. */
 uint64_t gap9_cost_l3(uint32_t size);

@@ -16,7 +16,8 @@ typedef enum { FREE, ACQUIRED, COMMITTED, STARTED } context_state_t;
 typedef struct {
   context_state_t state;
   uint8_t id;
-  uint32_t words[NE16_JOB_WORDS];
+  uint32_t words[NE16_JOB_WORDS]; /* kept from job to job */
+  uint32_t written;               /* words since it was acquired */
   uint64_t ticket, end_time;
 } context_t;
 
@@ -86,7 +87,7 @@ static void trigger(uint32_t value) {
   if (context->state != ACQUIRED || value > 1u) {
     match_twin_fault("NE16: a trigger without an acquired job, or with a value other than 0 and 1");
   }
-  match_twin_spend_kind(gap9_clock(), MATCH_GAP9_NE16_PROGRAM_CYCLES, "ne16 program");
+  match_twin_spend_kind(gap9_clock(), gap9_cost_ne16_program(context->written), "ne16 program");
   context->state = COMMITTED;
   ne16.next_config = (ne16.next_config + 1u) % MATCH_GAP9_NE16_CONTEXTS;
   for (unsigned i = 0u; value == 0u && i < MATCH_GAP9_NE16_CONTEXTS; i++) {
@@ -106,6 +107,7 @@ static uint32_t acquire(void) {
     return UINT32_MAX; /* both contexts are taken */
   }
   context->state = ACQUIRED;
+  context->written = 0u;
   context->id = ne16.next_id;
   ne16.next_id++;
   return context->id;
@@ -145,6 +147,7 @@ void hwpe_reg_write(const hwpe_dev_t *dev, int reg, uint32_t value) {
       match_twin_fault("NE16: a job word is written without an acquired job");
     }
     ne16.context[ne16.next_config].words[reg - FIRST_WORD] = value;
+    ne16.context[ne16.next_config].written++;
   } else {
     match_twin_faultf("NE16: register %d cannot be written", reg);
   }
