@@ -28,7 +28,7 @@ COMMAND = "benchmarks.networks"
 README = ROOT / "README.md"
 PACKAGE_README = ROOT / "plugins" / "match-gap9" / "README.md"
 #: The preset of the tables in the READMEs: the one that is used where none is chosen.
-README_PRESET = "as-published"
+README_PRESET = "open-sdk"
 
 
 @dataclass(frozen=True, slots=True)
