@@ -97,7 +97,8 @@ class Pair:
     @property
     def kept(self) -> bool:
         """Whether the compiler takes the program with units side by side where it may choose."""
-        return self.beside.modelled_cycles < self.before.modelled_cycles
+        uncertain = self.before.compilation.soc.uncertain_share("concurrent")
+        return self.beside.modelled_cycles * (1 + uncertain) < self.before.modelled_cycles
 
     @property
     def equal(self) -> bool | None:

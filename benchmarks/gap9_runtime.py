@@ -1,9 +1,9 @@
 """What the changes of GAP9's runtime save: ``python -m benchmarks.gap9_runtime``.
 
-Modelled cycles of the MLPerf Tiny networks, one task after another, with the figures of the preset ``open-sdk`` and with
-those of the runtime before the changes: statics in L2, ``steps[]`` cleared byte by byte, all words of every NE16 job of
-stride 2, kernels without the patches. The earlier figures are medians of ``../shared/data/referee`` (GVSoC, not silicon),
-where the simulated totals of ResNet8 before and after are too (``gains.csv``).
+Modelled cycles of the MLPerf Tiny networks, one task after another, with the figures of the preset ``open-sdk`` and
+with those of the runtime before the changes: statics in L2, ``steps[]`` cleared byte by byte, all words of every NE16
+job of stride 2, kernels without the patches. The earlier figures are medians of ``../shared/data/referee`` (GVSoC, not
+silicon), where the simulated totals of ResNet8 before and after are too (``gains.csv``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The MLPerf Tiny networks with less and less L1, all units enabled.
 
-L1 goes from what GAP9 gives to layers (120000 bytes) down to 2 kB (1 kB = 1000 bytes). A layer whose smallest tile does
+L1 goes from what GAP9 gives to layers (116736 bytes) down to 2 kB (1 kB = 1000 bytes). A layer whose smallest tile does
 not fit falls to another unit or to the host, which needs no L1. The published figures are for the full L1.
 
 Exit code 1 if a size does not deploy or is not bit exact.
@@ -16,6 +16,7 @@ from match_core.contract.errors import MatchError
 from match_core.contract.passes import Precision
 from match_core.plugin.facade import Plugins
 from match_core.verify.verify import VerifyResult
+from match_gap9.hardware import L1_LAYER_BYTES
 
 from benchmarks import charts
 from benchmarks.published import CLOCK_HZ, NETWORK_MS
@@ -26,7 +27,7 @@ COMMAND = "benchmarks.l1_sweep"
 #: The precision of the tables in docs/benchmarks.md.
 PAGE_PRECISION: Precision = "exact"
 #: Bytes of L1, largest first.
-SIZES = (120_000, 96_000, 64_000, 48_000, 32_000, 24_000, 16_000, 12_000, 8_000, 4_000, 2_000)
+SIZES = (L1_LAYER_BYTES, 96_000, 64_000, 48_000, 32_000, 24_000, 16_000, 12_000, 8_000, 4_000, 2_000)
 
 
 @dataclass(frozen=True, slots=True)

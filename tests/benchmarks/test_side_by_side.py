@@ -59,7 +59,7 @@ BEFORE = _program((_Task(0, "a", 0, 36), _Task(1, "b", 36, 40)), 76, beside=Fals
 
 def _made(program: Program, output: int, bounds: Bounds | None = None) -> Made:
     mapping = SimpleNamespace(bounds=bounds, predicted_cycles=50)
-    soc = SimpleNamespace(signalling=SimpleNamespace(session_cycles=7))
+    soc = SimpleNamespace(signalling=SimpleNamespace(session_cycles=7), uncertain_share=lambda mode: 0.0)
     compilation = SimpleNamespace(program=program, mapping=mapping, soc=soc)
     run = SimpleNamespace(outputs={"y": np.array([output])}, cycles_total=program.predicted_cycles + 1)
     return Made(cast(Any, compilation), 1.0, cast(Any, run))

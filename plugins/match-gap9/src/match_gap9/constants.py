@@ -129,6 +129,14 @@ _SIGNALLING = (
     cycles("wake_cycles", 40, "two reads of the counter, 10 each, and the loop around them", estimate=True),
     cycles("notify_cycles", 60, "counter written to L2, and read by the fabric controller's loop", estimate=True),
     cycles("task_cycles", 40, "counter read and written; the task's row of addresses read", estimate=True),
+    Constant(
+        "dma_shared_percent",
+        40,
+        "percent",
+        "both units' copies take turns on one DMA: what programs with many copies take longer on the twin, with one "
+        "clock per direction (benchmarks.side_by_side). The simulator has no conflicts of banks (referee/overlap.csv)",
+        estimate=True,
+    ),
 )
 
 _NE16_COMMON = (

@@ -22,7 +22,8 @@ FORMULAS = 4
 @dataclass(frozen=True)
 class UnitCost:
     """Common to both units: transfers through the cluster DMA and the hand-over of a layer to the cluster. ``beside``:
-    the unit has its own dispatch loop, the cluster on core 0 of the workers, NE16 on the controller."""
+    the unit has its own dispatch loop, the cluster on core 0 of the workers, NE16 on the controller;
+    ``shares_dma``: the other unit copies meanwhile."""
 
     pattern: str
     preset: str = DEFAULT_PRESET
@@ -30,6 +31,7 @@ class UnitCost:
     energy: EnergyModel | None = None
     timing: Mapping[str, int] = field(default_factory=lambda: values(DEFAULT_PRESET))
     beside: bool = False
+    shares_dma: bool = False
 
     @property
     def version(self) -> str:
@@ -51,9 +53,12 @@ class UnitCost:
         t, timing = transfer, self.timing
         if "l3" in (t.far, t.near):
             return TransferCycles(*formulas_dma.l3_copy(timing, commands=t.planes * t.rows, size_bytes=t.row_bytes))
-        return TransferCycles(
-            *formulas_dma.dma_copy(timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction)
+        issue, data, wait = formulas_dma.dma_copy(
+            timing, planes=t.planes, rows=t.rows, row_bytes=t.row_bytes, direction=t.direction
         )
+        if self.shares_dma:
+            data = data + data * timing["dma_shared_percent"] // 100
+        return TransferCycles(issue, data, wait)
 
     @property
     def is_counted(self) -> bool:

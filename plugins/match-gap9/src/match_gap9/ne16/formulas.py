@@ -156,7 +156,8 @@ def _elapsed(timing: Timing, jobs: NDArray[np.int64], job: NDArray[np.int64]) ->
     """Cycles of equal jobs in a row. The core programs the next job while one runs (two contexts)."""
     whole, changed = _programming(timing)
     second = np.where(jobs > 1, np.maximum(whole, job), 0)
-    return whole + second + np.maximum(jobs - 2, 0) * np.maximum(changed, job) + job
+    cycles: NDArray[np.int64] = whole + second + np.maximum(jobs - 2, 0) * np.maximum(changed, job) + job
+    return cycles
 
 
 def ne16_layer(
