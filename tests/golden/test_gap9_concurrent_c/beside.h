@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* l1: working memory of the units */
-#define BESIDE_L1_BYTES 90880u
+#define BESIDE_L1_BYTES 91648u
 #define BESIDE_L1_ALIGN 16u
 /* l2: activations between layers */
 #define BESIDE_L2_BYTES 36864u

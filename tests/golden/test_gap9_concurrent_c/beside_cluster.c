@@ -45,7 +45,7 @@ static void beside_cluster_00_store(const match_task_t *task, const beside_clust
 }
 
 /* n_input_dq0 on cluster (transpose)
- * R=16 C=576; tiles C:2x288; two buffers for input, output; 11312 cycles (modelled) */
+ * R=16 C=576; tiles C:2x288; two buffers for input, output; 11779 cycles (modelled) */
 void beside_cluster_00(void *argument)
 {
     const match_task_t *const task = argument;
@@ -84,29 +84,88 @@ void beside_cluster_00(void *argument)
     match_gap9_copy_wait();
 }
 
-/* n_q3, R 0..287 of 576 on cluster (transpose)
- * R=288 C=16; 5637 cycles (modelled) */
+/* A step of beside_cluster_04: one kernel call. */
+typedef struct {
+    uint32_t r; /* start of the tile, by loop */
+    uint32_t r_turn; /* number of the buffer in use */
+    match_transpose_t tile;
+} beside_cluster_04_step_t;
+
+/* Advances to the next tile. */
+BESIDE_CLUSTER_CODE_SECTION
+static void beside_cluster_04_next(const match_task_t *task, beside_cluster_04_step_t *step)
+{
+    uint8_t *const near = task->near;
+    match_transpose_t *const tile = &step->tile;
+    step->r += 192u;
+    step->r_turn ^= 1u;
+    tile->r = match_min_u32(192u, 360u - step->r);
+    tile->input = near + step->r_turn * 3072u;
+    tile->output = near + 6144u + step->r_turn * 3072u;
+}
+
+/* Loads the tiles of the next step. */
+BESIDE_CLUSTER_CODE_SECTION
+static void beside_cluster_04_load_ahead(const match_task_t *task, const beside_cluster_04_step_t *step)
+{
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    const match_transpose_t *const tile = &step->tile;
+    match_gap9_copy_in_1d(near + step->r_turn * 3072u, input + step->r * 16u, tile->r * 16u);
+}
+
+/* Copies the result of a step to home memory. */
+BESIDE_CLUSTER_CODE_SECTION
+static void beside_cluster_04_store(const match_task_t *task, const beside_cluster_04_step_t *step)
+{
+    uint8_t *const near = task->near;
+    uint8_t *const output = task->out[0];
+    const match_transpose_t *const tile = &step->tile;
+    match_gap9_copy_out_2d(output + step->r, near + 6144u + step->r_turn * 3072u, 16u, tile->r, 576u);
+}
+
+/* n_q3, R 0..359 of 576 on cluster (transpose)
+ * R=360 C=16; tiles R:2x192; two buffers for input, output; 7287 cycles (modelled) */
 void beside_cluster_04(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
-    uint8_t *const output = task->out[0];
-    const match_transpose_t tile = {
-        .input = near,
-        .output = near + 4608u,
-        .r = 288u, .c = 16u,
-        .flip = 128,
+    beside_cluster_04_step_t steps[3];
+    steps[0] = (beside_cluster_04_step_t) {
+        .tile = {
+            .input = near,
+            .output = near + 6144u,
+            .r = 192u, .c = 16u,
+            .flip = 128,
+        },
     };
-    match_gap9_copy_in_1d(near, input, 4608u);
-    match_gap9_copy_wait();
-    match_gap9_transpose(&tile);
-    match_gap9_copy_out_2d(output, near + 4608u, 16u, 288u, 576u);
+    beside_cluster_04_step_t *now = &steps[0];
+    beside_cluster_04_step_t *next = &steps[1];
+    beside_cluster_04_step_t *before = &steps[2];
+    match_gap9_copy_in_1d(near, input, 3072u);
+    for (uint32_t n = 0u; n < 2u; n++) {
+        match_gap9_copy_wait();
+        if (n + 1u < 2u) {
+            *next = *now;
+            beside_cluster_04_next(task, next);
+            beside_cluster_04_load_ahead(task, next);
+        }
+        if (n > 0u) {
+            beside_cluster_04_store(task, before);
+        }
+        match_gap9_transpose(&now->tile);
+        beside_cluster_04_step_t *const free = before;
+        before = now;
+        now = next;
+        next = free;
+    }
+    beside_cluster_04_store(task, before);
     match_gap9_copy_wait();
 }
 
-/* n_q3, R 288..575 of 576 on cluster (transpose)
- * R=288 C=16; 5637 cycles (modelled) */
+/* n_q3, R 360..575 of 576 on cluster (transpose)
+ * R=216 C=16; 4820 cycles (modelled) */
 void beside_cluster_05(void *argument)
 {
     const match_task_t *const task = argument;
@@ -115,14 +174,14 @@ void beside_cluster_05(void *argument)
     uint8_t *const output = task->out[0];
     const match_transpose_t tile = {
         .input = near,
-        .output = near + 4608u,
-        .r = 288u, .c = 16u,
+        .output = near + 3456u,
+        .r = 216u, .c = 16u,
         .flip = 128,
     };
-    match_gap9_copy_in_1d(near, input + 4608u, 4608u);
+    match_gap9_copy_in_1d(near, input + 5760u, 3456u);
     match_gap9_copy_wait();
     match_gap9_transpose(&tile);
-    match_gap9_copy_out_2d(output + 288u, near + 4608u, 16u, 288u, 576u);
+    match_gap9_copy_out_2d(output + 360u, near + 3456u, 16u, 216u, 576u);
     match_gap9_copy_wait();
 }
 
@@ -133,12 +192,12 @@ static const match_row_t rows[] = {
      .in = (const match_place_t[]){{beside_base_in_input, 0u}}, .inputs = 1u,
      .near = {beside_base_l1, 0u},
      .out = (const match_place_t[]){{beside_base_l2, 18432u}}, .outputs = 1u},
-    /* 4: n_q3, R 0..287 of 576 */
+    /* 4: n_q3, R 0..359 of 576 */
     {.run = beside_cluster_04, .node = 4u,
      .in = (const match_place_t[]){{beside_base_l2, 27648u}}, .inputs = 1u,
      .near = {beside_base_l1, 0u},
      .out = (const match_place_t[]){{beside_base_out_q3, 0u}}, .outputs = 1u},
-    /* 5: n_q3, R 288..575 of 576 */
+    /* 5: n_q3, R 360..575 of 576 */
     {.run = beside_cluster_05, .node = 5u,
      .in = (const match_place_t[]){{beside_base_l2, 27648u}}, .inputs = 1u,
      .near = {beside_base_l1, 0u},

@@ -7,37 +7,99 @@
 #include "match_runtime.h"
 #include "beside_tasks.h"
 
+/* A step of beside_ne16_01: one kernel call. */
+typedef struct {
+    uint32_t oy; /* start of the tile, by loop */
+    uint32_t oy_turn; /* number of the buffer in use */
+    match_span_t input_y;
+    match_conv2d_t tile;
+} beside_ne16_01_step_t;
+
+/* Advances to the next tile. */
+BESIDE_NE16_CODE_SECTION
+static void beside_ne16_01_next(const match_task_t *task, beside_ne16_01_step_t *step)
+{
+    uint8_t *const near = task->near;
+    match_conv2d_t *const tile = &step->tile;
+    step->oy += 12u;
+    step->oy_turn ^= 1u;
+    step->input_y = match_span(step->oy, 1u, 14u, 24u);
+    tile->input_y = step->input_y.size;
+    tile->input_y_pad_before = step->input_y.before;
+    tile->input_y_pad_after = step->input_y.after;
+    tile->input = near + step->oy_turn * 4992u;
+    tile->output = near + 14848u + step->oy_turn * 9216u;
+}
+
+/* Loads the tiles of the next step. */
+BESIDE_NE16_CODE_SECTION
+static void beside_ne16_01_load_ahead(const match_task_t *task, const beside_ne16_01_step_t *step)
+{
+    uint8_t *const near = task->near;
+    const uint8_t *const input = task->in[0];
+    match_gap9_copy_in_1d(near + step->oy_turn * 4992u, input + step->input_y.first * 384u, step->input_y.size * 384u);
+}
+
+/* Copies the result of a step to home memory. */
+BESIDE_NE16_CODE_SECTION
+static void beside_ne16_01_store(const match_task_t *task, const beside_ne16_01_step_t *step)
+{
+    uint8_t *const near = task->near;
+    uint8_t *const output = task->out[0];
+    match_gap9_copy_out_1d(output + step->oy * 768u, near + 14848u + step->oy_turn * 9216u, 9216u);
+}
+
 /* conv0, conv0_relu on ne16 (conv3x3)
- * K=32 C=16 OY=24 OX=24 FY=3 FX=3; 28020 cycles (modelled) */
+ * K=32 C=16 OY=24 OX=24 FY=3 FX=3; tiles OY:2x12; two buffers for input, output; 29019 cycles (modelled) */
 void beside_ne16_01(void *argument)
 {
     const match_task_t *const task = argument;
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
     const uint8_t *const constants = (const uint8_t *)beside_01_constants;
-    uint8_t *const output = task->out[0];
-    const match_conv2d_t tile = {
-        .input = near,
-        .multiplier = near + 9216u,
-        .addend = near + 9344u,
-        .weight = near + 9472u,
-        .output = near + 14080u,
-        .k = 32u, .c = 16u, .oy = 24u, .ox = 24u, .fy = 3u, .fx = 3u,
-        .input_y = 24u, .input_y_pad_before = 1u, .input_y_pad_after = 1u,
-        .input_x = 24u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
-        .stride_y = 1, .stride_x = 1, .shift = 20, .pad_value = 0, .weight_bits = 8,
+    beside_ne16_01_step_t steps[3];
+    steps[0] = (beside_ne16_01_step_t) {
+        .input_y = {0u, 13u, 1u, 0u},
+        .tile = {
+            .input = near,
+            .multiplier = near + 9984u,
+            .addend = near + 10112u,
+            .weight = near + 10240u,
+            .output = near + 14848u,
+            .k = 32u, .c = 16u, .oy = 12u, .ox = 24u, .fy = 3u, .fx = 3u,
+            .input_y = 13u, .input_y_pad_before = 1u,
+            .input_x = 24u, .input_x_pad_before = 1u, .input_x_pad_after = 1u,
+            .stride_y = 1, .stride_x = 1, .shift = 20, .pad_value = 0, .weight_bits = 8,
+        },
     };
-    match_gap9_copy_in_1d(near, input, 9216u);
-    match_gap9_copy_in_1d(near + 9216u, constants, 4864u);
-    match_gap9_copy_wait();
-    match_gap9_ne16_conv3x3(&tile);
-    match_gap9_ne16_wait();
-    match_gap9_copy_out_1d(output, near + 14080u, 18432u);
+    beside_ne16_01_step_t *now = &steps[0];
+    beside_ne16_01_step_t *next = &steps[1];
+    beside_ne16_01_step_t *before = &steps[2];
+    match_gap9_copy_in_1d(near, input, 4992u);
+    match_gap9_copy_in_1d(near + 9984u, constants, 4864u);
+    for (uint32_t n = 0u; n < 2u; n++) {
+        match_gap9_copy_wait();
+        match_gap9_ne16_conv3x3(&now->tile);
+        if (n + 1u < 2u) {
+            *next = *now;
+            beside_ne16_01_next(task, next);
+            beside_ne16_01_load_ahead(task, next);
+        }
+        if (n > 0u) {
+            beside_ne16_01_store(task, before);
+        }
+        match_gap9_ne16_wait();
+        beside_ne16_01_step_t *const free = before;
+        before = now;
+        now = next;
+        next = free;
+    }
+    beside_ne16_01_store(task, before);
     match_gap9_copy_wait();
 }
 
-/* conv2, conv2_relu, OY 0..11 of 24 on ne16 (conv1x1)
- * K=16 C=32 OY=12 OX=24 FY=1 FX=1; 7709 cycles (modelled) */
+/* conv2, conv2_relu, OY 0..14 of 24 on ne16 (conv1x1)
+ * K=16 C=32 OY=15 OX=24 FY=1 FX=1; 10035 cycles (modelled) */
 void beside_ne16_02(void *argument)
 {
     const match_task_t *const task = argument;
@@ -47,26 +109,26 @@ void beside_ne16_02(void *argument)
     uint8_t *const output = task->out[0];
     const match_conv2d_t tile = {
         .input = near,
-        .multiplier = near + 9216u,
-        .addend = near + 9280u,
-        .weight = near + 9344u,
-        .output = near + 9856u,
-        .k = 16u, .c = 32u, .oy = 12u, .ox = 24u, .fy = 1u, .fx = 1u,
-        .input_y = 12u,
+        .multiplier = near + 11520u,
+        .addend = near + 11584u,
+        .weight = near + 11648u,
+        .output = near + 12160u,
+        .k = 16u, .c = 32u, .oy = 15u, .ox = 24u, .fy = 1u, .fx = 1u,
+        .input_y = 15u,
         .input_x = 24u,
         .stride_y = 1, .stride_x = 1, .shift = 17, .pad_value = 0, .weight_bits = 8,
     };
-    match_gap9_copy_in_1d(near, input, 9216u);
-    match_gap9_copy_in_1d(near + 9216u, constants, 640u);
+    match_gap9_copy_in_1d(near, input, 11520u);
+    match_gap9_copy_in_1d(near + 11520u, constants, 640u);
     match_gap9_copy_wait();
     match_gap9_ne16_conv1x1(&tile);
     match_gap9_ne16_wait();
-    match_gap9_copy_out_1d(output, near + 9856u, 4608u);
+    match_gap9_copy_out_1d(output, near + 12160u, 5760u);
     match_gap9_copy_wait();
 }
 
-/* conv2, conv2_relu, OY 12..23 of 24 on ne16 (conv1x1)
- * K=16 C=32 OY=12 OX=24 FY=1 FX=1; 7709 cycles (modelled) */
+/* conv2, conv2_relu, OY 15..23 of 24 on ne16 (conv1x1)
+ * K=16 C=32 OY=9 OX=24 FY=1 FX=1; 6844 cycles (modelled) */
 void beside_ne16_03(void *argument)
 {
     const match_task_t *const task = argument;
@@ -76,21 +138,21 @@ void beside_ne16_03(void *argument)
     uint8_t *const output = task->out[0];
     const match_conv2d_t tile = {
         .input = near,
-        .multiplier = near + 9216u,
-        .addend = near + 9280u,
-        .weight = near + 9344u,
-        .output = near + 9856u,
-        .k = 16u, .c = 32u, .oy = 12u, .ox = 24u, .fy = 1u, .fx = 1u,
-        .input_y = 12u,
+        .multiplier = near + 6912u,
+        .addend = near + 6976u,
+        .weight = near + 7040u,
+        .output = near + 7552u,
+        .k = 16u, .c = 32u, .oy = 9u, .ox = 24u, .fy = 1u, .fx = 1u,
+        .input_y = 9u,
         .input_x = 24u,
         .stride_y = 1, .stride_x = 1, .shift = 17, .pad_value = 0, .weight_bits = 8,
     };
-    match_gap9_copy_in_1d(near, input + 9216u, 9216u);
-    match_gap9_copy_in_1d(near + 9216u, constants, 640u);
+    match_gap9_copy_in_1d(near, input + 11520u, 6912u);
+    match_gap9_copy_in_1d(near + 6912u, constants, 640u);
     match_gap9_copy_wait();
     match_gap9_ne16_conv1x1(&tile);
     match_gap9_ne16_wait();
-    match_gap9_copy_out_1d(output + 4608u, near + 9856u, 4608u);
+    match_gap9_copy_out_1d(output + 5760u, near + 7552u, 3456u);
     match_gap9_copy_wait();
 }
 
@@ -101,12 +163,12 @@ static const match_row_t rows[] = {
      .in = (const match_place_t[]){{beside_base_l2, 18432u}}, .inputs = 1u,
      .near = {beside_base_l1, 58368u},
      .out = (const match_place_t[]){{beside_base_l2, 0u}}, .outputs = 1u},
-    /* 2: conv2, conv2_relu, OY 0..11 of 24 */
+    /* 2: conv2, conv2_relu, OY 0..14 of 24 */
     {.run = beside_ne16_02, .node = 2u,
      .in = (const match_place_t[]){{beside_base_l2, 0u}}, .inputs = 1u,
      .near = {beside_base_l1, 58368u},
      .out = (const match_place_t[]){{beside_base_l2, 27648u}}, .outputs = 1u},
-    /* 3: conv2, conv2_relu, OY 12..23 of 24 */
+    /* 3: conv2, conv2_relu, OY 15..23 of 24 */
     {.run = beside_ne16_03, .node = 3u,
      .in = (const match_place_t[]){{beside_base_l2, 0u}}, .inputs = 1u,
      .near = {beside_base_l1, 58368u},
