@@ -34,7 +34,7 @@ TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflit
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-qemu test-mutants test-modes test-transformers conformance lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
-  bench-diana bench-host bench-riscv bench-dnnl docs wheels clean
+  bench-diana bench-host bench-riscv bench-dnnl paper docs wheels clean
 
 $(STAMP): $(PROJECTS) requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -116,6 +116,10 @@ bench-transformers: $(STAMP)
 
 bench-host-models: $(STAMP)
 	$(BIN)/python -m benchmarks.host_models
+
+# All figures of the papers beside ours: docs/papers.md.
+paper: $(STAMP)
+	$(BIN)/python -m benchmarks.papers
 
 bench-diana: $(STAMP)
 	$(BIN)/python -m benchmarks.diana_networks

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from match_core.contract.errors import MatchError
+from match_core.contract.program import Program
+from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.verify.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
 from numpy.typing import NDArray
 
-from benchmarks.published import CLOCK_HZ, DIANA_NETWORK_MS
+from benchmarks.published import CLOCK_HZ, DIANA_NETWORK_MS, DIANA_TVM
 from benchmarks.runs import MODELS, NETWORKS, network, told
 from benchmarks.tables import PAGE, ROOT, Cell, Column, Table
 
@@ -35,11 +37,13 @@ CLASSIFIERS = ("resnet8", "dscnn", "mobilenetv1_025")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A network with so much L1. ``result``: None where it does not fit, ``failure`` says why."""
+    """A network with so much L1. ``result``: None where it does not fit, ``failure`` says why. ``host``: the program of
+    the host alone, which needs no L1."""
 
     network: str
     l1_bytes: int
     result: VerifyResult | None
+    host: Program
     failure: str = ""
 
     @property
@@ -52,18 +56,31 @@ class Point:
         """Milliseconds of one inference on the twin at the published clock."""
         return 1e3 * self.cycles / CLOCK_HZ if self.cycles else None
 
+    @property
+    def host_ms(self) -> float:
+        """Modelled milliseconds of the host alone."""
+        return 1e3 * self.host.predicted_cycles / CLOCK_HZ
+
+    @property
+    def host_cycles_per_mac(self) -> float:
+        """Modelled cycles of the host alone for a multiply-accumulate, everything else of the network included."""
+        macs = sum(task.assignment.candidate.workload.macs for task in self.host.tasks)
+        return self.host.predicted_cycles / macs
+
 
 def measure(networks: Sequence[str], sizes: Sequence[int], plugins: Plugins) -> list[Point]:
     """Every network at every size, on all stored samples."""
     points = []
     for name in networks:
         model, arrays = network(name)
+        alone = CompileRequest(model, "diana", without_units=("digital", "analog"))
+        host = compile_model(alone, plugins).compilation.program
         for size in sizes:
             request = VerifyRequest(model=model, target="diana", arrays=arrays, memory=(("l1", size),))
             try:
-                points.append(Point(name, size, verify_model(request, plugins)))
+                points.append(Point(name, size, verify_model(request, plugins), host))
             except MatchError as error:
-                points.append(Point(name, size, None, f"{error.code}: {error.what}"))
+                points.append(Point(name, size, None, host, f"{error.code}: {error.what}"))
         told(f"{name}: done")
     return points
 
@@ -83,6 +100,10 @@ def times(points: Sequence[Point]) -> Table:
                 1e3 * modelled / CLOCK_HZ if modelled else None,
                 published["MATCH"],
                 published["HTVM"],
+                point.host_ms,
+                point.host_ms / point.ms if point.ms else None,
+                point.host_cycles_per_mac,
+                DIANA_TVM.get(point.network),
                 home.used_bytes if home else None,
                 ", ".join(f"{unit} {share:.0%}" for unit, share in _shares(result)) or point.failure,
                 _exact(point),
@@ -95,6 +116,10 @@ def times(points: Sequence[Point]) -> Table:
         Column("modelled ms", ".2f"),
         Column("MATCH ms, silicon", ".2f"),
         Column("HTVM ms, silicon", ".2f"),
+        Column("host alone, modelled ms", ".1f"),
+        Column("host alone / twin", ".1f"),
+        Column("host's cycles per MAC", ".2f"),
+        Column("TVM on the host, silicon"),
         Column("L2 bytes", ",d"),
         Column("share of the twin's cycles"),
         Column("bit exact"),

@@ -59,7 +59,42 @@ def cases() -> tuple[Case, ...]:
     return (*products, *(Case("attention", rows, width) for rows, width in HEADS))
 
 
-def run(case: Case, unit: str, plugins: Plugins) -> VerifyResult:
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A case on one unit, ``ita`` or ``snitch``."""
+
+    case: Case
+    unit: str
+    result: VerifyResult
+
+    @property
+    def cycles(self) -> int:
+        """Of one inference, on the twin."""
+        return self.result.run.cycles_total
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of all tasks."""
+        return sum(task.assignment.candidate.workload.macs for task in self.result.compilation.program.tasks)
+
+    @property
+    def giga_operations_per_second(self) -> float:
+        """At the published clock, two operations for a multiply-accumulate."""
+        return 2 * self.macs / self.cycles * ITA_CLOCK_HZ / 1e9
+
+    @property
+    def giga_operations_per_joule(self) -> float:
+        """By the modelled energy of kernels."""
+        tasks = self.result.compilation.program.tasks
+        return 2e3 * self.macs / sum(task.assignment.schedule.cost.energy_pj or 0.0 for task in tasks)
+
+    @property
+    def of_peak(self) -> float:
+        """What of ITA's peak the whole program computes."""
+        return self.macs / self.cycles / ITA_PEAK_MACS
+
+
+def run(case: Case, unit: str, plugins: Plugins) -> Ran:
     """Compile and run a case on one unit."""
     with tempfile.TemporaryDirectory() as folder:
         path, encoder = case.save(Path(folder))
@@ -71,26 +106,23 @@ def run(case: Case, unit: str, plugins: Plugins) -> VerifyResult:
             execution="sequential",
             without_units=() if unit == "ita" else ("ita",),
         )
-        return verify_model(request, plugins)
+        return Ran(case, unit, verify_model(request, plugins))
 
 
-def _row(case: Case, unit: str, result: VerifyResult) -> tuple[Cell, ...]:
-    total, busy = result.run.cycles_total, result.run.cycles_by_clock.get("ita", 0)
-    tasks = [task.assignment for task in result.compilation.program.tasks]
-    macs = sum(task.candidate.workload.macs for task in tasks)
-    picojoules = sum(task.schedule.cost.energy_pj or 0.0 for task in tasks)
-    cores = ITA_CORES_GEMM if case.kind == "GEMM" else None
-    paper = ITA_PEAKS[case.kind] if unit == "ita" else cores
-    parts = (macs / total, macs / busy, ITA_PEAK_MACS * paper.utilisation) if busy and paper else ()
+def _row(ran: Ran) -> tuple[Cell, ...]:
+    busy = ran.result.run.cycles_by_clock.get("ita", 0)
+    cores = ITA_CORES_GEMM if ran.case.kind == "GEMM" else None
+    paper = ITA_PEAKS[ran.case.kind] if ran.unit == "ita" else cores
+    parts = (ran.of_peak, ran.macs / busy / ITA_PEAK_MACS, paper.utilisation) if busy and paper else (None, None, None)
     return (
-        case.name,
-        "ITA" if unit == "ita" else "cores alone (rate calibrated)",
-        total,
-        macs / total,
-        2 * macs / total * ITA_CLOCK_HZ / 1e9,
+        ran.case.name,
+        "ITA" if ran.unit == "ita" else "cores alone (rate calibrated)",
+        ran.cycles,
+        ran.macs / ran.cycles,
+        ran.giga_operations_per_second,
         paper.giga_operations_per_second if paper else None,
-        *((part / ITA_PEAK_MACS for part in parts) if parts else (None, None, None)),
-        2e3 * macs / picojoules,
+        *parts,
+        ran.giga_operations_per_joule,
         paper.giga_operations_per_joule if paper else None,
     )
 
@@ -122,10 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plugins, rows, faults = Plugins.load(), [], []
     for unit in ("ita", "snitch"):
         for case in cases():
-            result = run(case, unit, plugins)
-            faults += [] if result.bit_exact else [f"FAILURE: {case.name} on {unit}: not bit exact"]
-            rows.append(_row(case, unit, result))
-            told(f"{case.name} on {unit}: {result.run.cycles_total:,} cycles")
+            ran = run(case, unit, plugins)
+            faults += [] if ran.result.bit_exact else [f"FAILURE: {case.name} on {unit}: not bit exact"]
+            rows.append(_row(ran))
+            told(f"{case.name} on {unit}: {ran.cycles:,} cycles")
     made = table(rows)
     made.write_csv()
     sys.stdout.write(f"{made.markdown()}\n")
