@@ -57,6 +57,14 @@ class Point:
         return 1e3 * self.cycles / CLOCK_HZ if self.cycles else None
 
     @property
+    def microjoules(self) -> float | None:
+        """Modelled energy of one inference."""
+        if self.result is None:
+            return None
+        tasks = self.result.compilation.program.tasks
+        return sum(task.assignment.schedule.cost.energy_pj or 0.0 for task in tasks) / 1e6
+
+    @property
     def host_ms(self) -> float:
         """Modelled milliseconds of the host alone."""
         return 1e3 * self.host.predicted_cycles / CLOCK_HZ
@@ -104,6 +112,7 @@ def times(points: Sequence[Point]) -> Table:
                 point.host_ms / point.ms if point.ms else None,
                 point.host_cycles_per_mac,
                 DIANA_TVM.get(point.network),
+                point.microjoules,
                 home.used_bytes if home else None,
                 ", ".join(f"{unit} {share:.0%}" for unit, share in _shares(result)) or point.failure,
                 _exact(point),
@@ -120,6 +129,7 @@ def times(points: Sequence[Point]) -> Table:
         Column("host alone / twin", ".1f"),
         Column("host's cycles per MAC", ".2f"),
         Column("TVM on the host, silicon"),
+        Column("uJ, modelled", ".1f"),
         Column("L2 bytes", ",d"),
         Column("share of the twin's cycles"),
         Column("bit exact"),

@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("--update takes no names")
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="match-dnnl-") as work:
-        for name, model in _models(options.models, Path(work)):
+        for name, model in models(options.models, Path(work)):
             rows.append(measure(name, model, Path(work) / name, options.seconds))
             told(f"{name}: {', '.join(f'{who} {1e3 * time.median:.3f} ms' for who, time in rows[-1].times.items())}")
     for table in tables(rows):
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if faults else 0
 
 
-def _models(parts: Sequence[str], work: Path) -> list[tuple[str, Path]]:
+def models(parts: Sequence[str], work: Path) -> list[tuple[str, Path]]:
     """The networks whose names hold one of the parts, made where they are not stored."""
     found = []
     for name in (*STORED, *dnnl_models.MADE):

@@ -65,16 +65,23 @@ def gap9(plugins: Plugins) -> Section:
             above = {"NE16": _NE16_ABOVE, "cluster": _CLUSTER_ABOVE}.get(units, "")
             what = f"{name}, {'NE16 + CPU' if units == 'NE16' else units}, ms"
             how = "modelled" if units == "CPU" else "on the twin"
-            rows.append(
-                Row(what, ms[name, units], how, known[units], GAP9_SILICON, TABLES, below=below, above=above)
-            )
+            rows.append(Row(what, ms[name, units], how, known[units], GAP9_SILICON, TABLES, below=below, above=above))
         rows += _simulated(name)
         for tool in ("DORY", "NNTool"):
             what = f"{name}, all, ms, beside {tool}"
             source = f"{TABLES}, {tool}"
             above = "NNTool's kernels are closed; ours compute more cycles per product on the cluster and on the core."
             rows.append(
-                Row(what, ms[name, "all"], "on the twin", known[tool], GAP9_SILICON, source, below=_SIMULATED, above=above)
+                Row(
+                    what,
+                    ms[name, "all"],
+                    "on the twin",
+                    known[tool],
+                    GAP9_SILICON,
+                    source,
+                    below=_SIMULATED,
+                    above=above,
+                )
             )
     mean = statistics.mean
     ours = mean(NETWORK_MS[name]["DORY"] / ms[name, "all"] for name in NETWORKS)
@@ -84,9 +91,7 @@ def gap9(plugins: Plugins) -> Section:
     ours = mean(ms[name, "CPU"] / ms[name, "all"] for name in NETWORKS)
     published = mean(NETWORK_MS[name]["CPU"] / NETWORK_MS[name]["all"] for name in NETWORKS)
     above = "Both sides of our ratio are faster than the published ones; units gain more than the host's C."
-    rows.append(
-        Row("times faster than the CPU, mean", ours, "modelled", published, GAP9_SILICON, TABLES, above=above)
-    )
+    rows.append(Row("times faster than the CPU, mean", ours, "modelled", published, GAP9_SILICON, TABLES, above=above))
     about = f"Preset `{PRESET}`, precision `fast`, one task after another. Column CPU of ours is the host model's."
     return Section(
         "MATCH: networks on GAP9",
@@ -172,12 +177,32 @@ def diana(plugins: Plugins) -> Section:
     )
     most = "largest ratio to the host alone (published: HTVM to TVM)"
     rows.append(
-        Row(most, max(ratios), "modelled", HTVM_TVM_RATIO, DIANA_SILICON, "HTVM, abstract", ".0f", _HOST_RATIO, _HOST_RATIO)
+        Row(
+            most,
+            max(ratios),
+            "modelled",
+            HTVM_TVM_RATIO,
+            DIANA_SILICON,
+            "HTVM, abstract",
+            ".0f",
+            _HOST_RATIO,
+            _HOST_RATIO,
+        )
     )
     what = "time saved against HTVM, mean"
     above = "Depthwise layers as blocks of 16 channels and the folded layer of 10x4 save most; see the networks above."
     rows.append(
-        Row(what, statistics.mean(reductions), "on the twin", DIANA_HTVM_REDUCTION, DIANA_SILICON, "abstract", ".0%", "", above)
+        Row(
+            what,
+            statistics.mean(reductions),
+            "on the twin",
+            DIANA_HTVM_REDUCTION,
+            DIANA_SILICON,
+            "abstract",
+            ".0%",
+            "",
+            above,
+        )
     )
     (layer,) = diana_grid.measure([diana_grid.PUBLISHED], plugins)
     assert layer.throughput is not None

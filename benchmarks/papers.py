@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from match_core.plugin.facade import Plugins
 
-from benchmarks import paper_byoc, paper_ita, paper_match
+from benchmarks import paper_byoc, paper_ita, paper_match, paper_matcha
 from benchmarks.paper_rows import Section, faults, page
 from benchmarks.runs import MODELS, told
 from benchmarks.tables import ROOT
@@ -38,7 +39,9 @@ SECTIONS: Mapping[str, Callable[[Plugins], Section]] = {
     "gap9": paper_match.gap9,
     "gap9-layers": lambda plugins: paper_match.gap9_layers(),
     "diana": paper_match.diana,
-    "ita-tests": paper_ita.tests,
+    "carfield_matcha": partial(paper_matcha.matcha, "carfield_matcha"),
+    "carfield": partial(paper_matcha.matcha, "carfield"),
+    "ita-tests": paper_ita.peaks,
     "ita-networks": paper_ita.networks,
     "byoc": paper_byoc.byoc,
 }

@@ -27,7 +27,6 @@ class ArrayCost:
 
     pattern: str
     bound: Bound = "fitted"
-    energy: EnergyModel | None = None
 
     @property
     def version(self) -> str:
@@ -38,6 +37,13 @@ class ArrayCost:
     def name(self) -> str:
         """Names unit and pattern; appears in every report."""
         return f"diana-{self.unit}-{self.pattern}"
+
+    @property
+    def energy(self) -> EnergyModel:
+        """By the published power of the chip while the array works."""
+        from match_diana.energy import DianaEnergy  # it needs the figures of this module
+
+        return DianaEnergy(self, self.unit)
 
     @property
     def overlap(self) -> Overlap:

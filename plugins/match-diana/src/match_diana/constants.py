@@ -21,6 +21,9 @@ _EXAMPLE = "eml-eda/match b499427, examples/diana"
 _HAL = "ABurrello/dory-hal"
 _SDK = "dianaKUL/pulp-sdk-diana 8e1b8a4"
 
+#: Power of the chip at 260 MHz; the source does not say at which voltage.
+_ODIMO = "eml-eda/odimo-journal 624f590, models/hw_models.py"
+
 #: Figures of the platform, which both arrays share.
 PLATFORM_CONSTANTS = (
     Constant("clock_hz", 260_000_000, "Hz", f"{_MATCH}, section VI: the clock of the published measurements"),
@@ -30,6 +33,14 @@ PLATFORM_CONSTANTS = (
     Constant("dma_bytes_per_cycle", 16, "bytes/cycle", f"{_EXAMPLE}: 16 words of 8 bits per access of L2"),
     Constant("dma_chunk_cycles", 70, "cycles", f"{_MATCH}, section V-A: per contiguous chunk"),
     Constant("dma_length_bytes", 32, "bytes", f"{_HAL}, utils.c: lengths are rounded up to this"),
+    Constant(
+        "host_microwatts",
+        11_310,
+        "uW",
+        f"no public figure: what the published powers of one array, 24.96 and 28.74 mW, have in common, 42.39 mW being "
+        f"that of both ({_ODIMO})",
+        estimate=True,
+    ),
     cycles(
         "register_cycles",
         5,
@@ -44,6 +55,7 @@ DIGITAL_CONSTANTS = (
     Constant("array_rows", 16, "elements", f"{_MATCH}, section V-A: output channels"),
     Constant("digital_weight_bytes", 64 * 1024, "bytes", f"{_EXAMPLE}, digital accelerator"),
     Constant("tile_overhead_cycles", 23, "cycles", f"{_EXAMPLE}, cost model: per output tile of 16x16"),
+    Constant("digital_microwatts", 24_960, "uW", f"{_ODIMO}: the chip while the digital array alone works"),
     Constant("row_load_cycles", 2, "cycles", f"{_EXAMPLE}, cost model: per input channel and filter row"),
 )
 

@@ -24,5 +24,11 @@ ANALOG_CONSTANTS = (
         "cycles / 10",
         f"{_PLINIO}: 70 ns for each group of unrolled pixels, at 260 MHz",
     ),
+    Constant(
+        "analog_microwatts",
+        28_740,
+        "uW",
+        "eml-eda/odimo-journal 624f590, models/hw_models.py: the chip while the analog array alone works",
+    ),
     Constant("analog_row_load_cycles", 8, "cycles", f"{_PLINIO}: 4 * 2 cycles for each row of weights"),
 )
