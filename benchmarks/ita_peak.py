@@ -20,7 +20,7 @@ from pathlib import Path
 from match_core.plugin.facade import Plugins
 from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 
-from benchmarks.published import ITA_CLOCK_HZ, ITA_CORES_GEMM, ITA_PEAK_MACS, ITA_PEAKS
+from benchmarks.published import ITA_CLOCK_HZ, ITA_CORES_GEMM, ITA_PEAK_MACS, ITA_PEAKS, ITA_PLATFORM
 from benchmarks.runs import told
 from benchmarks.tables import Cell, Column, Table
 from tests.end_to_end.qdq_encoders import Encoder, inputs, save_attention, save_product
@@ -124,6 +124,7 @@ def _row(ran: Ran) -> tuple[Cell, ...]:
         *parts,
         ran.giga_operations_per_joule,
         paper.giga_operations_per_joule if paper else None,
+        f"twin; {ITA_PLATFORM}" if paper else "twin",
     )
 
 
@@ -141,6 +142,7 @@ def table(rows: Sequence[tuple[Cell, ...]]) -> Table:
         Column("paper", ".1%"),
         Column("GOp/J", ",.0f"),
         Column("paper GOp/J", ",.0f"),
+        Column("figures from"),
     )
     about = f"*cycles on the twin, {ITA_CLOCK_HZ / 1e6:.0f} MHz, modelled energy of kernels, `python -m {COMMAND}`*"
     return Table("ita-peak", about, columns, tuple(rows))

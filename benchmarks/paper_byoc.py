@@ -46,9 +46,9 @@ def byoc(plugins: Plugins) -> Section:
         "make paper",
         (*lines, *_offloaded(plugins)),
         ("its figures of what is offloaded and lines by vendor: they are in no source that we have.",),
-        "Lines of Python and templates of a package, without empty lines and comments. Offloaded: parts of the networks "
-        "that run on oneDNN when every region that it supports goes there (`--regions largest`); what the compiler "
-        "chooses by cost is in [match-dnnl](../plugins/match-dnnl/README.md#measured).",
+        "Lines of Python and templates of a package, without empty lines and comments. Offloaded: parts of the "
+        "networks that run on oneDNN when every region that it supports goes there (`--regions largest`). What the "
+        "compiler chooses by cost is in [match-dnnl](../plugins/match-dnnl/README.md#measured).",
     )
 
 

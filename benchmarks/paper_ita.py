@@ -30,8 +30,8 @@ _FASTER = (
     "multiplier, without stalls of memory banks and instruction fetches; nothing public confirms them."
 )
 _FEWER = (
-    "Ours counts 2.0, 11.3 and 8.9 GOp for the shapes that the paper gives, the paper 4.74, 11.7 and 9.74: MobileBERT's "
-    "inference is less than half of the paper's. The rest is the difference in GOp/s."
+    "Ours counts 2.0, 11.3 and 8.9 GOp for the shapes that the paper gives, the paper 4.74, 11.7 and 9.74: our "
+    "MobileBERT's inference is less than half of the paper's. The rest is the difference in GOp/s."
 )
 _ENERGY = (
     "The energy is the published power of each kind of kernel times our shorter time, for as many operations as the "
@@ -71,7 +71,7 @@ def peaks(plugins: Plugins) -> Section:
         "python -m benchmarks.ita_peak",
         tuple(rows),
         ("shares of area and of the standalone accelerator (79.6 %): nothing of ours is one of them.",),
-        "The paper does not state the sizes of its tests in what we have; ours are 512 rows, columns and products in a sum.",
+        "The sizes of the paper's tests are in no source that we have. Ours: 512 rows, columns and products in a sum.",
     )
 
 

@@ -30,9 +30,9 @@ DIANA_SILICON = "DIANA silicon, 260 MHz"
 TABLES = "tables III and IV"
 
 _SIMULATED = (
-    "Our figures are those of a model fitted to the open simulator, which has no bank conflicts, no second master in L2 "
-    "and a thin runtime; the published tool spends 920 cycles a transfer, ours about 90. Published NNTool is faster than "
-    "ours on the same chip, so the figure is possible there; how much of it silicon keeps is not known."
+    "Our figures are those of a model fitted to the open simulator, which has no bank conflicts and a thin runtime. "
+    "The published tool spends 920 cycles a transfer, ours about 90. NNTool on silicon is faster than our figure, so "
+    "it is possible; how much of it silicon keeps is not known."
 )
 _HOST_C = (
     "The published column is TVM's C on one core; ours is C of our own, 3.6 to 4.5 instructions per "
@@ -135,7 +135,7 @@ def gap9_layers() -> Section:
             "NE16: its formulas are the simulator's own, so 100 % would be no result.",
             "throughput over sizes: the curves are published as pictures; `python -m benchmarks.micro_grid` has ours.",
         ),
-        "How far a model's prediction holds where somebody else's machine runs the layer; median of rows not fitted to.",
+        "How far a model's prediction holds where another machine runs the layer; median of rows not fitted to.",
     )
 
 
@@ -213,7 +213,7 @@ def diana(plugins: Plugins) -> Section:
         "python -m benchmarks.diana_networks --no-sweep",
         tuple(rows),
         (
-            "TVM's milliseconds network by network: only their mean ratio is in a source that we have, and that MobileNet "
+            "TVM's milliseconds network by network: a source that we have states their mean ratio, and that MobileNet "
             "on the host alone ran out of memory. Ours on the host alone are in [benchmarks.md](benchmarks.md#diana).",
             "measured over predicted throughput (95 % and 77 %): nothing but our own twin runs our programs for DIANA.",
         ),
@@ -233,6 +233,6 @@ _DIANA_ABOVE = (
     "mean. How the published program does that is not known; the array alone takes 0.63 ms."
 )
 _HOST_RATIO = (
-    "The host's C differs: ours takes 4.7 to 5.2 modelled cycles per multiply-accumulate; published ratios are to TVM's C. "
+    "The host's C differs: ours takes 4.7 to 5.2 modelled cycles per multiply-accumulate, TVM's is not known. "
     "MobileNet did not fit there on the host alone; ours has all four networks."
 )

@@ -24,8 +24,8 @@ _DEPTHWISE_ABOVE = (
     "The paper names slices and joins of depthwise layers as the reason for no gain; ours are views, without copies."
 )
 _WHOLE_ABOVE = (
-    "Whole branches overlap as far as both clusters are equally fast at them. The speeds of the paper's kernels are not "
-    "published, ours are counted instructions."
+    "Whole branches overlap as far as both clusters are equally fast at them. The speeds of the paper's kernels are "
+    "not published, ours are counted instructions."
 )
 _WHOLE_BELOW = (
     "In ResNet8 only the convolutions of two shortcuts are independent of others. The paper's text calls the network "

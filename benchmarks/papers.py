@@ -21,9 +21,10 @@ from benchmarks.tables import ROOT
 PAGE = ROOT / "docs" / "papers.md"
 INTRODUCTION = """# The papers' figures beside ours
 
-`make paper` computes our figures and writes this page. It shows every figure of four papers that can be compared with one of ours:
-MATCH (IEEE TCAD 2025, arXiv 2410.08855), MATCHA (arXiv 2604.09124), ITA in its cluster (IEEE Design & Test 42:5, 2025) and BYOC
-(arXiv 2105.03215).
+`make paper` computes our figures and writes this page. It shows every figure of four papers that can be compared with
+one of ours: MATCH (IEEE TCAD 2025, arXiv 2410.08855), MATCHA (arXiv 2604.09124), ITA in its cluster (IEEE Design & Test
+42:5, 2025) and BYOC (arXiv 2105.03215). Figures of the papers are those that their texts, abstracts and tables state in
+sources that we have; pictures without numbers are left out, and each section says so.
 
 **No figure of ours is from a chip**, and each row says what both figures are from:
 

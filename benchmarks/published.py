@@ -22,8 +22,8 @@ DIANA_NETWORK_MS = {
     "dscnn": {"MATCH": 7.3, "HTVM": 7.26},
     "autoencoder": {"MATCH": 0.4, "HTVM": 0.36},
 }
-#: Ratios of the abstract (MATCH): latency of DORY over its own on GAP9, of plain TVM over its own on DIANA, means of the
-#: networks; and the share of HTVM's latency that it saves on DIANA. HTVM over plain TVM on DIANA (HTVM, abstract).
+#: Ratios of the abstract (MATCH): latency of DORY over its own on GAP9 and of plain TVM over its own on DIANA, means of
+#: the networks; the share of HTVM's latency that it saves on DIANA. Plain TVM over HTVM on DIANA (HTVM, abstract).
 DORY_RATIO, DIANA_TVM_RATIO, DIANA_HTVM_REDUCTION, HTVM_TVM_RATIO = 2.15, 60.87, 0.1694, 120.0
 #: What table III says of plain TVM on DIANA's host, as far as it is known here: the ratio above, and this.
 DIANA_TVM = {"mobilenetv1_025": "out of memory"}
@@ -74,6 +74,10 @@ SIDE_BY_SIDE_PLATFORM = {
 #: multiply-accumulates per cycle of ITA.
 ITA_CLOCK_HZ = 425e6
 ITA_PEAK_MACS = 1024
+
+
+#: What these figures are from, in tables that set ours beside them.
+ITA_PLATFORM = "paper: the same cluster, simulated after layout"
 
 
 @dataclass(frozen=True, slots=True)

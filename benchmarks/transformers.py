@@ -33,6 +33,7 @@ from benchmarks.published import (
     ITA_NETWORKS,
     ITA_PEAK_MACS,
     ITA_PEAKS,
+    ITA_PLATFORM,
 )
 from benchmarks.runs import MODELS, told
 from benchmarks.tables import PAGE, Cell, Column, Table
@@ -57,6 +58,10 @@ FULL = (
 COMMAND = "benchmarks.transformers"
 #: Pages with tables of this command: cycles, and what the passes cost.
 PAGES = (PAGE, PAGE.with_name("ita.md"))
+
+#: The last column beside published figures, and what it says of those that are of other layers.
+FIGURES_FROM = Column("figures from")
+_TESTS = f"model; {ITA_PLATFORM}, its own tests"
 
 Columns = tuple[Column, ...]
 Row = tuple[Cell, ...]
@@ -151,6 +156,7 @@ def main_table(networks: Sequence[Network]) -> Table:
         Column("cores alone", ",.0f"),
         Column("cores alone inf/s", ".3f"),
         Column("paper cores inf/s", ".2f"),
+        FIGURES_FROM,
     )
     what = f"cycles on the twin, {ITA_CLOCK_HZ / 1e6:.0f} MHz"
     return _table("transformers", _names(networks), what, "", columns, (_row(network) for network in networks))
@@ -189,6 +195,7 @@ def _row(network: Network) -> Row:
         network.cores.cycles,
         ITA_CLOCK_HZ / network.cores.cycles,
         full.cores_inferences_per_second if full else None,
+        f"twin; {ITA_PLATFORM}" if full else "twin",
     )
 
 
@@ -207,6 +214,7 @@ def energy_table(networks: Sequence[Network]) -> Table:
         Column("paper cores GOp/s", ".3f"),
         Column("cores alone GOp/J", ".1f"),
         Column("paper cores GOp/J", ".1f"),
+        FIGURES_FROM,
     )
     what = f"modelled energy of kernels, {ITA_CLOCK_HZ / 1e6:.0f} MHz"
     rows = (_energy_row(network) for network in networks)
@@ -232,6 +240,7 @@ def _energy_row(network: Network) -> Row:
         full.cores_inferences_per_second * full.giga_operations if full else None,
         2e3 * cores.macs() / cores.picojoules,
         ITA_CORES_GIGA_OPERATIONS_PER_JOULE,
+        f"model; {ITA_PLATFORM}",
     )
 
 
@@ -248,10 +257,11 @@ def utilisation_table(networks: Sequence[Network]) -> Table:
         Column("jobs", ".1%"),
         Column("paper", ".1%"),
         Column("with copies and signals", ".1%"),
+        FIGURES_FROM,
     )
     kinds = (("products", "ita_linear", "GEMM"), ("attention", "ita_attention", "attention"))
     rows = [
-        (network.name.removesuffix("_int8_qdq"), kind, jobs, ITA_PEAKS[published].utilisation, whole)
+        (network.name.removesuffix("_int8_qdq"), kind, jobs, ITA_PEAKS[published].utilisation, whole, _TESTS)
         for network in networks
         for kind, prefix, published in kinds
         for jobs, whole in _utilisation(network.beside, prefix)

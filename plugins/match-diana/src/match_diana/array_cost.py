@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
@@ -13,6 +13,7 @@ from match_core.patterns.formulas import figures_version
 from match_diana.digital.formulas import copy_cycles
 
 if TYPE_CHECKING:
+    from match_core import CostModel
     from match_core.contract.cost import Bound
 
 #: Raised when a formula changes.
@@ -43,7 +44,7 @@ class ArrayCost:
         """By the published power of the chip while the array works."""
         from match_diana.energy import DianaEnergy  # it needs the figures of this module
 
-        return DianaEnergy(self, self.unit)
+        return DianaEnergy(cast("CostModel", self), self.unit)  # a whole one with the methods of an array
 
     @property
     def overlap(self) -> Overlap:
