@@ -233,6 +233,6 @@ _DIANA_ABOVE = (
     "mean. How the published program does that is not known; the array alone takes 0.63 ms."
 )
 _HOST_RATIO = (
-    "The host's C differs: ours takes 4.7 to 5.2 modelled cycles per multiply-accumulate, TVM's is not known. "
+    "The host's C differs: ours takes 4.2 to 4.9 modelled cycles per multiply-accumulate, TVM's is not known. "
     "MobileNet did not fit there on the host alone; ours has all four networks."
 )
