@@ -24,6 +24,8 @@ from ortools.linear_solver import pywraplp
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.gap9_issue import issue_table, issues
+
 REFEREE = Path(__file__).resolve().parents[2] / "shared/data/referee"
 #: What a launch takes around a kernel, which the rows include: row "empty".
 LAUNCH_CYCLES = 91
@@ -215,6 +217,7 @@ def main(arguments: list[str]) -> None:
         table.add_row(", ".join(family), f"{len(fit)} + {len(check)}", *cells)
     console.print(table)
     console.print(f"rows not fitted to: median {100 * np.median(checked):.1f} %, worst {100 * max(checked):.1f} %")
+    console.print(issue_table(list(issues(values(PRESET), referee_rows("issue.csv")))))
 
 
 if __name__ == "__main__":

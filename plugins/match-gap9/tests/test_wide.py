@@ -311,6 +311,7 @@ def test_overlap_of_ne16_and_cores_is_predicted(
         weight_bits=parameters["weight_bits"],
         shift=parameters["shift"],
     )
+    expected = expected + values()["ne16_cold_cycles"]  # the only tile is the first of the layer
     # The model takes a core's channels as many as they can be, the twin counts them; nor are the ends of jobs equal.
     assert 0.97 * _kernel_cycles(result, task.index) <= expected <= 1.03 * _kernel_cycles(result, task.index)
 

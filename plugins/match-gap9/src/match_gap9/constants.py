@@ -212,7 +212,7 @@ _ENGINE = (
 _FITTED = (
     *("cluster_offload_", "conv_block_", "conv_channel_", "conv_pixel_", "depthwise_", "dma_api_", "dma_plane_issue_"),
     *("dma_rows_", "dma_setup_", "dma_wait_", "l3_issue_", "l3_setup_", "l3_wait_", "linear_", "loop_"),
-    *("ne16_program_", "ne16_rows_", "ne16_word_", "ne16_words_", "scalar_", "sdk_", "step_", "team_"),
+    *("ne16_cold_", "ne16_program_", "ne16_rows_", "ne16_word_", "ne16_words_", "scalar_", "sdk_", "step_", "team_"),
 )
 _FITTED_UNITS = ("cycles", "instructions", "inputs/cycle")
 _OPEN_SDK = {

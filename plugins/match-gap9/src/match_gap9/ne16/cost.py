@@ -47,6 +47,11 @@ class Ne16Cost(UnitCost):
     def _on_team(self, workload: Workload) -> bool:
         return self._is_wide or self._stride(workload) != 1
 
+    def layer_cycles(self, workload: Workload) -> int:
+        """See the base; and the first tile, whose code is not in the instruction cache. The controller's loop of a
+        concurrent program runs little else."""
+        return super().layer_cycles(workload) + (0 if self.beside else self.timing["ne16_cold_cycles"])
+
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of the jobs of one tile, and of the cores' work for them after the launch."""
         timing, sizes = self.timing, _sizes(workload, tile)

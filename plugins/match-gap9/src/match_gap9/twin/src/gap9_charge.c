@@ -1,4 +1,6 @@
 /* gap9_charge.c - cycles of the runtime around kernels. SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
+
 #include "gap9_twin.h"
 #include "match_gap9_charge.h"
 #include "match_twin_context.h"
@@ -9,10 +11,16 @@ void match_gap9_twin_charge_team_lead(void) {
 
 int match_gap9_twin_look_again(void) { return match_twin_relax_bounded(); }
 
+static bool cold; /* the instruction cache holds the code of another layer */
+
+void gap9_layer_begins(void) { cold = true; }
+
 /* By whichever core fills the words: the controller or a worker. */
 void match_gap9_twin_charge_ne16_words(void) {
   const uint64_t step = gap9_in_team() ? 0u : MATCH_GAP9_STEP_CYCLES; /* the launch of a team has paid it */
-  match_twin_spend_kind(gap9_clock(), MATCH_GAP9_NE16_WORDS_CYCLES + step, "ne16 words");
+  const uint64_t first = cold ? MATCH_GAP9_NE16_COLD_CYCLES : 0u;
+  cold = false;
+  match_twin_spend_kind(gap9_clock(), MATCH_GAP9_NE16_WORDS_CYCLES + step + first, "ne16 words");
 }
 
 void match_gap9_twin_charge_ne16_rows(void) {

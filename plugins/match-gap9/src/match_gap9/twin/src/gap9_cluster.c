@@ -87,6 +87,7 @@ static void check_device(const struct pi_device *device) {
 int pi_cluster_send_task_to_cl(struct pi_device *device, struct pi_cluster_task *task) {
   check_device(device);
   send();
+  gap9_layer_begins();
   match_twin_sync(MATCH_TWIN_CLOCK_CONTROL, MATCH_TWIN_CLOCK_HOST);
   (void)match_twin_use_clock(MATCH_TWIN_CLOCK_CONTROL);
   run_on_cluster(task);

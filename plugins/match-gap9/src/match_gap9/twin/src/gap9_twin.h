@@ -44,6 +44,8 @@ void gap9_team_settle(void);
 /* A task begins: its team is not configured; a task ends: its team has been waited for. */
 void gap9_team_begin(void);
 void gap9_team_end(void);
+/* A task of a sequential program begins: its first NE16 job finds the code of another layer in the cache. */
+void gap9_layer_begins(void);
 /* Entry of a team kernel: faults outside of a full team; returns the core. */
 int gap9_enter_kernel(const char *name);
 /* A kernel whose cycles come from a published formula: core 0 charges them. */
