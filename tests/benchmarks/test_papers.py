@@ -50,7 +50,7 @@ def test_equal_sentences_have_one_number() -> None:
     assert [line.split(" | ")[-1].strip(" |") for line in text.splitlines() if "silicon" in line] == ["1", "1", "2", ""]
     assert "1. It is faster.\n2. It is slower." in text
     assert "- Left out: the curves." in text and text.startswith("## Networks\n\nAbout them.")
-    assert page("# Page\n", [Section("Networks", "python -m x", ())]) == "# Page\n\n## Networks\n\n*`python -m x`*\n"
+    assert page("# Page\n", [Section("Networks", "python -m x", ())]) == "# Page\n\n## Networks\n"
 
 
 def _shown() -> list[list[str]]:

@@ -1,4 +1,5 @@
-"""Common parts of both arrays' cost models: their copies, and strictly sequential execution."""
+"""Common parts of both arrays' cost models: their copies, strictly sequential execution, and energy by the published
+power of the chip while one of its arrays works, or the host."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
-from match_core.patterns.formulas import figures_version
+from match_core.patterns.formulas import Tile, figures_version
 
 from match_diana.digital.formulas import copy_cycles
 
 if TYPE_CHECKING:
     from match_core import CostModel
     from match_core.contract.cost import Bound
+    from numpy.typing import NDArray
 
 #: Raised when a formula changes.
 FORMULAS = 1
@@ -42,8 +44,6 @@ class ArrayCost:
     @property
     def energy(self) -> EnergyModel:
         """By the published power of the chip while the array works."""
-        from match_diana.energy import DianaEnergy  # it needs the figures of this module
-
         return DianaEnergy(cast("CostModel", self), self.unit)  # a whole one with the methods of an array
 
     @property
@@ -63,6 +63,30 @@ class ArrayCost:
     def layer_cycles(self, workload: Workload) -> int:
         """Layers are plain calls of the host."""
         return 0
+
+
+@dataclass(frozen=True, slots=True)
+class DianaEnergy:
+    """Cycles of a cost model times the power of the whole chip. ``unit``: what works; the host starts kernels."""
+
+    cost: CostModel
+    unit: str
+
+    def kernel_energy_pj(self, workload: Workload, tile: Tile) -> NDArray[np.float64]:
+        """Energy of one kernel call and of starting it."""
+        kernel = self.cost.kernel_cycles(workload, tile).astype(np.float64)
+        launch = self.cost.launch_cycles(workload, tile).astype(np.float64)
+        return picojoules(self.unit) * kernel + picojoules("host") * launch
+
+    def transfer_energy_pj(self, workload: Workload, transfer: TransferShape) -> NDArray[np.float64]:
+        """Energy of copies, which are part of an array's work: each array has its own engine."""
+        copies = self.cost.transfer_cycles(workload, transfer)
+        return picojoules(self.unit) * np.asarray(copies.data, np.float64)
+
+
+def picojoules(unit: str) -> float:
+    """Of one cycle in which this unit works."""
+    return 1e6 * timing()[f"{unit}_microwatts"] / timing()["clock_hz"]
 
 
 def timing() -> Mapping[str, int]:

@@ -46,7 +46,7 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
 def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Cycles of instructions, weight loads and copies; the host's own with the power of this chip."""
     if unit.name == soc.host and soc.name == "diana":
-        from match_diana.energy import host_with_energy
+        from match_diana.cost import host_with_energy
 
         return host_with_energy(soc)
     if unit.name not in _UNITS:
