@@ -98,7 +98,8 @@ def gap9(plugins: Plugins) -> Section:
         "python -m benchmarks.networks --preset open-sdk --precision fast",
         tuple(rows),
         (
-            "the memory sweep: the curves of its figures are published as pictures; `python -m benchmarks.l1_sweep` has ours.",
+            "the memory sweep: the curves of its figures are published as pictures; "
+            "`python -m benchmarks.l1_sweep` has ours.",
         ),
         about,
     )
@@ -135,7 +136,8 @@ def gap9_layers() -> Section:
         tuple(rows),
         (
             "NE16: its formulas are the simulator's own, so 100 % would be no result.",
-            "throughput over sizes: the curves of its figures are published as pictures; `python -m benchmarks.micro_grid` has ours.",
+            "throughput over sizes: the curves of its figures are published as pictures; "
+            "`python -m benchmarks.micro_grid` has ours.",
         ),
         "How far a model's prediction holds where another machine runs the layer; median of rows not fitted to.",
     )
@@ -239,6 +241,6 @@ _HOST_RATIO = (
     "MobileNet did not fit there on the host alone; ours has all four networks."
 )
 _HTVM_RATIO = (
-    "The abstract of HTVM does not say for which network and which array; ours is ResNet8 on the digital array, and the "
-    "host's C differs."
+    "The abstract of HTVM does not say for which network and which array; ours is ResNet8 on the digital array, and "
+    "the host's C differs."
 )
