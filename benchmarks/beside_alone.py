@@ -9,7 +9,7 @@ from match_core.plugin.facade import Plugins
 from match_host.constants import HOST_CONSTANTS
 
 from benchmarks.beside_runs import Made, Pair, make
-from benchmarks.beside_tables import MEASURED_ON, about, measured_on, short
+from benchmarks.beside_tables import FIGURES_FROM, about, figures_from, short
 from benchmarks.published import OPTIMISER_MACS_PER_CYCLE, SPEED_UPS
 from benchmarks.tables import Cell, Column, Table
 
@@ -81,7 +81,7 @@ def alone_table(name: str, found: Sequence[Alone]) -> Table:
                 one.faster(pair.beside),
                 one.faster(pair.beside, assumed),
                 one.published,
-                measured_on(pair.case, "model" if modelled else "host: model, units: twin"),
+                figures_from(pair.case, "model" if modelled else "host: model, units: twin"),
             )
         )
     columns = (
@@ -96,6 +96,6 @@ def alone_table(name: str, found: Sequence[Alone]) -> Table:
         Column("speed-up, side by side", ".0f"),
         Column(f"side by side, if the host took {1 / assumed:.0f} cycles per MAC", ".0f"),
         Column("paper"),
-        Column(MEASURED_ON),
+        Column(FIGURES_FROM),
     )
     return Table(name, about(found[0].pair.case, " --alone"), columns, tuple(rows))

@@ -12,7 +12,7 @@ from benchmarks.tables import Cell, Column, Table
 from benchmarks.waiting import busiest, surcharge, works
 
 COMMAND = "python -m benchmarks.side_by_side"
-MEASURED_ON = "measured on"
+FIGURES_FROM = "figures from"
 
 
 def about(case: Case, options: str = "") -> str:
@@ -25,14 +25,14 @@ def about(case: Case, options: str = "") -> str:
     return f"*target {case.target}{preset}{precision}, `{COMMAND}{shown}{options}`*"
 
 
-def measured_on(case: Case, ours: str) -> str:
-    """What our figures and the paper's are of."""
+def figures_from(case: Case, ours: str) -> str:
+    """Where our figures and the paper's come from."""
     return f"{ours}; paper: {case.published_on}" if case.published_on else ours
 
 
 def _compared(table: Table, case: Case) -> Table:
-    """The last column, what figures are of, is only there beside published ones."""
-    return table if case.published_on else table.without(MEASURED_ON)
+    """The last column, where figures come from, is only there beside published ones."""
+    return table if case.published_on else table.without(FIGURES_FROM)
 
 
 def pairs_table(name: str, pairs: Sequence[Pair]) -> Table:
@@ -43,7 +43,7 @@ def pairs_table(name: str, pairs: Sequence[Pair]) -> Table:
     columns += [Column(heading, ".1f") for heading in ("gain, %", "paper, %", "gain at the bound, %")]
     columns += [Column("work bound", ",d"), Column("path bound", ",d"), Column("cycles / bound", ".2f")]
     columns += [Column("tasks", "d"), Column("same outputs"), Column("compiler keeps"), Column("s to compile", ".0f")]
-    columns.append(Column(MEASURED_ON))
+    columns.append(Column(FIGURES_FROM))
     return _compared(Table(name, about(pairs[0].case), tuple(columns), tuple(rows)), pairs[0].case)
 
 
@@ -65,7 +65,7 @@ def _pair_row(pair: Pair) -> tuple[Cell, ...]:
         _yes(pair.equal),
         "side by side" if pair.kept else "one after another",
         beside.seconds,
-        measured_on(pair.case, "model" if beside.run is None else "twin"),
+        figures_from(pair.case, "model" if beside.run is None else "twin"),
     )
 
 
@@ -119,12 +119,12 @@ def ablation_table(
             100 * (1 - ablated_cycles(kind, made) / cycles_for(kind, before)) for kind, made in found[network].items()
         ]
         published = (WHOLE_LAYERS_GAIN.get(network), Case(network, case.target).published_gain)
-        ours = measured_on(case, "model" if before.run is None else "twin")
+        ours = figures_from(case, "model" if before.run is None else "twin")
         rows.append((short(network), before.cycles, *gains, *published, ours))
     kinds = {"tiles": "tiles, modelled"}
     columns = [Column("network"), Column("one after another", ",d")]
     columns += [Column(kinds.get(kind, kind), ".1f") for kind in next(iter(found.values()))]
-    columns += [Column("paper, whole layers", ".1f"), Column("paper, tiles", ".1f"), Column(MEASURED_ON)]
+    columns += [Column("paper, whole layers", ".1f"), Column("paper, tiles", ".1f"), Column(FIGURES_FROM)]
     return _compared(Table(name, about(case, options), tuple(columns), tuple(rows)), case)
 
 

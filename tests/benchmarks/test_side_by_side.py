@@ -15,7 +15,7 @@ from match_core.plugin.facade import Plugins
 from benchmarks import side_by_side
 from benchmarks.beside_alone import Alone, against_host, alone_table
 from benchmarks.beside_runs import Case, Made, Pair
-from benchmarks.beside_tables import ablated_cycles, about, faults, measured_on, pairs_table, short, waiting_table
+from benchmarks.beside_tables import ablated_cycles, about, faults, figures_from, pairs_table, short, waiting_table
 from benchmarks.runs import MODELS
 from benchmarks.waiting import Spent, busiest, surcharge, works
 
@@ -93,7 +93,7 @@ def test_gains_stand_beside_the_published_ones() -> None:
 def test_rows_say_what_both_figures_are_of() -> None:
     (row,) = pairs_table("side-by-side", [PAIR]).rows
     assert row[-1] == "twin; paper: FPGA, its own kernels, RedMulE for one layer"
-    assert measured_on(replace(CASE, target="carfield_matcha"), "model") == "model; paper: FPGA, its own kernels"
+    assert figures_from(replace(CASE, target="carfield_matcha"), "model") == "model; paper: FPGA, its own kernels"
     elsewhere = pairs_table("side-by-side", [replace(PAIR, case=replace(CASE, target="gap9"))])
     assert elsewhere.columns[-1].heading == "s to compile"
 
