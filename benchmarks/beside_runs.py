@@ -19,12 +19,13 @@ from match_core.run.execute import RunResult
 from match_core.verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
 
-from benchmarks.published import SIDE_BY_SIDE_GAIN
+from benchmarks.published import SIDE_BY_SIDE_GAIN, SIDE_BY_SIDE_PLATFORM
 from benchmarks.runs import MODELS, NETWORKS
 
 #: The networks of each target that can run units side by side.
 NETWORKS_OF: Mapping[str, tuple[str, ...]] = {
     "carfield": tuple(SIDE_BY_SIDE_GAIN),
+    "carfield_matcha": tuple(SIDE_BY_SIDE_GAIN),
     "carfield_poll": tuple(SIDE_BY_SIDE_GAIN),
     "gap9": tuple(f"mlperf_{name}_int8_qdq" for name in NETWORKS),
 }
@@ -47,7 +48,12 @@ class Case:
     @property
     def published_gain(self) -> float | None:
         """Per cent that the paper reports, None where it reports none."""
-        return SIDE_BY_SIDE_GAIN.get(self.network) if self.target.startswith("carfield") else None
+        return SIDE_BY_SIDE_GAIN.get(self.network) if self.published_on else None
+
+    @property
+    def published_on(self) -> str | None:
+        """What the paper's figures are of, None where there are none."""
+        return SIDE_BY_SIDE_PLATFORM.get(self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +144,18 @@ def make(
     samples: int | None = None,
     parallel: Parallel = "pipeline",
     run: bool = True,
+    units: tuple[str, ...] = (),
 ) -> Made:
-    """Compile, and run the stored samples unless ``run`` is False. ``samples`` None: all of them."""
+    """Compile, and run the stored samples unless ``run`` is False. ``samples`` None: all of them; ``units``: the only
+    ones, all if empty."""
     model, watch = MODELS / case.network / "model.onnx", _Stopwatch()
     options = CompileOptions(
-        preset=case.preset, memory=case.memory, precision=case.precision, execution=execution, parallel=parallel
+        preset=case.preset,
+        memory=case.memory,
+        precision=case.precision,
+        execution=execution,
+        parallel=parallel,
+        only_units=units,
     )
     if not run:
         compilation = build_program(CompileRequest(model, case.target, **options.choices()), plugins, watch)

@@ -12,15 +12,30 @@ from benchmarks.tables import Cell, Column, Table
 from benchmarks.waiting import busiest, surcharge, works
 
 COMMAND = "python -m benchmarks.side_by_side"
+FIGURES_FROM = "figures from"
 
 
-def _about(case: Case, options: str = "") -> str:
+def about(case: Case, options: str = "") -> str:
+    """The line above a table; ``options``: of the command, beyond those that the case has."""
     preset = f", preset {case.preset}" if case.preset else ""
     precision = f", precision {case.precision}" if case.precision != "exact" else ""
-    return f"*target {case.target}{preset}{precision}, `{COMMAND}{options}`*"
+    shown = f" --target {case.target}" if case.target != "carfield" else ""
+    shown += f" --preset {case.preset}" if case.preset else ""
+    shown += f" --precision {case.precision}" if case.precision != "exact" else ""
+    return f"*target {case.target}{preset}{precision}, `{COMMAND}{shown}{options}`*"
 
 
-def pairs_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
+def figures_from(case: Case, ours: str) -> str:
+    """Where our figures and the paper's come from."""
+    return f"{ours}; paper: {case.published_on}" if case.published_on else ours
+
+
+def _compared(table: Table, case: Case) -> Table:
+    """The last column, where figures come from, is only there beside published ones."""
+    return table if case.published_on else table.without(FIGURES_FROM)
+
+
+def pairs_table(name: str, pairs: Sequence[Pair]) -> Table:
     """One row per network: cycles of both programs, gain beside the published one, bound, tasks."""
     rows = [_pair_row(pair) for pair in pairs]
     counts = ("one after another, twin", "side by side, twin", "one after another, modelled", "side by side, modelled")
@@ -28,7 +43,8 @@ def pairs_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
     columns += [Column(heading, ".1f") for heading in ("gain, %", "paper, %", "gain at the bound, %")]
     columns += [Column("work bound", ",d"), Column("path bound", ",d"), Column("cycles / bound", ".2f")]
     columns += [Column("tasks", "d"), Column("same outputs"), Column("compiler keeps"), Column("s to compile", ".0f")]
-    return Table(name, _about(pairs[0].case, options), tuple(columns), tuple(rows))
+    columns.append(Column(FIGURES_FROM))
+    return _compared(Table(name, about(pairs[0].case), tuple(columns), tuple(rows)), pairs[0].case)
 
 
 def _pair_row(pair: Pair) -> tuple[Cell, ...]:
@@ -49,6 +65,7 @@ def _pair_row(pair: Pair) -> tuple[Cell, ...]:
         _yes(pair.equal),
         "side by side" if pair.kept else "one after another",
         beside.seconds,
+        figures_from(pair.case, "model" if beside.run is None else "twin"),
     )
 
 
@@ -66,7 +83,7 @@ def short(network: str) -> str:
     return network.removeprefix("matcha_").removeprefix("mlperf_").removesuffix("_f16").removesuffix("_int8_qdq")
 
 
-def waiting_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
+def waiting_table(name: str, pairs: Sequence[Pair]) -> Table:
     """One row per network: what the busiest queue of the program with units side by side does, in modelled cycles."""
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
@@ -84,7 +101,7 @@ def waiting_table(name: str, pairs: Sequence[Pair], options: str = "") -> Table:
     columns += [Column(heading, ".1f") for heading in ("works, %", "waits, %", "signals, %")]
     columns += [Column("units work"), Column("bound", ",d"), Column("bound by")]
     columns += [Column(heading, ".1f") for heading in ("works longer than the bound, %", "shares dearer by, %")]
-    return Table(name, _about(pairs[0].case, options), tuple(columns), tuple(rows))
+    return Table(name, about(pairs[0].case), tuple(columns), tuple(rows))
 
 
 def ablation_table(
@@ -102,12 +119,13 @@ def ablation_table(
             100 * (1 - ablated_cycles(kind, made) / cycles_for(kind, before)) for kind, made in found[network].items()
         ]
         published = (WHOLE_LAYERS_GAIN.get(network), Case(network, case.target).published_gain)
-        rows.append((short(network), before.cycles, *gains, *published))
+        ours = figures_from(case, "model" if before.run is None else "twin")
+        rows.append((short(network), before.cycles, *gains, *published, ours))
     kinds = {"tiles": "tiles, modelled"}
     columns = [Column("network"), Column("one after another", ",d")]
     columns += [Column(kinds.get(kind, kind), ".1f") for kind in next(iter(found.values()))]
-    columns += [Column("paper, whole layers", ".1f"), Column("paper, tiles", ".1f")]
-    return Table(name, _about(case, options), tuple(columns), tuple(rows))
+    columns += [Column("paper, whole layers", ".1f"), Column("paper, tiles", ".1f"), Column(FIGURES_FROM)]
+    return _compared(Table(name, about(case, options), tuple(columns), tuple(rows)), case)
 
 
 def ablated_cycles(kind: Parallel, made: Made) -> int:
@@ -134,8 +152,7 @@ def sensitivity_table(name: str, pairs: Sequence[Pair]) -> Table:
     columns = [Column("network"), Column("preset")]
     columns += [Column(heading, ",d") for heading in ("one after another, modelled", "side by side, modelled")]
     columns += [Column("gain, %", ".1f"), Column("gain at the bound, %", ".1f")]
-    about = _about(Case("", pairs[0].case.target), " --sensitivity")
-    return Table(name, about, tuple(columns), tuple(rows))
+    return Table(name, about(Case("", pairs[0].case.target), " --sensitivity"), tuple(columns), tuple(rows))
 
 
 def shrink_table(name: str, points: Sequence[Point]) -> Table:
@@ -163,8 +180,7 @@ def shrink_table(name: str, points: Sequence[Point]) -> Table:
         Column("program"),
     )
     case = points[0].case
-    about = _about(case, f" --shrink --network {case.network}")
-    return Table(name, about, columns, tuple(rows))
+    return Table(name, about(case, f" --shrink --network {case.network}"), columns, tuple(rows))
 
 
 def faults(pairs: Sequence[Pair]) -> list[str]:

@@ -2,7 +2,8 @@
 
 Per network: cycles of both programs on the twin and modelled, the gain beside the published one, the lower bounds (all
 work shared ideally among all units; the longest chain of operators), and where the time of the busiest queue goes.
-``--ablation``: with parts of the mapper switched off. ``--sensitivity``: with kernels of a unit 30 % slower or faster.
+``--alone``: against the host alone. ``--ablation``: with parts of the mapper switched off.
+``--sensitivity``: with kernels of a unit 30 % slower or faster.
 ``--shrink``: one network with less and less home memory, until it does not fit.
 
 Exit code 1 if outputs differ, if a program with units side by side that the compiler keeps is slower, or if a gain is
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from match_core.contract.mapping import Parallel
 from match_core.plugin.facade import Plugins
 
+from benchmarks.beside_alone import against_host, alone_table
 from benchmarks.beside_runs import NETWORKS_OF, Case, Made, Pair, Point, make, pair, shrunk
 from benchmarks.beside_tables import (
     ablation_table,
@@ -52,11 +54,14 @@ def compare(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table],
     parts = [options.target, options.preset, options.precision if options.precision != "exact" else None]
     name = "-".join(["side-by-side", *(part for part in parts if part)])
     pairs = measure(_cases(options), plugins, not options.modelled, options.samples)
-    shown = f" --target {options.target}" if options.target != "carfield" else ""
-    shown += f" --preset {options.preset}" if options.preset else ""
-    shown += f" --precision {options.precision}" if options.precision != "exact" else ""
-    tables = [pairs_table(name, pairs, shown), waiting_table(f"{name}-time", pairs, shown)]
-    return tables, faults(pairs)
+    return [pairs_table(name, pairs), waiting_table(f"{name}-time", pairs)], faults(pairs)
+
+
+def alone(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], list[str]]:
+    """Speed-ups over the host alone."""
+    pairs = measure(_cases(options), plugins, not options.modelled, options.samples)
+    table = alone_table(f"side-by-side-{options.target}-alone", [against_host(pair, plugins) for pair in pairs])
+    return [table], faults(pairs)
 
 
 def ablate(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], list[str]]:
@@ -118,7 +123,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, help="stored samples that are run; default: all")
     parser.add_argument("--modelled", action="store_true", help="compile only, nothing is run")
     kinds = parser.add_mutually_exclusive_group()
-    for kind in (ablate, sensitivity, shrink):
+    for kind in (alone, ablate, sensitivity, shrink):
         flag = {"ablate": "ablation"}.get(kind.__name__, kind.__name__)
         kinds.add_argument(
             f"--{flag}", dest="kind", action="store_const", const=kind, default=compare, help=kind.__doc__
@@ -130,8 +135,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     full = {name: name for name in names} | {short(name): name for name in NETWORKS_OF[options.target]}
     options.network = tuple(full[name] for name in options.network or ())
     some = options.samples or (options.network and options.kind is not shrink)
-    if options.update and (some or (options.modelled and options.kind is compare)):
-        parser.error("--update takes neither --network nor --samples, and for the main tables no --modelled")
+    if options.update and (some or (options.modelled and options.kind in (compare, alone))):
+        parser.error("--update takes neither --network nor --samples, and where programs are run no --modelled")
     return options
 
 

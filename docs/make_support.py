@@ -47,7 +47,29 @@ def page(plugins: Plugins, target: str) -> str:
         own = [row for row in rows if row.unit == unit.name]
         parts += [f"## {unit.name}", _safe(_sentence(unit.description))]
         parts.append(_compact(own) if unit.name == soc.host else _detailed(own))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *_others(plugins, target, rows)]) + "\n"
+
+
+def _others(plugins: Plugins, target: str, rows: tuple[SupportRow, ...]) -> list[str]:
+    """A section per other target of the package that has fewer patterns, or patterns with more rules."""
+    sections = []
+    for soc in sorted(plugins.hardware().socs, key=lambda soc: soc.name):
+        if not soc.name.startswith(f"{target}_"):
+            continue
+        own = {
+            (row.unit, row.pattern): row.rules
+            for row in support_table([(unit, plugins.patterns(soc, unit)) for unit in plugins.units_of(soc)])
+        }
+        lines = []
+        for row in rows:
+            rules = own.get((row.unit, row.pattern))
+            added = [rule for rule in rules or () if rule not in row.rules]
+            if rules is None or added:
+                how = "not there" if rules is None else f"only where {_safe('; '.join(added))}"
+                lines.append(f"- {row.unit}, `{row.pattern}`: {how}")
+        if lines:
+            sections += [f"## Different on {soc.name}", "\n".join(lines)]
+    return sections
 
 
 def _detailed(rows: list[SupportRow]) -> str:

@@ -24,7 +24,10 @@ SLOW_TESTS = (
     "core/tests/regions/test_emit_results.py::test_the_same_bytes_with_any_hash_seed[json]",
     "core/tests/map/test_concurrent.py::test_the_result_depends_on_nothing_but_the_input",
     "plugins/match-ita/tests/test_conformance.py::TestConformance::test_conformance[ita-repeats-bytes]",
-    "plugins/match-carfield/tests/test_conformance.py::TestConformance::test_conformance[carfield_poll-repeats-bytes]",
+    *(
+        f"plugins/match-carfield/tests/test_conformance.py::TestConformance::test_conformance[{target}-repeats-bytes]"
+        for target in ("carfield_matcha", "carfield_poll")
+    ),
     # Schedules of random layers compute them in core/tests/emit/test_layer_random.py.
     "core/tests/emit/test_layer_engine.py",
     "core/tests/emit/test_layer_bundle.py::test_any_legal_schedule_computes_the_layer",

@@ -13,8 +13,9 @@ from match_core.contract.program import Program, Queue
 from match_core.plugin.facade import Plugins
 
 from benchmarks import side_by_side
+from benchmarks.beside_alone import Alone, against_host, alone_table
 from benchmarks.beside_runs import Case, Made, Pair
-from benchmarks.beside_tables import ablated_cycles, faults, pairs_table, short, waiting_table
+from benchmarks.beside_tables import ablated_cycles, about, faults, figures_from, pairs_table, short, waiting_table
 from benchmarks.runs import MODELS
 from benchmarks.waiting import Spent, busiest, surcharge, works
 
@@ -87,6 +88,52 @@ def test_gains_stand_beside_the_published_ones() -> None:
     (row,) = waiting_table("time", [PAIR]).rows
     assert row[:3] == ("resnet_block", "a", 42)
     assert short("mlperf_dscnn_int8_qdq") == "dscnn"
+
+
+def test_rows_say_what_both_figures_are_of() -> None:
+    (row,) = pairs_table("side-by-side", [PAIR]).rows
+    assert row[-1] == "twin; paper: FPGA, its own kernels, RedMulE for one layer"
+    assert figures_from(replace(CASE, target="carfield_matcha"), "model") == "model; paper: FPGA, its own kernels"
+    elsewhere = pairs_table("side-by-side", [replace(PAIR, case=replace(CASE, target="gap9"))])
+    assert elsewhere.columns[-1].heading == "s to compile"
+
+
+def test_tables_say_how_they_are_made() -> None:
+    assert about(CASE) == "*target carfield, `python -m benchmarks.side_by_side`*"
+    case = replace(CASE, target="carfield_matcha", preset="pulp-30")
+    command = "python -m benchmarks.side_by_side --target carfield_matcha --preset pulp-30 --alone"
+    assert about(case, " --alone") == f"*target carfield_matcha, preset pulp-30, `{command}`*"
+
+
+def _on_host(macs: int, halves: int) -> SimpleNamespace:
+    workload = SimpleNamespace(macs=macs, parameters={"half": halves})
+    return SimpleNamespace(assignment=SimpleNamespace(candidate=SimpleNamespace(workload=workload)))
+
+
+def test_the_host_alone() -> None:
+    program = SimpleNamespace(tasks=(_on_host(300, 200), _on_host(100, 0)), predicted_cycles=4300)
+    one = Alone(PAIR, Made(cast(Any, SimpleNamespace(program=program)), 1.0))
+    assert (one.macs, one.cycles_per_mac, one.conversions) == (400, 10.75, 9 * 200 / 4300)
+    assert (one.faster(PAIR.before), one.faster(PAIR.beside), one.faster(PAIR.beside, 0.5)) == (
+        4300 / 77,
+        100,
+        800 / 43,
+    )
+    assert one.published == "11.0 to 40.3"
+    assert Alone(replace(PAIR, case=Case("matcha_dscnn_f16", "carfield")), one.host).published == "4.6 to 12.3"
+    assert Alone(replace(PAIR, case=replace(CASE, target="gap9")), one.host).published is None
+    (row,) = alone_table("alone", [one]).rows
+    assert row[-1] == "host: model, units: twin; paper: FPGA, its own kernels, RedMulE for one layer"
+
+
+@stored_models
+def test_the_host_converts_binary16_more_than_half_of_the_time(plugins: Plugins) -> None:
+    (pair,) = side_by_side.measure([Case("matcha_autoencoder_f16", "carfield_matcha")], plugins, run=False)
+    one = against_host(pair, plugins)
+    assert {task.assignment.candidate.unit for task in one.host.compilation.program.tasks} == {"host"}
+    assert one.macs == 264_192
+    assert 0.5 < one.conversions < 0.8
+    assert one.faster(pair.beside) > one.faster(pair.before) > 12.28
 
 
 def test_copies_of_tiles_are_the_mappers() -> None:

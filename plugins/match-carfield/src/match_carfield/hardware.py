@@ -1,8 +1,9 @@
-"""Carfield as data: memories, links, units, and two Socs that differ in signalling."""
+"""Carfield as data: memories, links, units, and Socs that differ in signalling or in the use of RedMulE."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
@@ -41,17 +42,35 @@ SPATZ = Unit(
 )
 
 
+#: What RedMulE runs: every product that it can ("all"), or what MATCHA's firmware gives to it.
+Redmule = Literal["all", "firmware"]
+
+
+@dataclass(frozen=True, slots=True)
+class CarfieldSoc(Soc):
+    """A Carfield, with the use of RedMulE."""
+
+    redmule: Redmule = "all"
+
+
+def redmule_of(soc: Soc) -> Redmule:
+    """What RedMulE runs on a Soc; all that it can on Socs of other packages."""
+    return soc.redmule if isinstance(soc, CarfieldSoc) else "all"
+
+
 def hardware() -> Hardware:
-    """The two units and the Socs ``carfield`` and ``carfield_poll``; the host unit is the core's."""
-    return Hardware(units=(PULP, SPATZ), socs=(_soc("carfield", "event"), _soc("carfield_poll", "poll")))
+    """The two units and three Socs; the host unit is the core's."""
+    socs = (_soc("carfield", "event"), _soc("carfield_matcha", "event", "firmware"), _soc("carfield_poll", "poll"))
+    return Hardware(units=(PULP, SPATZ), socs=socs)
 
 
-def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
+def _soc(name: str, kind: Literal["event", "poll"], redmule: Redmule = "all") -> Soc:
     figures = values(kind)
     how = {"event": "mailboxes", "poll": "polled counters"}[kind]
-    return Soc(
+    engine = {"all": "RedMulE", "firmware": "RedMulE as MATCHA's firmware uses it"}[redmule]
+    return CarfieldSoc(
         name=name,
-        description=f"Carfield: RV64 host, PULP cluster with RedMulE, Spatz cluster; signalling by {how}",
+        description=f"Carfield: RV64 host, PULP cluster with {engine}, Spatz cluster; signalling by {how}",
         host="host",
         units=("host", "pulp", "spatz"),
         memories=(
@@ -73,6 +92,7 @@ def _soc(name: str, kind: Literal["event", "poll"]) -> Soc:
         presets=tuple(PRESETS),
         preset=DEFAULT_PRESET,
         signalling=signalling(kind, figures, session_cycles(figures)),
+        redmule=redmule,
     )
 
 

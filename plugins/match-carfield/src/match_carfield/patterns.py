@@ -105,5 +105,9 @@ REDMULE_PATTERNS = (
     _on_redmule("matmul", rules.dense_rows),
 )
 
+#: RedMulE as MATCHA's firmware uses it: for one size of a dense layer, whole.
+FIRMWARE_PATTERNS = (replace(_on_redmule("linear", rules.firmware_sizes), workload=w.undivided_linear),)
+
 PULP_PATTERNS = (*HALF_PATTERNS, *REDMULE_PATTERNS, *INT8_PATTERNS)
+PULP_FIRMWARE_PATTERNS = (*HALF_PATTERNS, *FIRMWARE_PATTERNS, *INT8_PATTERNS)
 SPATZ_PATTERNS = HALF_PATTERNS

@@ -23,13 +23,16 @@ def match_hardware() -> Hardware:
 
 
 @hookimpl
-def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
-    """Patterns of the two units."""
+def match_patterns(soc: Soc, unit: Unit) -> tuple[Pattern, ...]:
+    """Patterns of the two units; those of RedMulE as far as the Soc uses it."""
     if unit.name not in _UNITS:
         return ()
-    from match_carfield.patterns import PULP_PATTERNS, SPATZ_PATTERNS
+    from match_carfield.hardware import redmule_of
+    from match_carfield.patterns import PULP_FIRMWARE_PATTERNS, PULP_PATTERNS, SPATZ_PATTERNS
 
-    return {"pulp": PULP_PATTERNS, "spatz": SPATZ_PATTERNS}[unit.name]
+    if unit.name == "spatz":
+        return SPATZ_PATTERNS
+    return {"all": PULP_PATTERNS, "firmware": PULP_FIRMWARE_PATTERNS}[redmule_of(soc)]
 
 
 @hookimpl

@@ -131,6 +131,19 @@ def dense_rows(match: Match) -> str | None:
     return f"the batch lies between them ({', '.join(spread)})" if spread else None
 
 
+#: What MATCHA's firmware gives to RedMulE (match examples/targets/carfield, cluster_kernel_wrappers.c; sheet 3.1).
+_FIRMWARE_FEATURES, _FIRMWARE_OUTPUTS = 64, 10
+
+
+@rule("firmware", f"there is one row of {_FIRMWARE_FEATURES} features, with {_FIRMWARE_OUTPUTS} outputs")
+def firmware_sizes(match: Match) -> str | None:
+    features, outputs = int(match.shape("input")[-1]), int(match.output.shape[-1])
+    rows = int(np.prod(match.output.shape[:-1]))
+    if (rows, features, outputs) == (1, _FIRMWARE_FEATURES, _FIRMWARE_OUTPUTS):
+        return None
+    return f"rows: {rows}, features: {features}, outputs: {outputs}"
+
+
 # ---- element by element, pooling, rows -------------------------------------------------------------------------
 
 

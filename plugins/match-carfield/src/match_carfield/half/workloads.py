@@ -5,6 +5,8 @@ Channels come in pairs (``PAIR``): SIMD kernels of the cluster process two at a 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from match_core import Axis, Dim, Match, Operand, Workload
 from match_core.patterns.rules_tensors import turned_matrix
@@ -54,6 +56,12 @@ def linear(match: Match) -> Workload:
     """A dense layer: N rows of C inputs, K outputs each."""
     weight = (axis("c", match.shape("input")[-1]), axis("k", int(match.output.shape[-1])))
     return _KERNELS.dense(match, "half_linear", weight, _relu(match))
+
+
+def undivided_linear(match: Match) -> Workload:
+    """A dense layer that is neither tiled nor shared among units."""
+    workload = linear(match)
+    return replace(workload, dims=tuple(whole(dim.name, dim.size) for dim in workload.dims))
 
 
 def matmul(match: Match) -> Workload:
