@@ -19,11 +19,11 @@ static void golden_cluster_00_next(const match_task_t *task, golden_cluster_00_s
 {
     uint8_t *const near = task->near;
     match_transpose_t *const tile = &step->tile;
-    step->c += 768u;
+    step->c += 640u;
     step->c_turn ^= 1u;
-    tile->c = match_min_u32(768u, 3721u - step->c);
-    tile->input = near + step->c_turn * 12288u;
-    tile->output = near + 24576u + step->c_turn * 12288u;
+    tile->c = match_min_u32(640u, 3721u - step->c);
+    tile->input = near + step->c_turn * 10240u;
+    tile->output = near + 20480u + step->c_turn * 10240u;
 }
 
 /* Loads the tiles of the next step. */
@@ -33,7 +33,7 @@ static void golden_cluster_00_load_ahead(const match_task_t *task, const golden_
     uint8_t *const near = task->near;
     const uint8_t *const input = task->in[0];
     const match_transpose_t *const tile = &step->tile;
-    match_gap9_copy_in_2d(near + step->c_turn * 12288u, input + step->c, 16u, tile->c, 3721u);
+    match_gap9_copy_in_2d(near + step->c_turn * 10240u, input + step->c, 16u, tile->c, 3721u);
 }
 
 /* Copies the result of a step to home memory. */
@@ -43,11 +43,11 @@ static void golden_cluster_00_store(const match_task_t *task, const golden_clust
     uint8_t *const near = task->near;
     uint8_t *const output = task->out[0];
     const match_transpose_t *const tile = &step->tile;
-    match_gap9_copy_out_1d(output + step->c * 16u, near + 24576u + step->c_turn * 12288u, tile->c * 16u);
+    match_gap9_copy_out_1d(output + step->c * 16u, near + 20480u + step->c_turn * 10240u, tile->c * 16u);
 }
 
 /* n_input_dq0 on cluster (transpose)
- * R=16 C=3721; tiles C:5x768; two buffers for input, output; 60389 cycles (modelled) */
+ * R=16 C=3721; tiles C:6x640; two buffers for input, output; 59630 cycles (modelled) */
 void golden_cluster_00(void *argument)
 {
     const match_task_t *const task = argument;
@@ -57,19 +57,19 @@ void golden_cluster_00(void *argument)
     steps[0] = (golden_cluster_00_step_t) {
         .tile = {
             .input = near,
-            .output = near + 24576u,
-            .r = 16u, .c = 768u,
+            .output = near + 20480u,
+            .r = 16u, .c = 640u,
             .flip = 128,
         },
     };
     golden_cluster_00_step_t *now = &steps[0];
     golden_cluster_00_step_t *next = &steps[1];
     golden_cluster_00_step_t *before = &steps[2];
-    match_gap9_copy_in_2d(near, input, 16u, 768u, 3721u);
-    for (uint32_t n = 0u; n < 5u; n++) {
+    match_gap9_copy_in_2d(near, input, 16u, 640u, 3721u);
+    for (uint32_t n = 0u; n < 6u; n++) {
         match_gap9_copy_wait();
         match_gap9_transpose(&now->tile);
-        if (n + 1u < 5u) {
+        if (n + 1u < 6u) {
             *next = *now;
             golden_cluster_00_next(task, next);
             golden_cluster_00_load_ahead(task, next);
@@ -88,7 +88,7 @@ void golden_cluster_00(void *argument)
 }
 
 /* conv4, conv4_relu on cluster (conv2d_wide)
- * K=8 C=48 OY=11 OX=11 FY=5 FX=5; 166872 cycles (modelled) */
+ * K=8 C=48 OY=11 OX=11 FY=5 FX=5; 166722 cycles (modelled) */
 void golden_cluster_03(void *argument)
 {
     const match_task_t *const task = argument;
@@ -118,7 +118,7 @@ void golden_cluster_03(void *argument)
 }
 
 /* n_q7 on cluster (transpose)
- * R=121 C=3; 2018 cycles (modelled) */
+ * R=121 C=3; 1868 cycles (modelled) */
 void golden_cluster_05(void *argument)
 {
     const match_task_t *const task = argument;

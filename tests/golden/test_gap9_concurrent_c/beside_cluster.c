@@ -45,7 +45,7 @@ static void beside_cluster_00_store(const match_task_t *task, const beside_clust
 }
 
 /* n_input_dq0 on cluster (transpose)
- * R=16 C=576; tiles C:2x288; two buffers for input, output; 11779 cycles (modelled) */
+ * R=16 C=576; tiles C:2x288; two buffers for input, output; 11479 cycles (modelled) */
 void beside_cluster_00(void *argument)
 {
     const match_task_t *const task = argument;
@@ -125,7 +125,7 @@ static void beside_cluster_04_store(const match_task_t *task, const beside_clust
 }
 
 /* n_q3, R 0..359 of 576 on cluster (transpose)
- * R=360 C=16; tiles R:2x192; two buffers for input, output; 7287 cycles (modelled) */
+ * R=360 C=16; tiles R:2x192; two buffers for input, output; 6987 cycles (modelled) */
 void beside_cluster_04(void *argument)
 {
     const match_task_t *const task = argument;
@@ -165,7 +165,7 @@ void beside_cluster_04(void *argument)
 }
 
 /* n_q3, R 360..575 of 576 on cluster (transpose)
- * R=216 C=16; 4820 cycles (modelled) */
+ * R=216 C=16; 4670 cycles (modelled) */
 void beside_cluster_05(void *argument)
 {
     const match_task_t *const task = argument;

@@ -12,10 +12,10 @@ extern "C" {
 #endif
 
 /* l1: working memory of the units */
-#define STREAMED_L1_BYTES 52720u
+#define STREAMED_L1_BYTES 43712u
 #define STREAMED_L1_ALIGN 16u
 /* l2: activations between layers */
-#define STREAMED_L2_BYTES 50752u
+#define STREAMED_L2_BYTES 43712u
 #define STREAMED_L2_ALIGN 16u
 /* l3: constants, the content of streamed_l3.bin */
 #define STREAMED_L3_BYTES 84480u
