@@ -13,8 +13,8 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
-from match_concurrent.mapping.bounds import bounds_of
-from match_concurrent.mapping.choose import choose_concurrent
+from match_concurrent.mapping.bounds import bounds_of, work_cycles
+from match_concurrent.mapping.choose import HOPELESS, choose_concurrent
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Choice, Evaluator
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
@@ -153,6 +153,24 @@ def test_a_cover_that_is_not_on_offer_is_replaced() -> None:
     found = choose_concurrent(made.model, left, made.scheduler, sequential, ConcurrentOptions(**QUICK))
     assert mapping_faults(made.model.graph, found) == ()
     assert "fast" not in found.units
+
+
+def test_a_limit_below_the_work_of_all_units_ends_the_search() -> None:
+    made = lab(CHAIN, TWO)
+    sequential = choose(made.model, made.offered)
+    evaluator = evaluator_of(made)
+    bound = work_cycles(evaluator)
+
+    def within(limit_cycles: int) -> Mapping | None:
+        options = ConcurrentOptions(**QUICK)
+        return choose_concurrent(
+            made.model, made.offered, made.scheduler, sequential, options, limit_cycles=limit_cycles
+        )
+
+    assert within(int(HOPELESS * bound) - 1) is None
+    near = within(bound)
+    assert near is not None
+    assert near == mapped(made)
 
 
 # --- against trying everything -------------------------------------------------------------------------------------

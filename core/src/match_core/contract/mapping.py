@@ -107,7 +107,8 @@ class MappingRequest:
 
     ``soc.mode`` "concurrent" requests units that run at the same time: then ``sequential`` is the sequential mapping,
     ``parallel`` says how operators may be divided, and ``scheduling`` schedules their shares. ``code``: digest of all
-    code that decides mappings, for caches on disk; None: nothing is cached.
+    code that decides mappings, for caches on disk; None: nothing is cached. ``limit_cycles``: a concurrent program that
+    takes longer is not used, so that no answer is needed; None: any is.
     """
 
     model: Model
@@ -121,3 +122,4 @@ class MappingRequest:
     sequential: Mapping | None = None
     parallel: Parallel = "pipeline"
     code: str | None = None
+    limit_cycles: int | None = None

@@ -161,7 +161,7 @@ class Deploying:
         refused: MatchError | None = None
         for overflow in dict.fromkeys((frozenset[str](), sequential.overflow)):
             try:
-                made = self._concurrent_with(scheduler, sequential.mapping, overflow)
+                made = self._concurrent_with(scheduler, sequential, overflow)
             except (InfeasibleError, UnsupportedError) as error:
                 refused = refused or error
                 continue
@@ -175,13 +175,17 @@ class Deploying:
         return min(found, key=lambda made: made.deployment.program.predicted_cycles, default=None)
 
     def _concurrent_with(
-        self, scheduler: Scheduler, sequential: Mapping, overflow: frozenset[str]
+        self, scheduler: Scheduler, sequential: _Sequential, overflow: frozenset[str]
     ) -> _Concurrent | None:
         scheduled, refused = self._scheduled(scheduler, overflow)
+        plain = sequential.deployment
+        limit = None
+        if plain is not None and self.options.execution == "auto" and self.options.objective == "latency":
+            limit = int(plain.program.predicted_cycles / (1 + self.soc.uncertain_share("concurrent")))
 
         def mapped() -> Converted | None:
             conversions = self._conversions(scheduler)
-            mapping = self._mapping(scheduler, scheduled, refused, conversions, sequential)
+            mapping = self._mapping(scheduler, scheduled, refused, conversions, sequential.mapping, limit)
             if mapping is None:
                 return None
             chosen = with_bodies(self.model, replace(mapping, refused=refused), scheduled)
@@ -255,6 +259,7 @@ class Deploying:
         refused: tuple[Refusal, ...],
         conversions: Conversions,
         sequential: Mapping | None = None,
+        limit_cycles: int | None = None,
     ) -> Mapping | None:
         """The answer to ``match_map``, checked and priced; PluginError MATCH-H011 if it is wrong."""
         options = self.options
@@ -270,6 +275,7 @@ class Deploying:
             sequential,
             options.parallel,
             self.plugins.code() if options.cache else None,
+            limit_cycles,
         )
         return self.plugins.mapping(
             request, lambda mapping: mapping_fault(request, scheduler, conversions.given, mapping)
