@@ -22,7 +22,7 @@ CASES = (
     ("gap9", LayerSpec(16, 16, 32, 32, kernel=5)),
     ("gap9", LayerSpec(16, 16, 16, 16, kernel=3)),
     ("gap9", LayerSpec(32, 32, 16, 16, kernel=5, depthwise=True)),
-    ("gap9", LayerSpec(256, 64)),
+    ("gap9", LayerSpec(256, 128)),
     ("gap9", LayerSpec(64, 10)),
     ("gap9", LayerSpec(3, 2, 2, 2)),
     ("diana", LayerSpec(16, 16, 16, 16, kernel=3)),
