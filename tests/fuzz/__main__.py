@@ -16,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.conftest import ROOT
 from tests.fuzz.cases import make_case
@@ -75,7 +76,8 @@ def _batch(seed: str, end: float | None, numbers: list[int]) -> list[dict[str, o
         return []
     seeds = all_seeds()
     cases = [make_case(seeds, len(MADE), seed, number) for number in numbers]
-    return [verdict.as_json() for verdict in judge(cases, FOLDER / f"work_{seed}_{numbers[0]}")]
+    with TemporaryDirectory() as folder:
+        return [verdict.as_json() for verdict in judge(cases, Path(folder))]
 
 
 def _told(entries: list[dict[str, object]]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
@@ -182,6 +183,37 @@ def _tensor_dims(model: Model, random: Random) -> bool:
         tensor.dims.insert(random.randrange(len(tensor.dims) + 1), random.choice((1, 1, 1, 2, 0)))
     else:
         tensor.dims[:] = tensor.dims[::-1]
+    return True
+
+
+def _tensor_resized(model: Model, random: Random) -> bool:
+    """Dimensions and data change together, so that the tensor itself is sound."""
+    tensor = _pick([t for t in _tensors(model) if t.data_type in (1, 2, 3, 6, 7, 10)], random)
+    if not isinstance(tensor, TensorProto):
+        return False
+    dims = [dim for dim in tensor.dims if random.random() > 0.1]
+    if random.random() < 0.2:
+        dims.insert(random.randrange(len(dims) + 1), random.choice((1, 2)))
+    if dims:
+        place = random.randrange(len(dims))
+        dims[place] = max(0, dims[place] + random.choice((-1, -1, 1, 1, 5)))
+    array = np.resize(onnx.numpy_helper.to_array(tensor), dims)
+    tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+    return True
+
+
+def _input_resized(model: Model, random: Random) -> bool:
+    """A graph input gets another size, and no graph output states one."""
+    values = [value for value in model.graph.input if value.type.tensor_type.shape.dim]
+    if not values:
+        return False
+    shape = random.choice(values).type.tensor_type.shape
+    dim = random.choice(list(shape.dim))
+    dim.dim_value = max(0, dim.dim_value + random.choice((-1, -1, 1, 1, 5)))
+    if random.random() < 0.2:
+        shape.dim.remove(dim)
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
     return True
 
 
@@ -436,6 +468,7 @@ def _versions(model: Model, random: Random) -> bool:
 
 CHANGES: tuple[Callable[[Model, Random], bool], ...] = (
     *(_attribute_value, _attribute_value, _attribute_value, _attribute_kind, _attribute_set, _attribute_set),
+    *(_tensor_resized, _tensor_resized, _input_resized, _input_resized),
     *(_tensor_dims, _tensor_bytes, _tensor_values, _tensor_values, _tensor_type, _value_type, _value_type),
     *(_wiring, _wiring, _node_set, _node_set, _names, _ends, _functions, _subgraphs, _external, _versions),
 )

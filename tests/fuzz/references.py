@@ -78,11 +78,12 @@ def differs(ours: Sequence[tuple[Array, ...]], theirs: Sequence[tuple[Array, ...
             if a.size != b.size:
                 return f"output {index} has shape {a.shape}, not {b.shape}"
             integers = a.dtype.kind in "iub"
+            rtol = 2.0**-6 if a.dtype.name in ("bfloat16", "float16") else 2e-3
             x, y = (v.reshape(-1).astype(np.float64) for v in (a, b))
             finite = np.abs(y[np.isfinite(y)])
-            atol = 1.0 if integers else 2e-3 * float(finite.max(initial=1e-3))
+            atol = 1.0 if integers else rtol * float(finite.max(initial=1e-3))
             with np.errstate(all="ignore"):
-                close = np.isclose(x, y, rtol=2e-3, atol=atol, equal_nan=True)
+                close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
             if not close.all():
                 place = int(np.argmin(close))
                 return f"sample {sample}, output {index}: {x[place]} instead of {y[place]}"

@@ -16,17 +16,8 @@ if TYPE_CHECKING:
 
 _SPATIAL = frozenset(
     [
-        "Conv",
-        "ConvInteger",
-        "QLinearConv",
-        "ConvTranspose",
-        "MaxPool",
-        "AveragePool",
-        "LpPool",
-        "GlobalAveragePool",
-        "GlobalMaxPool",
-        "QLinearAveragePool",
-        "QLinearGlobalAveragePool",
+        *("Conv", "ConvInteger", "QLinearConv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"),
+        *("GlobalAveragePool", "GlobalMaxPool", "QLinearAveragePool", "QLinearGlobalAveragePool"),
     ]
 )
 _STATIC_HELP = (

@@ -16,21 +16,9 @@ if TYPE_CHECKING:
 #: Operators of the default domain that are always replaced.
 COMPOSITES = frozenset(
     (
-        "Attention",
-        "CastLike",
-        "CausalConvWithState",
-        "Celu",
-        "DynamicQuantizeLinear",
-        "GroupNormalization",
-        "LinearAttention",
-        "MeanVarianceNormalization",
-        "NegativeLogLikelihoodLoss",
-        "ReduceLogSumExp",
-        "RotaryEmbedding",
-        "Shrink",
-        "SoftmaxCrossEntropyLoss",
-        "SwiGLU",
-        "ThresholdedRelu",
+        *("Attention", "CastLike", "CausalConvWithState", "Celu", "DynamicQuantizeLinear", "GroupNormalization"),
+        *("LinearAttention", "MeanVarianceNormalization", "NegativeLogLikelihoodLoss", "ReduceLogSumExp"),
+        *("RotaryEmbedding", "Shrink", "SoftmaxCrossEntropyLoss", "SwiGLU", "ThresholdedRelu"),
     )
 )
 #: Operators whose kernels compute the first output only; with more outputs the body replaces them.
