@@ -1,7 +1,7 @@
-"""``python -m tests.fuzz [--cases 20000] [--seed S] [--seconds N] [--jobs 2] [--show N]``: compile mutated models.
+"""``python -m tests.fuzz [--cases 20000] [--seed S] [--seconds N] [--only N ...] [--show N]``: compile mutated models.
 
 Verdicts are kept in build/fuzz/SEED.jsonl; a run with the same seed goes on behind them. ``--show`` writes the model of
-one case to build/fuzz and says what was done to it.
+one case to build/fuzz and says what was done to it; ``--only`` repeats some cases.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def main() -> int:
         path.write_bytes(case.content)
         print(f"{path}: {case.seed}, {case.change}")
         return 0
+    if options.only:
+        return _told(_batch(options.seed, None, options.only))
     log = FOLDER / f"{options.seed}.jsonl"
     done = {entry["number"]: entry for entry in _entries(log)}
     waiting = [number for number in range(options.cases) if number not in done]
@@ -62,6 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0, help="stop then; 0: after all cases")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", type=int, metavar="NUMBER", default=None)
+    parser.add_argument("--only", type=int, nargs="*", metavar="NUMBER", help="run these cases, keep nothing")
     return parser.parse_args()
 
 

@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 #: Most elements of a tensor: indices of programs have 32 bits.
 MOST_ELEMENTS = (1 << 31) - 1
+MOST_AXES = 64
+_PADDED = ("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv")
 #: What the standard allows, by attribute: whole numbers (each one of a list) from and to, and words.
 _RANGES = {
     name: ends
     for names, ends in (
         (
-            "align_corners allowzero antialias ceil_mode center_point_box count_include_pad detect_negative "
+            "align_corners allowzero antialias batch_axis ceil_mode center_point_box count_include_pad detect_negative "
             "detect_positive exclude_outside exclusive fmod input_forget interleaved inverse is_causal is_test "
             "keepdims largest layout linear_before_reset new_axis noop_with_empty_axes onesided output_sequence "
-            "periodic reverse saturate select_last_index sorted spatial storage_order training_mode transA transB "
-            "upper",
+            "periodic reverse saturate select_last_index sorted spatial storage_order training_mode time_axis transA "
+            "transB upper",
             (0, 1),
         ),
         (
@@ -31,10 +33,12 @@ _RANGES = {
             "output_width size strides",
             (1, MOST_ELEMENTS),
         ),
+        ("axes axis perm", (-MOST_AXES, MOST_AXES)),
         ("batch_dims block_size sampling_ratio", (0, MOST_ELEMENTS)),
     )
     for name in names.split()
-}
+} | {f"{operator}.pads": (0, MOST_ELEMENTS) for operator in _PADDED}
+_RANGES["LpNormalization.p"] = (1, 2)
 _WORDS = {
     "auto_pad": "NOTSET SAME_UPPER SAME_LOWER VALID",
     "coordinate_transformation_mode": "align_corners asymmetric half_pixel half_pixel_symmetric output_half_pixel "
@@ -46,7 +50,6 @@ _WORDS = {
     "reduction": "none sum mean add mul max min",
 }
 _FINITE = ("alpha", "beta", "bias", "clip", "epsilon", "gamma", "lambd", "scale", "softcap", "spatial_scale")
-_PADDED = ("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv")
 #: Position of the scales among an operator's inputs.
 _SCALES = {"QuantizeLinear": (1,), "DequantizeLinear": (1,), "QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6)}
 
@@ -97,6 +100,8 @@ def decode_texts(message: Any) -> None:
             for part in value if hasattr(value, "extend") else (value,):
                 if field.message_type is not None:
                     decode_texts(part)
+                elif isinstance(part, bytes):  # as protobuf returns what it cannot decode
+                    part.decode()
 
 
 def _faults(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[tuple[str, str]]:
@@ -105,7 +110,9 @@ def _faults(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[tuple[str, 
             yield f"tensor {tensor.name!r}", fault
     for value in (*getattr(graph, "input", ()), *getattr(graph, "output", ()), *graph.value_info):
         if not isinstance(value, str) and value.type.HasField("tensor_type"):
-            dims = [max(0, dim.dim_value) for dim in value.type.tensor_type.shape.dim]  # below 0: not fixed
+            for dim in (dim for dim in value.type.tensor_type.shape.dim if dim.dim_value < 0):
+                dim.Clear()  # exporters write -1 for a size that is not fixed
+            dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
             if fault := _of_sizes(dims):
                 yield f"tensor {value.name!r}", fault
     constants = {tensor.name: tensor for tensor in getattr(graph, "initializer", ())}
@@ -154,8 +161,7 @@ def _of_attribute(node: onnx.NodeProto, attribute: onnx.AttributeProto) -> str:
     if node.domain not in ("", "ai.onnx"):
         return ""
     numbers = [attribute.i] if attribute.type == attribute.INT else list(attribute.ints)
-    padding = (0, MOST_ELEMENTS) if name == "pads" and node.op_type in _PADDED else None
-    ends = _RANGES.get(name, padding)
+    ends = _RANGES.get(name) or _RANGES.get(f"{node.op_type}.{name}")
     if ends is not None and not all(ends[0] <= number <= ends[1] for number in numbers):
         return f"{numbers} is outside the range from {ends[0]} to {ends[1]}"
     if name in _FINITE and not math.isfinite(attribute.f):
