@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
+from operator import ne
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
@@ -18,6 +19,19 @@ Shape = Sequence[int]
 Wanted = tuple[int, Sequence[int | None]]
 #: Operators whose attribute ``axis`` inference of shapes does not compare with the rank.
 _WITH_AXIS = ("LayerNormalization", "RMSNormalization", "LpNormalization", "Hardmax", "Softmax", "LogSoftmax", "Concat")
+#: Operators that read an element of their first input for each one of the result.
+_READING = (
+    "ArgMax",
+    "ArgMin",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "GridSample",
+    "Resize",
+    "RoiAlign",
+    "Slice",
+    "Tile",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,8 @@ def check_operands(node: onnx.NodeProto, shapes: Mapping[str, Shape], axes: Sequ
                 text = ", ".join("any" if size is None else str(size) for size in wanted)
                 fault = f"input {node.input[position]!r} has shape {list(found)}, not [{text}]"
                 break
+    if node.op_type in _READING and 0 in given[0] and 0 not in shapes.get(output, (0,)):
+        fault = "it reads data that have no elements"
     if fault:
         what, advice = "shapes and types of the model contradict each other", ("export the model again",)
         raise ModelError("MATCH-F006", what, where, fault, advice)
@@ -109,16 +125,6 @@ def _slice(node: _Node) -> Iterable[Wanted]:
     yield from ((position, (count,)) for position in range(1, 5))
 
 
-def _boxes(node: _Node) -> Iterable[Wanted]:
-    batch, count = node.sizes(2)
-    yield from ((0, (batch, count, 4)), (1, (batch, None, count)))
-
-
-def _loss(node: _Node) -> Iterable[Wanted]:
-    x = node.shape(0)
-    yield from ((1, (*x[:1], *x[2:])), (2, x[1:2]))
-
-
 def _pool(node: _Node) -> Iterable[Wanted]:
     """The last window of each axis begins within the data."""
     ends = [(size - 1) * step for size, step in zip(node.output[2:], node.lists.get("strides", ()), strict=False)]
@@ -133,19 +139,37 @@ def _resize(node: _Node) -> Iterable[Wanted]:
     yield from ((i, (size,)) for i, size in ((1, 2 * count), (2, count), (3, count)) if node.shape(i) != (0,))
 
 
+def _scales(node: _Node) -> Iterable[Wanted]:
+    """One scale, one for each index of an axis, or one for each block; as many zero points."""
+    x, scales, block = node.shape(0), node.shape(1), node.attributes.get("block_size", 0)
+    axis = node.attributes.get("axis", 1) if len(x) > 1 else 0
+    if len(scales) > 1:
+        blocks = [-(-size // max(block, 1)) for size in x]
+        yield 1, [*x[:axis], blocks[axis], *x[axis % len(x) + 1 :]]
+    elif prod(scales) != 1:
+        yield 1, (x[axis],)
+    if prod(scales) != prod(node.shape(2)):
+        yield 2, scales
+
+
 _RULES: Mapping[str, Callable[[_Node], Iterable[Wanted]]] = {
     **dict.fromkeys(("AveragePool", "LpPool", "MaxPool"), _pool),
     **dict.fromkeys(("Conv", "ConvTranspose"), lambda node: [(2, node.output[1:2])]),
     **dict.fromkeys(("GatherElements", "ScatterElements"), _elements),
-    **dict.fromkeys(("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"), _loss),
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _scales),
+    **dict.fromkeys(
+        ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"),
+        lambda node: [(1, (*node.shape(0)[:1], *node.shape(0)[2:])), (2, node.shape(0)[1:2])],
+    ),
     "BatchNormalization": lambda node: [(position, node.shape(0)[1:2]) for position in (1, 2, 3, 4)],
     "Gemm": _broadcast(2),
+    "DFT": lambda node: [(0, node.output)] if sum(map(ne, node.shape(0)[:-1], node.output)) > 1 else [],
     "GridSample": lambda node: [(1, (*node.sizes(1), *[None] * (len(node.output) - 2), len(node.output) - 2))],
     "GRU": _recurrent(3),
     "InstanceNormalization": lambda node: [(position, node.shape(0)[1:2]) for position in (1, 2)],
     "LSTM": _recurrent(4),
     "MaxUnpool": lambda node: [(1, node.shape(0))],
-    "NonMaxSuppression": _boxes,
+    "NonMaxSuppression": lambda node: [(0, (*node.sizes(2), 4)), (1, (node.sizes(2)[0], None, node.sizes(2)[1]))],
     "PRelu": _broadcast(1),
     "Reshape": lambda node: [] if prod(node.shape(0)) == prod(node.output) else [(0, node.output)],
     "Resize": _resize,
