@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import numpy as np
 import onnx
 import pytest
 from match_core.contract.errors import MatchError
+from match_core.emit.write import is_ours
+from match_core.io import arrays
+from match_core.io.arrays import TensorSpec, read_arrays
 from match_core.load.load import load_model
 from onnx import TensorProto, helper, numpy_helper
 
@@ -152,18 +156,66 @@ def test_numbers_of_inputs_stay_within_their_tensors(operator: str, extreme: int
         "Gather": ({"x": x, "indices": two}, (2, 6)),
         "ReverseSequence": ({"x": x, "lengths": np.array([extreme] * 6)}, (4, 6)),
     }
-    arrays, out = given[operator]
-    model = _one(operator, arrays, out, **({"onesided": 1} if operator == "DFT" else {}))
+    values, out = given[operator]
+    model = _one(operator, values, out, **({"onesided": 1} if operator == "DFT" else {}))
     if operator == "DFT":
         del model.graph.input[1]
     path = tmp_path / "extreme.onnx"
     onnx.save(model, path)
     program = compile_file(path, "extreme")
     assert isinstance(program, Program), program
-    sample = Sample(tuple(arrays[tensor.name] for tensor in program.inputs), ())
+    sample = Sample(tuple(values[tensor.name] for tensor in program.inputs), ())
     (tmp_path / "objects").mkdir()
     (result,) = run_batch([(program, [sample])], tmp_path, tmp_path / "objects")
     assert not isinstance(result, Failed), result
+
+
+def test_a_trip_count_that_is_no_number(tmp_path: Path) -> None:
+    model = MADE["control"]()
+    _put(model, "trips", np.nan)
+    with pytest.raises(MatchError) as caught:
+        load_model(_written(model, tmp_path))
+    assert caught.value.code == "MATCH-F007"
+
+
+def _written(model: Model, folder: Path) -> Path:
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def _member(folder: Path, header: bytes, **others: bytes) -> Path:
+    path = folder / "x.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(16))
+        for name, content in others.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+def test_an_array_larger_than_any_memory(tmp_path: Path) -> None:
+    path = _member(tmp_path, b"{'descr': '<f4', 'fortran_order': False, 'shape': (10000000000000,), }\n")
+    with pytest.raises(MatchError) as caught:
+        read_arrays(path)
+    assert caught.value.code == "MATCH-U040"
+
+
+def test_only_arrays_that_are_asked_for_are_read(tmp_path: Path) -> None:
+    path = _member(tmp_path, b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n", other=b"no array")
+    assert list(read_arrays(path, (TensorSpec("x", (4,), "float32"),))) == ["x"]
+
+
+def test_more_arrays_than_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _member(tmp_path, b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n")
+    monkeypatch.setattr(arrays, "MOST_BYTES", 50)
+    with pytest.raises(MatchError) as caught:
+        read_arrays(path)
+    assert caught.value.code == "MATCH-U040" and "more than 50" in caught.value.why
+
+
+def test_a_nested_manifest_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "match.lock.json").write_text("[" * 100_000, encoding="utf-8")
+    assert not is_ours(tmp_path)
 
 
 def test_a_fixed_sample(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         wanted = size - offset if length < 0 else length
-        if wanted < 0 or offset + wanted > size:
+        if offset < 0 or wanted < 0 or offset + wanted > size:
             raise ModelError(
                 "MATCH-F012",
                 "external weight data are incomplete",

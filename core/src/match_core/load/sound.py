@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 #: Most elements of a tensor: indices of programs have 32 bits.
 MOST_ELEMENTS = (1 << 31) - 1
-MOST_AXES = 64
 _PADDED = ("AveragePool", "Conv", "ConvInteger", "ConvTranspose", "LpPool", "MaxPool", "QLinearConv")
 #: What the standard allows, by attribute: whole numbers (each one of a list) from and to, and words.
 _RANGES = {
@@ -33,7 +32,7 @@ _RANGES = {
             "output_width size strides",
             (1, MOST_ELEMENTS),
         ),
-        ("axes axis perm", (-MOST_AXES, MOST_AXES)),
+        ("axes axis perm", (-64, 64)),  # more than a tensor of so many elements has
         ("batch_dims block_size sampling_ratio", (0, MOST_ELEMENTS)),
     )
     for name in names.split()
