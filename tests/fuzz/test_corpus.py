@@ -71,6 +71,14 @@ def _lend_external(model: Model) -> None:
     tensor.external_data.add(key="location", value="secret.bin")
 
 
+def _before_the_file(model: Model) -> None:
+    tensor = _tensor(model, "w")
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in {"location": "model.onnx", "offset": "-1"}.items():
+        tensor.external_data.add(key=key, value=value)
+
+
 def _of(node: str, name: str, value: object) -> Callable[[Model], None]:
     return lambda model: _attribute(model, node, name, value)
 
@@ -98,6 +106,8 @@ REFUSED: dict[str, tuple[str, Callable[[Model], None], str]] = {
     "a scale below 0": ("quantised", _with("s", -0.5), "MATCH-F003"),
     "a scale too few": ("quantised", _with("ws", [0.01, 0.01, 0.01]), "MATCH-F006"),
     "external data of a function": ("functions", _lend_external, "MATCH-F011"),
+    "weights of another kernel": ("convolutions", _with("w", np.zeros((4, 2, 8, 3))), "MATCH-F006"),
+    "external data before the file": ("convolutions", _before_the_file, "MATCH-F012"),
     "a short bias of a dense layer": ("convolutions", _with("e", [0] * 4), "MATCH-F006"),
     "a short bias of a recurrent layer": ("recurrent", _with("b", np.zeros((1, 7))), "MATCH-F006"),
     "recurrent weights of no direction": ("recurrent", _with("r", np.zeros((0, 12, 3))), "MATCH-F006"),

@@ -16,11 +16,9 @@ from match_core.load.written.table import is_known
 if TYPE_CHECKING:
     import onnx
 
-_SPATIAL = frozenset(
-    [
-        *("Conv", "ConvInteger", "QLinearConv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"),
-        *("GlobalAveragePool", "GlobalMaxPool", "QLinearAveragePool", "QLinearGlobalAveragePool"),
-    ]
+_SPATIAL = (
+    *("Conv", "ConvInteger", "QLinearConv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"),
+    *("GlobalAveragePool", "GlobalMaxPool", "QLinearAveragePool", "QLinearGlobalAveragePool"),
 )
 _STATIC_HELP = (
     "export the model with fixed sizes",

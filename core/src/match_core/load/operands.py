@@ -46,6 +46,12 @@ class _Node:
     def shape(self, position: int) -> Shape:
         return (self.inputs[position] if position < len(self.inputs) else None) or ()
 
+    def kernel(self) -> Shape:
+        return self.lists.get("kernel_shape") or self.shape(1)[2:]
+
+    def group(self, channels: int) -> int:
+        return channels // self.attributes.get("group", 1)
+
     def sizes(self, rank: int) -> Shape:
         """The first sizes of the first input, zeros where it has fewer."""
         return (*self.shape(0), *[0] * rank)[:rank]
@@ -154,7 +160,8 @@ def _scales(node: _Node) -> Iterable[Wanted]:
 
 _RULES: Mapping[str, Callable[[_Node], Iterable[Wanted]]] = {
     **dict.fromkeys(("AveragePool", "LpPool", "MaxPool"), _pool),
-    **dict.fromkeys(("Conv", "ConvTranspose"), lambda node: [(2, node.output[1:2])]),
+    "Conv": lambda n: [(1, (n.output[1], n.group(n.shape(0)[1]), *n.kernel())), (2, n.output[1:2])],
+    "ConvTranspose": lambda n: [(1, (n.shape(0)[1], n.group(n.output[1]), *n.kernel())), (2, n.output[1:2])],
     **dict.fromkeys(("GatherElements", "ScatterElements"), _elements),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _scales),
     **dict.fromkeys(
