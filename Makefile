@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile=ci
 
 # Tests by package; `make test-NAME` runs those of one. Some need another package to compile with.
-TESTS_core := core/tests tests/architecture
+TESTS_core := core/tests tests/architecture tests/fuzz
 TESTS_host := tests/host
 TESTS_quant := $(addprefix core/tests/passes/test_,integerise*.py narrow.py qoperator.py quantised_ends.py recognise.py requant.py tables.py) \
   tests/end_to_end/test_integer_networks.py tests/end_to_end/test_quantize.py tests/end_to_end/test_quantize_verb.py
@@ -32,7 +32,7 @@ TESTS_dnnl := plugins/match-dnnl/tests
 TESTS_docs := tests/docs
 TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report calibrate kit gap9 carfield ita diana dnnl docs)
 
-.PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-qemu test-mutants test-modes test-transformers conformance lint \
+.PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-qemu test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
   bench-diana bench-host bench-riscv bench-dnnl paper docs wheels clean
 
@@ -74,6 +74,14 @@ test-modes: $(STAMP)
 
 test-transformers: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests/end_to_end/test_transformers.py
+
+CASES ?= 20000
+SEED ?= 1
+SECONDS ?= 0
+
+# Goes on behind the cases of this seed that build/fuzz has.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED) --seconds $(SECONDS)
 
 conformance: $(STAMP)
 	$(BIN)/python -m tests.conformance

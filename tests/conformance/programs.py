@@ -70,13 +70,19 @@ def compile_case(case: Case, folder: Path) -> Program | Refused:
     name = f"case_{sha256(case.name.encode()).hexdigest()[:12]}"  # names of programs are short
     path = folder / f"{name}.onnx"
     onnx.save(case.model, path)
+    return compile_file(path, name)
+
+
+def compile_file(path: Path, name: str) -> Program | Refused:
+    """The program of a model file."""
     request = CompileRequest(model=path, target=TARGET, name=name, cache=False)
     try:
         compilation = build_program(request, _plugins(), NullObserver())
     except MatchError as error:
         return Refused(error.code, f"{error.what}: {error.why}")
     except Exception as error:  # a bug of the compiler, which is what the suite looks for
-        frame = traceback.extract_tb(error.__traceback__)[-1]
+        frames = traceback.extract_tb(error.__traceback__)
+        frame = next((f for f in reversed(frames) if "/src/match_" in f.filename), frames[-1])
         return Refused("", f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno}: {error}"[:300])
     files = {
         file.name: file.content.decode("utf-8")

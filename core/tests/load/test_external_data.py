@@ -94,4 +94,4 @@ def test_data_of_another_size_than_the_tensor(tmp_path):
     with pytest.raises(ModelError) as caught:
         load_model(write(tmp_path, "w.bin", "0", "40"))
     assert caught.value.code == "MATCH-F003"
-    assert "48 bytes" in caught.value.why
+    assert "size 10 into shape (4,3)" in caught.value.why

@@ -40,7 +40,7 @@ def is_ours(directory: Path) -> bool:
     """Whether the directory holds a manifest that this compiler wrote."""
     try:
         document = json.loads((directory / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, RecursionError, ValueError):
         return False
     return isinstance(document, dict) and document.get("schema") == "match.lock"
 

@@ -20,6 +20,7 @@ from match_core.contract.quantisation import Quantisation
 from match_core.io.files import whole_file
 
 Arrays = Mapping[str, NDArray[np.generic]]
+MOST_BYTES = 1 << 31  #: of arrays that are read from one file; an estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,20 @@ class Samples:
         return {name: array[0] if self.single else array for name, array in outputs.items()}
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
-    """All arrays of an ``.npz`` file, unchecked. UsageError MATCH-U040 if it cannot be read; pickled objects are
-    refused, never loaded."""
+def read_arrays(path: Path, specs: Sequence[TensorSpec] = ()) -> dict[str, NDArray[np.generic]]:
+    """Those arrays of an ``.npz`` file that ``specs`` name, or all if it has none of them; unchecked. UsageError
+    MATCH-U040 if it cannot be read or is too large; pickled objects are refused, never loaded."""
     try:
         with path.open("rb") as file:
             if file.read(4) != b"PK\x03\x04":
                 raise ValueError("it is not an .npz archive (write one with numpy.savez)")
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            names = [spec.name for spec in specs if spec.name in archive.files] or archive.files
+            entries = [entry for entry in archive.zip.infolist() if entry.filename.removesuffix(".npy") in names]
+            if (size := sum(entry.file_size for entry in entries)) > MOST_BYTES:
+                raise ValueError(f"its arrays have {size} bytes, more than {MOST_BYTES}")
+            return {name: archive[name] for name in names}
+    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(
             code="MATCH-U040",
@@ -155,7 +160,7 @@ def _keeps_values(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> bo
 
 def read_samples(path: Path, specs: Sequence[TensorSpec]) -> Samples:
     """:func:`read_arrays`, then :func:`as_samples`."""
-    return as_samples(read_arrays(path), specs, str(path))
+    return as_samples(read_arrays(path, specs), specs, str(path))
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:

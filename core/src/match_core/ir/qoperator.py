@@ -19,19 +19,9 @@ MICROSOFT = "com.microsoft"
 #: The supported operators of domain ``com.microsoft``.
 CONTRIB_OPERATORS = frozenset(
     [
-        "QLinearAdd",
-        "QLinearMul",
-        "QGemm",
-        "QLinearAveragePool",
-        "QLinearGlobalAveragePool",
-        "QLinearSoftmax",
-        "QLinearSigmoid",
-        "QLinearLeakyRelu",
-        "QLinearConcat",
-        "QLinearReduceMean",
-        "QLinearWhere",
-        "QuantizeLinear",
-        "DequantizeLinear",
+        *("QLinearAdd", "QLinearMul", "QGemm", "QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearSoftmax"),
+        *("QLinearSigmoid", "QLinearLeakyRelu", "QLinearConcat", "QLinearReduceMean", "QLinearWhere"),
+        *("QuantizeLinear", "DequantizeLinear"),
     ]
 )
 

@@ -15,37 +15,10 @@ if TYPE_CHECKING:
 #: The opset that models are converted to.
 FIRST = 6
 #: Operators that mean the same in all these opsets, except for the attribute ``consumed_inputs``.
-_SAME = frozenset(
-    (
-        "Abs",
-        "Add",
-        "BatchNormalization",
-        "Ceil",
-        "Clip",
-        "Div",
-        "Dropout",
-        "Elu",
-        "Exp",
-        "Floor",
-        "Gemm",
-        "HardSigmoid",
-        "InstanceNormalization",
-        "LeakyRelu",
-        "Log",
-        "Max",
-        "Mean",
-        "Min",
-        "Mul",
-        "Neg",
-        "PRelu",
-        "Reciprocal",
-        "Relu",
-        "Sigmoid",
-        "Sqrt",
-        "Sub",
-        "Sum",
-        "Tanh",
-    )
+_SAME = (
+    *("Abs", "Add", "BatchNormalization", "Ceil", "Clip", "Div", "Dropout", "Elu", "Exp", "Floor", "Gemm"),
+    *("HardSigmoid", "InstanceNormalization", "LeakyRelu", "Log", "Max", "Mean", "Min", "Mul", "Neg", "PRelu"),
+    *("Reciprocal", "Relu", "Sigmoid", "Sqrt", "Sub", "Sum", "Tanh"),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from match_core.ir.naming import comment_text
-from match_core.load.static.values import static_shape
+from match_core.load.static.values import static_shape, static_shapes
 
 if TYPE_CHECKING:
     import onnx
@@ -20,11 +20,7 @@ def largest_shapes(proto: onnx.ModelProto) -> dict[str, Shape]:
     3] for a NonMaxSuppression with a constant limit. ``proto`` has inferred shapes."""
     if not any(node.op_type == _OPERATOR for node in proto.graph.node):
         return {}
-    known = {
-        value.name: shape
-        for value in (*proto.graph.input, *proto.graph.value_info, *proto.graph.output)
-        if (shape := static_shape(value.type)) is not None
-    }
+    known = static_shapes((*proto.graph.input, *proto.graph.value_info, *proto.graph.output))
     known.update((tensor.name, tuple(tensor.dims)) for tensor in proto.graph.initializer)
     found: dict[str, Shape] = {}
     for node in _suppressions(proto):

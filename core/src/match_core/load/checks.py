@@ -8,26 +8,17 @@ from match_core.contract.errors import ModelError
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
 from match_core.load.integer_operators import DOMAIN
+from match_core.load.operands import check_operands
+from match_core.load.static.values import static_shapes
 from match_core.load.without_program import refuse_without_program
 from match_core.load.written.table import is_known
 
 if TYPE_CHECKING:
     import onnx
 
-_SPATIAL = frozenset(
-    [
-        "Conv",
-        "ConvInteger",
-        "QLinearConv",
-        "ConvTranspose",
-        "MaxPool",
-        "AveragePool",
-        "LpPool",
-        "GlobalAveragePool",
-        "GlobalMaxPool",
-        "QLinearAveragePool",
-        "QLinearGlobalAveragePool",
-    ]
+_SPATIAL = (
+    *("Conv", "ConvInteger", "QLinearConv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"),
+    *("GlobalAveragePool", "GlobalMaxPool", "QLinearAveragePool", "QLinearGlobalAveragePool"),
 )
 _STATIC_HELP = (
     "export the model with fixed sizes",
@@ -112,8 +103,10 @@ def check_shapes(proto: onnx.ModelProto, source: str) -> None:
     """Refuse sizes that are not fixed, and batch sizes above 1.
 
     Errors: ModelError MATCH-F013 (dynamic graph input), MATCH-F014 (a shape or type that cannot be inferred),
-    MATCH-F015 (batch size).
+    MATCH-F015 (batch size), MATCH-F006 (operands that do not fit together).
     """
+    import onnx
+
     constants = {tensor.name for tensor in proto.graph.initializer}
     inputs = [value for value in proto.graph.input if value.name not in constants]
     for value in inputs:
@@ -132,6 +125,12 @@ def check_shapes(proto: onnx.ModelProto, source: str) -> None:
         for name in node.output:
             _check_tensor(node, name, known.get(name), source)
         _check_batch(node, known, source)
+    tensors = {tensor.name: tensor for tensor in proto.graph.initializer}
+    shapes = {name: tuple(tensor.dims) for name, tensor in tensors.items()} | static_shapes(known.values())
+    for node in proto.graph.node:
+        listed = tensors.get(node.input[1]) if len(node.input) == 2 and node.op_type.startswith("Reduce") else None
+        axes = onnx.numpy_helper.to_array(listed).reshape(-1).tolist() if listed is not None else None
+        check_operands(node, shapes, axes, _place(node, source))
 
 
 def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | None, source: str) -> None:

@@ -14,24 +14,10 @@ if TYPE_CHECKING:
     import onnx
 
 #: Operators of the default domain that are always replaced.
-COMPOSITES = frozenset(
-    (
-        "Attention",
-        "CastLike",
-        "CausalConvWithState",
-        "Celu",
-        "DynamicQuantizeLinear",
-        "GroupNormalization",
-        "LinearAttention",
-        "MeanVarianceNormalization",
-        "NegativeLogLikelihoodLoss",
-        "ReduceLogSumExp",
-        "RotaryEmbedding",
-        "Shrink",
-        "SoftmaxCrossEntropyLoss",
-        "SwiGLU",
-        "ThresholdedRelu",
-    )
+COMPOSITES = (
+    *("Attention", "CastLike", "CausalConvWithState", "Celu", "DynamicQuantizeLinear", "GroupNormalization"),
+    *("LinearAttention", "MeanVarianceNormalization", "NegativeLogLikelihoodLoss", "ReduceLogSumExp"),
+    *("RotaryEmbedding", "Shrink", "SoftmaxCrossEntropyLoss", "SwiGLU", "ThresholdedRelu"),
 )
 #: Operators whose kernels compute the first output only; with more outputs the body replaces them.
 SINGLE_OUTPUT = frozenset(("LayerNormalization",))

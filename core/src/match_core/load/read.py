@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError, UsageError
-from match_core.load.integer_operators import rename_integer_operators
+from match_core.load.sound import check_sound, decode_texts, graphs_of, tensors_of
 
 if TYPE_CHECKING:
     import onnx
 
     from match_core.contract.front_end import FrontEnd
-
-#: Front ends recognise a file by this many first bytes.
-_START_BYTES = 64
 
 
 def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.ModelProto, str]:
@@ -27,8 +24,6 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
     MATCH-F010 (external data outside the model's folder), MATCH-F011 (external data missing), MATCH-F012 (too short);
     and the errors of front ends.
     """
-    import onnx
-
     if not path.is_file():
         raise UsageError(
             "MATCH-F001",
@@ -38,7 +33,7 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
             ("give the path of an .onnx file",),
         )
     content = path.read_bytes()
-    proto = _parsed(content, path.name, front_ends)
+    proto, digest = _complete(content, path, front_ends)
     if not proto.ir_version or not proto.opset_import or not proto.graph.output:
         checkpoint = b"data.pkl" in content[:200]  # the first entry of the zip file that torch.save writes
         looks = "looks like a PyTorch checkpoint, not an ONNX model" if checkpoint else "is not an ONNX model"
@@ -49,34 +44,25 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
             f"the file ({len(content)} bytes) {looks}",
             ("export the network to ONNX", "check that the file was copied or downloaded completely"),
         )
-    digest = hashlib.sha256(content)
-    for tensor in _tensors(proto.graph):
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            digest.update(_read_external(tensor, path))
-    rename_integer_operators(proto)
-    try:
-        onnx.checker.check_model(proto)
-    except onnx.checker.ValidationError as error:
-        raise ModelError(
-            "MATCH-F003",
-            "the model is not valid ONNX",
-            path.name,
-            _first_line(str(error)),
-            ("export the model again", "run onnx.checker.check_model on it"),
-        ) from error
-    return proto, digest.hexdigest()
+    check_sound(proto, path.name)
+    return proto, digest
 
 
 def source_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> onnx.ModelProto:
     """The unchanged model with external data, converted to ONNX if a front end reads it. Call it for files that
     ``read_proto`` has accepted."""
+    return _complete(path.read_bytes(), path, front_ends)[0]
+
+
+def _complete(content: bytes, path: Path, front_ends: Sequence[FrontEnd]) -> tuple[onnx.ModelProto, str]:
+    """The model with external data, and the digest of all that was read."""
     import onnx
 
-    with path.open("rb") as file:
-        start = file.read(_START_BYTES)
-    if any(front_end.recognises(start) for front_end in front_ends):
-        return _parsed(path.read_bytes(), path.name, front_ends)
-    return onnx.load(str(path))
+    proto, digest = _parsed(content, path.name, front_ends), hashlib.sha256(content)
+    for tensor in (tensor for graph in graphs_of(proto) for tensor in tensors_of(graph)):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            digest.update(_read_external(tensor, path))
+    return proto, digest.hexdigest()
 
 
 def _parsed(content: bytes, source: str, front_ends: Sequence[FrontEnd]) -> onnx.ModelProto:
@@ -86,28 +72,11 @@ def _parsed(content: bytes, source: str, front_ends: Sequence[FrontEnd]) -> onnx
         if front_end.recognises(content):
             return front_end.convert(content, source)
     try:
-        return onnx.load_model_from_string(content)
-    except Exception:  # protobuf's DecodeError, whose module has no types
+        proto = onnx.load_model_from_string(content)
+        decode_texts(proto)
+        return proto
+    except Exception:  # protobuf's DecodeError, whose module has no types; text that is not UTF-8
         return onnx.ModelProto()  # checked like any other empty model
-
-
-def _first_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0] if lines else "the checker gives no reason"
-
-
-def _tensors(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """All constant tensors: initialisers, attributes, subgraphs."""
-    yield from graph.initializer
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                yield attribute.t
-            yield from attribute.tensors
-            if attribute.HasField("g"):
-                yield from _tensors(attribute.g)
-            for subgraph in attribute.graphs:
-                yield from _tensors(subgraph)
 
 
 def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
@@ -122,7 +91,7 @@ def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         wanted = size - offset if length < 0 else length
-        if wanted < 0 or offset + wanted > size:
+        if offset < 0 or wanted < 0 or offset + wanted > size:
             raise ModelError(
                 "MATCH-F012",
                 "external weight data are incomplete",

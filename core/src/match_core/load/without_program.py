@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     import onnx
 
 
+_DISTRIBUTIONS = ("Normal", "NormalLike", "Uniform", "UniformLike")
+#: Operators whose results are no function of their inputs.
+RANDOM = frozenset(("Bernoulli", "Multinomial", *(f"Random{kind}" for kind in _DISTRIBUTIONS)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
     what: str
@@ -43,17 +48,7 @@ _GRADIENT = _Kind(
 )
 
 _KINDS: Mapping[tuple[str, str], _Kind] = {
-    **{
-        ("", name): _RANDOM
-        for name in (
-            "Bernoulli",
-            "Multinomial",
-            "RandomNormal",
-            "RandomNormalLike",
-            "RandomUniform",
-            "RandomUniformLike",
-        )
-    },
+    **{("", name): _RANDOM for name in RANDOM},
     ("", "ImageDecoder"): _IMAGE,
     **{("", name): _TEXT for name in ("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit")},
     ("ai.onnx.ml", "CategoryMapper"): _TEXT,

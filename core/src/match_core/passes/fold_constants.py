@@ -12,24 +12,15 @@ from match_core.contract.model import IR_VERSION, OPSET, Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.reader import constant, shape_of
+from match_core.load.without_program import RANDOM
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 #: The program computes larger results (as constants they would only bloat it), unless the inputs are as large.
 _MAX_ELEMENTS = 1 << 20
-#: Operators whose results are not a function of the inputs, and dequantised weights, which integerisation reads.
-_NEVER = frozenset(
-    (
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-        "Multinomial",
-        "Bernoulli",
-        "DequantizeLinear",
-    )
-)
+#: Dequantised weights, which integerisation reads, are kept too.
+_NEVER = RANDOM | {"DequantizeLinear"}
 
 
 def run(model: Model, context: PassContext) -> Model:

@@ -43,7 +43,7 @@ def check_stored(
         TensorSpec(name, array.shape[1:], array.dtype.name, (quantised or {}).get(name))
         for name, array in outputs.items()
     ]
-    stored = as_samples(read_arrays(path), specs, str(path), kind="output").arrays
+    stored = as_samples(read_arrays(path, specs), specs, str(path), kind="output").arrays
     return tuple(_check(name, array, stored[name], float_bounds.get(name, 0.0)) for name, array in outputs.items())
 
 

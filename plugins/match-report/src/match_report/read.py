@@ -20,7 +20,7 @@ def read_report(directory: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise _refused(path, error.strerror or str(error)) from error
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise _refused(path, f"the file is not valid JSON: {error}") from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise _refused(path, f"the file is not a {SCHEMA} document")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from match_core.load.composites import PREVIEWS, is_composite, standard_body
+from match_core.load.operands import check_operands
 from match_core.load.static.bodies import function_body, resolved
 from match_core.load.static.control import take_if, take_loop, take_scan
 from match_core.load.static.fills import take_constant_of_shape, take_range
@@ -62,16 +63,16 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     plain.CopyFrom(call.node)
     del plain.input[:]
     plain.input.extend(walk.tensor(value, call) for value in call.inputs)
+    found, where = infer_node(plain, walk.types, walk.known, walk.opsets), f"{walk.source}, node {call.path!r}"
+    types = {name: walk.types[name] for name in plain.input if name in walk.types} | found
+    shapes = {name: shape for name, kind in types.items() if (shape := static_shape(kind)) is not None}
+    check_operands(plain, shapes, None, where)
     function = standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None
-    function = function or written_body(
-        plain, walk.types, walk.known, walk.opsets, f"{walk.source}, node {call.path!r}"
-    )
+    function = function or written_body(plain, walk.types, walk.known, walk.opsets, where)
     if function is None:
         return None
     key = (call.node.domain, f"{call.node.op_type} of the standard")
     walk.limits.enter(call.scope, call.path, key)
-    found = infer_node(plain, walk.types, walk.known, walk.opsets)
-    shapes = {name: shape for name, kind in found.items() if (shape := static_shape(kind)) is not None}
     return _enter(walk, call, function_body(resolved(function, plain)), key, shapes)
 
 

@@ -151,9 +151,9 @@ def _trips(walk: Walk, call: Call, stated: int | None) -> int | None:
     values = walk.values(call.input(0))
     if values is None and stated is not None:
         return stated
-    if values is None or values.size != 1:
+    if values is None or values.size != 1 or values.dtype.kind not in "iu":
         raise depends_on_data(
-            walk, call, "its trip count is computed from data, and no result states how many rows it has"
+            walk, call, "its trip count is computed from data or no integer, and no result states how many rows it has"
         )
     return int(values.reshape(-1)[0])
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.load.static.values import MOST_ELEMENTS, Array, static_shape
+from match_core.load.without_program import RANDOM
 
 if TYPE_CHECKING:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-#: Operators whose results are no function of the inputs, or sum over more indices than inputs and outputs have.
-_NEVER = frozenset(
-    ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli", "Einsum")
-)
+#: Einsum sums over more indices than inputs and outputs have.
+_NEVER = RANDOM | {"Einsum"}
 #: Operators whose result size depends on values; the size is at most this many times the input's.
 _BOUNDED = {"NonZero": 8, "Compress": 1, "Unique": 1}
 

@@ -16,44 +16,10 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 #: Operators whose result has the shape of their first input.
-SAME_SHAPE = frozenset(
-    (
-        "Abs",
-        "Acos",
-        "Acosh",
-        "Asin",
-        "Asinh",
-        "Atan",
-        "Atanh",
-        "Cast",
-        "CastLike",
-        "Ceil",
-        "Clip",
-        "Cos",
-        "Cosh",
-        "Elu",
-        "Erf",
-        "Exp",
-        "Floor",
-        "Identity",
-        "LeakyRelu",
-        "Log",
-        "Neg",
-        "Not",
-        "Reciprocal",
-        "Relu",
-        "Round",
-        "Selu",
-        "Sigmoid",
-        "Sign",
-        "Sin",
-        "Sinh",
-        "Softmax",
-        "Softplus",
-        "Sqrt",
-        "Tan",
-        "Tanh",
-    )
+SAME_SHAPE = (
+    *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cast", "CastLike", "Ceil", "Clip", "Cos"),
+    *("Cosh", "Elu", "Erf", "Exp", "Floor", "Identity", "LeakyRelu", "Log", "Neg", "Not", "Reciprocal", "Relu"),
+    *("Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Sqrt", "Tan", "Tanh"),
 )
 #: Operators of two inputs that broadcast.
 _BROADCAST = frozenset(("Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Mod"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -116,3 +117,8 @@ def static_shape(kind: onnx.TypeProto | None) -> tuple[int, ...] | None:
         return None
     dims = kind.tensor_type.shape.dim
     return tuple(d.dim_value for d in dims) if all(d.HasField("dim_value") and d.dim_value >= 0 for d in dims) else None
+
+
+def static_shapes(values: Iterable[onnx.ValueInfoProto]) -> dict[str, tuple[int, ...]]:
+    """The shapes of those tensors whose sizes are all numbers, by name."""
+    return {value.name: shape for value in values if (shape := static_shape(value.type)) is not None}

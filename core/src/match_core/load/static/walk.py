@@ -21,7 +21,17 @@ from match_core.load.static.evaluate import Evaluator
 from match_core.load.static.infer import infer_node, type_of
 from match_core.load.static.limits import Limits
 from match_core.load.static.stated import stated_shapes
-from match_core.load.static.values import MOST_ELEMENTS, Array, Body, Call, Scope, Sequence, Value, static_shape
+from match_core.load.static.values import (
+    MOST_ELEMENTS,
+    Array,
+    Body,
+    Call,
+    Scope,
+    Sequence,
+    Value,
+    static_shape,
+    static_shapes,
+)
 
 if TYPE_CHECKING:
     import onnx
@@ -64,11 +74,7 @@ class Walk:
 
     def main(self, graph: onnx.GraphProto) -> Scope:
         """Walk the model's own graph. The values of its outputs are in the returned scope."""
-        stated = {
-            value.name: shape
-            for value in (*graph.value_info, *graph.output)
-            if (shape := static_shape(value.type)) is not None
-        }
+        stated = static_shapes((*graph.value_info, *graph.output))
         scope = Scope(stated=stated_shapes(graph.node, stated, self.known))
         for node in graph.node:
             self._take(node, scope)

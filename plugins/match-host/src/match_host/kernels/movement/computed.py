@@ -43,7 +43,7 @@ def build_computed_reduce(node: gs.Node, function: str) -> Built:
     code.line(_table("size", shape))
     code.line(_table("stride", row_major(shape)))
     code.line(f"uint8_t reduced[{max(1, rank)}] = {{0}};")
-    code.line("int32_t count = 1;")
+    code.line(f"int32_t count = {min(1, elements(shape))};")
     with code.block(f"for (int32_t n = 0; n < {listed}; n++)"):
         code.line(f"const int32_t axis = {place(uses, 'in1[n]', rank)};")
         code.line("count *= reduced[axis] != 0 ? 1 : size[axis];")
@@ -82,7 +82,7 @@ def build_computed_slice(node: gs.Node, function: str) -> Built:
         code.line("const int64_t begin = in1[n] < 0 ? in1[n] + size[axis] : in1[n];")
         code.line("const int64_t last = by > 0 ? size[axis] : size[axis] - 1;")
         code.line("first[axis] = begin < 0 ? 0 : begin > last ? last : begin;")
-        code.line("step[axis] = by;")
+        code.line("step[axis] = by < -size[axis] ? -size[axis] : by > size[axis] ? size[axis] : by;")
     _gather(code, uses, shape, out, lambda axis, name: f"first[{axis}] + {name or 0} * step[{axis}]")
     work = Work(memory=2, integer=6 * len(shape), steps=1).times(elements(out))
     return _built(node, function, code, uses, used, work)
@@ -121,7 +121,7 @@ def build_computed_pad(node: gs.Node, function: str) -> Built:
     code.line(f"int64_t before[{max(1, rank)}] = {{0}};")
     with code.block(f"for (int32_t n = 0; n < {listed}; n++)"):
         axis = place(uses, f"{axes_name}[n]", rank) if axes is not None else "n"
-        code.line(f"before[{axis}] = in1[n];")
+        code.line(f"before[{axis}] = in1[n] < INT32_MIN ? INT32_MIN : in1[n] > INT32_MAX ? INT32_MAX : in1[n];")
     with code.loops(list(zip(VARIABLES, out, strict=False))) as names:
         inside, terms = [], []
         for number, name in enumerate(names):

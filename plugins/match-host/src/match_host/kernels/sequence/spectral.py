@@ -114,6 +114,9 @@ def build_dft(nodes: tuple[gs.Node, ...], function: str) -> Built:
     inverse, half = (integer(node, name, 0) != 0 for name in ("inverse", "onesided"))
     axis = _known(node, 2) if 2 in names else integer(node, "axis", -2)
     rank = len(shape) + 1
+    changed = [place for place, sizes in enumerate(zip(shape, out, strict=True)) if sizes[0] != sizes[1]]
+    if axis is None and changed:  # whatever it is asked for: others do not fit the result
+        axis = changed[0]
     if axis is None:
         code.line(f"static const int32_t sizes[{len(shape)}] = {_listed(shape)};")
         code.line(f"static const int32_t results[{len(shape)}] = {_listed(out)};")

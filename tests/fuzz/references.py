@@ -1,0 +1,90 @@
+"""Inputs of a mutated model and what two references make of them: ONNX Runtime and the standard's own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from tests.conformance.batch import element_type
+from tests.conformance.programs import Program
+from tests.conformance.suite import Array, Sample
+
+SAMPLES = 2
+
+
+def random_samples(program: Program, number: int) -> tuple[Sample, ...]:
+    """Inputs of each type: small, and integers of the whole range in the second sample."""
+    random = np.random.default_rng(number)
+    made = []
+    for sample in range(SAMPLES):
+        arrays = []
+        for tensor in program.inputs:
+            dtype = element_type(tensor.dtype)
+            if dtype.kind == "b":
+                arrays.append(random.integers(0, 2, tensor.shape).astype(bool))
+            elif dtype.kind in "iu":
+                low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if sample else (0, 3)
+                arrays.append(random.integers(low, high, tensor.shape, dtype, endpoint=True))
+            else:
+                arrays.append(random.normal(size=tensor.shape).astype(np.float32).astype(dtype))
+        made.append(Sample(tuple(np.asarray(array) for array in arrays), ()))
+    return tuple(made)
+
+
+def references(path: Path, program: Program, samples: Sequence[Sample]) -> list[list[tuple[Array, ...]] | None]:
+    """For each reference the outputs of all samples; None where it cannot run the model."""
+    feeds = [{t.name: a for t, a in zip(program.inputs, sample.inputs, strict=True)} for sample in samples]
+    results: list[list[tuple[Array, ...]] | None] = []
+    for runner in (_runtime, _standard):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                results.append([tuple(map(np.asarray, runner(path, feed))) for feed in feeds])
+        except Exception:  # references refuse models with errors of any type
+            results.append(None)
+    return results
+
+
+def _runtime(path: Path, feed: dict[str, Array]) -> list[Array]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    known = {value.name for value in session.get_inputs()}
+    outputs: list[Array] = session.run(None, {name: array for name, array in feed.items() if name in known})
+    return outputs
+
+
+def _standard(path: Path, feed: dict[str, Array]) -> list[Array]:
+    from onnx.reference import ReferenceEvaluator
+
+    outputs: list[Array] = ReferenceEvaluator(onnx.load(path)).run(None, dict(feed))
+    return outputs
+
+
+def differs(ours: Sequence[tuple[Array, ...]], theirs: Sequence[tuple[Array, ...]]) -> str:
+    """Where outputs are further apart than rounding explains; empty where nowhere."""
+    for sample, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)):
+        if len(mine) != len(wanted):
+            return f"{len(mine)} outputs, not {len(wanted)}"
+        for index, (a, b) in enumerate(zip(mine, wanted, strict=True)):
+            if a.size != b.size:
+                return f"output {index} has shape {a.shape}, not {b.shape}"
+            integers = a.dtype.kind in "iub"
+            rtol = 2.0**-6 if a.dtype.name in ("bfloat16", "float16") else 2e-3
+            x, y = (v.reshape(-1).astype(np.float64) for v in (a, b))
+            finite = np.abs(y[np.isfinite(y)])
+            atol = 1.0 if integers else rtol * float(finite.max(initial=1e-3))
+            with np.errstate(all="ignore"):
+                close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
+            if not close.all():
+                place = int(np.argmin(close))
+                return f"sample {sample}, output {index}: {x[place]} instead of {y[place]}"
+    return ""
