@@ -13,7 +13,7 @@ from match_concurrent.planning.plan import plan_concurrent
 from match_concurrent.planning.planning_effort import PlanOptions
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.program import Program
-from match_core.validate.concurrent_program import validate_concurrent
+from match_core.validate.concurrent_program import concurrent_faults
 
 from benchmarks.task_graphs import network, soc
 
@@ -38,7 +38,9 @@ def _planned(tasks: int, seed: int, home_bytes: int, options: PlanOptions) -> tu
     start = time.process_time()
     program = plan_concurrent(model, mapping, soc(home_bytes), options=options)
     seconds = time.process_time() - start
-    validate_concurrent(model.graph, program)
+    faults = concurrent_faults(model.graph, program)
+    if faults:
+        raise RuntimeError("; ".join(faults))
     return program, seconds
 
 

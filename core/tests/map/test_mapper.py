@@ -11,12 +11,13 @@ from match_core.contract.candidate import Refusal
 from match_core.contract.errors import UnsupportedError
 from match_core.contract.mapping import Mapping
 from match_core.contract.structure import Constraint
-from match_core.ir.groups import circles, has_one_way_out, is_convex
+from match_core.ir.groups import circles
 from match_core.validate.mapping import InvalidMappingError, mapping_faults, validate_mapping
 from match_map import exact
 from match_map.cover import Component, components_of
 from match_map.mapper import choose
 from match_map.option import Option
+from match_map.ways import has_one_way_out, is_convex
 
 from tests.examples import examples
 

@@ -1,5 +1,4 @@
-"""Order among groups of nodes that run as one: convexity of a group, cycles between groups, a topological
-order."""
+"""Order among groups of nodes that run as one: cycles between groups, a topological order."""
 
 from __future__ import annotations
 
@@ -17,30 +16,6 @@ def readers(topology: Topology) -> tuple[tuple[int, ...], ...]:
         tuple(sorted({topology.position(r) for tensor in node.outputs for r in topology.consumers(tensor)}))
         for node in topology.nodes
     )
-
-
-def has_one_way_out(group: Group, read_by: Sequence[tuple[int, ...]]) -> bool:
-    """Whether all paths in the group end in one node, the only one with readers outside. Such groups never form cycles
-    of dependencies: a path that leaves a group leaves from its last node, and a cycle of such paths would be a cycle
-    in the graph."""
-    members = set(group)
-    ends = [node for node in group if not read_by[node] or not members.issuperset(read_by[node])]
-    return len(ends) == 1
-
-
-def is_convex(group: Group, read_by: Sequence[tuple[int, ...]]) -> bool:
-    """Whether no path leaves the group and returns (a group with such a path cannot run as one)."""
-    members, last = set(group), group[-1]
-    stack = [reader for node in group for reader in read_by[node] if reader not in members]
-    seen = set(stack)
-    while stack:
-        for reader in read_by[stack.pop()]:
-            if reader in members:
-                return False
-            if reader < last and reader not in seen:
-                seen.add(reader)
-                stack.append(reader)
-    return True
 
 
 def _edges(groups: Sequence[Group], read_by: Sequence[tuple[int, ...]]) -> list[set[int]]:

@@ -168,15 +168,6 @@ def quant_constant(tensor: gs.Tensor) -> QuantConstant | None:
     return QuantConstant(values - zeros, scales.reshape(shape), axis)
 
 
-def real_constant(tensor: gs.Tensor) -> NDArray[np.float64] | None:
-    """The values of a float constant, dequantised or not; None for anything else."""
-    stored = quant_constant(tensor)
-    if stored is not None:
-        return stored.real()
-    values = constant(tensor)
-    return None if values is None or values.dtype.kind != "f" else np.asarray(values, np.float64)
-
-
 @dataclass(frozen=True, slots=True)
 class Site:
     """A QuantizeLinear and its producers: ``op`` is the operator before the ``clamps`` (Relu, Clip; in order),

@@ -20,17 +20,8 @@ Wanted = tuple[int, Sequence[int | None]]
 #: Operators whose attribute ``axis`` inference of shapes does not compare with the rank.
 _WITH_AXIS = ("LayerNormalization", "RMSNormalization", "LpNormalization", "Hardmax", "Softmax", "LogSoftmax", "Concat")
 #: Operators that read an element of their first input for each one of the result.
-_READING = (
-    "ArgMax",
-    "ArgMin",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "GridSample",
-    "Resize",
-    "RoiAlign",
-    "Slice",
-    "Tile",
+_READING = frozenset(
+    ["ArgMax", "ArgMin", "Gather", "GatherElements", "GatherND", "GridSample", "Resize", "RoiAlign", "Slice", "Tile"]
 )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.validate.program_static import cover_faults, life_faults, part_faults, time_faults
-from match_core.validate.sequential_program import InvalidProgramError, memory_faults, streaming_faults
+from match_core.validate.sequential_program import memory_faults, streaming_faults
 from match_core.validate.touched import Touch, tensor_size, touches
 
 if TYPE_CHECKING:
@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 
 #: Contents of a byte: number of the tensor's storage times this, plus the position in it.
 _STORAGE = 1 << 40
-
-
-def validate_concurrent(graph: gs.Graph, program: Program) -> None:
-    """InvalidProgramError with all faults, if there are any."""
-    faults = concurrent_faults(graph, program)
-    if faults:
-        raise InvalidProgramError("; ".join(faults))
 
 
 def concurrent_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import Refusal
 from match_core.contract.mapping import Assignment, Mapping, SolverStatus
-from match_core.ir.groups import circles, has_one_way_out, is_convex, readers, sorted_groups
+from match_core.ir.groups import circles, readers, sorted_groups
 from match_core.ir.topology import Topology
 from match_core.map.forms import has_forms
 from match_core.map.objective import WEIGHTINGS, Weighting
@@ -25,6 +25,7 @@ from match_map.exact import solve
 from match_map.least_product import least_product
 from match_map.missing import uncoverable, unsupported
 from match_map.option import Option
+from match_map.ways import has_one_way_out, is_convex
 
 if TYPE_CHECKING:
     from match_core.contract.loops import Objective

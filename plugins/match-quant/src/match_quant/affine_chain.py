@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.reader import Quant, Site, is_private, producer, real_constant, shape_of, site_of
+from match_core.ir.reader import Quant, Site, is_private, producer, shape_of, site_of
 from numpy.typing import NDArray
 
 from match_quant.integer_graph import IntegerGraph
+from match_quant.real_constant import real_constant
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

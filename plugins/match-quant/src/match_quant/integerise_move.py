@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.reader import Quant, Site, constant, optional_input, real_constant
+from match_core.ir.reader import Quant, Site, constant, optional_input
 
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integer_moves import append_move, is_move
+from match_quant.real_constant import real_constant
 from match_quant.tables import apply_table, requant_table
 
 if TYPE_CHECKING:

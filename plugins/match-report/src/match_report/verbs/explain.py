@@ -46,7 +46,7 @@ def explain_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.io.models import write_model
+            from match_core.io.files import whole_file
             from match_core.pipeline import CompileRequest
 
             from match_report.advice.explain import explain_node
@@ -58,7 +58,8 @@ def explain_command(
             )
             found = explain_node(request, node, plugins, terminal, flips=not no_flip)
             if apply is not None and found.flips is not None and found.flips.flip is not None:
-                write_model(apply, found.flips.flip.model)
+                with whole_file(apply, "the model") as file:
+                    file.write(found.flips.flip.model.SerializeToString(deterministic=True))
         document = _document(found)
         terminal.document(document)
         terminal.table(_considered_table(document))
