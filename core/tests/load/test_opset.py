@@ -167,3 +167,16 @@ def test_inputs_without_elements_are_constants(saved):
     model = load_model(saved(text))
     assert [tensor.name for tensor in model.graph.inputs] == ["x", "axes"]
     assert ReferenceRunner(model).run({"x": X[:, :, 0, 0] ** 2, "axes": np.zeros(0, np.int64)})["y"].shape == (1, 1)
+
+
+@pytest.mark.parametrize("rank", [3, 4])
+def test_slopes_of_opset_6_belong_to_channels(saved, rank):
+    """ONNX Runtime has no PRelu of opset 6, so the expected values are written out."""
+    sizes = (2, 3, 5, 4)[:rank]
+    text = f"""<ir_version: 4, opset_import: ["" : 6]>
+    g (float[{",".join(map(str, sizes))}] x) => (float[{",".join(map(str, sizes))}] y)
+    <float[3] slopes = {{0.1, 0.2, 0.3}}> {{ y = PRelu (x, slopes) }}"""
+    x = np.random.default_rng(3).standard_normal(sizes).astype(np.float32)
+    slopes = np.array([0.1, 0.2, 0.3], np.float32).reshape(3, *[1] * (rank - 2))
+    (got,) = ReferenceRunner(load_model(saved(text))).run({"x": x}).values()
+    assert np.allclose(got, np.where(x < 0, slopes * x, x), rtol=1e-6)

@@ -76,3 +76,16 @@ def _rewritten(proto: onnx.ModelProto, node: onnx.NodeProto) -> bool:
             given["to"].CopyFrom(onnx.helper.make_attribute("to", onnx.TensorProto.DataType.Value(kind)))
         return known
     return False
+
+
+def slopes_by_channel(proto: onnx.ModelProto) -> None:
+    """Give the slopes of PRelu, which belong to axis 1 until opset 6, the axes that opset 7 requires (in place)."""
+    import onnx
+
+    graph = onnx.shape_inference.infer_shapes(proto).graph
+    ranks = {v.name: len(v.type.tensor_type.shape.dim) for v in (*graph.input, *graph.value_info)}
+    for name, rank in [(n.input[1], ranks.get(n.input[0], 0)) for n in proto.graph.node if n.op_type == "PRelu"]:
+        for slope in (t for t in proto.graph.initializer if t.name == name and len(t.dims) == 1 and t.dims[0] > 1):
+            slope.dims.extend([1] * (rank - 2))
+            for stated in (v.type.tensor_type.shape for v in proto.graph.input if v.name == name):
+                stated.CopyFrom(onnx.TensorShapeProto(dim=[{"dim_value": size} for size in slope.dims]))

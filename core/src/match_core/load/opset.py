@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
 from match_core.contract.model import IR_VERSION, OPSET
-from match_core.load.ancient import FIRST, to_first
+from match_core.load.ancient import FIRST, slopes_by_channel, to_first
 from match_core.load.names import name_nodes
 from match_core.load.old_resize import state_coordinates
 from match_core.load.static.expand import expand_static
@@ -51,6 +51,8 @@ def to_working_opset(
         proto.opset_import.append(onnx.helper.make_opsetid("", OPSET))  # bodies use the default domain
     if version < FIRST:
         to_first(proto, version, source)
+    if version <= FIRST:
+        slopes_by_channel(proto)
     if version < OPSET:
         proto = _converted(proto, version, source)
         provenance = name_nodes(proto, provenance)
