@@ -107,7 +107,7 @@ class MappingRequest:
 
     ``soc.mode`` "concurrent" requests units that run at the same time: then ``sequential`` is the sequential mapping,
     ``parallel`` says how operators may be divided, and ``scheduling`` schedules their shares. ``code``: digest of all
-    code that decides mappings, for caches on disk; None: nothing is cached. ``limit_cycles``: no slower program is used.
+    code that decides mappings, for caches on disk; None: nothing is cached. ``limit_cycles``: slower ones are not used.
     """
 
     model: Model
