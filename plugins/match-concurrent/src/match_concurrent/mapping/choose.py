@@ -39,8 +39,8 @@ STARTS = 3
 #: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
 OTHERS_MAX = 128
 #: The part of the work bound that decides, before the search, that no mapping is fast enough: the search tries more
-#: sizes of shares, which may have better rates. They lowered the bound by at most 11.6 % in 30 pairs of stored networks
-#: and targets (GAP9, Carfield, ITA), in most by less than 1 %.
+#: sizes of shares, which may have better rates. They lowered the bound by at most 11.6 % in 32 pairs of networks and
+#: targets (GAP9, Carfield, ITA), in 24 by less than 1.5 %. An estimate: more is possible in others.
 HOPELESS = 0.85
 
 
@@ -69,7 +69,7 @@ def choose_concurrent(
     ``offered``: whole operators with schedules, for the Soc in concurrent mode; ``sequential``: a mapping of the same
     model, whose cover is a start; the result is never slower than its operators in that order on the queues.
     ValueError if the Soc has no ``signalling``. Deterministic; ``cached`` choices of earlier compilations save the
-    search. None if no mapping can take at most ``limit_cycles``.
+    search. None if no mapping is likely to take at most ``limit_cycles`` (``HOPELESS``).
     """
     options = options or ConcurrentOptions()
     if scheduling.soc.signalling is None:
