@@ -60,6 +60,7 @@ SHARED: Mapping[str, tuple[str, ...]] = {"match_host": (), "match_regions": ("ma
 INSIDE_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("cli.choices", "deploy.compile_options"): "the help of a verb needs no compiler",
     ("cli.choices", "deploy.figures"): "as for deploy.compile_options",
+    ("cli.choices", "load.dims"): "as for deploy.compile_options",
     ("cli.compile", "pipeline"): "the help of a verb needs no compiler",
     ("cli.compile", "contract.titles"): "as for pipeline",
     ("cli.compile", "summary.program_json"): "as for pipeline",

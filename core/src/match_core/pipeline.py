@@ -140,7 +140,7 @@ def _nodes(model: Model) -> Facts:
 
 
 def _load(request: CompileRequest, plugins: Plugins) -> Model:
-    return load_model(request.model, request.name, plugins.front_ends())
+    return load_model(request.model, request.name, plugins.front_ends(), request.dims)
 
 
 def _transform(model: Model, context: PassContext, plugins: Plugins, options: CompileOptions) -> Model:
@@ -183,15 +183,17 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
 
 
 def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
-    """The user's options, as manifest and report state them; options of regions and figures only if they differ from
-    the default."""
+    """The user's options, as manifest and report state them; options of regions, figures and sizes only if they
+    differ from the default."""
     regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
     if request.region_min:
         regions["region_min"] = dict(sorted(request.region_min))
+    dims = {"dims": dict(request.dims)} if request.dims else {}
     figures = {"figures": [list(figure) for figure in soc.figures]} if soc.figures else {}
     return {
         **regions,
         **figures,
+        **dims,
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

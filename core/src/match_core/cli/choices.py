@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from match_core.cli.parameters import (
+    DimOption,
     FiguresOption,
     JobsOption,
     MemoryOption,
@@ -41,6 +42,7 @@ _FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution"
 
 
 def compile_choices(
+    dim: DimOption = None,
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     without_pass: WithoutPassOption = None,
@@ -59,11 +61,14 @@ def compile_choices(
     region_min: RegionMinOption = None,
 ) -> Choices:
     """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 if a memory size cannot be parsed,
-    MATCH-U036 if a minimum of regions cannot, MATCH-U070 if the figures file cannot be read."""
+    MATCH-U036 if a minimum of regions cannot, MATCH-U037 if a dynamic size cannot, MATCH-U070 if the figures file
+    cannot be read."""
     from match_core.deploy.compile_options import memory_size, region_minima
     from match_core.deploy.figures import read_figures
+    from match_core.load.dims import dim_sizes
 
     return {
+        "dims": dim_sizes(dim or ()),
         "only_units": tuple(only_unit or ()),
         "without_units": tuple(without_unit or ()),
         "without_passes": tuple(without_pass or ()),

@@ -28,6 +28,10 @@ TargetOption = Annotated[
         show_default=False,
     ),
 ]
+DimOption = Annotated[
+    list[str] | None,
+    typer.Option("--dim", metavar="NAME=N", help="Fix a dynamic size, for example batch=1; may be repeated."),
+]
 OnlyUnitOption = Annotated[
     list[str] | None,
     typer.Option("--only-unit", metavar="UNIT", help="Use this unit and the host only; may be repeated."),

@@ -13,6 +13,7 @@ from match_core.ir.program_name import program_name
 from match_core.load.batches import split_batches
 from match_core.load.bounds import room_notes
 from match_core.load.checks import check_nodes, check_shapes, check_values
+from match_core.load.dims import fix_sizes
 from match_core.load.integer_operators import expand_integer_operators, rename_integer_operators
 from match_core.load.names import name_nodes
 from match_core.load.narrow import widen_constants
@@ -29,15 +30,22 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
 
 
-def load_model(path: Path, name: str | None = None, front_ends: Sequence[FrontEnd] = ()) -> Model:
+def load_model(
+    path: Path,
+    name: str | None = None,
+    front_ends: Sequence[FrontEnd] = (),
+    dims: Sequence[tuple[str, int]] = (),
+) -> Model:
     """Read the model file at ``path``; ``front_ends`` read other formats than ONNX. ``name``: prefix of files and
-    symbols, None for one made from the file name.
+    symbols, None for one made from the file name. ``dims``: (name, size) of dynamic sizes.
 
-    Errors: UsageError MATCH-F001 (no such file), MATCH-U027 (``name`` is not a C identifier); ModelError MATCH-F0xx
+    Errors: UsageError MATCH-F001 (no such file), MATCH-U027 (``name`` is not a C identifier), MATCH-U037 (``dims``
+    names a size that no input has); ModelError MATCH-F0xx
     for faults of the file, see ``match_core.load.read``, ``opset``, ``shapes`` and ``checks``.
     """
     prefix = program_name(path.stem) if name is None else _checked_name(name)
     proto, digest = read_proto(path, front_ends)
+    fix_sizes(proto, dims, path.name)
     return model_from_proto(proto, name=prefix, source=path.name, sha256=digest)
 
 
