@@ -16,7 +16,7 @@ from match_core.deploy.compile_options import CompileOptions, Execution
 from match_core.pipeline import CompileRequest, build_program
 from match_core.plugin.facade import Plugins
 from match_core.run.execute import RunResult
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
 
 from benchmarks.published import SIDE_BY_SIDE_GAIN, SIDE_BY_SIDE_PLATFORM

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from match_core.contract.errors import MatchError
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from benchmarks.grid_layers import LAYER_NAME, Layer, layers
 from benchmarks.published import DIANA_FIDELITY, DIANA_MACS_PER_CYCLE

@@ -19,7 +19,7 @@ from match_core.contract.errors import MatchError
 from match_core.contract.program import Program
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
 from numpy.typing import NDArray
 
 from benchmarks.published import CLOCK_HZ, DIANA_NETWORK_MS, DIANA_TVM

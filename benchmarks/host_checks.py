@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core.verify.float_bounds import float_bounds
-from match_core.verify.verify import VerifyResult
+from match_verify.float_bounds import float_bounds
+from match_verify.verify import VerifyResult
 from numpy.typing import NDArray
 
 from benchmarks.live_tensors import largest_live_set

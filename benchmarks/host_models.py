@@ -29,7 +29,7 @@ from time import perf_counter
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import Facts, NullObserver
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from benchmarks.host_checks import HostRun, Seconds, judged
 from benchmarks.runs import MODELS, told

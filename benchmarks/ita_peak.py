@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from benchmarks.published import ITA_CLOCK_HZ, ITA_CORES_GEMM, ITA_PEAK_MACS, ITA_PEAKS, ITA_PLATFORM
 from benchmarks.runs import told

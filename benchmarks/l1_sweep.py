@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from match_core.contract.errors import MatchError
 from match_core.contract.passes import Precision
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyResult
 from match_gap9.hardware import L1_LAYER_BYTES
+from match_verify.verify import VerifyResult
 
 from benchmarks import charts
 from benchmarks.published import CLOCK_HZ, NETWORK_MS

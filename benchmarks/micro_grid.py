@@ -23,7 +23,7 @@ import numpy as np
 from match_core.contract.hardware import Soc
 from match_core.contract.passes import Precision
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyResult
+from match_verify.verify import VerifyResult
 
 from benchmarks import charts
 from benchmarks.grid_layers import CHANNELS, LAYER_NAME, SIZES, Layer, layers

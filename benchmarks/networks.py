@@ -17,7 +17,7 @@ from pathlib import Path
 
 from match_core.contract.passes import Precision
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyResult
+from match_verify.verify import VerifyResult
 
 from benchmarks import charts
 from benchmarks.published import CLOCK_HZ, NETWORK_MS

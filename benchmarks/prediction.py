@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyResult
+from match_verify.verify import VerifyResult
 
 from benchmarks.runs import HOST, NETWORKS, UNIT_SETS, Setting, about_runs, network, parse, told, verify
 from benchmarks.tables import Cell, Column, Table

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from match_core.contract.passes import Precision
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 
 from benchmarks.tables import ROOT, about

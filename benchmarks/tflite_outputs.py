@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from match_core.load.read import source_proto
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
 from match_tflite.plugin import match_load
+from match_verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
 
 from tests.conftest import SHARED_MODELS

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from match_core.deploy.compile_options import CompileOptions
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 
 from benchmarks.beside_runs import same_outputs

@@ -10,6 +10,7 @@ BASE = (
     "match-host",
     "match-quant",
     "match-report",
+    "match-verify",
     "match-schedule",
     "match-map",
     "match-concurrent",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 #: Float results may differ by this, relative to the largest value of the tensor.
 FLOAT_TOLERANCE = 1e-5
 #: The same for float16: 2 u sqrt(n) with u = 2^-11 and n = 16 roundings that a pass moves or leaves out (see
-#: match_core/verify/float_bounds.py).
+#: match_verify/float_bounds.py).
 HALF_TOLERANCE = 2.0**-8
 
 

@@ -36,7 +36,6 @@ QUICK: dict[str, tuple[str, ...]] = {
         "core/tests/run/test_merge.py",
         "core/tests/run/test_contexts.py::test_the_one_whose_time_is_smallest_goes_on",
     ),
-    "verify": ("tests/end_to_end/test_micro.py::test_micro_convolution[micro_conv_std_16x16_c64_int]",),
     "cli": ("core/tests/cli/test_command.py::test_usage_errors_have_four_parts",),
     # packages that chips share
     "match-host": (
@@ -61,6 +60,10 @@ QUICK: dict[str, tuple[str, ...]] = {
     "match-regions": ("tests/regions/test_pattern.py",),
     "match-tflite": ("tests/tflite/test_quantised.py",),
     "match-report": ("tests/report/test_titles.py", "tests/report/test_memory_map.py"),
+    "match-verify": (
+        "tests/verify/test_float_bounds.py",
+        "tests/end_to_end/test_micro.py::test_micro_convolution[micro_conv_std_16x16_c64_int]",
+    ),
     "match-calibrate": ("plugins/match-calibrate/tests/test_solve.py",),
     "match-kit": ("tests/kit/test_badge.py",),
     # chips

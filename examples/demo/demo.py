@@ -14,7 +14,7 @@ from match_core.cli.terminal import Table, Terminal
 from match_core.contract.errors import MatchError
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, reference_of_file, verify_model
 
 HERE = Path(__file__).resolve().parent
 MODEL = HERE / "resnet8_shapes.onnx"

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 ROOMS = (
     *("version", "contract", "io", "ir", "validate", "patterns", "regions", "plugin", "board", "cp_sat"),
     *("load", "passes", "own_plugin", "match", "schedule", "map", "plan", "lower", "deploy", "emit", "summary"),
-    *("pipeline", "run", "verify", "cli"),
+    *("pipeline", "run", "cli"),
 )
 #: Rooms that import the contract (and what is named) only, beside themselves.
 GROUND = {
@@ -47,6 +47,7 @@ PUBLIC = (
 TOOLS = {
     "match_calibrate",
     "match_report",
+    "match_verify",
     "match_kit",
     "match_quant",
     "match_schedule",
@@ -76,12 +77,8 @@ INSIDE_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("cli.session", "plugin.records"): "the help of a verb needs no plugins",
     ("cli.verbs", "cli.compile"): "a verb is imported when it is typed",
     ("cli.verbs", "cli.run"): "a verb is imported when it is typed",
-    ("cli.verbs", "cli.verify"): "a verb is imported when it is typed",
     ("cli.verbs", "cli.targets"): "a verb is imported when it is typed",
     ("cli.verbs", "cli.plugins"): "a verb is imported when it is typed",
-    ("cli.verify", "verify.measured"): "the help of a verb needs no compiler",
-    ("cli.verify", "verify.trace"): "the help of a verb needs no compiler",
-    ("cli.verify", "verify.verify"): "the help of a verb needs no compiler",
     ("own_plugin", "passes.standard"): "listing targets needs no passes",
     ("schedule.evaluate", "schedule.timeline"): "a program without accelerators needs no replay",
     ("schedule.parallel", "plugin.facade"): "only worker processes load plugins",

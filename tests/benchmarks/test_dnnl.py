@@ -14,7 +14,7 @@ import pytest
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from benchmarks import dnnl, dnnl_models
 from benchmarks.host_measure import Times

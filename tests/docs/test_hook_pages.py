@@ -33,7 +33,7 @@ from match_core.plugin.facade import Plugins
 from match_core.plugin.registry import HOOKS, SPECS
 from match_core.schedule.cache import ScheduleCache
 from match_core.schedule.candidates import Scheduler
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 from onnx import helper
 
 from tests.conftest import ROOT

@@ -20,7 +20,7 @@ from match_core.run.build import build
 from match_core.run.compiled_program import read_manifest, units_of_program
 from match_core.run.compiler import BuildOptions
 from match_core.run.execute import RunResult, run_twin
-from match_core.verify.verify import reference_of_file, reference_outputs
+from match_verify.verify import reference_of_file, reference_outputs
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

@@ -17,9 +17,9 @@ import onnx_graphsurgeon as gs
 from match_core.contract.model import OPSET, Model
 from match_core.ir.editor import Editor
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from match_ita.arithmetic import GeluConstants, RequantStep
 from match_ita.functions import ATTENTION, GELU, function_protos
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import DTypeLike, NDArray
 
 Arrays = Mapping[str, NDArray[Any]]

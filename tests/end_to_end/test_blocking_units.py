@@ -17,8 +17,8 @@ from match_core.contract.errors import ToolError
 from match_core.contract.unit_api import PlatformApi, RuntimeFile, UnitApi
 from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from match_kit.testing.samples import Network
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.conftest import ROOT
 from tests.end_to_end.side_by_side import compiled, differences

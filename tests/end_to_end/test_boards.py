@@ -12,7 +12,7 @@ import pytest
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.conftest import ROOT, load_inputs
 from tests.end_to_end.qdq_encoders import Encoder, image, inputs, save, save_vision

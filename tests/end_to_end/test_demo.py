@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.conftest import ROOT
 

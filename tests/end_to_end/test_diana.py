@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.contract.errors import InfeasibleError
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.conftest import ROOT
 from tests.end_to_end import diana_models as models

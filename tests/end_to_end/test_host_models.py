@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from benchmarks.host_checks import HostRun, Seconds, judged
 from benchmarks.host_models import faults, names, run, run_all, summary

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.end_to_end.integer_models import nemo_network, requant_network, transformer_network
 from tests.tiers import in_ci

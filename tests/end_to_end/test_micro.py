@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.conftest import SHARED_MODELS
 from tests.tiers import in_ci

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.tiers import in_ci
 

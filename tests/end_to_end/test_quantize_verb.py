@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper, numpy_helper
 
 if TYPE_CHECKING:

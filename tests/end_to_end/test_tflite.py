@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from match_core.cli import main as cli
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from benchmarks.tflite_outputs import NETWORKS, distance
 from tests.conftest import ROOT

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from match_core.plugin.facade import Plugins
 from match_core.run.modes import queues_of
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from match_ita.arithmetic import RequantStep
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 
 from tests.conftest import load_inputs

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.errors import models
 

@@ -14,7 +14,7 @@ from match_core.lower.half import HALF_HEADER
 from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_core.plugin.markers import hookimpl
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.base_packages import base_plugins
 from tests.tiers import in_ci

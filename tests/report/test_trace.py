@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from match_core.contract.errors import UsageError
-from match_core.verify.trace import CLOCKS, MODELLED, TASKS, trace, write_trace
+from match_report.trace import CLOCKS, MODELLED, TASKS, trace, write_trace
 
 CONTEXTS = ("host", "array")
 LENGTH = 50

@@ -14,7 +14,7 @@ from match_core.deploy.compile_options import CompileOptions
 #: Where each verb hands its request over.
 LIBRARY = {
     "compile": "match_core.pipeline.compile_model",
-    "verify": "match_core.verify.verify.verify_model",
+    "verify": "match_verify.verify.verify_model",
     "check": "match_report.advice.check.check_model",
     "explain": "match_report.advice.explain.explain_node",
     "fit": "match_report.advice.fit.Fitting",

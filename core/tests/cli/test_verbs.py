@@ -305,7 +305,7 @@ def test_a_failed_verification_is_exit_1(
         "memory": {"ram": {"used": 3, "available": 12}},
     }
     result = SimpleNamespace(as_json=lambda: document)
-    monkeypatch.setattr("match_core.verify.verify.verify_model", lambda *_: result)
+    monkeypatch.setattr("match_verify.verify.verify_model", lambda *_: result)
     assert cli.run(["verify", "model.onnx", *(["--json"] if as_json else [])]) == 1
     out = capsys.readouterr().out
     assert ('"ok": false' in out) if as_json else ("FAILED: the program is not equal" in out)

@@ -13,7 +13,7 @@ import pytest
 from match_core.lower.lower import KernelPool
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper, numpy_helper
 
 LAYERS = 3

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from match_core.ir.qoperator import expand
 from match_core.ir.reference import ReferenceRunner
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
 
 from tests.base_packages import base_plugins

@@ -71,7 +71,7 @@ def test_results_are_filled_up_to_the_room() -> None:
 def test_programs_hold_what_the_reference_finds(tmp_path: Path) -> None:
     """Few boxes overlap here, many there: free rows come and go."""
     from match_core.plugin.facade import Plugins
-    from match_core.verify.verify import VerifyRequest, verify_model
+    from match_verify.verify import VerifyRequest, verify_model
 
     onnx.save(_model(5), str(tmp_path / "nms.onnx"))
     random = np.random.default_rng(3)

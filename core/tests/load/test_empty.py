@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 from match_core.load.load import model_from_proto
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.base_packages import base_plugins
 

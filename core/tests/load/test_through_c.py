@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.base_packages import base_plugins
 

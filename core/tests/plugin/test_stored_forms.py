@@ -18,8 +18,8 @@ from match_core.map.convert import Conversions
 from match_core.map.forms import form_fault, forms_made, forms_read
 from match_core.pipeline import CompileRequest, build_program
 from match_core.validate.mapping import mapping_faults
-from match_core.verify.verify import VerifyRequest, verify_model
 from match_map.mapper import choose
+from match_verify.verify import VerifyRequest, verify_model
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forms_plugin import PLUGIN

@@ -19,8 +19,8 @@ from match_core.map.bodies import with_bodies
 from match_core.pipeline import CompileRequest, build_program
 from match_core.summary.document import report_document
 from match_core.validate.mapping import mapping_faults
-from match_core.verify.verify import VerifyRequest, verify_model
 from match_report.advice.explain import explain_node
+from match_verify.verify import VerifyRequest, verify_model
 
 from core.tests.regions.engine_plugin import plugin
 

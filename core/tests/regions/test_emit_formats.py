@@ -14,7 +14,7 @@ from match_core.contract.errors import InfeasibleError, PluginError, ToolError
 from match_core.contract.observe import NullObserver
 from match_core.emit.partition import partition
 from match_core.pipeline import CompileRequest, build_program
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 
 from core.tests.regions.engine_plugin import plugin
 

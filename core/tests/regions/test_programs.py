@@ -14,9 +14,9 @@ import pytest
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
 from match_core.summary.document import NAME
-from match_core.verify.verify import VerifyRequest, verify_model
 from match_report.advice.check import check_model
 from match_report.advice.explain import explain_node
+from match_verify.verify import VerifyRequest, verify_model
 
 from core.tests.regions.engine_plugin import plugin
 

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dnnl_networks import Network, verified
-from match_core.verify.verify import VerifyResult
+from match_verify.verify import VerifyResult
 
 
 def _units(result: VerifyResult) -> list[tuple[str, int]]:

@@ -12,7 +12,6 @@ from match_core import Kernel, Soc
 from match_core.contract.errors import ToolError
 from match_core.deploy.compile_options import adapted_soc
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
 from match_gap9 import formulas
 from match_gap9.constants import values
 from match_gap9.cost import cost_model
@@ -20,6 +19,7 @@ from match_gap9.emit import unit_api
 from match_gap9.hardware import CLUSTER, NE16, hardware
 from match_gap9.ne16 import formulas as ne16_formulas
 from match_gap9.wide import formulas as wide_formulas
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.end_to_end.models import QdqBuilder
 from tests.forked import match

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "core").is_dir() and (p / "plugins").is_dir())
 MODEL = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"

@@ -12,11 +12,11 @@ import onnx
 import pytest
 from match_core import CostModel, Pattern, Soc, Unit, Workload
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from match_gap9.constants import values
 from match_gap9.ne16 import formulas as ne16_formulas
 from match_gap9.wide import formulas as wide_formulas
 from match_gap9.wide.patterns import WIDE_CLUSTER_PATTERNS, WIDE_NE16_PATTERNS
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

@@ -12,7 +12,6 @@ def core_verbs() -> tuple[Command, ...]:
     return (
         Command("compile", "Compile a model to C for a target.", _compile),
         Command("run", "Run a compiled program on the twin of its target.", _run),
-        Command("verify", "Compile a model, run it on the twin and compare every output.", _verify),
         Command("targets", "List the installed targets.", _targets),
         Command("plugins", "List the installed plugins.", _plugins),
     )
@@ -34,12 +33,6 @@ def _run() -> Callable[..., int]:
     from match_core.cli.run import run_command
 
     return run_command
-
-
-def _verify() -> Callable[..., int]:
-    from match_core.cli.verify import verify_command
-
-    return verify_command
 
 
 def _targets() -> Callable[..., int]:

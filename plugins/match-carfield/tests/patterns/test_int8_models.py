@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
+from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper, numpy_helper
 
 

@@ -11,7 +11,7 @@ from match_carfield.hardware import redmule_of
 from match_carfield.patterns import PULP_FIRMWARE_PATTERNS, PULP_PATTERNS
 from match_core.deploy.compile_options import adapted_soc
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from .half_models import HalfModel
 

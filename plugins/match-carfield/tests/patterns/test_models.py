@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from match_core import CostModel, Pattern, Soc, Unit, Workload
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from .half_models import HalfModel, image_model, sequence_model
 

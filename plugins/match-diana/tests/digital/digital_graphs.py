@@ -14,10 +14,10 @@ from match_core.contract.model import Model
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_core.verify.verify import reference_outputs
 from match_diana.digital.patterns import DIGITAL_PATTERNS
 from match_diana.hardware import DIGITAL
 from match_host.operators import OPERATORS
+from match_verify.verify import reference_outputs
 
 from tests.integer_graph import Arrays, Deployed, IntegerGraph
 

@@ -13,10 +13,10 @@ from match_core.deploy.compile_options import Execution
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_core.verify.verify import reference_outputs
 from match_ita.functions import function_protos
 from match_ita.hardware import ITA
 from match_ita.patterns import ITA_PATTERNS
+from match_verify.verify import reference_outputs
 
 from tests.integer_graph import Arrays, Deployed, IntegerGraph
 

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from match_core.io.files import whole_file
-from match_core.verify.trace import trace
 
 from match_report.figures import figures
 from match_report.page import html_page
 from match_report.spreadsheet import layers_csv, memory_csv
+from match_report.trace import trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

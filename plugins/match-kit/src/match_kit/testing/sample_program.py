@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
     from match_core.plugin.facade import Plugins
-    from match_core.verify.float_bounds import FloatBound
+    from match_verify.float_bounds import FloatBound
 
     from match_kit.testing.capabilities import SampleModel
 
@@ -51,14 +51,14 @@ class SampleProgram:
     @cached_property
     def inputs(self) -> Arrays:
         """Seeded samples."""
-        from match_core.verify.verify import random_inputs
+        from match_verify.verify import random_inputs
 
         return random_inputs(self.compilation.model)
 
     @cached_property
     def expected(self) -> Arrays:
         """The outputs of the integer graph in ONNX Runtime for these inputs."""
-        from match_core.verify.verify import reference_outputs
+        from match_verify.verify import reference_outputs
 
         return reference_outputs(self.compilation.model, self.inputs, self._samples)
 
@@ -83,8 +83,8 @@ class SampleProgram:
         if it breaks a rule of the hardware."""
         from match_core.run.execute import run_twin
         from match_core.run.modes import is_threads
-        from match_core.verify.float_bounds import float_bounds
-        from match_core.verify.verify import compare_output
+        from match_verify.float_bounds import float_bounds
+        from match_verify.verify import compare_output
 
         executable = self.executable(is_threads(mode))
         run = run_twin(executable, self.document, self.inputs, executable.parent, mode, timeout_seconds=120)

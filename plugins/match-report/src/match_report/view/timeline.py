@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from match_core.verify.trace import lanes as contexts
-
+from match_report.trace import lanes as contexts
 from match_report.view.links import copies_over
 
 if TYPE_CHECKING:

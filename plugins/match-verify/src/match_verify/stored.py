@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core.contract.quantisation import Quantisation
 from match_core.io.arrays import TensorSpec, as_samples, read_arrays
+from numpy.typing import NDArray
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import (
@@ -67,9 +66,10 @@ def verify_command(
         raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.verify.measured import measured_report
-            from match_core.verify.trace import write_trace
-            from match_core.verify.verify import VerifyRequest, verify_model
+            from match_report.measured import measured_report
+            from match_report.trace import write_trace
+
+            from match_verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
                 model=model, target=target, inputs=inputs, expected=expected, **choices, sanitize=sanitize, mode=mode

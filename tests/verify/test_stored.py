@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.contract.errors import UsageError
-from match_core.verify.stored import check_stored
+from match_verify.stored import check_stored
 from numpy.typing import NDArray
 
 BOUND = {"y": 1e-3}

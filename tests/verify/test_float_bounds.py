@@ -14,7 +14,7 @@ from match_core.contract.pattern import Pattern
 from match_core.contract.program import Program, Task
 from match_core.contract.structure import Match
 from match_core.contract.workload import Dim, Workload
-from match_core.verify.float_bounds import WIDE_BOUND, FloatBound, float_bounds
+from match_verify.float_bounds import WIDE_BOUND, FloatBound, float_bounds
 from numpy.typing import NDArray
 
 TEXT = """<ir_version: 10, opset_import: ["" : 21]>

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core.contract.compilation import Compilation
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
@@ -24,8 +22,10 @@ from match_core.load.read import source_proto
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
-from match_core.verify.float_bounds import FloatBound, float_bounds
-from match_core.verify.stored import StoredCheck, check_stored
+from numpy.typing import NDArray
+
+from match_verify.float_bounds import FloatBound, float_bounds
+from match_verify.stored import StoredCheck, check_stored
 
 if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd

@@ -16,7 +16,6 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from match_core.ir.topology import Topology
 from match_core.lower.small import SMALL_FLOATS
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import onnx_graphsurgeon as gs
-
     from match_core.contract.candidate import Candidate
     from match_core.contract.program import Program
 
