@@ -9,8 +9,10 @@ from functools import wraps
 from typing import Any
 
 from match_core.cli.parameters import (
+    ExactOption,
     FiguresOption,
     JobsOption,
+    MaxLossOption,
     MemoryOption,
     NameOption,
     NoCacheOption,
@@ -35,7 +37,7 @@ from match_core.cli.parameters import (
 Choices = dict[str, Any]
 #: Options that a verb offers only if it names them in ``with_choices``.
 MEMORY, SEQUENTIAL = "memory", "sequential"
-PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel")
+PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "max_loss")
 #: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
 _FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution", "no_cache": "cache"}
 
@@ -44,6 +46,8 @@ def compile_choices(
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     without_pass: WithoutPassOption = None,
+    exact: ExactOption = None,
+    max_loss: MaxLossOption = None,
     quantized_io: QuantizedIoOption = False,
     precision: PrecisionOption = Precision.EXACT,
     preset: PresetOption = None,
@@ -67,6 +71,8 @@ def compile_choices(
         "only_units": tuple(only_unit or ()),
         "without_units": tuple(without_unit or ()),
         "without_passes": tuple(without_pass or ()),
+        "exact": tuple(exact or ()),
+        "max_loss": max_loss,
         "quantized_io": quantized_io,
         "precision": precision.value,
         "preset": preset,
