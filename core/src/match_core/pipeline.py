@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from match_core.board.target import target_soc
 from match_core.contract.compilation import Compilation, Planned
+from match_core.contract.exactness import Exact, ExactRequest
 from match_core.contract.observe import Facts, NullObserver, StageObserver
 from match_core.contract.passes import PassContext
 from match_core.contract.sources import SourceFile, Sources
 from match_core.contract.titles import source_operators, task_title
-from match_core.deploy.compile_options import CompileOptions, adapted_soc, enabled_units, kept_passes
+from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
 from match_core.deploy.deploying import Deploying, stage
 from match_core.deploy.figures import with_figures
 from match_core.emit.manifest import manifest
@@ -30,9 +31,13 @@ from match_core.summary.document import NAME, report_document, report_text
 from match_core.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from match_core.contract.candidate import Candidates
+    from match_core.contract.exactness import ExactChoice
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.model import Model
+    from match_core.contract.passes import Observer
     from match_core.deploy.deployment import Deployment
     from match_core.lower.lower import Title
     from match_core.plugin.facade import Plugins
@@ -51,8 +56,8 @@ class CompileRequest(CompileOptions):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A transformed model with its candidates. ``source``: the loaded model before transforms; ``units``: the enabled
-    ones."""
+    """A transformed model with its candidates. ``request``: with the nodes that are exact for its ``max_loss``, which
+    ``choice`` explains; ``source``: the loaded model before transforms; ``units``: the enabled ones."""
 
     request: CompileRequest
     source: Model
@@ -60,6 +65,7 @@ class Prepared:
     soc: Soc
     units: tuple[Unit, ...]
     candidates: Candidates
+    choice: ExactChoice | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,9 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
 
 def build_program(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
     """All stages from the model file to source files in memory."""
-    planned, deployed = decide(prepare(request, plugins, observer), plugins, observer)
+    prepared = prepare(request, plugins, observer)
+    request = prepared.request
+    planned, deployed = decide(prepared, plugins, observer)
     sources = stage(
         observer,
         "emit",
@@ -99,9 +107,51 @@ def prepare(request: CompileRequest, plugins: Plugins, observer: StageObserver) 
     all_units = plugins.units_of(soc)
     soc = with_figures(adapted_soc(soc, request.preset, request.memory), request.preset, all_units, request.figures)
     units = enabled_units(soc, all_units, request.only_units, request.without_units)
-    context = PassContext(soc, all_units, request.precision, request.quantized_io)
     source = stage(observer, "load", lambda: _load(request, plugins), _nodes)
-    model = stage(observer, "transform", lambda: _transform(source, context, plugins, request), _nodes)
+    if request.max_loss is None:
+        return _transformed(request, source, soc, units, plugins, observer)
+    asked = _exact_request(request, source, soc, units, plugins)
+    choice = stage(observer, "exact", lambda: plugins.exact(asked, soc), lambda made: {"nodes": len(made.exact)})
+    request = replace(request, exact=(*request.exact, *choice.exact))
+    prepared = _transformed(request, source, soc, units, plugins, observer)
+    for note in choice.notes:
+        observer.note(note)
+    model = replace(prepared.model, notes=(*choice.notes, *prepared.model.notes))
+    return replace(prepared, model=model, choice=choice)
+
+
+def _exact_request(
+    request: CompileRequest, source: Model, soc: Soc, units: tuple[Unit, ...], plugins: Plugins
+) -> ExactRequest:
+    """What a package needs to choose the nodes that are exact."""
+
+    def trial(exact: Exact) -> CompileRequest:
+        return replace(request, exact=(*request.exact, *exact), execution="sequential", max_loss=None)
+
+    def made(exact: Exact, observers: Sequence[Observer]) -> Model:
+        options = trial(exact)
+        return transform(source, pass_context(options, soc, plugins.units_of(soc)), plugins, options, observers)
+
+    def cycles(exact: Exact) -> list[tuple[tuple[str, ...], int]]:
+        quiet = NullObserver()
+        planned, _ = decide(_transformed(trial(exact), source, soc, units, plugins, quiet), plugins, quiet)
+        found = planned.mapping.assignments
+        return [(planned.model.origin(item.candidate.match.nodes), item.schedule.cost.total_cycles) for item in found]
+
+    assert request.max_loss is not None
+    return ExactRequest(source, request.max_loss, request.samples, made, cycles)
+
+
+def _transformed(
+    request: CompileRequest,
+    source: Model,
+    soc: Soc,
+    units: tuple[Unit, ...],
+    plugins: Plugins,
+    observer: StageObserver,
+) -> Prepared:
+    context = pass_context(request, soc, plugins.units_of(soc))
+    model = stage(observer, "transform", lambda: transform(source, context, plugins, request), _nodes)
     for note in model.notes:
         observer.note(note)
     candidates = stage(
@@ -131,8 +181,27 @@ def decide(prepared: Prepared, plugins: Plugins, observer: StageObserver) -> tup
         offered=made.offered,
         sequential_cycles=made.sequential_cycles,
         declined_cycles=made.declined_cycles,
+        choice=prepared.choice,
     )
     return planned, deployed
+
+
+def pass_context(options: CompileOptions, soc: Soc, units: tuple[Unit, ...]) -> PassContext:
+    """What passes may know of an adapted Soc with these units."""
+    return PassContext(soc, units, options.precision, options.quantized_io, frozenset(options.exact))
+
+
+def transform(
+    model: Model,
+    context: PassContext,
+    plugins: Plugins,
+    options: CompileOptions,
+    observers: Sequence[Observer] = (),
+) -> Model:
+    """The integer graph of a loaded model. UsageError MATCH-U037 if ``options.exact`` names a node that it lacks."""
+    passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)
+    check_exact(options.exact, model.origin(model.graph.nodes), passes)
+    return run_passes(model, passes, context, observers)
 
 
 def _nodes(model: Model) -> Facts:
@@ -141,12 +210,6 @@ def _nodes(model: Model) -> Facts:
 
 def _load(request: CompileRequest, plugins: Plugins) -> Model:
     return load_model(request.model, request.name, plugins.front_ends(), request.dims)
-
-
-def _transform(model: Model, context: PassContext, plugins: Plugins, options: CompileOptions) -> Model:
-    return run_passes(
-        model, kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name), context
-    )
 
 
 def _match(
@@ -183,17 +246,21 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
 
 
 def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
-    """The user's options, as manifest and report state them; options of regions, figures and sizes only if they
-    differ from the default."""
+    """The user's options, as manifest and report state them; options of regions, figures, sizes and exact nodes only if
+    they differ from the default."""
     regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
     if request.region_min:
         regions["region_min"] = dict(sorted(request.region_min))
     dims = {"dims": dict(request.dims)} if request.dims else {}
     figures = {"figures": [list(figure) for figure in soc.figures]} if soc.figures else {}
+    exact: dict[str, object] = {"exact": sorted(request.exact)} if request.exact else {}
+    if request.max_loss is not None:
+        exact["max_loss"] = request.max_loss
     return {
         **regions,
         **figures,
         **dims,
+        **exact,
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

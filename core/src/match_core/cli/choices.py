@@ -10,8 +10,10 @@ from typing import Any
 
 from match_core.cli.parameters import (
     DimOption,
+    ExactOption,
     FiguresOption,
     JobsOption,
+    MaxLossOption,
     MemoryOption,
     NameOption,
     NoCacheOption,
@@ -36,7 +38,7 @@ from match_core.cli.parameters import (
 Choices = dict[str, Any]
 #: Options that a verb offers only if it names them in ``with_choices``.
 MEMORY, SEQUENTIAL = "memory", "sequential"
-PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel")
+PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "max_loss")
 #: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
 _FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution", "no_cache": "cache"}
 
@@ -46,6 +48,8 @@ def compile_choices(
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     without_pass: WithoutPassOption = None,
+    exact: ExactOption = None,
+    max_loss: MaxLossOption = None,
     quantized_io: QuantizedIoOption = False,
     precision: PrecisionOption = Precision.EXACT,
     preset: PresetOption = None,
@@ -72,6 +76,8 @@ def compile_choices(
         "only_units": tuple(only_unit or ()),
         "without_units": tuple(without_unit or ()),
         "without_passes": tuple(without_pass or ()),
+        "exact": tuple(exact or ()),
+        "max_loss": max_loss,
         "quantized_io": quantized_io,
         "precision": precision.value,
         "preset": preset,

@@ -24,6 +24,10 @@ def compile_command(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.", show_default=False)
     ],
     target: TargetOption = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option("--samples", metavar="X.npz", help="Inputs for --max-loss; default: random.", show_default=False),
+    ] = None,
     *,
     choices: Choices,
     json: JsonOption = False,
@@ -39,7 +43,7 @@ def compile_command(
         with plugin_session(terminal) as plugins:
             from match_core.pipeline import CompileRequest, compile_model
 
-            request = CompileRequest(model=model, target=target, output=output, **choices)
+            request = CompileRequest(model=model, target=target, output=output, **choices, samples=samples)
             compilation = compile_model(request, plugins, terminal).compilation
         document = _document(compilation, output)
         terminal.document(document)
@@ -70,6 +74,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
         "preset": compilation.soc.preset,
         "objective": compilation.objective,
         "output": str(output),
+        "max_loss": None if compilation.choice is None else dict(compilation.choice.document),
         "files": [file.name for file in compilation.sources.files],
         "predicted_cycles": program.predicted_cycles,
         **side_by_side_json(compilation),

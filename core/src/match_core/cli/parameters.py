@@ -42,6 +42,19 @@ WithoutUnitOption = Annotated[
 WithoutPassOption = Annotated[
     list[str] | None, typer.Option("--without-pass", metavar="PASS", help="Skip this optional pass; may be repeated.")
 ]
+ExactOption = Annotated[
+    list[str] | None,
+    typer.Option("--exact", metavar="NODE", help="Keep the arithmetic of this node exact; may be repeated."),
+]
+MaxLossOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-loss",
+        metavar="DB",
+        help="Keep nodes exact until the outputs have this signal to quantisation noise ratio.",
+        show_default=False,
+    ),
+]
 QuantizedIoOption = Annotated[
     bool,
     typer.Option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Refusal
+    from match_core.contract.exactness import ExactChoice
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.loops import Objective
     from match_core.contract.mapping import Assignment
@@ -23,7 +24,8 @@ class Planned:
     """The decisions of all stages. ``source`` is the loaded model before transforms, ``model`` the integer graph, which
     the program must compute bit for bit. ``offered``: the candidates with schedules from which the mapping was chosen.
     ``sequential_cycles``: modelled cycles of the sequential program, None if none was made. ``declined_cycles``: of a
-    concurrent program whose gain is smaller than its uncertainty, None if there is none."""
+    concurrent program whose gain is smaller than its uncertainty, None if there is none. ``choice``: the nodes that are
+    exact for a limit of loss."""
 
     source: Model
     model: Model
@@ -36,6 +38,7 @@ class Planned:
     offered: tuple[Assignment, ...]
     sequential_cycles: int | None = None
     declined_cycles: int | None = None
+    choice: ExactChoice | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

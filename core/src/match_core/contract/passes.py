@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -31,13 +31,25 @@ Precision = Literal["exact", "fast"]
 @dataclass(frozen=True, slots=True)
 class PassContext:
     """What a pass may know about the target: the Soc and all its units (including those that the user disabled, so that
-    the arithmetic of the program does not depend on the choice of units), and the user's options: precision, and
-    whether quantised inputs and outputs of the graph are integers."""
+    the arithmetic of the program does not depend on the choice of units), and the user's options: precision,
+    whether quantised inputs and outputs of the graph are integers, and the source nodes of which lossy passes must not
+    change the arithmetic."""
 
     soc: Soc
     units: tuple[Unit, ...]
     precision: Precision = "exact"
     quantized_io: bool = False
+    exact_nodes: frozenset[str] = frozenset()
+
+    def changes(self, origin: Iterable[str]) -> bool:
+        """Whether a lossy pass may change the arithmetic of nodes that come from these source nodes."""
+        return self.exact_nodes.isdisjoint(origin)
+
+    def of(self, item: Pass) -> PassContext:
+        """What one pass may know: of names PASS:NODE, its own nodes."""
+        own = f"{item.name}:"
+        named = {name.removeprefix(own) for name in self.exact_nodes if name.startswith(own)}
+        return replace(self, exact_nodes=self.exact_nodes | named) if named else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,9 @@ class Pass:
     exact: bool | None = True
     #: Whether a user may skip it: skipping changes arithmetic or speed, never whether the program is correct.
     optional: bool = False
+    #: Whether it may change results by more than the rounding of a layer. It leaves nodes alone for which
+    #: ``PassContext.changes`` is false.
+    lossy: bool = False
 
 
 class Observer(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +11,8 @@ from match_core.contract.errors import UsageError
 from match_core.contract.sizes import parse_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from match_core.contract.hardware import Memory, MemoryPart, Soc, Unit
     from match_core.contract.loops import Objective
     from match_core.contract.mapping import Parallel
@@ -40,7 +42,9 @@ class CompileOptions:
     operators with copied parts ("tiles", modelled only) or as views; and start on parts that are ready. ``regions``:
     the regions of units that take whole regions: those that reduce the cost ("cheapest"), or every legal one
     ("largest"). ``region_min``: (measure of REGION_MEASURES, minimum) of regions. ``figures``: fitted constants that
-    replace those of the preset. ``dims``: (name, size) of the model's dynamic sizes.
+    replace those of the preset. ``dims``: (name, size) of the model's dynamic sizes. ``exact``: names of source nodes whose arithmetic lossy passes
+    do not change, or PASS:NODE for one pass. ``max_loss``: a package chooses more of them, so that outputs have this
+    signal to quantisation noise ratio in dB, with ``samples`` of inputs or random ones.
 
     A script that requests more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
@@ -62,6 +66,9 @@ class CompileOptions:
     region_min: tuple[tuple[str, int], ...] = ()
     figures: Figures | None = None
     dims: tuple[tuple[str, int], ...] = ()
+    exact: tuple[str, ...] = ()
+    max_loss: float | None = None
+    samples: Path | None = None
 
     def choices(self) -> dict[str, Any]:
         """These fields by name, without those that a subclass adds."""
@@ -153,6 +160,23 @@ def kept_passes(passes: Sequence[Pass], without: Sequence[str], target: str) -> 
             help=(*(f"did you mean --without-pass {other}?" for other in close), "omit the option"),
         )
     return tuple(item for item in passes if item.name not in without)
+
+
+def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pass]) -> None:
+    """UsageError MATCH-U037 for a name that no source node has, alone or behind the name of a lossy pass."""
+    nodes = tuple(known)
+    prefixes = tuple(f"{item.name}:" for item in passes if item.lossy)
+    for name in names:
+        own = next((name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)), name)
+        if name not in nodes and own not in nodes:
+            close = get_close_matches(own, nodes, n=1)
+            raise UsageError(
+                code="MATCH-U037",
+                what=f"node {name!r} is not known",
+                where="option --exact",
+                why=f"none of the {len(nodes)} nodes of the model has this name",
+                help=(*(f"did you mean --exact {other}?" for other in close), "omit the option"),
+            )
 
 
 def _with_preset(soc: Soc, preset: str) -> Soc:

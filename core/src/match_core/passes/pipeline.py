@@ -14,7 +14,7 @@ def run_passes(model: Model, passes: Iterable[Pass], context: PassContext, obser
     for item in order_passes(passes):
         for observer in observers:
             observer.before_pass(item, model)
-        after = item.run(model, context)
+        after = item.run(model, context.of(item))
         for observer in observers:
             observer.after_pass(item, model, after)
         model = after

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from match_core.contract.commands import Command
 from match_core.contract.cost import CostModel
 from match_core.contract.element_types import c_type
+from match_core.contract.exactness import ExactChoice
 from match_core.contract.front_end import FrontEnd
 from match_core.contract.hardware import Hardware, Soc, Unit
 from match_core.contract.infeasible import ScheduleInfeasible
@@ -108,6 +109,11 @@ def mapping(answer: object) -> Mapping:
 def plan(answer: object) -> Plan:
     """A plan; its correctness is checked against the graph later."""
     return _instance(answer, Plan)
+
+
+def exact(answer: object) -> ExactChoice:
+    """A choice; its names are checked against the model later."""
+    return _instance(answer, ExactChoice)
 
 
 def unit_api(answer: object) -> UnitApi:

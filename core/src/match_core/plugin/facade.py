@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from match_core.contract.board import Board
     from match_core.contract.commands import Command
     from match_core.contract.cost import CostModel
+    from match_core.contract.exactness import ExactChoice, ExactRequest
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.infeasible import Answer
@@ -204,6 +205,12 @@ class Plugins:
             self._believe(found, "match_plan", f"the plan for {soc.name}", fault(answer))
             return answer
         return None
+
+    def exact(self, request: ExactRequest, soc: Soc) -> ExactChoice:
+        """The nodes that keep exact arithmetic (hook ``match_exact``). PluginError MATCH-H010 if no plugin answers."""
+        for _, answer in self._registry.ask("match_exact", soc.name, check.exact, frozenset(), request=request):
+            return answer
+        raise self.no_answer("match_exact", "nobody chooses what is to be exact for --max-loss", soc)
 
     def no_answer(self, hook: str, what: str, soc: Soc) -> PluginError:
         """PluginError MATCH-H010: no plugin answers a hook that the target requires."""

@@ -25,13 +25,25 @@ from match_core.plugin.answers import WrongAnswerError
 from match_core.plugin.discovery import Found, Selection
 from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
 from match_core.plugin.records import HOOK_RAISED, STAGE_CODES, WRONG_ANSWER, GivenAnswer, PluginFault
-from match_core.plugin.specs import commands, cost, emit, hardware, load, map, patterns, plan, schedule, transforms
+from match_core.plugin.specs import (
+    commands,
+    cost,
+    emit,
+    exact,
+    hardware,
+    load,
+    map,
+    patterns,
+    plan,
+    schedule,
+    transforms,
+)
 
-SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, commands)
+SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, commands, exact)
 HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
 
 #: Hooks that answer for one model: their errors for the user pass unchanged.
-ABOUT_MODELS = ("match_map", "match_plan")
+ABOUT_MODELS = ("match_map", "match_plan", "match_exact")
 #: Exceptions of a plugin's code that are contained. Ctrl-C is not among them.
 CONTAINED = (Exception, SystemExit)
 

@@ -51,14 +51,23 @@ class IntegerGraph:
         self.arithmetics: tuple[Arithmetic, ...] = arithmetics(context.units)
         self.shared = shared_arithmetics(context.units)
         self.precision: Precision = context.precision
+        self._context = context
         #: Whether some unit of the Soc has no floating point.
         self.integer_only = any(unit.integer_only for unit in context.units)
-        self._tolerated_mismatch = TOLERATED_MISMATCH[context.precision]
         self._type = activation_type(context.units)
         self._integer: dict[int, gs.Variable] = {}
         self._expected: dict[int, Expectation] = {}
         self._old: list[gs.Variable] = []
         self._moved: dict[int, tuple[gs.Variable, Quant, gs.Node]] = {}
+
+    @property
+    def _tolerated_mismatch(self) -> float:
+        return TOLERATED_MISMATCH[self.precision]
+
+    def begin(self, site: Site) -> None:
+        """What follows is for this site: its precision, which the user may want exact there."""
+        origin = self.editor.origin(*site.nodes)
+        self.precision = self._context.precision if self._context.changes(origin) else "exact"
 
     def stored(self, quant: Quant) -> Quant:
         """The parameters of a tensor as the integer graph stores it."""

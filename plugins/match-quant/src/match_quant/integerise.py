@@ -67,6 +67,7 @@ def run(model: Model, context: PassContext) -> Model:
 def _quantize(graph: IntegerGraph, node: gs.Node) -> None:
     site = site_of(node, graph.editor.graph.outputs)
     if site is not None:
+        graph.begin(site)
         for rewriter in REWRITERS:
             result = rewriter(graph, site)
             if result is not None:

@@ -1,4 +1,4 @@
-"""The hooks of match-verify: its verb."""
+"""The hooks of match-verify: its verb, and the choice of exact layers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from match_core.plugin.markers import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from match_core.contract.exactness import ExactChoice, ExactRequest
+
 match_contract = 1
 
 
@@ -17,6 +19,14 @@ match_contract = 1
 def match_commands() -> tuple[Command, ...]:
     """The verbs of this package."""
     return (Command("verify", "Compile a model, run it on the twin and compare every output.", _verify),)
+
+
+@hookimpl(trylast=True)
+def match_exact(request: ExactRequest) -> ExactChoice | None:
+    """The choice by measured noise and modelled cycles."""
+    from match_verify.choose import choose
+
+    return choose(request)
 
 
 def _verify() -> Callable[..., int]:

@@ -24,6 +24,7 @@ from match_core.run.compiled_program import run_program
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from numpy.typing import NDArray
 
+from match_verify.accuracy import NOT_JUDGED, Accuracy, Samples, accuracy_of
 from match_verify.float_bounds import FloatBound, float_bounds
 from match_verify.stored import StoredCheck, check_stored
 
@@ -44,7 +45,8 @@ RANDOM_SAMPLES = 4
 class VerifyRequest(CompileOptions):
     """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
     axis); neither: seeded random samples. ``expected``: an ``.npz`` file with the outputs that the program must
-    compute. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md)."""
+    compute. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md). ``accept_loss``: the
+    distance to the original model may be any. ``layers``: measure the noise of each layer, even if nothing is lost."""
 
     model: Path
     target: str | None = None
@@ -53,10 +55,12 @@ class VerifyRequest(CompileOptions):
     expected: Path | None = None
     sanitize: bool = False
     mode: str = "eager"
+    accept_loss: bool = False
+    layers: bool = False
 
     def compile_request(self, output: Path) -> CompileRequest:
         """The request to compile the same model, target and options to a directory."""
-        return CompileRequest(self.model, self.target, output, **self.choices())
+        return CompileRequest(self.model, self.target, output, **{**self.choices(), "samples": self.inputs})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +92,17 @@ class VerifyResult:
     samples: int
     precision: Precision = "exact"
     stored: tuple[StoredCheck, ...] = ()
+    accuracy: Accuracy = NOT_JUDGED
+
+    @property
+    def computed(self) -> bool:
+        """Integer outputs are bit exact, float outputs within the bound; the same for stored outputs, if any."""
+        return all(output.within_bound for output in self.outputs) and all(check.ok for check in self.stored)
 
     @property
     def ok(self) -> bool:
-        """Integer outputs are bit exact, float outputs within the bound; the same for stored outputs, if any."""
-        return all(output.within_bound for output in self.outputs) and all(check.ok for check in self.stored)
+        """The program computes the integer graph, and is close enough to the original model."""
+        return self.computed and self.accuracy.ok
 
     @property
     def bit_exact(self) -> bool:
@@ -117,6 +127,8 @@ class VerifyResult:
             "max_abs_lsb": {output.name: output.max_abs_lsb for output in self.outputs},
             "mean_abs_lsb": {output.name: output.mean_abs_lsb for output in self.outputs},
             "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
+            **self.accuracy.as_json(),
+            "max_loss": None if self.compilation.choice is None else dict(self.compilation.choice.document),
             "expected": {check.name: check.as_json() for check in self.stored},
             "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
             "predicted_cycles": program.predicted_cycles,
@@ -157,8 +169,9 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     if request.expected is not None:
         relative = {name: bound.relative for name, bound in bounds.items()}
         stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
+    accuracy = accuracy_of(request, compiled, plugins, Samples(inputs, original, run.outputs))
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision, stored)
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy)
 
 
 def _inputs(request: VerifyRequest, model: Model) -> Arrays:

@@ -35,7 +35,8 @@ def run(model: Model, context: PassContext) -> Model:
         return model
     editor = Editor(model)
     sizes = {memory.name: memory.size_bytes for memory in context.soc.memories}
-    fitting = [layer for layer in layers(editor.graph) if _fits(editor, layer, sizes)]
+    ternary = [layer for layer in layers(editor.graph) if context.changes(editor.origin(layer.site.op))]
+    fitting = [layer for layer in ternary if _fits(editor, layer, sizes)]
     legal = [layer for layer in fitting if _may_change(editor, layer)]
     chosen = choose(editor, legal)
     if not chosen:
@@ -130,5 +131,6 @@ ANALOG_SCALES = Pass(
     before=("integerise",),
     after=("diana_power_of_two", "qoperator_to_qdq"),
     exact=None,
+    lossy=True,
     optional=True,
 )

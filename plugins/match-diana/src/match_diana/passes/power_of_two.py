@@ -37,7 +37,7 @@ def run(model: Model, context: PassContext) -> Model:
     if model.integer_source:
         return model
     editor = Editor(model)
-    graph = QuantisedGraph(editor)
+    graph = QuantisedGraph(editor, context)
     quantizers = [node for node in editor.graph.nodes if node.op == "QuantizeLinear"]
     layers = [layer for node in quantizers if (layer := layer_of(graph, node)) is not None]
     changes = Parameters(graph, layers).changes
@@ -111,5 +111,6 @@ POWER_OF_TWO = Pass(
     before=("integerise",),
     after=("qoperator_to_qdq", "recognise_requant", "narrow_integers"),
     exact=None,
+    lossy=True,
     optional=True,
 )

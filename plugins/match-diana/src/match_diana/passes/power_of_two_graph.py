@@ -11,6 +11,7 @@ from match_core.ir.reader import Quant, Site, clamp_bounds, constant, producer, 
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core import PassContext
 
 _EIGHT_BITS = (np.dtype(np.int8), np.dtype(np.uint8))
 #: Operators that only move values of their first input: the result has the same scale and zero point.
@@ -41,8 +42,9 @@ class Activation:
 class QuantisedGraph:
     """The activations of a graph of QuantizeLinear and DequantizeLinear."""
 
-    def __init__(self, editor: Editor) -> None:
+    def __init__(self, editor: Editor, context: PassContext) -> None:
         self.editor = editor
+        self._context = context
         self._of: dict[int, Activation] = {}
         for tensor in editor.graph.tensors().values():
             activation = self._single(tensor)
@@ -71,6 +73,10 @@ class QuantisedGraph:
     def site(self, quantize: gs.Node) -> Site | None:
         """The operator that feeds a QuantizeLinear."""
         return site_of(quantize, self.editor.graph.outputs)
+
+    def changes(self, site: Site) -> bool:
+        """Whether the arithmetic of the site's operator may change."""
+        return self._context.changes(self.editor.origin(site.op))
 
     def _single(self, tensor: gs.Tensor) -> Activation | None:
         """An 8-bit tensor by itself; None for others."""

@@ -46,7 +46,7 @@ class Layer:
 def layer_of(graph: QuantisedGraph, quantize: gs.Node) -> Layer | None:
     """The layer that a QuantizeLinear rounds; None where it is none of the array's."""
     site, result = graph.site(quantize), graph.of(quantize.outputs[0])
-    if site is None or result is None:
+    if site is None or result is None or not graph.changes(site):
         return None
     node, add = _split(graph, site)
     source = graph.source(node.inputs[0]) if node is not None and len(node.inputs) > 1 else None

@@ -30,9 +30,15 @@ def sum_groups(graph: QuantisedGraph) -> tuple[tuple[Activation, ...], ...]:
 
 
 def sum_members(graph: QuantisedGraph, quantize: gs.Node) -> tuple[Activation, ...]:
-    """Operands and result of the sum that a QuantizeLinear rounds; none where one of them must stay as it is."""
+    """Operands and result of the sum that a QuantizeLinear rounds; none where it or one of them must
+    stay as it is."""
     site = graph.site(quantize) if quantize.op == "QuantizeLinear" else None
-    if site is None or site.op.op != "Add" or any(shape_of(tensor) != site.real_shape for tensor in site.op.inputs):
+    if (
+        site is None
+        or site.op.op != "Add"
+        or not graph.changes(site)
+        or any(shape_of(tensor) != site.real_shape for tensor in site.op.inputs)
+    ):
         return ()
     found = (*(graph.source(tensor) for tensor in site.op.inputs), graph.of(quantize.outputs[0]))
     members = tuple(member for member in found if member is not None and not member.fixed)

@@ -27,7 +27,7 @@ def run_softmax(model: Model, context: PassContext) -> Model:
     """Replace softmaxes of real numbers, with the products around them, by ITA's attention."""
     editor, softmax = Editor(model), _softmax_of(context)
     for node in softmaxes(list(editor.graph.nodes)):
-        if node.op in _REAL:
+        if node.op in _REAL and context.changes(editor.origin(node)):
             try:
                 heads = heads_of(node, editor.graph.outputs)
                 attention(editor, heads, approximate(heads, softmax), softmax)
@@ -42,6 +42,8 @@ def run_attention(model: Model, context: PassContext) -> Model:
     the two products are."""
     editor, softmax = Editor(model), _softmax_of(context)
     for node in softmaxes(list(editor.graph.nodes)):
+        if node.op in _REAL and not context.changes(editor.origin(node)):
+            continue
         try:
             heads = heads_of(node, editor.graph.outputs)
             if node.op in _REAL:
@@ -88,6 +90,7 @@ SOFTMAX = Pass(
     "attention gets ITA's softmax in powers of two",
     before=("ita_attention", *_LATER),
     exact=None,
+    lossy=True,
     optional=True,
 )
 ATTENTION = Pass(
@@ -97,4 +100,5 @@ ATTENTION = Pass(
     "products of attention get symmetric operands and ITA's requantisation",
     before=_LATER,
     exact=None,
+    lossy=True,
 )

@@ -49,7 +49,8 @@ def run(model: Model, context: PassContext) -> Model:
         if qualified_op(node) != "match.arith::LutI8":
             continue
         layer = layer_before(editor, node)
-        if layer is not None and (refusal := _replace(editor, node, layer)) is not None:
+        kept = editor.model.integer_source or not context.changes(editor.origin(node))
+        if layer is not None and (refusal := _replace(editor, node, layer, kept)) is not None:
             names = "/".join(editor.origin(node))
             editor.notes.append(f"{names}: the GELU stays a table on the cores: {refusal}")
     return editor.finish()
@@ -65,8 +66,9 @@ def layer_before(editor: Editor, lut: gs.Node) -> LinearLayer | None:
     return None
 
 
-def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
-    """Rewrite layer, table and readers; why not, where the table is a GELU and that was not possible."""
+def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer, kept: bool) -> str | None:
+    """Rewrite layer, table and readers; ``kept``: no value may change. Why not, where the table is
+    a GELU and that was not possible."""
     table = np.asarray(constant(lut.inputs[1])).astype(np.int8)
     fitted = fit(table)
     if fitted is None or fitted.residual > _RESIDUAL_MAX:
@@ -76,8 +78,8 @@ def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
     behind = readers(editor, lut.outputs[0])
     if behind is None:
         return "other operators than linear layers read it, and ITA's GELU is negated"
-    if as_ita(layer) is None and editor.model.integer_source:
-        return "ITA does not support the layer before it exactly, and values of an integer network must not change"
+    if as_ita(layer) is None and kept:
+        return f"ITA does not support the layer before it exactly, and values of {_whose(editor)} must not change"
     if as_ita(layer) is not None:
         exact = exact_constants(table, fitted) if behind.exact else None
         if exact is None:
@@ -92,6 +94,10 @@ def _replace(editor: Editor, lut: gs.Node, layer: LinearLayer) -> str | None:
     set_requant(editor, layer, choice.multiplier, choice.addend, choice.shift)
     _write(editor, lut, layer, behind, choice.constants)
     return None
+
+
+def _whose(editor: Editor) -> str:
+    return "an integer network" if editor.model.integer_source else "this layer"
 
 
 def _write(editor: Editor, lut: gs.Node, layer: LinearLayer, behind: Readers, constants: GeluConstants) -> None:
@@ -119,4 +125,5 @@ GELU_PASS = Pass(
     "tables that are a GELU behind a linear layer become ITA's polynomial",
     after=("ita_convolution",),
     exact=None,
+    lossy=True,
 )

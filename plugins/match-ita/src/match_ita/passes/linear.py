@@ -39,7 +39,7 @@ def run(model: Model, context: PassContext) -> Model:
     """Rewrite every layer that ITA can do."""
     editor = Editor(model)
     for layer in linear_layers(editor):
-        refusal = _refusal(layer) or _requantise(editor, layer)
+        refusal = _refusal(layer) or _requantise(editor, layer, context)
         if refusal is None:
             pad(editor, layer, BLOCK)
         else:
@@ -57,21 +57,23 @@ def _refusal(layer: LinearLayer) -> str | None:
     return None
 
 
-def _requantise(editor: Editor, layer: LinearLayer) -> str | None:
+def _requantise(editor: Editor, layer: LinearLayer, context: PassContext) -> str | None:
     """Give the layer ITA's constants; why not, where that is so."""
     if as_ita(layer) is not None:
         return None
+    kept = editor.model.integer_source or not context.changes(editor.origin(layer.matmul))
     layer = replace(layer, weight=np.where(layer.multiplier == 0, 0, layer.weight))
     low, high = sum_ranges(layer.weight, *value_range(layer.x))
     one = nearest(layer, low, high)
     if one is not None:
         difference = largest_difference(layer, one, low, high)
-        if difference <= (0 if editor.model.integer_source else DIFFERENCE_MAX):
+        if difference <= (0 if kept else DIFFERENCE_MAX):
             _set(editor, layer, one, layer.weight)
             return None
         return f"with 8-bit multipliers the error of results would be up to {difference} LSB"
-    if editor.model.integer_source:
-        return "ITA does not support its requantisation exactly, and values of an integer network must not change"
+    if kept:
+        whose = "an integer network" if editor.model.integer_source else "this layer"
+        return f"ITA does not support its requantisation exactly, and values of {whose} must not change"
     many = scaled(layer, expected(layer.x, editor.graph.outputs))
     if many is None:
         return "no 8-bit multiplier, shift and 24-bit biases are close enough"
@@ -93,4 +95,5 @@ LINEAR = Pass(
     "linear layers get ITA's 8-bit requantisation and block sizes",
     after=("ita_attention", "ita_convolution", "ita_gelu", "ita_relu", "ita_softmax", "ita_split"),
     exact=None,
+    lossy=True,
 )

@@ -37,6 +37,12 @@ def verify_command(
     ] = None,
     *,
     choices: Choices,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Succeed however far the program is from the original model.")
+    ] = False,
+    layers: Annotated[
+        bool, typer.Option("--layers", help="Measure the noise of each layer against the original model.")
+    ] = False,
     sanitize: SanitizeOption = False,
     mode: Annotated[
         str,
@@ -72,18 +78,28 @@ def verify_command(
             from match_verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
-                model=model, target=target, inputs=inputs, expected=expected, **choices, sanitize=sanitize, mode=mode
+                model=model,
+                target=target,
+                inputs=inputs,
+                expected=expected,
+                **choices,
+                sanitize=sanitize,
+                mode=mode,
+                accept_loss=accept_loss,
+                layers=layers,
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
                 write_trace(timeline, measured_report(result.compilation, result.run))
             document = result.as_json()
         terminal.document(document)
-        _show(terminal, document)
+        _show(terminal, document, result.computed)
+        if result.accuracy.error is not None and not json:
+            terminal.error(result.accuracy.error)
     return 0 if document["ok"] else EXIT_FAILED
 
 
-def _show(terminal: Terminal, document: dict[str, Any]) -> None:
+def _show(terminal: Terminal, document: dict[str, Any], computed: bool) -> None:
     rows = [
         (shortened(node["title"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
         for node in document["nodes"]
@@ -99,19 +115,33 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
         terminal.line(line)
     terminal.line(energy_line(document["energy"]))
     terminal.table(memory_table(document["memory"]))
+    losses = document["loss"]["outputs"]
     distances = [
-        (name, f"{document['max_abs_lsb'][name]:g}", f"{document['mean_abs_lsb'][name]:.4g}")
+        (
+            name,
+            f"{document['max_abs_lsb'][name]:g}",
+            f"{document['mean_abs_lsb'][name]:.4g}",
+            _db(losses[name]["sqnr_db"]),
+            "-" if losses[name]["agreement"] is None else f"{losses[name]['agreement']:.1%}",
+        )
         for name in document["max_abs_lsb"]
     ]
-    columns = frozenset({"max", "mean"})
+    columns = frozenset({"max", "mean", "SQNR", "agreement"})
     terminal.table(
         Table(
             "distance to the original model (steps of integer outputs, absolute for float)",
-            ("output", "max", "mean"),
+            ("output", "max", "mean", "SQNR", "agreement"),
             distances,
             columns,
         )
     )
+    if document["layers"] is not None:
+        noises = [
+            (shortened(", ".join(layer["nodes"])), _db(layer["sqnr_db"]), _db(layer["drop_db"]))
+            for layer in document["layers"]
+        ]
+        title = "signal to quantisation noise of the layers"
+        terminal.table(Table(title, ("ONNX nodes", "SQNR", "drop"), noises, frozenset({"SQNR", "drop"})))
     for name, check in document["expected"].items():
         terminal.line(
             f"expected output {name}: {check['different']} of {check['values']} values differ, by {check['max_abs']:g}",
@@ -121,13 +151,21 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
         verdict = "different from the expected outputs"
     elif document["bit_exact"]:
         verdict = "bit exact against the integer graph"
-    elif document["ok"]:
+    elif computed:
         verdict = "within its bound of the integer graph: " + "; ".join(
             f"{name} {bound}" for name, bound in document["bound"].items()
         )
     else:
         verdict = "not equal to the integer graph"
+    if document["loss"]["accepted"]:
+        verdict += "; its distance to the original model is accepted"
     if document["ok"]:
         terminal.line(f"ok: the program is {verdict}", "green")
+    elif computed:
+        terminal.line(f"FAILED: the program is {verdict}, but too far from the original model", "red")
     else:
         terminal.line(f"FAILED: the program is {verdict}", "red")
+
+
+def _db(ratio: float | None) -> str:
+    return "-" if ratio is None else "exact" if ratio == float("inf") else f"{ratio:.1f} dB"
