@@ -112,6 +112,8 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
             columns,
         )
     )
+    for warning in document["warnings"]:
+        terminal.line(f"warning: {warning}", "yellow")
     for name, check in document["expected"].items():
         terminal.line(
             f"expected output {name}: {check['different']} of {check['values']} values differ, by {check['max_abs']:g}",

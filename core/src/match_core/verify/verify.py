@@ -24,6 +24,7 @@ from match_core.load.read import source_proto
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
+from match_core.verify.finite import distances, largest, not_finite
 from match_core.verify.float_bounds import FloatBound, float_bounds
 from match_core.verify.stored import StoredCheck, check_stored
 
@@ -88,6 +89,7 @@ class VerifyResult:
     samples: int
     precision: Precision = "exact"
     stored: tuple[StoredCheck, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -134,6 +136,7 @@ class VerifyResult:
             ],
             "memory": memory_json(program),
             "notes": list(self.compilation.notes),
+            "warnings": list(self.warnings),
         }
 
 
@@ -158,7 +161,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         relative = {name: bound.relative for name, bound in bounds.items()}
         stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision, stored)
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored, not_finite(inputs))
 
 
 def _inputs(request: VerifyRequest, model: Model) -> Arrays:
@@ -247,9 +250,9 @@ def compare_output(
     floating = expected.dtype.kind == "f" or "float" in expected.dtype.name
     bit_exact = got.dtype == expected.dtype and got.tobytes() == expected.tobytes()
     worst = _worst(got, expected)
-    scale = float(np.max(np.abs(_wide(expected)))) if floating and expected.size else 1.0
+    scale = largest(expected) if floating else 1.0
     within = bit_exact or (floating and worst <= float_bound.relative * max(scale, 1e-30))
-    distance = np.abs(_wide(expected) - _wide(original))
+    distance = distances(expected, original)
     flat_expected = _wide(expected).reshape(len(expected), -1)
     top1 = None
     if flat_expected.shape[1] > 1:
@@ -275,4 +278,4 @@ def _wide(array: NDArray[np.generic]) -> NDArray[np.float64]:
 def _worst(got: NDArray[np.generic], expected: NDArray[np.generic]) -> float:
     if got.shape != expected.shape:
         return float("inf")
-    return float(np.max(np.abs(_wide(got) - _wide(expected)))) if got.size else 0.0
+    return float(np.max(distances(got, expected))) if got.size else 0.0
