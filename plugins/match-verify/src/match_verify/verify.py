@@ -25,6 +25,7 @@ from match_core.summary.program_json import energy_json, memory_json, side_by_si
 from numpy.typing import NDArray
 
 from match_verify.accuracy import NOT_JUDGED, Accuracy, Samples, accuracy_of
+from match_verify.finite import distances, largest, not_finite
 from match_verify.float_bounds import FloatBound, float_bounds
 from match_verify.stored import StoredCheck, check_stored
 
@@ -93,6 +94,7 @@ class VerifyResult:
     precision: Precision = "exact"
     stored: tuple[StoredCheck, ...] = ()
     accuracy: Accuracy = NOT_JUDGED
+    warnings: tuple[str, ...] = ()
 
     @property
     def computed(self) -> bool:
@@ -146,6 +148,7 @@ class VerifyResult:
             ],
             "memory": memory_json(program),
             "notes": list(self.compilation.notes),
+            "warnings": list(self.warnings),
         }
 
 
@@ -171,7 +174,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
     accuracy = accuracy_of(request, compiled, plugins, Samples(inputs, original, run.outputs))
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy)
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs))
 
 
 def _inputs(request: VerifyRequest, model: Model) -> Arrays:
@@ -260,9 +263,9 @@ def compare_output(
     floating = expected.dtype.kind == "f" or "float" in expected.dtype.name
     bit_exact = got.dtype == expected.dtype and got.tobytes() == expected.tobytes()
     worst = _worst(got, expected)
-    scale = float(np.max(np.abs(_wide(expected)))) if floating and expected.size else 1.0
+    scale = largest(expected) if floating else 1.0
     within = bit_exact or (floating and worst <= float_bound.relative * max(scale, 1e-30))
-    distance = np.abs(_wide(expected) - _wide(original))
+    distance = distances(expected, original)
     flat_expected = _wide(expected).reshape(len(expected), -1)
     top1 = None
     if flat_expected.shape[1] > 1:
@@ -288,4 +291,4 @@ def _wide(array: NDArray[np.generic]) -> NDArray[np.float64]:
 def _worst(got: NDArray[np.generic], expected: NDArray[np.generic]) -> float:
     if got.shape != expected.shape:
         return float("inf")
-    return float(np.max(np.abs(_wide(got) - _wide(expected)))) if got.size else 0.0
+    return float(np.max(distances(got, expected))) if got.size else 0.0

@@ -67,8 +67,8 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     types = {name: walk.types[name] for name in plain.input if name in walk.types} | found
     shapes = {name: shape for name, kind in types.items() if (shape := static_shape(kind)) is not None}
     check_operands(plain, shapes, None, where)
-    function = standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None
-    function = function or written_body(plain, walk.types, walk.known, walk.opsets, where)
+    function = written_body(plain, walk.types, walk.known, walk.opsets, where)
+    function = function or (standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None)
     if function is None:
         return None
     key = (call.node.domain, f"{call.node.op_type} of the standard")

@@ -22,7 +22,7 @@ def needs_body(node: onnx.NodeProto) -> bool:
         return bool(numbers.get("training_mode", 0))
     if node.op_type == "Dropout":
         return len(node.output) > 1 or len(node.input) > 2
-    return bool(numbers.get("block_size", 0))
+    return node.op_type == "ReduceLogSumExp" or bool(numbers.get("block_size", 0))
 
 
 def _batch_normalization(w: Writer) -> None:
@@ -88,9 +88,27 @@ def _dequantize(w: Writer) -> None:
     w.result(0, w.emit("Mul", value, _per_block(w, 1, axis, size)))
 
 
+def _log_sum_exp(w: Writer) -> None:
+    """ReduceLogSumExp in float64 as the standard's body, but from the largest value: no exponential overflows."""
+    import onnx
+
+    axes, keep = w.attribute("axes", None), w.attribute("keepdims", 1)
+    if axes is not None or w.dtype(0).kind != "f":
+        raise UnknownFormError("opsets before 18 and integers keep the standard's body")
+    given = ["in1"] if w.input(1) else []
+    empty = {"noop_with_empty_axes": w.attribute("noop_with_empty_axes", 0)}
+    x = w.emit("Cast", "in0", to=onnx.TensorProto.DOUBLE)
+    top = w.emit("ReduceMax", x, *given, keepdims=1, **empty)
+    top = w.emit("Where", w.emit("IsInf", top), w.constant(0, np.float64), top)
+    total = w.emit("ReduceSum", w.emit("Exp", w.emit("Sub", x, top)), *given, keepdims=keep, **empty)
+    result = w.emit("Add", w.emit("Log", total), w.emit("ReduceMax", top, *given, keepdims=keep, **empty))
+    w.result(0, w.emit("Cast", result, to=w.element(0)))
+
+
 STANDARD: Mapping[str, Callable[[Writer], None]] = {
     "BatchNormalization": _batch_normalization,
     "Dropout": _dropout,
+    "ReduceLogSumExp": _log_sum_exp,
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
 }

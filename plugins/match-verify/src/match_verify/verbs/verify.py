@@ -142,6 +142,8 @@ def _show(terminal: Terminal, document: dict[str, Any], computed: bool) -> None:
         ]
         title = "signal to quantisation noise of the layers"
         terminal.table(Table(title, ("ONNX nodes", "SQNR", "drop"), noises, frozenset({"SQNR", "drop"})))
+    for warning in document["warnings"]:
+        terminal.line(f"warning: {warning}", "yellow")
     for name, check in document["expected"].items():
         terminal.line(
             f"expected output {name}: {check['different']} of {check['values']} values differ, by {check['max_abs']:g}",
