@@ -52,7 +52,7 @@ def compile_program(
     sources = sorted(path for path in program.glob("*.c") if path.name not in applications)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
-    shipped = {file.name for api in apis.values() for file in api.runtime}
+    shipped = {name for api in apis.values() for name in api.shipped}
     views = _views(work, merged)
     libraries = {name: unit for unit, api in sorted(apis.items()) for name in api.libraries}
     return compile_sources(sources, own, shipped, [work, program], View(twin.defines), options, views, libraries)
