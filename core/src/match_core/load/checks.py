@@ -8,6 +8,7 @@ from match_core.contract.errors import ModelError
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
 from match_core.load.dims import size_advice
+from match_core.load.early import EARLY
 from match_core.load.integer_operators import DOMAIN
 from match_core.load.operands import check_operands
 from match_core.load.static.values import static_shapes
@@ -75,7 +76,7 @@ def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) 
     import onnx
 
     domain = "" if node.domain == "ai.onnx" else node.domain
-    if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain == DOMAIN:
+    if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain in (DOMAIN, EARLY):
         return
     if is_known(domain, node.op_type):
         return

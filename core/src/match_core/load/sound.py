@@ -124,7 +124,8 @@ def _faults(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[tuple[str, 
             if fault := "" if attribute.ref_attr_name else _of_attribute(node, attribute):
                 yield f"node {node.name!r} ({node.op_type}), attribute {attribute.name!r}", fault
         for name in (node.input[i] for i in _SCALES.get(node.op_type, ()) if i < len(node.input)):
-            if name in constants and (fault := _of_scale(constants[name])):
+            signed = any(a.name == "block_size" and a.i for a in node.attribute)  # ONNX Runtime writes such scales
+            if name in constants and (fault := _of_scale(constants[name], signed)):
                 yield f"node {node.name!r} ({node.op_type}), scale {name!r}", fault
         zero = constants.get(node.input[2]) if node.op_type == "DequantizeLinear" and len(node.input) > 2 else None
         if zero is not None and zero.data_type == zero.INT32 and _array(zero).any():
@@ -156,12 +157,13 @@ def _array(tensor: onnx.TensorProto) -> NDArray[np.float32]:
     return onnx.numpy_helper.to_array(tensor).astype(np.float32)
 
 
-def _of_scale(tensor: onnx.TensorProto) -> str:
+def _of_scale(tensor: onnx.TensorProto, signed: bool) -> str:
     import numpy as np
 
     values = _array(tensor)
-    bad = values[~(np.isfinite(values) & (values > 0))]
-    return f"{bad.flat[0]} is no scale: scales are finite and above 0" if bad.size else ""
+    bad = values[~(np.isfinite(values) & (signed | (values > 0)))]
+    words = "scales of blocks are finite" if signed else "scales are finite and above 0"
+    return f"{bad.flat[0]} is no scale: {words}" if bad.size else ""
 
 
 def _of_attribute(node: onnx.NodeProto, attribute: onnx.AttributeProto) -> str:
