@@ -22,6 +22,7 @@ from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.write import check_output_directory, write_sources
 from match_core.load.load import load_model
+from match_core.load.states import with_states
 from match_core.match.candidates import find_candidates
 from match_core.passes.pipeline import run_passes
 from match_core.regions.body import with_passes
@@ -140,7 +141,7 @@ def _nodes(model: Model) -> Facts:
 
 
 def _load(request: CompileRequest, plugins: Plugins) -> Model:
-    return load_model(request.model, request.name, plugins.front_ends())
+    return with_states(load_model(request.model, request.name, plugins.front_ends()), request.states)
 
 
 def _transform(model: Model, context: PassContext, plugins: Plugins, options: CompileOptions) -> Model:
@@ -188,10 +189,12 @@ def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
     regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
     if request.region_min:
         regions["region_min"] = dict(sorted(request.region_min))
+    states = {"states": dict(request.states)} if request.states else {}
     figures = {"figures": [list(figure) for figure in soc.figures]} if soc.figures else {}
     return {
         **regions,
         **figures,
+        **states,
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

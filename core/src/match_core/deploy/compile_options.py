@@ -40,7 +40,7 @@ class CompileOptions:
     operators with copied parts ("tiles", modelled only) or as views; and start on parts that are ready. ``regions``:
     the regions of units that take whole regions: those that reduce the cost ("cheapest"), or every legal one
     ("largest"). ``region_min``: (measure of REGION_MEASURES, minimum) of regions. ``figures``: fitted constants that
-    replace those of the preset.
+    replace those of the preset. ``states``: (graph input, graph output that it gets in the next inference, or "").
 
     A script that requests more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
@@ -61,6 +61,7 @@ class CompileOptions:
     regions: Regions = "cheapest"
     region_min: tuple[tuple[str, int], ...] = ()
     figures: Figures | None = None
+    states: tuple[tuple[str, str], ...] = ()
 
     def choices(self) -> dict[str, Any]:
         """These fields by name, without those that a subclass adds."""
