@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from match_tflite import convolutions, dense, elementwise, images, moves, padding, reductions
+from match_tflite import convolutions, dense, elementwise, images, moves, padding, reductions, svdf, variables
 from match_tflite.call import Call
 
 Translation = Callable[[Call], None]
@@ -55,6 +55,11 @@ OPERATORS: dict[str, Translation] = {
     "ARG_MIN": reductions.arg,
     "RESIZE_NEAREST_NEIGHBOR": images.nearest,
     "RESIZE_BILINEAR": images.bilinear,
+    "VAR_HANDLE": variables.nothing,
+    "CALL_ONCE": variables.nothing,
+    "READ_VARIABLE": variables.read_variable,
+    "ASSIGN_VARIABLE": variables.assign_variable,
+    "SVDF": svdf.svdf,
     "SPACE_TO_DEPTH": images.space_and_depth,
     "DEPTH_TO_SPACE": images.space_and_depth,
 }
