@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -194,3 +195,32 @@ def svdf8(
     totals = [int(bias[u]) + sum(sums[u * rank : (u + 1) * rank]) for u in range(len(bias))]
     y = [saturated(by_multiplier(total, second) + zeros[1], "int8") for total in totals]
     return np.array(y, np.int8), after
+
+
+def lstm8(
+    x: Array, weights: list[Array], recurrent: list[Array], biases: list[Array], h: Array, c: Array, held: dict[str, Any]
+) -> tuple[Array, Array]:
+    """One step of one sample with int8 values and an int16 cell state; gates are in the order input, forget, cell,
+    output. ``held``: scales "x", "h", "c", lists "weights" and "recurrent", zero points "x_zero" and "h_zero", "clip"."""
+    gates = []
+    for gate in range(4):
+        row = []
+        for unit in range(len(h)):
+            outer = sum(int(w) * (int(v) - held["x_zero"]) for w, v in zip(weights[gate][unit], x, strict=True))
+            inner = sum(int(w) * (int(v) - held["h_zero"]) for w, v in zip(recurrent[gate][unit], h, strict=True))
+            f32 = np.float32
+            first = by_multiplier(outer + int(biases[gate][unit]), float(f32(held["x"]) * f32(held["weights"][gate])) * 4096)
+            second = by_multiplier(inner, float(f32(held["h"]) * f32(held["recurrent"][gate])) * 4096)
+            total = saturated(saturated(first, "int16") + saturated(second, "int16"), "int16")
+            row.append(tanh16(total, 3, 0) if gate == 2 else sigmoid16(total, 3, 0))
+        gates.append(row)
+    next_h, next_c, shift = np.empty_like(h), np.empty_like(c), 12 + round(math.log2(held["c"]))
+    for unit, (i, f, g, o) in enumerate(zip(*gates, strict=True)):
+        kept = saturated(by_multiplier(f * int(c[unit]), 2.0**-15), "int16")
+        new = saturated(by_multiplier(i * g, 2.0**-30 / held["c"]), "int16")
+        clip = int(min(held["clip"] / held["c"], 32767)) or 32768
+        cell = max(-clip, min(clip, saturated(kept + new, "int16")))
+        curved = tanh16(cell, 3 << max(shift, 0), max(-shift, 0))
+        next_h[unit] = saturated(by_multiplier(curved * o, 2.0**-30 / float(np.float32(held["h"]))) + held["h_zero"], "int8")
+        next_c[unit] = cell
+    return next_h, next_c

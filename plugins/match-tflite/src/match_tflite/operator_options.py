@@ -48,6 +48,8 @@ OPTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "UnidirectionalSequenceLSTMOptions",
         ("FusedActivationFunction", "CellClip", "ProjClip", "TimeMajor"),
     ),
+    "LSTM": ("LSTMOptions", ("FusedActivationFunction", "CellClip", "ProjClip")),
+    "RNN": ("RNNOptions", ("FusedActivationFunction",)),
     "UNIDIRECTIONAL_SEQUENCE_RNN": ("SequenceRNNOptions", ("FusedActivationFunction", "TimeMajor")),
     "MEAN": _REDUCE,
     "SUM": _REDUCE,

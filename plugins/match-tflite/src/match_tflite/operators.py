@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from match_tflite import convolutions, dense, elementwise, images, moves, padding, reductions, svdf, variables
+from match_tflite import convolutions, dense, elementwise, images, moves, padding, recurrent, reductions, svdf, variables
 from match_tflite.call import Call
 
 Translation = Callable[[Call], None]
@@ -60,6 +60,10 @@ OPERATORS: dict[str, Translation] = {
     "READ_VARIABLE": variables.read_variable,
     "ASSIGN_VARIABLE": variables.assign_variable,
     "SVDF": svdf.svdf,
+    "LSTM": recurrent.lstm,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": recurrent.lstm,
+    "RNN": recurrent.rnn,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": recurrent.rnn,
     "SPACE_TO_DEPTH": images.space_and_depth,
     "DEPTH_TO_SPACE": images.space_and_depth,
 }
