@@ -23,6 +23,7 @@ from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.write import check_output_directory, write_sources
 from match_core.load.load import load_model
+from match_core.load.states import with_states
 from match_core.match.candidates import find_candidates
 from match_core.passes.pipeline import run_passes
 from match_core.regions.body import with_passes
@@ -209,7 +210,8 @@ def _nodes(model: Model) -> Facts:
 
 
 def _load(request: CompileRequest, plugins: Plugins) -> Model:
-    return load_model(request.model, request.name, plugins.front_ends(), request.dims)
+    model = load_model(request.model, request.name, plugins.front_ends(), request.dims)
+    return with_states(model, request.states)
 
 
 def _match(
@@ -246,21 +248,18 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
 
 
 def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
-    """The user's options, as manifest and report state them; options of regions, figures, sizes and exact nodes only if
-    they differ from the default."""
-    regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
-    if request.region_min:
-        regions["region_min"] = dict(sorted(request.region_min))
-    dims = {"dims": dict(request.dims)} if request.dims else {}
-    figures = {"figures": [list(figure) for figure in soc.figures]} if soc.figures else {}
-    exact: dict[str, object] = {"exact": sorted(request.exact)} if request.exact else {}
-    if request.max_loss is not None:
-        exact["max_loss"] = request.max_loss
+    """The user's options, as manifest and report state them; those that change few programs only if they are given."""
+    if_given: dict[str, object] = {
+        "regions": "" if request.regions == "cheapest" else request.regions,
+        "region_min": dict(sorted(request.region_min)),
+        "figures": [list(figure) for figure in soc.figures],
+        "dims": dict(request.dims),
+        "states": dict(request.states),
+        "exact": sorted(request.exact),
+        "max_loss": request.max_loss,
+    }
     return {
-        **regions,
-        **figures,
-        **dims,
-        **exact,
+        **{name: value for name, value in if_given.items() if value not in ("", None, [], {})},
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

@@ -30,6 +30,7 @@ from match_core.cli.parameters import (
     Regions,
     RegionsOption,
     SequentialOption,
+    StateOption,
     WithoutPassOption,
     WithoutUnitOption,
 )
@@ -38,9 +39,13 @@ from match_core.cli.parameters import (
 Choices = dict[str, Any]
 #: Options that a verb offers only if it names them in ``with_choices``.
 MEMORY, SEQUENTIAL = "memory", "sequential"
-PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "max_loss")
+PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "max_loss", "state")
 #: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
-_FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution", "no_cache": "cache"}
+_FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {
+    SEQUENTIAL: "execution",
+    "no_cache": "cache",
+    "state": "states",
+}
 
 
 def compile_choices(
@@ -63,6 +68,7 @@ def compile_choices(
     parallel: ParallelOption = Parallel.PIPELINE,
     regions: RegionsOption = Regions.CHEAPEST,
     region_min: RegionMinOption = None,
+    state: StateOption = None,
 ) -> Choices:
     """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 if a memory size cannot be parsed,
     MATCH-U036 if a minimum of regions cannot, MATCH-U037 if a dynamic size cannot, MATCH-U070 if the figures file
@@ -91,6 +97,7 @@ def compile_choices(
         "parallel": parallel.value,
         "regions": regions.value,
         "region_min": region_minima(region_min or ()),
+        "states": tuple((text.partition("=")[0], text.partition("=")[2]) for text in state or ()),
     }
 
 

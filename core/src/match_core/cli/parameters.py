@@ -172,6 +172,12 @@ RegionMinOption = Annotated[
         "--region-min", metavar="NAME=N", help="Minimum nodes or macs of such a region; may be given once for each."
     ),
 ]
+StateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--state", metavar="IN=OUT", help="Input IN gets output OUT of the previous inference; may be repeated."
+    ),
+]
 SanitizeOption = Annotated[
     bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour sanitizers (slower).")
 ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.quantisation import Quantisation
+    from match_core.contract.state import State
 
 #: IR version of every exported model; onnxruntime 1.31 refuses newer ones.
 IR_VERSION = 10
@@ -39,6 +40,8 @@ class Model:
     #: The source computes with integers, explicitly or held in floats: no pass may change a result, not even to round
     #: it better.
     integer_source: bool = False
+    #: Inputs that get outputs of the previous inference.
+    states: tuple[State, ...] = ()
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

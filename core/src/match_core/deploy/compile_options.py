@@ -42,10 +42,10 @@ class CompileOptions:
     operators with copied parts ("tiles", modelled only) or as views; and start on parts that are ready. ``regions``:
     the regions of units that take whole regions: those that reduce the cost ("cheapest"), or every legal one
     ("largest"). ``region_min``: (measure of REGION_MEASURES, minimum) of regions. ``figures``: fitted constants that
-    replace those of the preset. ``dims``: (name, size) of the model's dynamic sizes. ``exact``: names of source nodes
-    whose arithmetic lossy passes do not change, or PASS:NODE for one pass. ``max_loss``: a
-    package chooses more of them, so that outputs have this signal to quantisation noise ratio in dB, with ``samples``
-    of inputs or random ones.
+    replace those of the preset. ``dims``: (name, size) of the model's dynamic sizes. ``states``: (graph input, graph
+    output that it gets in the next inference, or ""). ``exact``: names of source nodes whose arithmetic lossy passes do
+    not change, or PASS:NODE for one pass. ``max_loss``: a package chooses more of them, so that outputs have this
+    signal to quantisation noise ratio in dB, with ``samples`` of inputs or random ones.
 
     A script that requests more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
     """
@@ -67,6 +67,7 @@ class CompileOptions:
     region_min: tuple[tuple[str, int], ...] = ()
     figures: Figures | None = None
     dims: tuple[tuple[str, int], ...] = ()
+    states: tuple[tuple[str, str], ...] = ()
     exact: tuple[str, ...] = ()
     max_loss: float | None = None
     samples: Path | None = None

@@ -48,7 +48,7 @@ class ProgramEmitter:
         self.templates = Templates()
         self.arenas = arena_views(request.program)
         ends = request.model.quantised_ends
-        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends)
+        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends, request.model.states)
         self.outputs = tensor_views(request.model.graph.outputs, request.program, "out", ends)
         self.stores = store_views(request.program, self.name, request.pool.image)
         self.swap_areas = swap_area_views(request.program)

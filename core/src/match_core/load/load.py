@@ -21,6 +21,7 @@ from match_core.load.opset import check_opset, to_working_opset
 from match_core.load.pinned import with_pinned_inputs
 from match_core.load.read import read_proto
 from match_core.load.shapes import infer_shapes
+from match_core.load.states import declared_states
 from match_core.load.static.expand import expand_static, stands_for_others
 from match_core.load.tensors import empty_constants, empty_inputs, import_graph, name_outputs
 
@@ -69,13 +70,14 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     rename_integer_operators(proto)
     check_opset(proto, source)
     check_values(proto, source)
+    states = declared_states(proto)
     proto, provenance = with_pinned_inputs(proto, lambda given: static_model(given, source))
     check_shapes(proto, source)
     notes = room_notes(proto)
     graph = import_graph(proto)
     graph.name = name
     empty_constants(graph)
-    return Model(name, graph, source, digest, provenance, notes)
+    return Model(name, graph, source, digest, provenance, notes, states=states)
 
 
 def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:

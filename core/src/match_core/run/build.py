@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Set
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,16 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
         "instance": ", ".join([*fields, ".state = &state"]),
         "inputs": [_io(tensor, twin.arenas) for tensor in document["inputs"]],
         "outputs": [_io(tensor, twin.arenas) for tensor in document["outputs"]],
+        "states": [
+            (
+                io["field"],
+                next(out["field"] for out in document["outputs"] if out["name"] == state["output"]),
+                _size(io),
+            )
+            for state in document.get("states", ())
+            for io in document["inputs"]
+            if io["name"] == state["input"]
+        ],
         "host_cycles": host_cycles,
         "clocks": twin.clocks,
         "host_clock": twin.clocks.index("host") if "host" in twin.clocks else 0,
@@ -119,12 +130,13 @@ class _Record:
         self.__dict__.update(fields)
 
 
+def _size(tensor: dict[str, Any]) -> int:
+    return prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize
+
+
 def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:
     """``expression``: room in a memory of the twin, if the tensor is stored in one."""
-    elements, ctype = 1, c_type(tensor["dtype"])
-    for size in tensor["shape"]:
-        elements *= size
-    size_bytes = elements * np.dtype(tensor["dtype"]).itemsize
+    elements, ctype, size_bytes = prod(tensor["shape"]), c_type(tensor["dtype"]), _size(tensor)
     room = memories.get(tensor.get("memory", ""), "").replace("{bytes}", f"{size_bytes}u")
     sizes = {"elements": elements, "size_bytes": size_bytes}
     return _Record({**tensor, **sizes, "ctype": ctype, "expression": f"({ctype} *){room}" if room else ""})

@@ -17,11 +17,12 @@ from match_core.board.target import add_board
 from match_core.contract.errors import UsageError
 from match_core.contract.observe import NullObserver
 from match_core.contract.quantisation import Quantisation
+from match_core.contract.state import State
 from match_core.deploy.compile_options import adapted_soc
 from match_core.deploy.figures import Figures, with_figures
 from match_core.emit.manifest import NAME
 from match_core.emit.write import is_ours
-from match_core.io.arrays import TensorSpec, as_samples
+from match_core.io.arrays import TensorSpec, as_sequence
 from match_core.run.build import build
 from match_core.run.compiler import BuildOptions
 from match_core.run.execute import RunResult, run_twin
@@ -83,7 +84,7 @@ def run_program(
     document = read_manifest(directory)
     check_mode(mode, document)
     specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
-    samples = as_samples(inputs, specs, "inputs")
+    samples = as_sequence(inputs, specs, "inputs", [State(**entry) for entry in document.get("states", ())])
     observer = observer or NullObserver()
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:

@@ -13,7 +13,7 @@ from match_core.contract.compilation import Compilation
 from match_core.contract.errors import ToolError
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
-from match_core.io.arrays import TensorSpec, as_samples, read_samples
+from match_core.io.arrays import TensorSpec, as_sequence, read_samples
 from match_core.io.samples import SEED, random_array
 from match_core.ir.functions import ARITH
 from match_core.ir.reader import integer_inputs
@@ -186,9 +186,9 @@ def _inputs(request: VerifyRequest, model: Model) -> Arrays:
         for t in model.graph.inputs
     ]
     if request.inputs is not None:
-        return read_samples(request.inputs, specs).arrays
+        return read_samples(request.inputs, specs, model.states).arrays
     if request.arrays is not None:
-        return as_samples(request.arrays, specs, "arrays").arrays
+        return as_sequence(request.arrays, specs, "arrays", model.states).arrays
     return random_inputs(model)
 
 
@@ -207,6 +207,8 @@ def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
             arrays[tensor.name] = generator.integers(-128, 127, shape, endpoint=True).astype(dtype)
         else:
             arrays[tensor.name] = random_array(generator, dtype, shape)
+    for state in model.states:
+        arrays[state.input][...] = state.initial
     return arrays
 
 
@@ -219,9 +221,11 @@ def reference_outputs(model: Model, inputs: Arrays, samples: int) -> dict[str, N
 def _stack(
     runner: ReferenceRunner, model: Model | None, inputs: Arrays, samples: int
 ) -> dict[str, NDArray[np.generic]]:
-    """Results over samples, with the sizes that ``model`` states."""
-    given = ({name: array[i] for name, array in inputs.items()} for i in range(samples))
-    found = (runner.run(arrays) for arrays in given)
+    """Results over consecutive samples, with the sizes that ``model`` states."""
+    found: list[Arrays] = []
+    for i in range(samples):
+        carried = {state.input: found[-1][state.output] for state in (model.states if model and found else ())}
+        found.append(runner.run({**{name: array[i] for name, array in inputs.items()}, **carried}))
     results = [arrays if model is None else with_room(arrays, model.graph) for arrays in found]
     return {name: np.stack([result[name] for result in results]) for name in results[0]}
 
