@@ -81,8 +81,6 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
     stores = [
         {**store, "expression": load.replace("{bytes}", f"{store['size_bytes']}u")} for store in document["stores"]
     ]
-    if (stores or document.get("swap")) and not load:
-        raise ValueError(f"{document['name']} uses the store, but the twin of {document['target']} has none")
     host_cycles = [
         node["predicted_cycles"] if node["unit"] in untimed and node["emitted"] else 0 for node in document["nodes"]
     ]
