@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -212,6 +213,5 @@ _DEFINITIONS = {"a": {"type": "object", "properties": {"a": {"type": "array", "i
 def test_what_a_schema_refuses(name: str, tmp_path: Path) -> None:
     value, schema, why = FAULTS[name]
     _written(tmp_path / "document.json", value)
-    with pytest.raises(ValueError, match="^") as caught:
+    with pytest.raises(ValueError, match=re.escape(why)):
         read_document(tmp_path / "document.json", {**schema, "$defs": _DEFINITIONS})
-    assert why in str(caught.value)

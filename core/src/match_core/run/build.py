@@ -49,7 +49,8 @@ def compile_program(
         shutil.copyfile(program / store["file"], work / store["file"])
     builds = [api.build for api in apis.values() if api.build is not None]
     applications = {"example_main.c", *(name for build in builds for name in build.applications)}
-    sources = sorted(path for path in program.glob("*.c") if path.name not in applications)
+    own_files = document["files"]  # a user's files next to them do not belong to the program
+    sources = sorted(p for p in program.glob("*.c") if p.name in own_files and p.name not in applications)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {file.name for api in apis.values() for file in api.runtime}
