@@ -83,7 +83,9 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
         check_output_directory(request.output)
     compilation = build_program(request, plugins, observer or NullObserver())
     if request.output is not None:
-        write_sources(compilation.sources, request.output)
+        for name in write_sources(compilation.sources, request.output):
+            note = f"{name} in {request.output} was changed after match wrote it: the changed file is now {name}.kept"
+            (observer or NullObserver()).note(note)
     return CompileResult(compilation, request.output)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.contract.sources import SourceFile
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from match_core.lower.lower import Lowered
 
 NAME = "match.lock.json"
+#: The JSON Schema of what readers of a manifest rely on.
+SCHEMA_FILE = Path(__file__).with_name("manifest-schema.json")
 SCHEMA_VERSION = 1
 
 

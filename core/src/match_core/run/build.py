@@ -50,7 +50,8 @@ def compile_program(
         shutil.copyfile(program / store["file"], work / store["file"])
     builds = [api.build for api in apis.values() if api.build is not None]
     applications = {"example_main.c", *(name for build in builds for name in build.applications)}
-    sources = sorted(path for path in program.glob("*.c") if path.name not in applications)
+    own_files = document["files"]  # a user's files next to them do not belong to the program
+    sources = sorted(p for p in program.glob("*.c") if p.name in own_files and p.name not in applications)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {name for api in apis.values() for name in api.shipped}
@@ -82,8 +83,6 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
     stores = [
         {**store, "expression": load.replace("{bytes}", f"{store['size_bytes']}u")} for store in document["stores"]
     ]
-    if (stores or document.get("swap")) and not load:
-        raise ValueError(f"{document['name']} uses the store, but the twin of {document['target']} has none")
     host_cycles = [
         node["predicted_cycles"] if node["unit"] in untimed and node["emitted"] else 0 for node in document["nodes"]
     ]
@@ -131,7 +130,7 @@ class _Record:
 
 
 def _size(tensor: dict[str, Any]) -> int:
-    return prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize
+    return prod(tensor["shape"]) * int(np.dtype(tensor["dtype"]).itemsize)
 
 
 def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:

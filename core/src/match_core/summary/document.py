@@ -1,4 +1,4 @@
-"""The report of a compilation as one JSON document (``report.json`` next to the emitted C; docs/report-schema.json).
+"""The report of a compilation as one JSON document: ``report.json`` next to the emitted C (docs/report.md).
 
 All figures in it are modelled; ``match report`` adds measurements of the twin under ``measured``.
 """
