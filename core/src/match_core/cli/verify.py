@@ -15,6 +15,7 @@ from match_core.cli.results import (
     memory_table,
     modelled,
     shortened,
+    show_fallbacks,
     side_by_side_lines,
     within,
 )
@@ -79,11 +80,11 @@ def verify_command(
                 write_trace(timeline, measured_report(result.compilation, result.run))
             document = result.as_json()
         terminal.document(document)
-        _show(terminal, document)
+        _show(terminal, document, model)
     return 0 if document["ok"] else EXIT_FAILED
 
 
-def _show(terminal: Terminal, document: dict[str, Any]) -> None:
+def _show(terminal: Terminal, document: dict[str, Any], model: Path) -> None:
     rows = [
         (shortened(node["title"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
         for node in document["nodes"]
@@ -92,6 +93,7 @@ def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     terminal.table(
         Table(modelled("layers", document["preset"]), ("ONNX nodes", "unit", "cycles", "predicted"), rows, right)
     )
+    show_fallbacks(terminal, document, model)
     cycles = document["cycles"]
     terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{within(document['uncertainty'])}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import onnx
     import onnx_graphsurgeon as gs
 
+    from match_core.contract.fallback import Left
     from match_core.contract.quantisation import Quantisation
 
 #: IR version of every exported model; onnxruntime 1.31 refuses newer ones.
@@ -39,6 +40,8 @@ class Model:
     #: The source computes with integers, explicitly or held in floats: no pass may change a result, not even to round
     #: it better.
     integer_source: bool = False
+    #: Nodes that passes leave in float, with the reasons.
+    left: tuple[Left, ...] = ()
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""
