@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.board.target import target_soc
+from match_core.contract.candidate import DISABLED, Candidates, Refusal
 from match_core.contract.compilation import Compilation, Planned
+from match_core.contract.errors import PluginError
 from match_core.contract.exactness import Exact, ExactRequest
+from match_core.contract.fallback import Left
 from match_core.contract.observe import Facts, NullObserver, StageObserver
-from match_core.contract.passes import PassContext
+from match_core.contract.passes import PassContext, Phase
 from match_core.contract.sources import SourceFile, Sources
 from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
@@ -34,11 +38,11 @@ from match_core.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from match_core.contract.candidate import Candidates
     from match_core.contract.exactness import ExactChoice
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.model import Model
     from match_core.contract.passes import Observer
+    from match_core.contract.pattern import Pattern
     from match_core.deploy.deployment import Deployment
     from match_core.lower.lower import Title
     from match_core.plugin.facade import Plugins
@@ -153,14 +157,15 @@ def _transformed(
     plugins: Plugins,
     observer: StageObserver,
 ) -> Prepared:
-    context = pass_context(request, soc, plugins.units_of(soc))
+    all_units = plugins.units_of(soc)
+    context = pass_context(request, soc, all_units)
     model = stage(observer, "transform", lambda: transform(source, context, plugins, request), _nodes)
     for note in model.notes:
         observer.note(note)
     candidates = stage(
         observer,
         "match",
-        lambda: _match(model, units, plugins, context, request),
+        lambda: _match(model, units, all_units, plugins, context, request),
         lambda found: {"candidates": len(found.legal)},
     )
     return Prepared(request, source, model, soc, units, candidates)
@@ -185,6 +190,7 @@ def decide(prepared: Prepared, plugins: Plugins, observer: StageObserver) -> tup
         sequential_cycles=made.sequential_cycles,
         declined_cycles=made.declined_cycles,
         choice=prepared.choice,
+        operators=prepared.candidates.operators,
     )
     return planned, deployed
 
@@ -204,7 +210,12 @@ def transform(
     """The integer graph of a loaded model. UsageError MATCH-U037 if ``options.exact`` names a node that it lacks."""
     passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)
     check_exact(options.exact, model.origin(model.graph.nodes), passes)
-    return run_passes(model, passes, context, observers)
+    made = run_passes(model, passes, context, observers)
+    if any(item.phase is Phase.INTEGER for item in passes):
+        return made
+    rule, value = "a package makes quantised operators integer", "no active package does"
+    left = Left(made.origin(made.graph.nodes), rule, value, ("Conv", "MatMul", "Add"), plugins.missing(context.soc))
+    return replace(made, left=(left,))
 
 
 def _nodes(model: Model) -> Facts:
@@ -217,15 +228,31 @@ def _load(request: CompileRequest, plugins: Plugins) -> Model:
 
 
 def _match(
-    model: Model, units: tuple[Unit, ...], plugins: Plugins, context: PassContext, options: CompileOptions
+    model: Model,
+    units: tuple[Unit, ...],
+    all_units: tuple[Unit, ...],
+    plugins: Plugins,
+    context: PassContext,
+    options: CompileOptions,
 ) -> Candidates:
+    """The candidates of the enabled ``units``; what others could run is among the refusals."""
 
-    prepare = partial(with_passes, context=context)
-    offers = [
-        (unit, [with_minimum(pattern, options.region_min) for pattern in plugins.patterns(context.soc, unit, prepare)])
-        for unit in units
-    ]
-    return find_candidates(model.graph, offers)
+    def offer(unit: Unit) -> tuple[Unit, list[Pattern]]:
+        found = plugins.patterns(context.soc, unit, partial(with_passes, context=context))
+        return unit, [with_minimum(pattern, options.region_min) for pattern in found]
+
+    candidates = find_candidates(model.graph, [offer(unit) for unit in units])
+    for unit in (unit for unit in all_units if unit not in units and unit.name != context.soc.host):
+        with suppress(PluginError):  # it may be why the user disabled the unit
+            idle = find_candidates(model.graph, [offer(unit)])
+            value = f"--without-unit {unit.name}" if unit.name in options.without_units else "not in --only-unit"
+            refused = (Refusal(unit.name, c.pattern.name, c.node_names, DISABLED, value) for c in idle.legal)
+            candidates = replace(
+                candidates,
+                refused=(*candidates.refused, *refused),
+                operators={**candidates.operators, **idle.operators},
+            )
+    return candidates
 
 
 def _titles(source: Model, model: Model) -> Title:

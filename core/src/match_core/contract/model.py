@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import onnx
     import onnx_graphsurgeon as gs
 
+    from match_core.contract.fallback import Left
     from match_core.contract.quantisation import Quantisation
     from match_core.contract.state import State
 
@@ -42,6 +43,8 @@ class Model:
     integer_source: bool = False
     #: Inputs that get outputs of the previous inference.
     states: tuple[State, ...] = ()
+    #: Nodes that passes leave in float, with the reasons.
+    left: tuple[Left, ...] = ()
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

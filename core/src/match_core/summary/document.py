@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.layers import layers_json
 from match_core.summary.memory_map import buffers_json, memories_json
 from match_core.summary.network import network_json, refusals_json
@@ -81,6 +82,7 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         "network": network_json(planned),
         "refusals": refusals_json(planned.model, planned.refused),
         "regions": regions_json(planned),
+        **fallbacks_json(planned),
         "measured": None,
     }
 

@@ -21,6 +21,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     """Quantised operators become integer operators with explicit requantisation."""
     from match_quant.dequantise_constants import DEQUANTISE_CONSTANTS
     from match_quant.integerise import INTEGERISE
+    from match_quant.left_in_float import LEFT_IN_FLOAT
     from match_quant.narrow_integers import NARROW_INTEGERS
     from match_quant.packed_weights import PACKED_WEIGHTS
     from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
@@ -39,6 +40,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         PACKED_WEIGHTS,
         DEQUANTISE_CONSTANTS,
         QUANTISED_ENDS,
+        LEFT_IN_FLOAT,
     )
 
 

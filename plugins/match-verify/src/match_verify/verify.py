@@ -22,6 +22,7 @@ from match_core.ir.room import with_room
 from match_core.load.read import source_proto
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
+from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from numpy.typing import NDArray
 
@@ -150,6 +151,7 @@ class VerifyResult:
             "memory": memory_json(program),
             "notes": list(self.compilation.notes),
             "warnings": list(self.warnings),
+            **fallbacks_json(self.compilation),
         }
 
 
