@@ -130,7 +130,7 @@ class _Record:
 
 
 def _size(tensor: dict[str, Any]) -> int:
-    return prod(tensor["shape"]) * int(np.dtype(tensor["dtype"]).itemsize)
+    return int(prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize)
 
 
 def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:
