@@ -37,10 +37,7 @@ PUBLIC = (
     "match_core.patterns",
     "match_core.validate",
     "match_core.lower.chip",
-    "match_core.lower.half",
     "match_core.lower.interfaces",
-    "match_core.lower.real",
-    "match_core.lower.small",
     "match_core.lower.templates",
 )
 #: Packages that work on compilations rather than describe chips: they may import all of the core.

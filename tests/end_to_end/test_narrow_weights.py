@@ -9,8 +9,8 @@ import pytest
 from match_core.contract.candidate import Candidate
 from match_core.contract.unit_api import Kernel
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from match_gap9.emit import unit_api
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from onnx import TensorProto
 
 from tests.end_to_end.narrow_weights import block_network, narrow_network

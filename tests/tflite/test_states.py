@@ -10,8 +10,8 @@ import pytest
 from match_core.contract.errors import ModelError
 from match_core.load.load import model_from_proto
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 from match_tflite.convert import tflite_to_onnx
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.tflite_files import integer_kernels as kernels
 from tests.tflite_files.builder import TfliteBuilder, saved

@@ -162,7 +162,7 @@ def _modern(proto: onnx.ModelProto) -> onnx.ModelProto:
 
 def _outputs(proto: onnx.ModelProto, rows: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[np.float64]]:
     """Outputs of all samples, stacked."""
-    from match_core.ir.reference import ReferenceRunner
+    from match_verify.reference import ReferenceRunner
 
     runner = ReferenceRunner(proto)
     runs: list[Mapping[str, Any]] = [runner.run(row) for row in rows]

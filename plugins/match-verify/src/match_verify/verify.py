@@ -17,8 +17,6 @@ from match_core.io.arrays import TensorSpec, as_sequence, read_samples
 from match_core.io.samples import SEED, random_array
 from match_core.ir.functions import ARITH
 from match_core.ir.reader import integer_inputs
-from match_core.ir.reference import ReferenceRunner
-from match_core.ir.room import with_room
 from match_core.load.read import source_proto
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
@@ -29,6 +27,8 @@ from numpy.typing import NDArray
 from match_verify.accuracy import NOT_JUDGED, Accuracy, Samples, accuracy_of
 from match_verify.finite import distances, largest, not_finite
 from match_verify.float_bounds import FloatBound, float_bounds
+from match_verify.reference import ReferenceRunner
+from match_verify.room import with_room
 from match_verify.stored import StoredCheck, check_stored
 
 if TYPE_CHECKING:
