@@ -94,11 +94,9 @@ def run_program(
     form. ``mode``: see ``run_twin``; the threads modes always run with the thread sanitizer. UsageError MATCH-U029 for
     a mode that the program does not support.
     """
-    document = read_manifest(directory)
+    document, observer = read_manifest(directory), observer or NullObserver()
     check_mode(mode, document)
-    specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
-    samples = as_samples(inputs, specs, "inputs")
-    observer = observer or NullObserver()
+    samples = as_samples(inputs, input_specs(document), "inputs", note=observer.note)
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)
@@ -112,6 +110,11 @@ def run_program(
         count = len(next(iter(result.outputs.values()), ()))
         observer.stage_finished("run", {"samples": count, "cycles": result.cycles_total})
     return replace(result, outputs=samples.restore(result.outputs))
+
+
+def input_specs(document: Mapping[str, Any]) -> list[TensorSpec]:
+    """The form of the graph inputs that a manifest states."""
+    return [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
 
 
 def _quantisation(tensor: Mapping[str, Any]) -> Quantisation | None:

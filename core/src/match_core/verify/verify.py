@@ -143,7 +143,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
-        inputs = _inputs(request, compiled.model)
+        inputs = _inputs(request, compiled.model, observer)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
     observer.stage_started("compare")
@@ -156,12 +156,12 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     stored: tuple[StoredCheck, ...] = ()
     if request.expected is not None:
         relative = {name: bound.relative for name, bound in bounds.items()}
-        stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
+        stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends, observer.note)
     observer.stage_finished("compare", {"outputs": len(checks)})
     return VerifyResult(compiled, run, checks, samples, request.precision, stored)
 
 
-def _inputs(request: VerifyRequest, model: Model) -> Arrays:
+def _inputs(request: VerifyRequest, model: Model, observer: StageObserver) -> Arrays:
     specs = [
         TensorSpec(
             t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name, model.quantised_ends.get(t.name)
@@ -169,9 +169,9 @@ def _inputs(request: VerifyRequest, model: Model) -> Arrays:
         for t in model.graph.inputs
     ]
     if request.inputs is not None:
-        return read_samples(request.inputs, specs).arrays
+        return read_samples(request.inputs, specs, observer.note).arrays
     if request.arrays is not None:
-        return as_samples(request.arrays, specs, "arrays").arrays
+        return as_samples(request.arrays, specs, "arrays", note=observer.note).arrays
     return random_inputs(model)
 
 
