@@ -29,13 +29,7 @@ MOST_BYTES = 1 << 31  #: of arrays that are read from one file; an estimate
 #: What reading a damaged archive, or a header of an array that is none, raises.
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, MemoryError, RecursionError, TypeError, LookupError, SyntaxError, struct.error),
-    *(
-        zipfile.BadZipFile,
-        zipfile.LargeZipFile,
-        NotImplementedError,
-        RuntimeError,
-        zlib.error,
-    ),  # of compression, of passwords
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, lzma.LZMAError, tokenize.TokenError),
 )
 
 
