@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from match_calibrate.counters import read_counters
 from match_core.contract.element_types import _C_TYPES
 from match_core.contract.errors import MatchError
+from match_core.deploy.figures import read_figures
 from match_core.emit.manifest import NAME, SCHEMA_FILE
 from match_core.io.documents import read_document
 from match_core.pipeline import CompileRequest, compile_model
@@ -165,6 +167,18 @@ def test_a_document_that_is_no_plain_file(tmp_path: Path) -> None:
     """Reading a pipe would never end."""
     os.mkfifo(tmp_path / "report.json")
     assert _outcome(lambda: read_report(tmp_path)) == "MATCH-U032"
+
+
+def test_figures_and_counters_that_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "document"
+    for content in (*CONTENTS.values(), b'{"schema": "match.figures", "schema_version": 1, "target": 1, "preset": []}'):
+        path.write_bytes(content)
+        assert _outcome(lambda: read_figures(path)) == "MATCH-U070"
+        assert _outcome(lambda: read_counters(path)) == "MATCH-U073"
+    path.unlink()
+    os.mkfifo(path)
+    assert _outcome(lambda: read_figures(path)) == "MATCH-U070"
+    assert _outcome(lambda: read_counters(path)) == "MATCH-U073"
 
 
 def test_a_store_outside_of_the_program(programs: dict[str, Path], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ The texts are golden: ``pytest --update-golden tests/errors`` rewrites them.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from collections.abc import Callable
@@ -290,6 +291,20 @@ def test_internal_error(
     monkeypatch.setattr(Plugins, "load", fail)
     assert cli.run(["targets"]) == 70
     golden("internal_error.txt", capsys.readouterr().err)
+
+
+def test_error_of_a_full_disk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]
+) -> None:
+    """Wherever it happens: here while packages are loaded."""
+    from match_core.plugin.facade import Plugins
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/match-twin-1/harness.c")
+
+    monkeypatch.setattr(Plugins, "load", fail)
+    assert cli.run(["targets"]) == 1
+    golden("no_room.txt", capsys.readouterr().err)
 
 
 def test_every_documented_code_has_a_golden_text() -> None:

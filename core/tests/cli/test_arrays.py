@@ -77,7 +77,7 @@ def test_another_shape() -> None:
     assert "[2, 3, 4]" in error.why
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bool", "complex64"])
 def test_another_type(dtype: str) -> None:
     error = _refused({"image": np.zeros((1, 3, 4), dtype)})
     assert error.code == "MATCH-U043"
@@ -91,12 +91,22 @@ def test_another_type(dtype: str) -> None:
         (np.array([[0, 255]], np.int64), "float32"),
         (np.array([[-3, 9]], np.int8), "int32"),
         (np.array([[3, 9]], np.uint8), "int16"),
+        (np.array([[3, 127]], np.uint64), "int8"),
+        (np.array([[-128, 127]], np.int8), "float32"),
+        (np.array([[-(2**63), 2**53]], np.int64), "float64"),
+        (np.array([[0.5, np.nan]], np.float64), "float32"),
+        (np.array([[-0.0, np.inf]], np.float32), "float16"),
+        (np.array([[65504, 1]], np.int32), "float16"),
+        (np.array([[2**63, 0]], np.uint64), "float32"),
     ],
 )
-def test_integers_whose_values_stay_are_converted(values: NDArray[np.generic], model_type: str) -> None:
-    got = as_samples({"x": values}, (TensorSpec("x", (2,), model_type),), "x.npz").arrays["x"]
+def test_arrays_whose_values_stay_are_converted(values: NDArray[np.generic], model_type: str) -> None:
+    notes: list[str] = []
+    spec = TensorSpec("x", (2,), model_type)
+    got = as_samples({"x": values}, (spec,), "x.npz", note=notes.append).arrays["x"]
     assert got.dtype == np.dtype(model_type)
-    assert np.array_equal(got, values)
+    assert np.array_equal(got, values, equal_nan=True)
+    assert notes == [f"x.npz: input 'x' is converted from {values.dtype} to {model_type}; no value changes"]
 
 
 @pytest.mark.parametrize(
@@ -105,9 +115,24 @@ def test_integers_whose_values_stay_are_converted(values: NDArray[np.generic], m
         (np.array([[128, 0]], np.int64), "int8"),
         (np.array([[-1, 0]], np.int64), "uint8"),
         (np.array([[2**24 + 1, 0]], np.int64), "float32"),
-        (np.array([[1, 0]], np.int8), "float32"),
-        (np.array([[1.0, 0.0]], np.float64), "int8"),
+        (np.array([[2**63 - 1, 0]], np.int64), "float32"),
+        (np.array([[2**63 - 1, 0]], np.int64), "float64"),
+        (np.array([[2**63, 0]], np.uint64), "int64"),
+        (np.array([[0.1, 0]], np.float64), "float32"),
+        (np.array([[1e300, 0]], np.float64), "float32"),
+        (np.array([[65520, 0]], np.int64), "float16"),
     ],
+)
+def test_conversions_that_change_values_are_refused_with_numbers(values: NDArray[np.generic], model_type: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        as_samples({"x": values}, (TensorSpec("x", (2,), model_type),), "x.npz")
+    assert caught.value.code == "MATCH-U043"
+    assert caught.value.why.endswith(f"; 1 of 2 values would change, first {values[0][0]}")
+
+
+@pytest.mark.parametrize(
+    ("values", "model_type"),
+    [(np.array([[1.0, 0.0]], np.float64), "int8"), (np.array([[True, False]]), "int8"), (np.array([[1, 0]]), "bool")],
 )
 def test_other_conversions_are_the_users(values: NDArray[np.generic], model_type: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -21,10 +21,10 @@ def test_every_bit_pattern_survives_a_file(tmp_path: Path) -> None:
     assert samples.arrays["x"].tobytes() == values.tobytes()
 
 
-def test_wider_floats_are_refused() -> None:
+def test_wider_floats_that_would_be_rounded_are_refused() -> None:
     """Who rounds decides what is computed, so it must be the user."""
     with pytest.raises(UsageError) as caught:
-        as_samples({"x": np.zeros((1, 3), np.float32)}, SPECS, "here")
+        as_samples({"x": np.full((1, 3), 0.1, np.float32)}, SPECS, "here")
     assert caught.value.code == "MATCH-U043" and ".astype(numpy.float16)" in caught.value.help[0]
 
 

@@ -23,6 +23,6 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> Scenarios:
     built = {}
     for name, options in (("timeline", BuildOptions(sanitize=True)), ("threads", BuildOptions(threads=True))):
         built[name] = folder / name
-        command = [*host_compiler().split(), *options.flags, f"-I{RUNTIME}", f"-I{folder}", *sources]
+        command = [*host_compiler(), *options.flags, f"-I{RUNTIME}", f"-I{folder}", *sources]
         subprocess.run([*command, "-o", str(built[name])], check=True)
     return Scenarios(built["timeline"], built["threads"])

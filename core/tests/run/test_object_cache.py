@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from match_core.run.compiler import BuildOptions, View, compile_sources
-from match_core.run.object_cache import ObjectCache
+from match_core.run.object_cache import ObjectCache, keep_object, kept_object
 
 COMMAND = ("cc", "-O2", '-DSYNC="sync.h"', "-include", "before.h")
 FILES = {
@@ -79,5 +79,5 @@ def test_a_kept_object_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for content in (None, b"kept"):
         objects = compile_sources([work / "net.c"], [work / "harness.c"], {"net.c"}, [work], View(), BuildOptions())
         kept = next((tmp_path / "cache").rglob("net.o"))
-        assert objects.objects[work / "net.c"].read_bytes() == (content or kept.read_bytes())
-        kept.write_bytes(b"kept")
+        assert objects.objects[work / "net.c"].read_bytes() == (content or kept_object(kept))
+        keep_object(kept, b"kept")

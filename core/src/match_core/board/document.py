@@ -101,8 +101,8 @@ def is_board_file(target: str) -> bool:
 def read_board(path: Path) -> BoardDocument:
     """The board in a file. UsageError MATCH-U060 if it cannot be read or is not a board."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8") if path.is_file() or not path.exists() else ""  # a pipe has no end
+    except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise file_error(str(path), f"it cannot be read: {reason}", "give the path of a board file") from error
     return parse_board(text, str(path))
@@ -138,7 +138,7 @@ def _toml(text: str, file: str) -> Mapping[str, Any]:
     reader = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the same code under two names
     try:
         values: dict[str, Any] = reader.loads(text)
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise file_error(file, f"it is not TOML: {error}", "see docs/boards.md for a complete board") from error
     return values
 

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 the model cannot be deployed or verification failed; 2 usa
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -18,12 +19,14 @@ from match_core.cli import interrupts
 from match_core.cli.listed import listed_commands
 from match_core.cli.terminal import Terminal, prepare_streams
 from match_core.cli.verbs import core_verbs, verb_of
-from match_core.contract.errors import MatchError, UsageError
+from match_core.contract.errors import MatchError, ToolError, UsageError
 
 if TYPE_CHECKING:
     from match_core.contract.commands import Command
     from match_core.plugin.facade import Plugins
 
+#: Failures of the machine, wherever they happen.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 EXIT_PIPE_CLOSED = 141
@@ -133,6 +136,8 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
             return EXIT_INTERRUPTED
         if isinstance(error, MatchError):
             return _report(terminal, error, error)
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            return _report(terminal, _no_room(error), error)
         return _report(terminal, _internal(error), error)  # a bug: an error with its exit code, not a traceback
     return code if isinstance(code, int) else 0
 
@@ -167,6 +172,16 @@ def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
         where=command,
         why=message,
         help=(f"see: {command} --help",),
+    )
+
+
+def _no_room(error: OSError) -> ToolError:
+    return ToolError(
+        code="MATCH-T006",
+        what="this machine has no room for the work",
+        where=str(error.filename or "temporary files"),
+        why=error.strerror or str(error),
+        help=("free disk space or memory", "set TMPDIR and MATCH_CACHE_DIR to folders on another disk"),
     )
 
 

@@ -35,10 +35,10 @@ def run_command(
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays, write_arrays
-            from match_core.run.compiled_program import read_manifest, run_program
+            from match_core.run.compiled_program import input_specs, read_manifest, run_program
 
-            arrays = read_arrays(inputs)
-            preset = read_manifest(directory)["options"]["preset"]
+            manifest = read_manifest(directory)
+            arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
             result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
             write_arrays(outputs, result.outputs)
         terminal.document(_document(result, outputs, preset))

@@ -33,6 +33,8 @@ class Figures:
 def read_figures(path: Path) -> Figures:
     """The figures in a file; what else it states is for people. UsageError MATCH-U070 if it is not a figures file."""
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is not a file")  # reading from a pipe may never end
         with path.open("rb") as file:
             found = json.loads(file.read(_FILE_BYTES_MAX))
         texts = (found["target"], found["preset"])

@@ -39,7 +39,15 @@ def arena_views(program: Program) -> tuple[ArenaView, ...]:
 
 def arena_field(soc: Soc, memory: str) -> str:
     """The field of the context for an arena; if the memory also holds constants, the plain name belongs to them."""
-    return f"{c_identifier(memory)}{'_data' if memory == soc.store else ''}"
+    return _with(soc, memory, "_data") if memory == soc.store else c_identifier(memory)
+
+
+def _with(soc: Soc, memory: str, suffix: str) -> str:
+    """A field with a suffix that makes it no other memory's."""
+    field, others = f"{c_identifier(memory)}{suffix}", [c_identifier(m.name) for m in soc.memories]
+    while field in others:
+        field += "_"
+    return field
 
 
 def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, ...]:
@@ -56,7 +64,7 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
     return tuple(
         SwapAreaView(
             use.memory,
-            field := f"{c_identifier(use.memory)}_swap",
+            field := _with(program.soc, use.memory, "_swap"),
             field.upper(),
             use.arena_bytes,
             program.soc.memory(use.memory).alignment_bytes,
@@ -83,6 +91,8 @@ def tensor_views(
         field = c_identifier(tensor.name)
         if field in views:
             field = f"{fallback}_{position}"
+        while field in views:
+            field += "_"
         shape = tuple(int(size) for size in tensor.shape)
         element = np.dtype(tensor.dtype)
         kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name

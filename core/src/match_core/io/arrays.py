@@ -6,9 +6,14 @@ that are only numbered (``arr_0``, ``input_1``, ...) belong to the inputs in tha
 
 from __future__ import annotations
 
+import lzma
+import math
 import re
+import struct
+import tokenize
 import zipfile
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +27,11 @@ from match_core.io.files import whole_file
 
 Arrays = Mapping[str, NDArray[np.generic]]
 MOST_BYTES = 1 << 31  #: of arrays that are read from one file; an estimate
+#: What reading a damaged archive, or a header of an array that is none, raises.
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, MemoryError, RecursionError, TypeError, LookupError, SyntaxError, struct.error),
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, lzma.LZMAError, tokenize.TokenError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +65,57 @@ def read_arrays(path: Path, specs: Sequence[TensorSpec] = ()) -> dict[str, NDArr
     """Those arrays of an ``.npz`` file that ``specs`` name, or all if it has none of them; unchecked. UsageError
     MATCH-U040 if it cannot be read or is too large; pickled objects are refused, never loaded."""
     try:
+        if not path.is_file():
+            raise ValueError("it is not a file" if path.exists() else "there is no such file")
         with path.open("rb") as file:
             if file.read(4) != b"PK\x03\x04":
                 raise ValueError("it is not an .npz archive (write one with numpy.savez)")
-        with np.load(path, allow_pickle=False) as archive:
-            names = [spec.name for spec in specs if spec.name in archive.files] or archive.files
-            entries = [entry for entry in archive.zip.infolist() if entry.filename.removesuffix(".npy") in names]
-            if (size := sum(entry.file_size for entry in entries)) > MOST_BYTES:
+        with zipfile.ZipFile(path) as archive:
+            members = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+            wanted = {spec.name for spec in specs} & {entry.filename[:-4] for entry in members}
+            members = [entry for entry in members if not wanted or entry.filename[:-4] in wanted]
+            if (size := sum(entry.file_size for entry in members)) > MOST_BYTES:
                 raise ValueError(f"its arrays have {size} bytes, more than {MOST_BYTES}")
-            return {name: archive[name] for name in names}
-    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+            if len(members) > len({entry.filename for entry in members}):
+                raise ValueError("it has two arrays of one name")
+            return {entry.filename[:-4]: _member(archive, entry) for entry in members}
+    except _UNREADABLE as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(
             code="MATCH-U040",
             what="the input arrays cannot be read",
             where=str(path),
-            why=reason or type(error).__name__,
+            why=reason[:300] or type(error).__name__,
             help=("give an .npz file with one array per graph input, named like the input",),
         ) from error
 
 
-def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: str = "input") -> Samples:
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[np.generic]:
+    """One array. Its header is checked before room is made for what it states. Errors: those of _UNREADABLE."""
+    with archive.open(entry) as member:
+        older = np.lib.format.read_magic(member) == (1, 0)
+        header = np.lib.format.read_array_header_1_0 if older else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(member)
+        size, there = math.prod(shape) * dtype.itemsize, entry.file_size - member.tell()
+    if dtype.hasobject or dtype.names or size != there or min(shape, default=0) < 0:
+        found = f"{entry.filename[:80]!r} states {dtype} of shape {list(shape)}: {size} bytes"
+        raise ValueError(f"{found}, not the {there} that are there" if size != there else f"{found} of no numbers")
+    with archive.open(entry) as member:
+        return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+
+
+def as_samples(
+    arrays: Arrays,
+    specs: Sequence[TensorSpec],
+    where: str,
+    kind: str = "input",
+    note: Callable[[str], object] = str,
+) -> Samples:
     """Check arrays against the graph's inputs (or outputs, ``kind``) and add missing sample axes; arrays of other names
     are ignored.
 
-    Integers may be int64, numpy's default, or a narrower type, if no value changes. Quantised tensors may be floats.
+    Integers and floats of another type are converted, with a ``note``, if no value changes; floats never become
+    integers, which may be codes of a quantised model. Quantised tensors may be floats.
     UsageError MATCH-U041 (an input is missing), U042 (shape), U043 (element type), U044 (numbers of samples).
     """
     checked, single = {}, {}
@@ -99,17 +135,19 @@ def as_samples(arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: st
             array = array.view(dtype)  # files state the width of such values, not their type
         if spec.quantisation is not None and array.dtype.kind == "f":
             array = spec.quantisation.stored(array, dtype)
-        if array.dtype.newbyteorder("=") != dtype and not _keeps_values(array, dtype):
-            raise UsageError(
-                code="MATCH-U043",
-                what=f"graph {kind} {spec.name!r} has the wrong element type",
-                where=where,
-                why=f"the model expects {spec.dtype}, the array has {array.dtype}",
-                help=(
-                    f"convert it with .astype({_module(dtype)}.{dtype.name}),"
-                    " with the model's scale if it is quantised",
-                ),
-            )
+        if array.dtype.newbyteorder("=") != dtype:
+            if (fault := _change(array, dtype)) is not None:
+                raise UsageError(
+                    code="MATCH-U043",
+                    what=f"graph {kind} {spec.name!r} has the wrong element type",
+                    where=where,
+                    why=f"the model expects {spec.dtype}, the array has {array.dtype}{fault}",
+                    help=(
+                        f"convert it with .astype({_module(dtype)}.{dtype.name}),"
+                        " with the model's scale if it is quantised",
+                    ),
+                )
+            note(f"{where}: {kind} {spec.name!r} is converted from {array.dtype} to {spec.dtype}; no value changes")
         if array.shape != spec.shape and array.shape[1:] != spec.shape:
             raise UsageError(
                 code="MATCH-U042",
@@ -148,32 +186,44 @@ def _numbered(arrays: Arrays, specs: Sequence[TensorSpec]) -> Arrays | None:
     return {spec.name: arrays[name] for spec, name in zip(specs, ordered, strict=True)}
 
 
-def _keeps_values(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> bool:
-    """Whether integers keep their values in this type."""
-    if array.dtype.kind not in "iu" or dtype.kind not in "iuf":
-        return False
-    if dtype.kind in "iu" and np.can_cast(array.dtype, dtype, "safe"):
-        return True
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond float16's range: not equal
-        same = array.astype(dtype).astype(np.int64) == array
-    return array.dtype.newbyteorder("=") == np.int64 and bool(np.all(same))
+def _change(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> str | None:
+    """What a conversion would change, as the end of a sentence; empty if these are no values of that kind, None if it
+    keeps all values."""
+    if array.dtype.kind not in "iuf" or dtype.kind not in "iuf" or (array.dtype.kind == "f" and dtype.kind != "f"):
+        return ""
+    with np.errstate(all="ignore"):  # beyond the range: not equal; long double holds every 64-bit integer
+        before, after = array.astype(np.longdouble), array.astype(dtype).astype(np.longdouble)
+        changed = (before != after) & ~(np.isnan(before) & np.isnan(after))
+    count = int(np.count_nonzero(changed))
+    return f"; {count} of {array.size} values would change, first {array[changed][0]}" if count else None
 
 
-def as_sequence(arrays: Arrays, specs: Sequence[TensorSpec], where: str, states: Sequence[State]) -> Samples:
+def as_sequence(
+    arrays: Arrays,
+    specs: Sequence[TensorSpec],
+    where: str,
+    states: Sequence[State],
+    note: Callable[[str], object] = str,
+) -> Samples:
     """:func:`as_samples` for consecutive samples. Of a state, the first sample counts; absent ones are initial."""
     initial = {state.input: state.initial for state in states}
-    samples = as_samples(arrays, [spec for spec in specs if spec.name not in initial], where)
+    samples = as_samples(arrays, [spec for spec in specs if spec.name not in initial], where, note=note)
     held: dict[str, NDArray[np.generic]] = {}
     for spec in (spec for spec in specs if spec.name in initial):
         start = np.full((1, *spec.shape), initial[spec.name], element_type(spec.dtype))
-        given = as_samples(arrays, [spec], where).arrays[spec.name][:1] if spec.name in arrays else start
+        given = as_samples(arrays, [spec], where, note=note).arrays[spec.name][:1] if spec.name in arrays else start
         held[spec.name] = np.repeat(given, samples.count, axis=0)
     return replace(samples, arrays={**samples.arrays, **held})
 
 
-def read_samples(path: Path, specs: Sequence[TensorSpec], states: Sequence[State] = ()) -> Samples:
+def read_samples(
+    path: Path,
+    specs: Sequence[TensorSpec],
+    states: Sequence[State] = (),
+    note: Callable[[str], object] = str,
+) -> Samples:
     """:func:`read_arrays`, then :func:`as_sequence`."""
-    return as_sequence(read_arrays(path, specs), specs, str(path), states)
+    return as_sequence(read_arrays(path, specs), specs, str(path), states, note)
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:

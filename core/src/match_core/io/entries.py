@@ -29,7 +29,7 @@ class Entries:
             entry = json.loads(self._path(key).read_bytes())
             known = (entry["format"], entry["version"], entry["key"], entry["sha256"])
             return entry["content"] if known == (self.format, self.version, key, digest(entry["content"])) else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, RecursionError, ValueError, KeyError, TypeError):
             return None
 
     def write(self, key: str, content: object) -> None:

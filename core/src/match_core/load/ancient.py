@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.contract.errors import ModelError
+from match_core.ir.inference import inferred
 
 if TYPE_CHECKING:
     import onnx
@@ -82,7 +83,7 @@ def slopes_by_channel(proto: onnx.ModelProto) -> None:
     """Give the slopes of PRelu, which belong to axis 1 until opset 6, the axes that opset 7 requires (in place)."""
     import onnx
 
-    graph = onnx.shape_inference.infer_shapes(proto).graph
+    graph = inferred(proto, strict=False).graph
     ranks = {v.name: len(v.type.tensor_type.shape.dim) for v in (*graph.input, *graph.value_info)}
     for name, rank in [(n.input[1], ranks.get(n.input[0], 0)) for n in proto.graph.node if n.op_type == "PRelu"]:
         for slope in (t for t in proto.graph.initializer if t.name == name and len(t.dims) == 1 and t.dims[0] > 1):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
 from match_core.contract.model import IR_VERSION, OPSET
+from match_core.ir.inference import inferred
 from match_core.load.ancient import FIRST, slopes_by_channel, to_first
 from match_core.load.early import put_back
 from match_core.load.names import name_nodes
@@ -94,7 +95,8 @@ def _relabelled(proto: onnx.ModelProto) -> onnx.ModelProto:
         if entry.domain in ("", "ai.onnx"):
             entry.version = OPSET
     try:
-        onnx.checker.check_model(older, full_check=True)
+        onnx.checker.check_model(older)
+        inferred(older)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError):
         return proto  # ValueError: a missing type
     return older

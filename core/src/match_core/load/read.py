@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import onnx
 
     from match_core.contract.front_end import FrontEnd
+
+_ELEMENT_BYTES_MAX = 16
 
 
 def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.ModelProto, str]:
@@ -100,7 +103,8 @@ def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
                 ("copy the data file again",),
             )
         file.seek(offset)
-        content = file.read(wanted)
+        most = math.prod(max(0, size) for size in tensor.dims) * _ELEMENT_BYTES_MAX + 1  # more never fits: F003
+        content = file.read(min(wanted, most))
     tensor.raw_data = content
     tensor.data_location = onnx.TensorProto.DEFAULT
     del tensor.external_data[:]
@@ -114,7 +118,11 @@ def _number(text: str, where: str) -> int:
         value = -2
     if value < -1:
         raise ModelError(
-            "MATCH-F012", "external weight data are incomplete", where, f"offset or length is {text[:40]!r}", ()
+            "MATCH-F012",
+            "external weight data are incomplete",
+            where,
+            f"offset or length is {text[:40]!r}",
+            ("export the model again",),
         )
     return value
 
@@ -126,7 +134,11 @@ def _inside(location: str, model: Path, where: str) -> Path:
     plain = location and not posix.is_absolute() and not windows.drive and not windows.root and "\0" not in location
     escapes = ".." in posix.parts or ".." in windows.parts
     path = folder / location if plain and not escapes else folder
-    if not plain or escapes or not path.resolve().is_relative_to(folder):
+    try:
+        inside, there = path.resolve().is_relative_to(folder), path.is_file()
+    except OSError:  # a name that no file can have
+        inside, there = True, False
+    if not plain or escapes or not inside:
         raise ModelError(
             "MATCH-F010",
             "external weight data outside the model's folder are not read",
@@ -135,12 +147,12 @@ def _inside(location: str, model: Path, where: str) -> Path:
             + ("" if path == folder else ", a link that leads out of the folder"),
             ("store the data in the model's folder and refer to it by file name",),
         )
-    if not path.is_file():
+    if not there:
         raise ModelError(
             "MATCH-F011",
             "external weight data are missing",
             where,
-            f"the model's folder has no file {location!r}",
-            (f"copy {location!r} into the model's folder",),
+            f"the model's folder has no file {location[:200]!r}",
+            (f"copy {location[:200]!r} into the model's folder",),
         )
     return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -27,32 +28,51 @@ _RANGES = {
             "detect_positive exclude_outside exclusive fmod input_forget interleaved inverse is_causal is_test "
             "keepdims largest layout linear_before_reset new_axis noop_with_empty_axes onesided output_sequence "
             "periodic reverse saturate select_last_index sorted spatial storage_order training_mode time_axis transA "
-            "transB upper",
+            "transB upper broadcast",
             (0, 1),
         ),
         (
             "blocksize dilations group hidden_size kernel_shape num_groups num_outputs offset_group output_height "
-            "output_width size strides",
+            "output_width pooled_shape size strides",
             (1, MOST_ELEMENTS),
         ),
         ("axes axis perm", (-64, 64)),  # more than a tensor of so many elements has
-        ("batch_dims block_size sampling_ratio", (0, MOST_ELEMENTS)),
+        (
+            "batch_dims block_size kv_num_heads max_gram_length max_skip_count min_gram_length ngram_counts "
+            "num_heads output_padding output_shape q_num_heads rotary_embedding_dim sampling_ratio split",
+            (0, MOST_ELEMENTS),
+        ),
+        ("pads paddings", (-MOST_ELEMENTS, MOST_ELEMENTS)),
+        ("qk_matmul_output_mode", (0, 3)),
     )
     for name in names.split()
 } | {f"{operator}.pads": (0, MOST_ELEMENTS) for operator in _PADDED}
-_RANGES["LpNormalization.p"] = (1, 2)
+_RANGES |= {"LpNormalization.p": (1, 2), "LpPool.p": (1, 64), "GlobalLpPool.p": (1, 64)}
 _WORDS = {
+    "approximate": "none tanh",
     "auto_pad": "NOTSET SAME_UPPER SAME_LOWER VALID",
     "coordinate_transformation_mode": "align_corners asymmetric half_pixel half_pixel_symmetric output_half_pixel "
     "pytorch_half_pixel tf_crop_and_resize tf_half_pixel_for_nn",
     "direction": "LEFT RIGHT forward reverse bidirectional",
     "keep_aspect_ratio_policy": "stretch not_larger not_smaller",
+    "DepthToSpace.mode": "DCR CRD",
+    "GridSample.mode": "linear nearest cubic bilinear bicubic",
+    "Pad.mode": "constant reflect edge wrap",
+    "Resize.mode": "nearest linear cubic bilinear",
+    "RoiAlign.mode": "avg max",
+    "TensorScatter.mode": "linear circular",
+    "TfIdfVectorizer.mode": "TF IDF TFIDF",
+    "Upsample.mode": "nearest linear bilinear",
     "nearest_mode": "round_prefer_floor round_prefer_ceil floor ceil",
     "padding_mode": "zeros border reflection",
     "reduction": "none sum mean add mul max min",
+    "round_mode": "up down nearest",
 }
 _EQUATION = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*(,[A-Za-z]*(\.\.\.)?[A-Za-z]*)*(->[A-Za-z]*(\.\.\.)?[A-Za-z]*)?")
-_FINITE = ("alpha", "beta", "bias", "clip", "epsilon", "gamma", "lambd", "scale", "softcap", "spatial_scale")
+_FINITE = (
+    *("activation_alpha", "activation_beta", "alpha", "beta", "bias", "clip", "cubic_coeff_a", "epsilon", "gamma"),
+    *("height_scale", "lambd", "ratio", "scale", "scales", "softcap", "spatial_scale", "weights", "width_scale"),
+)
 #: Position of the scales among an operator's inputs.
 _SCALES = {"QuantizeLinear": (1,), "DequantizeLinear": (1,), "QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6)}
 
@@ -118,6 +138,8 @@ def _faults(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[tuple[str, 
             dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
             if fault := _of_sizes(dims):
                 yield f"tensor {value.name!r}", fault
+    outputs = Counter(value if isinstance(value, str) else value.name for value in graph.output)
+    yield from ((f"output {name!r}", "two outputs have this name") for name in outputs if outputs[name] > 1)
     constants = {tensor.name: tensor for tensor in getattr(graph, "initializer", ())}
     for node in graph.node:
         for attribute in node.attribute:
@@ -175,15 +197,18 @@ def _of_attribute(node: onnx.NodeProto, attribute: onnx.AttributeProto) -> str:
     if node.domain not in ("", "ai.onnx"):
         return ""
     numbers = [attribute.i] if attribute.type == attribute.INT else list(attribute.ints)
-    ends = _RANGES.get(name) or _RANGES.get(f"{node.op_type}.{name}")
+    own = f"{node.op_type}.{name}"
+    ends = _RANGES.get(own) or _RANGES.get(name)
     if ends is not None and not all(ends[0] <= number <= ends[1] for number in numbers):
         return f"{numbers} is outside the range from {ends[0]} to {ends[1]}"
-    if name in _FINITE and not math.isfinite(attribute.f):
-        return f"{attribute.f} is not finite"
+    for number in (attribute.f, *attribute.floats) if name in _FINITE else ():
+        if not math.isfinite(number):
+            return f"{number} is not finite"
     if name == "equation":
         attribute.s = attribute.s.replace(b" ", b"")  # inference of shapes does not end behind a space
         if not _EQUATION.fullmatch(attribute.s.decode()):
             return f"{words[0]!r} is no equation of labels, commas and an arrow"
-    if name in _WORDS and words[0] not in _WORDS[name].split():
-        return f"{words[0]!r} is none of {', '.join(_WORDS[name].split())}"
+    known = (_WORDS.get(own) or _WORDS.get(name, "")).split()
+    if known and words[0] not in known and words[0].lower() not in known:
+        return f"{words[0]!r} is none of {', '.join(known)}"
     return ""

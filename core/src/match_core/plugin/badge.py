@@ -75,7 +75,7 @@ def read_badge(path: Path) -> Badge | None:
             failed=int(cases["failed"]),
             skipped=int(cases["skipped"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, OverflowError, RecursionError, ValueError, KeyError, TypeError):
         return None
 
 

@@ -106,14 +106,11 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
         "inputs": [_io(tensor, twin.arenas) for tensor in document["inputs"]],
         "outputs": [_io(tensor, twin.arenas) for tensor in document["outputs"]],
         "states": [
-            (
-                io["field"],
-                next(out["field"] for out in document["outputs"] if out["name"] == state["output"]),
-                _size(io),
-            )
+            (io["field"], out["field"], min(_size(io), _size(out)))
             for state in document.get("states", ())
             for io in document["inputs"]
-            if io["name"] == state["input"]
+            for out in document["outputs"]
+            if (io["name"], out["name"]) == (state["input"], state["output"])
         ],
         "host_cycles": host_cycles,
         "clocks": twin.clocks,

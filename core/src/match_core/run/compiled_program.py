@@ -44,6 +44,10 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         document = read_document(directory / NAME, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
         for name in (store["file"] for store in document["stores"] if not (directory / store["file"]).is_file()):
             raise ValueError(f"there is no file {name}")
+        names = {kind: {tensor["name"] for tensor in document[f"{kind}s"]} for kind in ("input", "output")}
+        for state in document.get("states", ()):
+            for kind in (kind for kind in names if state[kind] not in names[kind]):
+                raise ValueError(f"there is no {kind} {state[kind][:80]!r}")
         return document
     except (OSError, ValueError) as error:
         raise _no_program(directory, f"{NAME} was changed: {error}") from error
@@ -95,11 +99,10 @@ def run_program(
     form. ``mode``: see ``run_twin``; the threads modes always run with the thread sanitizer. UsageError MATCH-U029 for
     a mode that the program does not support.
     """
-    document = read_manifest(directory)
+    document, observer = read_manifest(directory), observer or NullObserver()
     check_mode(mode, document)
-    specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
-    samples = as_sequence(inputs, specs, "inputs", [State(**entry) for entry in document.get("states", ())])
-    observer = observer or NullObserver()
+    states = [State(**entry) for entry in document.get("states", ())]
+    samples = as_sequence(inputs, input_specs(document), "inputs", states, observer.note)
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)
@@ -113,6 +116,11 @@ def run_program(
         count = len(next(iter(result.outputs.values()), ()))
         observer.stage_finished("run", {"samples": count, "cycles": result.cycles_total})
     return replace(result, outputs=samples.restore(result.outputs))
+
+
+def input_specs(document: Mapping[str, Any]) -> list[TensorSpec]:
+    """The form of the graph inputs that a manifest states."""
+    return [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
 
 
 def _quantisation(tensor: Mapping[str, Any]) -> Quantisation | None:

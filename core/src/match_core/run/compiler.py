@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from match_core.contract.errors import ToolError
-from match_core.io.cache_dir import write_whole
-from match_core.run.object_cache import ObjectCache
+from match_core.run.object_cache import ObjectCache, keep_object, kept_object
 
 #: The emitted program and the twin's own C must compile without these warnings.
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
@@ -27,6 +29,8 @@ _NO_LIBRARY = re.compile(
     r"(?:cannot find -l|unable to find library -l|library not found for -l|library not found: |library ')([\w.+-]+)"
 )
 _NO_HEADER = re.compile(r"fatal error: '?([\w./+-]+\.h\w*)'?(?:: No such file| file not found)")
+#: For one source, with the optimisation of sanitizers on a slow machine (an estimate); bytes of a line that is shown.
+LIMIT_SECONDS, _LINE_MAX = 600, 300
 #: Header that maps the program's counters to those of the twin.
 SYNC = '-DMATCH_SYNC_HEADER="match_twin_sync.h"'
 
@@ -51,18 +55,24 @@ class BuildOptions:
         return (*(STRICT if self.strict else ("-std=c11",)), *kind, SYNC, "-pthread", "-DMATCH_PROFILE")
 
 
-def host_compiler() -> str:
-    """The C compiler to use: $CC, else cc. ToolError MATCH-T001 if there is none."""
+def host_compiler() -> list[str]:
+    """The words of the C compiler's command: $CC, else cc. ToolError MATCH-T001 if there is none."""
     compiler = os.environ.get("CC", "cc")
+    if not compiler.strip():
+        raise _no_compiler(compiler, "it is empty")
     if shutil.which(compiler.split()[0]) is None:
-        raise ToolError(
-            code="MATCH-T001",
-            what="the program cannot be built for this machine",
-            where=f"C compiler {compiler!r}",
-            why="it is not on the PATH",
-            help=("install a C compiler (Debian: apt-get install gcc)", "set CC to the compiler's name"),
-        )
-    return compiler
+        raise _no_compiler(compiler, "it is not on the PATH")
+    return compiler.split()
+
+
+def _no_compiler(compiler: str, why: str) -> ToolError:
+    return ToolError(
+        code="MATCH-T001",
+        what="the program cannot be built for this machine",
+        where=f"C compiler {compiler!r}",
+        why=why,
+        help=("install a C compiler (Debian: apt-get install gcc)", "set CC to the compiler's name"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +113,7 @@ class Objects:
         objects = [str(path) for path in {**self.objects, **(replaced or {})}.values()]
         libraries = [f"-l{name}" for name in self.libraries]
         command = [*self.command, *objects, *libraries, "-lm", "-o", str(executable)]
-        link = subprocess.run(command, capture_output=True, text=True, check=False)
-        _check(link.returncode, "link", link.stderr, self.libraries)
+        _Process(command, executable, "link", self.libraries).finish()
         return executable
 
 
@@ -117,21 +126,54 @@ class _Job:
     cached: Path | None
 
 
-class _Running:
-    """A running compiler."""
+class _Process:
+    """A running compiler or linker that makes ``target`` from ``what``."""
 
-    def __init__(self, objects: Objects, job: _Job) -> None:
-        self.job, self.libraries = job, objects.libraries
-        command = [*objects.command_of(job.source), "-c", str(job.source)]
-        self.process = subprocess.Popen(
-            [*command, "-o", str(job.target)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+    def __init__(self, command: Sequence[str], target: Path, what: str, libraries: Mapping[str, str]) -> None:
+        self.target, self.what, self.libraries, self.end = target, what, libraries, time.monotonic() + LIMIT_SECONDS
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # no program of this machine
+            raise _no_compiler(command[0], f"it cannot be started: {error}") from error
 
     def finish(self) -> None:
-        output, _ = self.process.communicate()
-        _check(self.process.returncode, self.job.source.name, output, self.libraries)
+        """Wait for it. ToolError MATCH-T002 if it fails, makes nothing, or takes longer than the limit."""
+        try:
+            output, _ = self.process.communicate(timeout=max(0.1, self.end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise _rejected(self.what, f"the compiler did not end within {LIMIT_SECONDS} s") from None
+        finally:
+            if self.process.returncode is None:
+                self.stop()
+        _check(self.process.returncode, self.what, output.decode("utf-8", "replace"), self.libraries)
+        if not self.target.is_file():
+            raise _rejected(self.what, f"the compiler ended with status 0 and wrote no {self.target.name}")
+
+    def stop(self) -> None:
+        """End it, with the processes that it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+class _Running(_Process):
+    """A compiler that makes an object."""
+
+    def __init__(self, objects: Objects, job: _Job) -> None:
+        self.job = job
+        command = [*objects.command_of(job.source), "-c", str(job.source), "-o", str(job.target)]
+        super().__init__(command, job.target, job.source.name, objects.libraries)
+
+    def finish(self) -> None:
+        super().finish()
         if self.job.cached is not None:
-            write_whole(self.job.cached, self.job.target.read_bytes())
+            keep_object(self.job.cached, self.job.target.read_bytes())
 
 
 def compile_sources(
@@ -148,7 +190,7 @@ def compile_sources(
     the model are cached on disk: the twin's, and those of the program's sources that ``shipped`` names. ``view``: what
     sources see, ``views``: what the sources of these names see instead; ``libraries`` to link, by the name for ``-l``,
     each with the unit that requires it."""
-    command = (*host_compiler().split(), *options.flags)
+    command = (*host_compiler(), *options.flags)
     folder, kind = own[0].parent, "_threads" if options.threads else ""
     caches = {seen: _cache(command, seen, includes) for seen in (view, *views.values())}
 
@@ -162,17 +204,19 @@ def compile_sources(
     running: list[_Running] = []
     try:
         for job in jobs:
-            if job.cached is not None and job.cached.is_file():
-                shutil.copyfile(job.cached, job.target)
+            if job.cached is not None and (found := kept_object(job.cached)):
+                job.target.write_bytes(found)
                 continue
             running.append(_Running(objects, job))
             if len(running) >= max(1, os.cpu_count() or 1):
-                running.pop(0).finish()
+                running[0].finish()
+                running.pop(0)
         while running:
-            running.pop(0).finish()
+            running[0].finish()
+            running.pop(0)
     finally:  # no compiler writes any more when the caller cleans up
         for compiler in running:
-            compiler.process.communicate()
+            compiler.stop()
     return objects
 
 
@@ -185,12 +229,17 @@ def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) ->
         return
     if libraries and (missing := _missing(output, libraries)) is not None:
         raise missing
-    lines = [line for line in output.splitlines() if "error" in line or "warning" in line] or output.splitlines()
-    raise ToolError(
+    text = "".join(character if character.isprintable() or character == "\n" else "?" for character in output)
+    lines = [line for line in text.split("\n") if "error" in line or "warning" in line] or text.split("\n")
+    raise _rejected(what, "; ".join(line[:_LINE_MAX] for line in lines[:3] if line) or f"exit status {status}")
+
+
+def _rejected(what: str, why: str) -> ToolError:
+    return ToolError(
         code="MATCH-T002",
         what="the C compiler rejected the program",
         where=what,
-        why="; ".join(lines[:3]) or f"exit status {status}",
+        why=why,
         help=("this is a fault of match or of the target package: please report it with the model",),
     )
 

@@ -65,14 +65,22 @@ def run_twin(
     paths = [str(work / name) for name in ("inputs.bin", "outputs.bin", "summary.jsonl")]
     command = [str(executable), *paths, str(samples), mode, *stores]
     try:
-        completed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_seconds)
+        completed = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=timeout_seconds
+        )
     except subprocess.TimeoutExpired:
         raise _failure(document, f"it did not end within {timeout_seconds} s") from None
+    except OSError as error:
+        raise _failure(document, f"it cannot be started: {error.strerror}") from error
     if completed.returncode != 0:
         lines = [line for line in completed.stderr.splitlines() if line.strip(" =")]
         raise _failure(document, "; ".join(lines[:3]) or f"exit status {completed.returncode}")
-    records = [json.loads(line) for line in (work / "summary.jsonl").read_text(encoding="utf-8").splitlines()]
-    return _result(document, records, _read_outputs(document, work / "outputs.bin", samples))
+    try:
+        records = [json.loads(line) for line in (work / "summary.jsonl").read_text(encoding="utf-8").splitlines()]
+        outputs = _read_outputs(document, work / "outputs.bin", samples)
+    except (OSError, ValueError) as error:
+        raise _failure(document, f"it ended with status 0, but its results cannot be read: {error}") from error
+    return _result(document, records, outputs)
 
 
 def _failure(document: Mapping[str, Any], why: str) -> ToolError:

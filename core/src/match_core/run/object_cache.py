@@ -10,10 +10,15 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from match_core.io.cache_dir import cache_directory
+from match_core.io.cache_dir import cache_directory, write_whole
 
+_DIGEST = hashlib.sha256().digest_size
+#: A compiler says its version within this (an estimate).
+ASK_SECONDS = 20
 #: The name of a header (or of included C) anywhere in the text: in an include, in an included macro, in
 #: ``__has_include``.
 _HEADER = re.compile(rb'["<]([\w./+-]+\.[ch])[">]')
@@ -23,7 +28,7 @@ class ObjectCache:
     """The cached objects of ``command`` (compiler and flags), which searches headers in ``includes``."""
 
     def __init__(self, command: Sequence[str], includes: Sequence[Path]) -> None:
-        version = subprocess.run([command[0], "--version"], capture_output=True, check=False).stdout
+        version = _version(command[0])
         words = "\0".join(command).encode()
         self._compiler = words + b"\0" + version
         self._named_by_command = (*_headers(words), *(word for word in command if word.endswith(".h")))
@@ -55,6 +60,26 @@ class ObjectCache:
             text = path.read_bytes() if path.is_file() else b""
             self._files[path] = (hashlib.sha256(text).digest(), _headers(text))
         return self._files[path]
+
+
+def _version(compiler: str) -> bytes:
+    """What the compiler says of itself; nothing where it cannot be asked, and compiling says why."""
+    with TemporaryFile() as said, suppress(OSError, ValueError, subprocess.TimeoutExpired):
+        subprocess.run([compiler, "--version"], stdin=subprocess.DEVNULL, stdout=said, check=False, timeout=ASK_SECONDS)
+        said.seek(0)
+        return said.read()
+    return b""
+
+
+def keep_object(path: Path, content: bytes) -> None:
+    """Cache an object behind its digest."""
+    write_whole(path, hashlib.sha256(content).digest() + content)
+
+
+def kept_object(path: Path) -> bytes:
+    """The cached object; empty if there is none, or if it was damaged."""
+    entry = path.read_bytes() if path.is_file() else b""
+    return entry[_DIGEST:] if hashlib.sha256(entry[_DIGEST:]).digest() == entry[:_DIGEST] else b""
 
 
 def _headers(text: bytes) -> tuple[str, ...]:

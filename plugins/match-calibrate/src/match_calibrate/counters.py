@@ -56,6 +56,8 @@ def counters_error(where: str, why: str, *help_: str) -> UsageError:
 
 def read_counters(path: Path) -> Counters:
     """The counters in a file. UsageError MATCH-U073 if it cannot be read, or a row is not valid."""
+    if path.exists() and not path.is_file():
+        raise counters_error(str(path), "it is not a file")  # reading from a pipe may never end
     try:
         with path.open("rb") as file:
             content = file.read(_FILE_BYTES_MAX + 1)
@@ -77,7 +79,11 @@ def read_counters(path: Path) -> Counters:
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip().lower() for cell in next(csv.reader([line]))]
+    """The headings in a line; none if it is not CSV, such as one of more than 131,072 characters."""
+    try:
+        return [cell.strip().lower() for cell in next(csv.reader([line]))]
+    except csv.Error:
+        return []
 
 
 def _table(file: str, lines: list[tuple[int, str]]) -> Iterator[Counter]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,11 @@ class StoredCheck:
 
 
 def check_stored(
-    path: Path, outputs: Arrays, float_bounds: Mapping[str, float], quantised: Mapping[str, Quantisation] | None = None
+    path: Path,
+    outputs: Arrays,
+    float_bounds: Mapping[str, float],
+    quantised: Mapping[str, Quantisation] | None = None,
+    note: Callable[[str], object] = str,
 ) -> tuple[StoredCheck, ...]:
     """Compare ``outputs`` (leading sample axis) with the arrays in the file, value by value. ``float_bounds``, by
     name, are relative to the largest stored value; ``quantised``: outputs whose values may be stored as floats.
@@ -44,7 +48,7 @@ def check_stored(
         TensorSpec(name, array.shape[1:], array.dtype.name, (quantised or {}).get(name))
         for name, array in outputs.items()
     ]
-    stored = as_samples(read_arrays(path, specs), specs, str(path), kind="output").arrays
+    stored = as_samples(read_arrays(path, specs), specs, str(path), kind="output", note=note).arrays
     return tuple(_check(name, array, stored[name], float_bounds.get(name, 0.0)) for name, array in outputs.items())
 
 

@@ -161,7 +161,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
-        inputs = _inputs(request, compiled.model)
+        inputs = _inputs(request, compiled.model, observer)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
     observer.stage_started("compare")
@@ -174,13 +174,14 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     stored: tuple[StoredCheck, ...] = ()
     if request.expected is not None:
         relative = {name: bound.relative for name, bound in bounds.items()}
-        stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
+        ends = compiled.model.quantised_ends
+        stored = check_stored(request.expected, run.outputs, relative, ends, observer.note)
     accuracy = accuracy_of(request, compiled, plugins, Samples(inputs, original, run.outputs))
     observer.stage_finished("compare", {"outputs": len(checks)})
     return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs))
 
 
-def _inputs(request: VerifyRequest, model: Model) -> Arrays:
+def _inputs(request: VerifyRequest, model: Model, observer: StageObserver) -> Arrays:
     specs = [
         TensorSpec(
             t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name, model.quantised_ends.get(t.name)
@@ -188,9 +189,9 @@ def _inputs(request: VerifyRequest, model: Model) -> Arrays:
         for t in model.graph.inputs
     ]
     if request.inputs is not None:
-        return read_samples(request.inputs, specs, model.states).arrays
+        return read_samples(request.inputs, specs, model.states, observer.note).arrays
     if request.arrays is not None:
-        return as_sequence(request.arrays, specs, "arrays", model.states).arrays
+        return as_sequence(request.arrays, specs, "arrays", model.states, observer.note).arrays
     return random_inputs(model)
 
 

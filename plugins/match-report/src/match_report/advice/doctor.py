@@ -93,23 +93,23 @@ def _compiler() -> Iterator[Finding]:
     yield _built("sanitizers", command, (*STRICT, *SANITIZE), needed=False)
 
 
-def _built(name: str, command: str, flags: tuple[str, ...], needed: bool) -> Finding:
+def _built(name: str, command: list[str], flags: tuple[str, ...], needed: bool) -> Finding:
     """Build and run a program with the flags of the twin's build."""
     with tempfile.TemporaryDirectory(prefix="match-doctor-") as folder:
         source, program = Path(folder, "main.c"), Path(folder, "main")
         source.write_text(_PROGRAM, encoding="utf-8")
-        build = [*command.split(), *flags, str(source), "-o", str(program)]
+        build = [*command, *flags, str(source), "-o", str(program)]
         failure = _first_error(build) or _first_error([str(program)])
     if failure:
         return Finding(
             name, "failed", failure, needed, "install gcc or clang with its runtime, or set CC to another one"
         )
-    return Finding(name, "ok", f"{command} {' '.join(flags)}" if name == "C compiler" else " ".join(flags), needed)
+    return Finding(name, "ok", " ".join((*command, *flags)) if name == "C compiler" else " ".join(flags), needed)
 
 
 def _first_error(command: list[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{command[0]}: {error}"
     if done.returncode == 0:

@@ -41,6 +41,7 @@ def report_command(
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays
+            from match_core.run.compiled_program import input_specs, read_manifest
 
             from match_report.read import read_report
             from match_report.render import write_report
@@ -48,7 +49,7 @@ def report_command(
 
             report = read_report(directory)
             if twin or inputs is not None:
-                arrays = None if inputs is None else read_arrays(inputs)
+                arrays = None if inputs is None else read_arrays(inputs, input_specs(read_manifest(directory)))
                 terminal.stage_started("run")
                 report = with_measured(report, directory, arrays, plugins)
                 terminal.stage_finished("run", {"cycles": report["measured"]["cycles"]})

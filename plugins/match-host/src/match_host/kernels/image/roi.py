@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     import onnx_graphsurgeon as gs
 
-#: Most samples along a side of a cell: far more than any feature map that fits a chip requires.
-MOST_SAMPLES = 32767
+#: Most samples along a side of a cell, as many as large feature maps have elements (an estimate): a region of any size
+#: ends soon.
+MOST_SAMPLES = 1024
 
 
 def build_roi_align(nodes: tuple[gs.Node, ...], function: str) -> Built:

@@ -162,10 +162,9 @@ class _Layer:
         """The whole layer."""
         code = self.code
         with code.block(f"for (int32_t b = 0; b < {self.batch}; b++)"):
-            length = given = f"{self.names[4]}[b]" if 4 in self.names else str(self.steps)
-            if 4 in self.names:  # a caller's number stays within the tensors
-                length = f"({given} < 0 ? 0 : {given} < {self.steps} ? {given} : {self.steps})"
-            code.line(f"const int32_t length = (int32_t){length};")
+            known, given = str(self.steps), f"{self.names.get(4)}[b]"
+            bounded = f"{given} < 0 ? 0 : {given} > {known} ? {known} : (int32_t){given}"
+            code.line(f"const int32_t length = {bounded if 4 in self.names else known};")
             for direction in range(self.directions):
                 self._begin(direction)
                 backwards = direction == 1 or text(self.node, "direction", "forward") == "reverse"
