@@ -31,7 +31,9 @@ def computed(content: bytes, *inputs: Array) -> Array:
     return ReferenceRunner(model).run(fed)[model.graph.outputs[0].name]
 
 
-def one(kind: str, inputs: list[tuple[Array, float]], y: tuple[tuple[int, ...], float], options: Options | None) -> bytes:
+def one(
+    kind: str, inputs: list[tuple[Array, float]], y: tuple[tuple[int, ...], float], options: Options | None
+) -> bytes:
     b = TfliteBuilder()
     fed = [b.tensor(f"x{i}", a.shape, "int16", scale=scale) for i, (a, scale) in enumerate(inputs)]
     result = b.tensor("y", y[0], "int16", scale=y[1])
@@ -56,7 +58,9 @@ def test_convolution(bias: str, per_channel: bool, activation: int) -> None:
     b.operator("CONV_2D", [image, *operands], [y], ("Conv2DOptions", options))
     got = computed(b.content([image], [y]), x)
     sums = conv()(x.astype(np.int64), w.astype(np.int64)) + (0 if bias == "none" else values.astype(np.int64))
-    reals = [float(np.float32(S_X)) * float(np.float32(s)) / float(np.float32(S_Y)) for s in scales * (4 // len(scales))]
+    reals = [
+        float(np.float32(S_X)) * float(np.float32(s)) / float(np.float32(S_Y)) for s in scales * (4 // len(scales))
+    ]
     bounds = kernels.activation_bounds(activation, float(np.float32(S_Y)), 0, "int16")
     expected = kernels.requantised(sums, reals, bounds, bias != "int32")
     np.testing.assert_array_equal(got, expected)
@@ -164,11 +168,16 @@ def test_mean() -> None:
     np.testing.assert_array_equal(computed(b.content([image], [y]), x), expected)
 
 
-@pytest.mark.parametrize(("kind", "dtype", "zero"), [("QUANTIZE", "int8", 7), ("RELU", "int16", 0), ("RELU6", "int16", 0)])
+@pytest.mark.parametrize(
+    ("kind", "dtype", "zero"), [("QUANTIZE", "int8", 7), ("RELU", "int16", 0), ("RELU6", "int16", 0)]
+)
 def test_other_scales(kind: str, dtype: str, zero: int) -> None:
     x, scales = drawn(1, 50), [float(np.float32(s)) for s in (0.0021, 0.31 if dtype == "int8" else 0.0007)]
     b = TfliteBuilder()
-    start, y = b.tensor("x", x.shape, "int16", scale=scales[0]), b.tensor("y", x.shape, dtype, scale=scales[1], zero=zero)
+    start, y = (
+        b.tensor("x", x.shape, "int16", scale=scales[0]),
+        b.tensor("y", x.shape, dtype, scale=scales[1], zero=zero),
+    )
     b.operator(kind, [start], [y])
     low, high = kernels.activation_bounds({"RELU": 1, "RELU6": 3}.get(kind, 0), scales[1], zero, dtype)
     expected = kernels.each(lambda v: max(low, min(high, kernels.by_multiplier(v, scales[0] / scales[1]) + zero)), x)
@@ -192,14 +201,20 @@ def network(seed: int = 4) -> bytes:
     first = tensor("first", (1, 8, 6, 8), 0.0004)
     relu = {**CONV, "Padding": SAME, "FusedActivationFunction": 1}
     b.operator("CONV_2D", [x, *weights("stem", (8, 3, 3, 3), 0)], [first], ("Conv2DOptions", relu))
-    second, total, gate = (tensor(name, (1, 8, 6, 8), scale) for name, scale in (("second", 0.0005), ("total", 0.0008), ("gate", 2**-15)))
+    second, total, gate = (
+        tensor(name, (1, 8, 6, 8), scale) for name, scale in (("second", 0.0005), ("total", 0.0008), ("gate", 2**-15))
+    )
     depthwise = ("DepthwiseConv2DOptions", {**relu, "DepthMultiplier": 1})
     b.operator("DEPTHWISE_CONV_2D", [first, *weights("depthwise", (1, 3, 3, 8), 3)], [second], depthwise)
     b.operator("ADD", [first, second], [total], ("AddOptions", {}))
     b.operator("LOGISTIC", [total], [gate])
     product = tensor("product", (1, 8, 6, 8), 0.0008)
     b.operator("MUL", [total, gate], [product], ("MulOptions", {}))
-    pooled, flat, logits = tensor("pooled", (1, 4, 3, 8), 0.0008), tensor("flat", (1, 96), 0.0008), tensor("logits", (1, 10), 0.001)
+    pooled, flat, logits = (
+        tensor("pooled", (1, 4, 3, 8), 0.0008),
+        tensor("flat", (1, 96), 0.0008),
+        tensor("logits", (1, 10), 0.001),
+    )
     b.operator("AVERAGE_POOL_2D", [product], [pooled], ("Pool2DOptions", {**POOL, "Padding": VALID}))
     b.operator("RESHAPE", [pooled, b.constant("shape", np.array([1, 96], np.int32))], [flat])
     b.operator("FULLY_CONNECTED", [flat, *weights("dense", (10, 96), 0)], [logits], ("FullyConnectedOptions", {}))

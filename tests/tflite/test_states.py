@@ -47,7 +47,8 @@ def svdf_int8() -> tuple[bytes, dict[str, Array]]:
     b = TfliteBuilder()
     x = b.tensor("x", (1, FEATURES), "int8", scale=0.05, zero=-3)
     constants = [
-        b.constant(name, values, scale=scale) for (name, values), scale in zip(held.items(), (0.01, 1e-4, 1e-7), strict=True)
+        b.constant(name, values, scale=scale)
+        for (name, values), scale in zip(held.items(), (0.01, 1e-4, 1e-7), strict=True)
     ]
     state = b.tensor("state", (1, FILTERS * STEPS), "int16", scale=0.001, variable=True)
     y = b.tensor("y", (1, FILTERS // RANK), "int8", scale=0.2, zero=-10)
@@ -60,7 +61,10 @@ def test_svdf_on_integers(target: str, tmp_path: Path) -> None:
     content, held = svdf_int8()
     x = RANDOM.integers(-128, 128, (SAMPLES, 1, FEATURES)).astype(np.int8)
     result = verified(tmp_path, content, target, x=x)
-    state, scales = np.zeros((FILTERS, STEPS), np.int16), {"x": 0.05, "features": 0.01, "time": 1e-4, "state": 0.001, "y": 0.2}
+    state, scales = (
+        np.zeros((FILTERS, STEPS), np.int16),
+        {"x": 0.05, "features": 0.01, "time": 1e-4, "state": 0.001, "y": 0.2},
+    )
     for sample in range(SAMPLES):
         y, state = kernels.svdf8(x[sample, 0], **held, state=state, scales=scales, zeros=(-3, -10))
         np.testing.assert_array_equal(result.run.outputs["y"][sample, 0], y)
@@ -75,7 +79,13 @@ def test_svdf_on_reals(tmp_path: Path) -> None:
     small, bias = np.rint(features * 40).astype(np.int8), np.array([0.5, -1, 2], np.float32)
     x, y = b.tensor("x", (2, FEATURES)), b.tensor("y", (2, FILTERS // RANK))
     state = b.tensor("memory", (2, FILTERS * STEPS), variable=True)
-    operands = [x, b.constant("features", small, scale=1 / 40), b.constant("time", time), b.constant("bias", bias), state]
+    operands = [
+        x,
+        b.constant("features", small, scale=1 / 40),
+        b.constant("time", time),
+        b.constant("bias", bias),
+        state,
+    ]
     b.operator("SVDF", operands, [y], ("SVDFOptions", {"Rank": RANK, "FusedActivationFunction": 1}))
     inputs = RANDOM.normal(size=(SAMPLES, 2, FEATURES)).astype(np.float32)
     result = verified(tmp_path, b.content([x], [y]), "host", x=inputs)
@@ -89,7 +99,7 @@ def test_svdf_on_reals(tmp_path: Path) -> None:
 TIME, INPUTS, UNITS = 3, 5, 4
 
 
-def lstm(dtype: str, time_first: bool, clip: float = 0.0) -> tuple[bytes, dict[str, Any]]:
+def lstm(dtype: str, time_first: bool, clip: float = 0.0, time: int = TIME) -> tuple[bytes, dict[str, Any]]:
     b = TfliteBuilder()
     integers = dtype == "int8"
     held: dict[str, Any] = {"x": 0.05, "h": 0.008, "c": 2.0**-11, "x_zero": 3, "h_zero": -5, "clip": clip}
@@ -105,7 +115,7 @@ def lstm(dtype: str, time_first: bool, clip: float = 0.0) -> tuple[bytes, dict[s
     def quantised(scale: float, zero: int) -> dict[str, Any]:
         return {"dtype": "int8", "scale": scale, "zero": zero} if integers else {}
 
-    shape = (TIME, 1) if time_first else (1, TIME)
+    shape = (time, 1) if time_first else (1, time)
     x = b.tensor("x", (*shape, INPUTS), **quantised(0.05, 3))
     outer, w = weights("w", INPUTS, held["weights"])
     inner, r = weights("r", UNITS, held["recurrent"])
@@ -121,7 +131,9 @@ def lstm(dtype: str, time_first: bool, clip: float = 0.0) -> tuple[bytes, dict[s
     return b.content([x], [y]), {"arrays": (w, r, biases), "held": held}
 
 
-@pytest.mark.parametrize(("target", "time_first", "clip"), [("host", True, 0.0), ("gap9", False, 0.0), ("host", False, 1.0)])
+@pytest.mark.parametrize(
+    ("target", "time_first", "clip"), [("host", True, 0.0), ("gap9", False, 0.0), ("host", False, 1.0)]
+)
 def test_lstm_on_integers(target: str, time_first: bool, clip: float, tmp_path: Path) -> None:
     content, known = lstm("int8", time_first, clip)
     shape = (TIME, 1) if time_first else (1, TIME)
@@ -148,12 +160,16 @@ def test_lstm_on_reals(time_first: bool, tmp_path: Path) -> None:
             i, f, g, o = (w[k] @ x[sample].reshape(TIME, INPUTS)[step] + r[k] @ h + biases[k] for k in range(4))
             c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
             h = np.tanh(c) / (1 + np.exp(-o))
-            np.testing.assert_allclose(result.run.outputs["y"][sample].reshape(TIME, UNITS)[step], h, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(
+                result.run.outputs["y"][sample].reshape(TIME, UNITS)[step], h, rtol=1e-4, atol=1e-5
+            )
 
 
 def test_rnn(tmp_path: Path) -> None:
     b = TfliteBuilder()
-    w, r, bias = (RANDOM.normal(size=shape).astype(np.float32) / 3 for shape in ((UNITS, INPUTS), (UNITS, UNITS), (UNITS,)))
+    w, r, bias = (
+        RANDOM.normal(size=shape).astype(np.float32) / 3 for shape in ((UNITS, INPUTS), (UNITS, UNITS), (UNITS,))
+    )
     x, y = b.tensor("x", (1, TIME, INPUTS)), b.tensor("y", (1, TIME, UNITS))
     state = b.tensor("state", (1, UNITS), variable=True)
     operands = [x, b.constant("w", w), b.constant("r", r), b.constant("b", bias), state]
@@ -174,7 +190,11 @@ def streaming(dtype: str = "int8", initial: Array | None = None, assigned: bool 
     quantised: dict[str, Any] = {"dtype": dtype, "scale": 0.1, "zero": 2} if dtype == "int8" else {}
     x, y = b.tensor("frame", (1, 1, 4), **quantised), b.tensor("y", (1, 4), **quantised)
     handle = b.tensor("handle", (), "resource")
-    old, kept, joined = b.tensor("old", (1, 3, 4), **quantised), b.tensor("kept", (1, 2, 4), **quantised), b.tensor("joined", (1, 3, 4), **quantised)
+    old, kept, joined = (
+        b.tensor("old", (1, 3, 4), **quantised),
+        b.tensor("kept", (1, 2, 4), **quantised),
+        b.tensor("joined", (1, 3, 4), **quantised),
+    )
     name = {"SharedName": "frames", "Container": ""}
     if initial is not None:
         inner = TfliteBuilder(b)

@@ -73,7 +73,9 @@ def requantised(sums: Array, reals: Sequence[float], bounds: tuple[int, int], wi
     """Sums whose last axis has the channels, to int16."""
     scale = by_short_multiplier if wide else by_multiplier
     flat = sums.reshape(-1, sums.shape[-1])
-    values = [[max(bounds[0], min(bounds[1], scale(int(x), r))) for x, r in zip(row, reals, strict=True)] for row in flat]
+    values = [
+        [max(bounds[0], min(bounds[1], scale(int(x), r))) for x, r in zip(row, reals, strict=True)] for row in flat
+    ]
     return np.array(values, np.int16).reshape(sums.shape)
 
 
@@ -102,7 +104,9 @@ def average16(sums: Array, count: Array) -> Array:
         return (total + n // 2) // n if total > 0 else -((-total + n // 2) // n)
 
     counts = np.broadcast_to(count, sums.shape)
-    return np.array([one(int(t), int(n)) for t, n in zip(sums.flat, counts.flat, strict=True)], np.int16).reshape(sums.shape)
+    return np.array([one(int(t), int(n)) for t, n in zip(sums.flat, counts.flat, strict=True)], np.int16).reshape(
+        sums.shape
+    )
 
 
 SIGMOID_TABLE = [min(65535, math.floor(65536 / (1 + math.exp(-i / 24)) + 0.5)) for i in range(256)]
@@ -198,10 +202,16 @@ def svdf8(
 
 
 def lstm8(
-    x: Array, weights: list[Array], recurrent: list[Array], biases: list[Array], h: Array, c: Array, held: dict[str, Any]
+    x: Array,
+    weights: list[Array],
+    recurrent: list[Array],
+    biases: list[Array],
+    h: Array,
+    c: Array,
+    held: dict[str, Any],
 ) -> tuple[Array, Array]:
     """One step of one sample with int8 values and an int16 cell state; gates are in the order input, forget, cell,
-    output. ``held``: scales "x", "h", "c", lists "weights" and "recurrent", zero points "x_zero" and "h_zero", "clip"."""
+    output. ``held``: scales "x", "h", "c", lists "weights" and "recurrent", zeros "x_zero" and "h_zero", "clip"."""
     gates = []
     for gate in range(4):
         row = []
@@ -209,7 +219,9 @@ def lstm8(
             outer = sum(int(w) * (int(v) - held["x_zero"]) for w, v in zip(weights[gate][unit], x, strict=True))
             inner = sum(int(w) * (int(v) - held["h_zero"]) for w, v in zip(recurrent[gate][unit], h, strict=True))
             f32 = np.float32
-            first = by_multiplier(outer + int(biases[gate][unit]), float(f32(held["x"]) * f32(held["weights"][gate])) * 4096)
+            first = by_multiplier(
+                outer + int(biases[gate][unit]), float(f32(held["x"]) * f32(held["weights"][gate])) * 4096
+            )
             second = by_multiplier(inner, float(f32(held["h"]) * f32(held["recurrent"][gate])) * 4096)
             total = saturated(saturated(first, "int16") + saturated(second, "int16"), "int16")
             row.append(tanh16(total, 3, 0) if gate == 2 else sigmoid16(total, 3, 0))
@@ -221,6 +233,8 @@ def lstm8(
         clip = int(min(held["clip"] / held["c"], 32767)) or 32768
         cell = max(-clip, min(clip, saturated(kept + new, "int16")))
         curved = tanh16(cell, 3 << max(shift, 0), max(-shift, 0))
-        next_h[unit] = saturated(by_multiplier(curved * o, 2.0**-30 / float(np.float32(held["h"]))) + held["h_zero"], "int8")
+        next_h[unit] = saturated(
+            by_multiplier(curved * o, 2.0**-30 / float(np.float32(held["h"]))) + held["h_zero"], "int8"
+        )
         next_c[unit] = cell
     return next_h, next_c

@@ -30,12 +30,16 @@ def with_states(model: Model, pairs: Sequence[tuple[str, str]]) -> Model:
     given = dict(pairs)
     declared = [state for state in model.states if state.input not in given]
     states = (*declared, *(State(name, output) for name, output in given.items() if output))
-    ends = [{t.name: (t.dtype, list(t.shape)) for t in tensors} for tensors in (model.graph.inputs, model.graph.outputs)]
+    ends = [
+        {t.name: (t.dtype, list(t.shape)) for t in tensors} for tensors in (model.graph.inputs, model.graph.outputs)
+    ]
     for name in (*given, *(state.input for state in states)):
         output = next((state.output for state in states if state.input == name), None)
         if name in ends[0] and (output is None or ends[0][name] == ends[1].get(output)):
             continue
-        kinds = [f"{names}: " + ", ".join(map(repr, end)) for names, end in zip(("inputs", "outputs"), ends, strict=True)]
+        kinds = [
+            f"{names}: " + ", ".join(map(repr, end)) for names, end in zip(("inputs", "outputs"), ends, strict=True)
+        ]
         raise UsageError(
             "MATCH-U080",
             f"the state {name!r} does not fit the model",

@@ -107,7 +107,11 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
         "inputs": [_io(tensor, twin.arenas) for tensor in document["inputs"]],
         "outputs": [_io(tensor, twin.arenas) for tensor in document["outputs"]],
         "states": [
-            (io["field"], next(out["field"] for out in document["outputs"] if out["name"] == state["output"]), _size(io))
+            (
+                io["field"],
+                next(out["field"] for out in document["outputs"] if out["name"] == state["output"]),
+                _size(io),
+            )
             for state in document.get("states", ())
             for io in document["inputs"]
             if io["name"] == state["input"]
@@ -127,7 +131,7 @@ class _Record:
 
 
 def _size(tensor: dict[str, Any]) -> int:
-    return prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize
+    return int(prod(tensor["shape"])) * np.dtype(tensor["dtype"]).itemsize
 
 
 def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:

@@ -137,7 +137,12 @@ def _dense(call: Call) -> bool:
     quantisation = call.input(1).quantisation
     if x is None or y is None or weights is None or quantisation is None or not _can_activate(call):
         return False
-    if weights.ndim != 2 or not weights.shape[1] or call.input(0).size % weights.shape[1] or call.option("WeightsFormat", 0):
+    if (
+        weights.ndim != 2
+        or not weights.shape[1]
+        or call.input(0).size % weights.shape[1]
+        or call.option("WeightsFormat", 0)
+    ):
         return False
     columns, depth = weights.shape
     rows = call.input(0).size // depth
@@ -231,7 +236,9 @@ def _rescaled(call: Call) -> bool:
     fixed, planes = Fixed(call), call.is_planes(0)
     centred = fixed.node("Sub", fixed.wide(call.stored(0, planes)), int(x.zero_points[0]))
     scaled = fixed.scaled(centred, float(x.scales[0]) / float(y.scales[0]))
-    low, high = {"RELU": (0.0, 1e9), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}.get(call.operator.kind, (-1e9, 1e9))
+    low, high = {"RELU": (0.0, 1e9), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}.get(
+        call.operator.kind, (-1e9, 1e9)
+    )
     ends = [int(np.floor(np.clip(bound / float(y.scales[0]), -1e9, 1e9) + 0.5)) for bound in (low, high)]
     clipped = fixed.clipped(scaled, *ends) if call.operator.kind != "QUANTIZE" else scaled
     _give(call, fixed, fixed.node("Add", clipped, int(y.zero_points[0])), planes)
@@ -269,7 +276,8 @@ def _counts(call: Call, kernel: tuple[int, int], attributes: dict[str, list[int]
         size, taps, stride = call.input(0).shape[1 + axis], kernel[axis], attributes["strides"][axis]
         starts = np.arange(call.output().shape[1 + axis]) * stride - attributes["pads"][axis]
         columns.append(np.minimum(starts + taps, size) - np.maximum(starts, 0))
-    return np.maximum(np.outer(*columns), 1).astype(np.int64)
+    counts: Ints = np.maximum(np.outer(*columns), 1).astype(np.int64)
+    return counts
 
 
 def _mean(call: Call) -> bool:

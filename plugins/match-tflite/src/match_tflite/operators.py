@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from match_tflite import convolutions, dense, elementwise, images, moves, padding, recurrent, reductions, svdf, variables
+from match_tflite import (
+    convolutions,
+    dense,
+    elementwise,
+    images,
+    moves,
+    padding,
+    recurrent,
+    reductions,
+    svdf,
+    variables,
+)
 from match_tflite.call import Call
 
 Translation = Callable[[Call], None]

@@ -39,7 +39,11 @@ def lstm(call: Call) -> None:
     computes as the integer kernel of TFLite for microcontrollers, bit for bit."""
     if not call.has(1):
         raise call.refuse("its input gate is coupled with the forget gate")
-    for positions, what in ((_PEEPHOLES, "peepholes"), (_PROJECTION, "a projection"), (_NORMALISATION, "normalised gates")):
+    for positions, what in (
+        (_PEEPHOLES, "peepholes"),
+        (_PROJECTION, "a projection"),
+        (_NORMALISATION, "normalised gates"),
+    ):
         if any(call.has(position) for position in positions):
             raise call.refuse(f"it has {what}")
     if call.operator.options.get("FusedActivationFunction", _TANH) != _TANH:
@@ -54,7 +58,9 @@ def lstm(call: Call) -> None:
     elif call.input(0).dtype == np.int8 and call.input(_CELL).dtype == np.int16:
         _integer_lstm(call, form)
     else:
-        raise call.refuse(f"it computes with {call.input(0).dtype.name} inputs and a state of {call.input(_CELL).dtype.name}")
+        raise call.refuse(
+            f"it computes with {call.input(0).dtype.name} inputs and a state of {call.input(_CELL).dtype.name}"
+        )
 
 
 def rnn(call: Call) -> None:
@@ -69,7 +75,12 @@ def rnn(call: Call) -> None:
             raise damaged(call.where, f"input {position} has shape {list(call.input(position).shape)[:8]}")
     bias = np.append(_real(call, 3), np.zeros(form.units, np.float32))
     arrays = [_real(call, 1), _real(call, 2), bias]
-    inputs = [_sequence(call, form), *(call.constant("weights", array[np.newaxis]) for array in arrays), "", _held(call, 4, form)]
+    inputs = [
+        _sequence(call, form),
+        *(call.constant("weights", array[np.newaxis]) for array in arrays),
+        "",
+        _held(call, 4, form),
+    ]
     results = _layer(call, "RNN", inputs, 2, hidden_size=form.units, activations=[functions[function]])
     _keep(call, 4, results[1])
     _give(call, results[0], form)
@@ -94,7 +105,11 @@ def _form(call: Call, recurrent: int, states: tuple[int, ...]) -> _Form:
 
 def _sequence(call: Call, form: _Form) -> str:
     """The input with the axes [time, batch, features]."""
-    x = call.graph.reshape(call.stored(0), [form.time, form.batch, form.features]) if form.time_first else call.stored(0)
+    x = (
+        call.graph.reshape(call.stored(0), [form.time, form.batch, form.features])
+        if form.time_first
+        else call.stored(0)
+    )
     return x if form.time_first else call.node("Transpose", [x], perm=[1, 0, 2])
 
 
@@ -208,5 +223,8 @@ def _step(call: Call, gates: str, c: str, state: Quantisation, power: int) -> tu
 
 def _part(call: Call, name: str, first: int, end: int) -> str:
     """Columns of a matrix."""
-    bounds = [call.constant(what, np.array([value], np.int64)) for what, value in (("first", first), ("end", end), ("axis", 1))]
+    bounds = [
+        call.constant(what, np.array([value], np.int64))
+        for what, value in (("first", first), ("end", end), ("axis", 1))
+    ]
     return call.node("Slice", [name, *bounds])

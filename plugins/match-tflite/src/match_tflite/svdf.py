@@ -41,7 +41,9 @@ def _shifted(call: Call, newest: str, form: tuple[int, int, int, int]) -> str:
     """The state without its oldest features and with the ``newest``, [batch, filters, steps]; it replaces the state."""
     batch, units, rank, steps = form
     old = call.graph.reshape(call.stored(_STATE), [batch, units * rank, steps])
-    ends = [call.constant(name, np.array([value], np.int64)) for name, value in (("first", 1), ("end", steps), ("axis", 2))]
+    ends = [
+        call.constant(name, np.array([value], np.int64)) for name, value in (("first", 1), ("end", steps), ("axis", 2))
+    ]
     kept = call.node("Slice", [old, *ends])
     last = call.graph.reshape(newest, [batch, units * rank, 1])
     joined = call.node("Concat", [kept, last], axis=2)

@@ -24,7 +24,9 @@ def curve(function: Callable[[float], float], lowest: float, highest: float) -> 
     return np.clip(table, -32768, 32767).astype(np.int64)
 
 
-def _rounded(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _rounded(
+    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Half away from zero."""
     return np.sign(values) * np.floor(np.abs(values) + 0.5)
 
@@ -66,9 +68,7 @@ def tanh(fixed: Fixed, name: str, multiplier: int, shift: int) -> str:
     return fixed.halves(fixed.call.node("Where", [is_negative, mirrored, kept]), 1 << 8)
 
 
-def _interpolated(
-    fixed: Fixed, name: str, multiplier: int, shift: int, bits: int, saturated: int
-) -> tuple[str, str]:
+def _interpolated(fixed: Fixed, name: str, multiplier: int, shift: int, bits: int, saturated: int) -> tuple[str, str]:
     """Whether the scaled input is negative, the table's value for its magnitude with ``bits`` more bits."""
     product = fixed.node("Mul", name, multiplier)
     x = fixed.halves(fixed.node("Add", product, (1 << shift) >> 1), 1 << shift)
@@ -101,4 +101,3 @@ def softmax(fixed: Fixed, name: str, scale: float) -> str:
     reciprocal = looked_up(fixed, place, curve(lambda x: 1.0 / (1.0 + x), 0.0, 1.0))
     product = fixed.node("Add", fixed.node("Mul", powers, reciprocal), fixed.node("Div", right, 2))
     return fixed.clipped(fixed.node("Div", product, right), 0, 32767)
-
