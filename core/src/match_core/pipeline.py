@@ -189,12 +189,10 @@ def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
     regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
     if request.region_min:
         regions["region_min"] = dict(sorted(request.region_min))
-    states = {"states": dict(request.states)} if request.states else {}
     figures = {"figures": [list(figure) for figure in soc.figures]} if soc.figures else {}
     return {
         **regions,
         **figures,
-        **states,
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

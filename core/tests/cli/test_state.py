@@ -108,3 +108,13 @@ def test_states_keep_their_types(match: Match, make_model: MakeModel, tmp_path: 
     done = match("verify", tmp_path / "kept.onnx", "--state", "s=n", "--quantized-io", "--json").json
     assert done["ok"] and done["bit_exact"]
     assert sum("8-bit" in note for note in done["notes"]) == 2
+
+
+def test_a_first_value_that_the_type_does_not_hold(match: Match, make_model: MakeModel, tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[1,4] x, int8[1,4] s) => (float[1,4] y, int8[1,4] n)
+        { y = Relu (x)  n = Identity (s) }"""
+    proto = onnx.parser.parse_model(text)
+    proto.metadata_props.add(key="match.state:s", value="300 n")
+    onnx.save(proto, str(tmp_path / "wide.onnx"))
+    done = match("verify", tmp_path / "wide.onnx", "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, "MATCH-U080")

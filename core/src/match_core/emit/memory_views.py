@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.hardware import Soc
+    from match_core.contract.model import State
     from match_core.contract.program import Program
     from match_core.contract.quantisation import Quantisation
-    from match_core.contract.state import State
 
 
 def arena_views(program: Program) -> tuple[ArenaView, ...]:
