@@ -131,7 +131,7 @@ class _Record:
 
 
 def _size(tensor: dict[str, Any]) -> int:
-    return int(prod(tensor["shape"])) * np.dtype(tensor["dtype"]).itemsize
+    return int(prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize)
 
 
 def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:
