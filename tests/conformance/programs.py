@@ -16,7 +16,7 @@ from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, build_program
 from match_core.plugin.facade import Plugins
 
-from tests.base_packages import base_plugins
+from tests.base_packages import allowing
 from tests.conformance.suite import Case
 
 TARGET = "host"
@@ -62,7 +62,7 @@ class Refused:
 
 @lru_cache(maxsize=1)
 def _plugins() -> Plugins:
-    return base_plugins()
+    return Plugins.load(environment=allowing("match-tflite"))
 
 
 def compile_case(case: Case, folder: Path) -> Program | Refused:

@@ -165,8 +165,8 @@ CASES = {
     "random_numbers": Case("MATCH-F019", 1, _compiled(models.random_numbers, "-t", "host")),
     "tflite_not_installed": Case("MATCH-F020", 1, _without_tflite, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "tflite_damaged": Case("MATCH-F021", 1, _tflite(one_operator("RELU")[:150])),
-    "tflite_operator": Case("MATCH-F022", 1, _tflite(one_operator("UNIDIRECTIONAL_SEQUENCE_LSTM"))),
-    "tflite_tensor": Case("MATCH-F023", 1, _tflite(one_operator("RELU", variable=True))),
+    "tflite_operator": Case("MATCH-F022", 1, _tflite(one_operator("BIDIRECTIONAL_SEQUENCE_LSTM"))),
+    "tflite_tensor": Case("MATCH-F023", 1, _tflite(one_operator("RELU", shape=(1, -1)))),
     "no_runtime": Case("MATCH-R001", 1, _unimportable, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "not_quantisable": Case("MATCH-R004", 1, _quantise(models.wide_convolution)),
     "no_compiler": Case("MATCH-T001", 1, _run(x=ZEROS), program=True, variables=(("CC", "no-such-compiler"),)),
@@ -199,6 +199,7 @@ CASES = {
         "MATCH-U051", 2, lambda folder: ["new-target", "sprout", "-o", models.relu(folder / "model.onnx").parent]
     ),
     "no_package": Case("MATCH-U052", 2, lambda folder: ["test-target", "match-nobody"]),
+    "no_such_state": Case("MATCH-U080", 2, _model("--state", "x=nothing")),
     "no_figures_file": Case("MATCH-U070", 2, _figures("generic", 5, schema="match.report")),
     "figures_of_another_target": Case("MATCH-U071", 2, _figures("none", 5)),
     "figure_out_of_range": Case("MATCH-U072", 2, _figures("generic", -5)),

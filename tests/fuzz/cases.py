@@ -10,7 +10,10 @@ from random import Random
 import onnx
 
 from tests.fuzz.mutate import flipped, mutated
+from tests.fuzz.tflite_cases import tflite_case
 
+#: The share of cases that are TFLite files.
+_OF_TFLITE = 0.1
 #: So many cases of ten are made from the seeds of several operators that are made here.
 _OF_OURS = 4
 
@@ -28,6 +31,8 @@ class Case:
 def make_case(seeds: Sequence[tuple[str, bytes]], own: int, seed: str, number: int) -> Case:
     """The case of this number; the first ``own`` seeds are made here."""
     random = Random(f"{seed}/{number}")
+    if random.random() < _OF_TFLITE:
+        return Case(number, *tflite_case(random))
     ours = random.randrange(10) < _OF_OURS or len(seeds) == own
     name, content = random.choice(seeds[:own] if ours else seeds[own:])
     if random.random() < 0.1:

@@ -12,6 +12,7 @@ import onnx
 from tests.conformance.batch import element_type
 from tests.conformance.programs import Program
 from tests.conformance.suite import Array, Sample
+from tests.fuzz.tflite_cases import as_onnx
 
 SAMPLES = 2
 
@@ -37,6 +38,7 @@ def random_samples(program: Program, number: int) -> tuple[Sample, ...]:
 
 def references(path: Path, program: Program, samples: Sequence[Sample]) -> list[list[tuple[Array, ...]] | None]:
     """For each reference the outputs of all samples; None where it cannot run the model."""
+    path = as_onnx(path)
     feeds = [{t.name: a for t, a in zip(program.inputs, sample.inputs, strict=True)} for sample in samples]
     results: list[list[tuple[Array, ...]] | None] = []
     for runner in (_runtime, _standard):

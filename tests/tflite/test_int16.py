@@ -227,6 +227,6 @@ def network(seed: int = 4) -> bytes:
 def test_a_network_runs_bit_for_bit(target: str, tmp_path: Path) -> None:
     path = saved(tmp_path / "net16.tflite", network())
     samples: dict[str, Any] = {"image": RANDOM.integers(-32768, 32767, (2, 1, 8, 6, 3)).astype(np.int16)}
-    result = verify_model(VerifyRequest(path, target, arrays=samples, sanitize=True), Plugins.load())
+    result = verify_model(VerifyRequest(path, target, arrays=samples, sanitize=target == "host"), Plugins.load())
     assert result.ok and result.bit_exact
     assert [(check.max_abs_lsb, check.dtype) for check in result.outputs] == [(0.0, "int16")]

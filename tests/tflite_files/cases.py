@@ -239,6 +239,34 @@ CASES = {
     "cast": Case("CAST", (drawn(1, 9),), lambda x: x.astype(np.int32)),
     "dequantize_float16": Case("DEQUANTIZE", (drawn(1, 9).astype(np.float16),), lambda x: x.astype(np.float32)),
     "quantize_nothing": Case("QUANTIZE", (drawn(1, 9),), lambda x: x),
+    "space_to_batch": Case(
+        "SPACE_TO_BATCH_ND",
+        (IMAGE, ints(2, 3), ints([1, 0], [1, 2])),
+        lambda x, b, p: np.concatenate(
+            [np.pad(x, [(0, 0), (1, 0), (1, 2), (0, 0)])[:, r::2, c::3] for r in range(2) for c in range(3)]
+        ),
+        None,
+        (1, 2),
+    ),
+    "batch_to_space": Case(
+        "BATCH_TO_SPACE_ND",
+        (drawn(4, 3, 2, 5), ints(2, 2), ints([1, 0], [0, 1])),
+        lambda x, b, c: x.reshape(2, 2, 1, 3, 2, 5).transpose(2, 3, 0, 4, 1, 5).reshape(1, 6, 4, 5)[:, 1:, :3],
+        None,
+        (1, 2),
+    ),
+    "reverse": Case("REVERSE_V2", (IMAGE, ints(1, -1)), lambda x, a: x[:, ::-1, :, ::-1], None, (1,)),
+    "cumsum": Case(
+        "CUMSUM",
+        (drawn(1, 5, 3), np.array(1, np.int32)),
+        lambda x, a: np.cumsum(x[:, ::-1], 1)[:, ::-1] - x,
+        ("CumsumOptions", {"Exclusive": True, "Reverse": True}),
+        (1,),
+    ),
+    "floor_div": Case("FLOOR_DIV", (drawn(1, 9), drawn(1, 9, low=0.5)), lambda a, b: np.floor(a / b)),
+    "floor_div_integers": Case("FLOOR_DIV", (ints(7, -7, 6, -1), ints(2, 2, -4, 3)), np.floor_divide),
+    "floor_mod": Case("FLOOR_MOD", (drawn(1, 9), drawn(1, 9, low=0.5)), np.mod),
+    "floor_mod_integers": Case("FLOOR_MOD", (ints(7, -7, 6, -1), ints(2, 2, -4, 3)), np.mod),
     "space_to_depth": Case(
         "SPACE_TO_DEPTH", (drawn(1, 6, 4, 3),), lambda x: blocks(x, 2), ("SpaceToDepthOptions", {"BlockSize": 2})
     ),

@@ -211,7 +211,7 @@ def lstm8(
     held: dict[str, Any],
 ) -> tuple[Array, Array]:
     """One step of one sample with int8 values and an int16 cell state; gates are in the order input, forget, cell,
-    output. ``held``: scales "x", "h", "c", lists "weights" and "recurrent", zero points "x_zero" and "h_zero", "clip"."""
+    output. ``held``: scales "x", "h", "c", lists "weights" and "recurrent", zeros "x_zero" and "h_zero", "clip"."""
     gates = []
     for gate in range(4):
         row = []

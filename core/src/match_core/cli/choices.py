@@ -41,11 +41,8 @@ Choices = dict[str, Any]
 MEMORY, SEQUENTIAL = "memory", "sequential"
 PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "max_loss", "state")
 #: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
-_FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {
-    SEQUENTIAL: "execution",
-    "no_cache": "cache",
-    "state": "states",
-}
+_FIELDS = {name: name for name in (MEMORY, *PROGRAM)}
+_FIELDS |= {SEQUENTIAL: "execution", "no_cache": "cache", "state": "states"}
 
 
 def compile_choices(

@@ -16,12 +16,23 @@ if TYPE_CHECKING:
 
     from match_core.contract.fallback import Left
     from match_core.contract.quantisation import Quantisation
-    from match_core.contract.state import State
 
 #: IR version of every exported model; onnxruntime 1.31 refuses newer ones.
 IR_VERSION = 10
 #: The opset that the loader converts to, so that passes and patterns handle one opset only.
 OPSET = 21
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A graph input that gets a graph output of the previous inference; ``initial``: its elements before the first."""
+
+    input: str
+    output: str
+    initial: int = 0
+
+    def __str__(self) -> str:
+        return f"state, initially {self.initial}, then {self.output} of the previous inference"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.hardware import Soc
+    from match_core.contract.model import State
     from match_core.contract.program import Program
     from match_core.contract.quantisation import Quantisation
-    from match_core.contract.state import State
 
 
 def arena_views(program: Program) -> tuple[ArenaView, ...]:
@@ -86,7 +86,7 @@ def tensor_views(
     callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output"))
     memories = {tensor: buffer.memory for buffer in callers for tensor in buffer.tensors}
     views: dict[str, TensorView] = {}
-    kept = {state.input: f", {state}" for state in states}
+    kept = {state.input: comment_text(f", {state}") for state in states}
     for position, tensor in enumerate(tensors):
         field = c_identifier(tensor.name)
         if field in views:
@@ -97,11 +97,8 @@ def tensor_views(
         element = np.dtype(tensor.dtype)
         kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
         quantisation = quantised.get(tensor.name)
-        real = f", {quantisation}" if quantisation is not None else ""
-        words = (
-            comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}{kept.get(tensor.name, '')}")
-            + real
-        )
+        real = (f", {quantisation}" if quantisation is not None else "") + kept.get(tensor.name, "")
+        words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}") + real
         memory, note = memories.get(tensor.name, program.soc.home), comment(words, indent=4)
         views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, note, memory, quantisation)
     return tuple(views.values())

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from match_core.contract.errors import UsageError
+from match_core.contract.model import State
 from match_core.contract.quantisation import Quantisation
-from match_core.contract.state import State
 from match_core.io.files import whole_file
 
 Arrays = Mapping[str, NDArray[np.generic]]

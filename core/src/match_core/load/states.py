@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from match_core.contract.errors import UsageError
-from match_core.contract.model import Model
-from match_core.contract.state import State
+from match_core.contract.model import Model, State
 
 if TYPE_CHECKING:
     import onnx
@@ -29,22 +30,23 @@ def with_states(model: Model, pairs: Sequence[tuple[str, str]]) -> Model:
     input; an empty output makes it an ordinary input. UsageError MATCH-U080 if a pair does not fit the model."""
     given = dict(pairs)
     declared = [state for state in model.states if state.input not in given]
-    states = (*declared, *(State(name, output) for name, output in given.items() if output))
+    states = (*declared, *(State(name, output) for name, output in given.items()))
     ends = [
-        {t.name: (t.dtype, list(t.shape)) for t in tensors} for tensors in (model.graph.inputs, model.graph.outputs)
+        {t.name: (t.dtype, tuple(t.shape)) for t in tensors} for tensors in (model.graph.inputs, model.graph.outputs)
     ]
-    for name in (*given, *(state.input for state in states)):
-        output = next((state.output for state in states if state.input == name), None)
-        if name in ends[0] and (output is None or ends[0][name] == ends[1].get(output)):
+    for state in states:
+        kind = ends[0].get(state.input)
+        fits = kind is not None and (not state.output or kind == ends[1].get(state.output))
+        if kind is not None and fits and np.array(state.initial).astype(kind[0]) == state.initial:
             continue
-        kinds = [
-            f"{names}: " + ", ".join(map(repr, end)) for names, end in zip(("inputs", "outputs"), ends, strict=True)
-        ]
+        names = [", ".join(map(repr, end)) for end in ends]
         raise UsageError(
             "MATCH-U080",
-            f"the state {name!r} does not fit the model",
-            f"{model.source}, --state {name}={output or ''}",
-            "it pairs a graph input with a graph output of the same type and shape; " + "; ".join(kinds),
+            f"the state {state.input!r} does not fit the model",
+            f"{model.source}, --state {state.input}={state.output}",
+            "it pairs a graph input with an output of the same type and shape, and begins with a number of this type; "
+            f"inputs: {names[0]}; outputs: {names[1]}",
             ("give --state INPUT=OUTPUT with names of the model",),
         )
+    states = tuple(state for state in states if state.output)
     return replace(model, states=states, notes=(*model.notes, *(f"{state.input}: {state}" for state in states)))

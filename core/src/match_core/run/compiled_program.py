@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from match_core.board.document import parse_board
 from match_core.board.target import add_board
 from match_core.contract.errors import UsageError
+from match_core.contract.model import State
 from match_core.contract.observe import NullObserver
 from match_core.contract.quantisation import Quantisation
-from match_core.contract.state import State
 from match_core.deploy.compile_options import adapted_soc
 from match_core.deploy.figures import Figures, with_figures
 from match_core.emit.manifest import NAME, SCHEMA_FILE

@@ -99,6 +99,7 @@ def _image(call: Call, position: int) -> tuple[int, ...]:
 
 
 def filter_of(call: Call) -> tuple[int, int]:
+    """Height and width of a pooling's windows."""
     kernel = (call.option("FilterHeight"), call.option("FilterWidth"))
     if min(kernel) < 1:
         raise damaged(call.where, f"its windows have {kernel[0]} x {kernel[1]} elements")

@@ -1,7 +1,7 @@
 """TFLite's integer arithmetic as standard ONNX operators on int64: exact in ONNX Runtime and in C.
 
-Scales are multipliers ``m * 2^(shift - 31)`` with m of 31 bits. The kernels round the product with m to the nearest, ties
-upwards, and then the shift to the right to the nearest, ties away from zero; sums of 64 bits use 15 bits of m and
+Scales are multipliers ``m * 2^(shift - 31)`` with m of 31 bits. The kernels round the product with m to the nearest,
+ties upwards, and then the shift to the right to the nearest, ties away from zero; sums of 64 bits use 15 bits of m and
 round once, ties upwards (the functions MultiplyByQuantizedMultiplier of TFLite's reference kernels).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 if TYPE_CHECKING:
     from match_tflite.call import Call
@@ -58,11 +58,11 @@ class Fixed:
         """Clipped to both bounds."""
         return self.call.node("Clip", [name, self.number(lowest), self.number(highest)])
 
-    def narrow(self, name: str, dtype: np.dtype[np.generic] | type[np.generic]) -> str:
+    def narrow(self, name: str, dtype: DTypeLike) -> str:
         """Saturated to an integer type."""
         import onnx
 
-        limits = np.iinfo(dtype)
+        limits = np.iinfo(np.dtype(dtype))
         kept = self.clipped(name, int(limits.min), int(limits.max))
         return self.call.node("Cast", [kept], to=int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))))
 

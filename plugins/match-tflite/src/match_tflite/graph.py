@@ -47,7 +47,7 @@ class GraphBuilder:
         self.folded: dict[int, NDArray[np.generic]] = {}
         #: Real values of padded tensors before they are quantised again, which does not change them.
         self.padded: dict[int, str] = {}
-        self.states = States(self)
+        self.states = States(self.unique)
         self._node_names = UniqueNames()
         self._values: dict[int, dict[bool, str]] = {}
         self._parameters: dict[int, list[str]] = {}

@@ -276,7 +276,8 @@ def _counts(call: Call, kernel: tuple[int, int], attributes: dict[str, list[int]
         size, taps, stride = call.input(0).shape[1 + axis], kernel[axis], attributes["strides"][axis]
         starts = np.arange(call.output().shape[1 + axis]) * stride - attributes["pads"][axis]
         columns.append(np.minimum(starts + taps, size) - np.maximum(starts, 0))
-    return np.maximum(np.outer(*columns), 1).astype(np.int64)
+    counts: Ints = np.maximum(np.outer(*columns), 1).astype(np.int64)
+    return counts
 
 
 def _mean(call: Call) -> bool:

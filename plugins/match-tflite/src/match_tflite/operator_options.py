@@ -41,6 +41,7 @@ OPTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "RESIZE_BILINEAR": ("ResizeBilinearOptions", ("AlignCorners", "HalfPixelCenters")),
     "SPACE_TO_DEPTH": ("SpaceToDepthOptions", ("BlockSize",)),
     "DEPTH_TO_SPACE": ("DepthToSpaceOptions", ("BlockSize",)),
+    "CUMSUM": ("CumsumOptions", ("Exclusive", "Reverse")),
     "VAR_HANDLE": ("VarHandleOptions", ("Container", "SharedName")),
     "CALL_ONCE": ("CallOnceOptions", ("InitSubgraphIndex",)),
     "SVDF": ("SVDFOptions", ("Rank", "FusedActivationFunction")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from match_tflite import (
+    blocks,
     convolutions,
     dense,
     elementwise,
@@ -75,6 +76,12 @@ OPERATORS: dict[str, Translation] = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": recurrent.lstm,
     "RNN": recurrent.rnn,
     "UNIDIRECTIONAL_SEQUENCE_RNN": recurrent.rnn,
+    "SPACE_TO_BATCH_ND": blocks.space_to_batch,
+    "BATCH_TO_SPACE_ND": blocks.batch_to_space,
+    "REVERSE_V2": blocks.reverse,
+    "CUMSUM": blocks.running_sum,
+    "FLOOR_DIV": blocks.floor_div,
+    "FLOOR_MOD": blocks.floor_mod,
     "SPACE_TO_DEPTH": images.space_and_depth,
     "DEPTH_TO_SPACE": images.space_and_depth,
 }

@@ -6,17 +6,14 @@ ASSIGN_VARIABLE). A subgraph that runs once (CALL_ONCE) may give the latter thei
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from match_tflite.faults import damaged, unsupported
 from match_tflite.model import File, Tensor, TfliteOperator
-
-if TYPE_CHECKING:
-    from match_tflite.graph import GraphBuilder
 
 #: Operators that may have no result.
 WITHOUT_RESULT = frozenset(("ASSIGN_VARIABLE", "CALL_ONCE"))
@@ -39,8 +36,8 @@ class Variable:
 class States:
     """The variables while operators are translated in order."""
 
-    def __init__(self, graph: GraphBuilder) -> None:
-        self._graph = graph
+    def __init__(self, unique: Callable[[str], str]) -> None:
+        self._unique = unique
         self._found: dict[int | str, Variable] = {}
 
     def begin_tensor(self, tensor: Tensor) -> str:
@@ -52,7 +49,7 @@ class States:
 
     def begin(self, name: str, tensor: Tensor, initial: int) -> str:
         """The same for a variable that a handle names; ``tensor``: the one that gets its values."""
-        value = self._graph.unique(name)
+        value = self._unique(name)
         self._found[name] = Variable(name, tensor, value, value, initial=initial)
         return value
 
