@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_quant.fixed_point import Exact, Form
 from match_quant.requant_check import overflows
+from match_quant.sum_forms import Exact, Form
 
 if TYPE_CHECKING:
     from match_quant.requant import Arithmetic

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from match_quant.exact_requant import Found, Steps, solve, steps_of
 from match_quant.expectation import clipped, of_sum
 from match_quant.factors import inner
-from match_quant.fixed_point import Chain, Exact
+from match_quant.fixed_point import Chain
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integerise_conv import append_convolution, type_bounds, with_padding
 from match_quant.requant_node import per_channel
+from match_quant.sum_forms import Exact
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
