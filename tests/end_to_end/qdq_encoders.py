@@ -23,7 +23,7 @@ Reals = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Encoder:
     """``rows`` S, ``width`` E, ``heads`` H of ``size`` P columns, ``inner`` columns of the feed-forward block (0:
-    none). ``sharp`` scales the queries: 0 makes all logits equal. ``norm``: layer normalisation as the operator of opset
+    none). ``sharp`` scales the queries: 0 makes all logits equal. ``norm``: layer normalisation as operator of opset
     17, as ``elementary`` operators of opset 13, or the operator in a file of opset 13 (``early``)."""
 
     rows: int

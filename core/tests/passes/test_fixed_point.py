@@ -100,6 +100,67 @@ def test_what_others_read_stays(model_of, accelerated):
     assert "Div" in ops(model, accelerated)
 
 
+#: TFLite's addition: both operands to a common scale, the sum to the result's.
+SUM = """g (int8[1,4,5,5] x, int8[1,4,5,5] z) => (int8[1,4,5,5] y) {{
+    xd = Cast <to = 7> (x) xm = Sub (xd, xz) xl = Mul (xm, left) {x}
+    zd = Cast <to = 7> (z) zm = Sub (zd, zz) zl = Mul (zm, left) {z}
+    d = Add (xr, zr) {s} t = Add (r, yz) c = Clip (t, lo, hi) y = Cast <to = 3> (c) }}"""
+
+
+def rounded(source: str, factor: str, result: str) -> str:
+    p = result
+    return f"""{p}p = Mul ({source}, {factor}) {p}n = Less ({p}p, zero) {p}v = Where ({p}n, down, up)
+        {p}s = Add ({p}p, {p}v) {p}q = Div ({p}s, D31) {p}m = Less ({p}q, zero) {p}w = Where ({p}m, half_down, half_up)
+        {p}u = Add ({p}q, {p}w) {result} = Div ({p}u, D8)"""
+
+
+def summed(model_of, **changed):
+    constants = {
+        "xz": np.int64(-128),
+        "zz": np.int64(5),
+        "yz": np.int64(-17),
+        "left": np.int64(1 << 20),
+        "Mx": np.int64(1695498176),
+        "Mz": np.int64(1073741824),
+        "My": np.int64(1415577600),
+        "up": np.int64(1 << 30),
+        "down": np.int64(1 - (1 << 30)),
+        "half_up": np.int64(2),
+        "half_down": np.int64(-2),
+        "D31": np.int64(1 << 31),
+        "D8": np.int64(4),
+        "big": np.int64(1 << 14),
+        "big_up": np.int64(1 << 13),
+        "big_down": np.int64(-(1 << 13)),
+        "zero": np.int64(0),
+        "lo": np.int64(-128),
+        "hi": np.int64(127),
+        **changed,
+    }
+    last = rounded("d", "My", "r").replace("half_", "big_").replace("D8", "big")
+    text = SUM.format(x=rounded("xl", "Mx", "xr"), z=rounded("zl", "Mz", "zr"), s=last)
+    return model_of(text, constants)
+
+
+@pytest.mark.parametrize("context_name", ["accelerated", "host_only"])
+def test_a_sum_of_two_tensors(model_of, request, context_name):
+    found = ops(summed(model_of), request.getfixturevalue(context_name))
+    kind = "U8" if context_name == "accelerated" else "I8"
+    assert [op for op in found if not op.startswith("match.arith::Offset")] == [f"match.arith::AddRequant{kind}"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"half_down": np.int64(40_000_000)},  # a gap where a sign changes
+        {"zz": np.arange(4).reshape(1, 4, 1, 1)},  # another zero point for each channel
+        {"left": np.int64(1 << 45)},  # products wrap around
+    ],
+)
+def test_other_sums_stay(model_of, accelerated, changed):
+    assert "Div" in ops(summed(model_of, **changed), accelerated)
+
+
 def exact(*values: int) -> np.ndarray:
     return np.array(values, object)
 

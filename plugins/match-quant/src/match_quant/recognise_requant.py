@@ -27,6 +27,7 @@ from match_quant.factors import inner
 from match_quant.fixed_point import Chain
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integerise_conv import append_convolution, type_bounds, with_padding
+from match_quant.recognise_sums import replace_sum
 from match_quant.requant_node import per_channel
 from match_quant.sum_forms import Exact
 
@@ -54,8 +55,8 @@ def run(model: Model, context: PassContext) -> Model:
     graph = IntegerGraph(editor, context)
     found = False
     for node in list(editor.graph.nodes):
-        if node.op == "Cast" and np.dtype(node.outputs[0].dtype) in _EIGHT_BITS and _replace(graph, node):
-            found = True
+        if node.op == "Cast" and np.dtype(node.outputs[0].dtype) in _EIGHT_BITS:
+            found = _replace(graph, node) or replace_sum(graph, node) or found
     if not found:
         return replace(model, notes=(*model.notes, *editor.notes)) if editor.notes else model
     graph.connect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -70,8 +71,8 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     shapes = {name: shape for name, kind in types.items() if (shape := static_shape(kind)) is not None}
     check_operands(plain, shapes, None, where)
     function = standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None
-    weights = {name: walk.weights[name] for name in plain.input if name in walk.weights}
-    function = function or written_body(plain, walk.types, walk.known, walk.opsets, where, weights)
+    weights = {name: onnx.numpy_helper.to_array(walk.weights[name]) for name in plain.input if name in walk.weights}
+    function = function or written_body(plain, walk.types, ChainMap(weights, walk.known), walk.opsets, where)
     if function is None:
         return None
     key = (call.node.domain, f"{call.node.op_type} of the standard")
