@@ -81,6 +81,22 @@ class IntegerWriter:
         ends = (zero if relu else low, high)
         return self.node("Cast", self.node("Clip", x, *(self.constant(end, kind) for end in ends)), to=to)
 
+    def away(self, x: str, factor: int, shift: int) -> str:
+        """TFLite's multiplication by factor / 2^(31 + shift)."""
+        x = self.node("Mul", x, self.constant(factor))
+        x = self.node("Div", self.by_sign(x, 1 - (1 << 30), 1 << 30), self.constant(1 << 31))
+        half = 1 << (shift - 1)
+        return self.node("Div", self.by_sign(x, -half, half), self.constant(1 << shift))
+
+    def added(self, a: str, b: str, zeros: tuple[int, int, int]) -> str:
+        """TFLite's sum of two int8 tensors: both with 20 more bits to a common scale, then to the result's."""
+        parts = []
+        for x, zero, factor in ((a, zeros[0], 1695498176), (b, zeros[1], 1073741824)):
+            wide = self.node("Sub", self.node("Cast", x, to=TensorProto.INT64), self.constant(zero))
+            parts.append(self.away(self.node("Mul", wide, self.constant(1 << 20)), factor, 2))
+        x = self.node("Add", self.away(self.node("Add", *parts), 1415577600, 14), self.constant(zeros[2]))
+        return self.node("Cast", self.node("Clip", x, self.constant(-128), self.constant(127)), to=TensorProto.INT8)
+
     def save(
         self, path: Path, result: str, shapes: tuple[tuple[int, ...], tuple[int, ...]], types: tuple[int, int]
     ) -> Path:
@@ -105,3 +121,12 @@ def fixed_point_network(path: Path, form: str, relu: bool) -> Path:
     x = net.node("Transpose", x, perm=[0, 2, 1])
     x = net.rounded(net.dense(x, (24, 32), zero, np.int8), form, 32, 8, zero, clamp, rank=3)
     return net.save(path, x, ((1, 8, 8, 8), (1, 16, 32)), (TensorProto.INT8, TensorProto.INT8))
+
+
+def residual_network(path: Path) -> Path:
+    """Two convolutions whose results are added."""
+    net = IntegerWriter(seed=9)
+    first = net.rounded(net.conv("x", (16, 8, 3, 3), 5, np.int8, pads=[1, 1, 1, 1]), "away", 16, 9, -128, True)
+    second = net.rounded(net.conv(first, (16, 16, 1, 1), -128, np.int8), "up", 16, 8, 4, False)
+    x = net.added(first, second, (-128, 4, -20))
+    return net.save(path, x, ((1, 8, 8, 8), (1, 16, 8, 8)), (TensorProto.INT8, TensorProto.INT8))

@@ -8,7 +8,7 @@ import pytest
 from match_core.plugin.facade import Plugins
 from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
 
-from tests.end_to_end.fixed_point import fixed_point_network
+from tests.end_to_end.fixed_point import fixed_point_network, residual_network
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 
@@ -46,6 +46,16 @@ def test_units_take_the_sums(form: str, relu: bool, count: int, plugins: Plugins
     units = products(result)
     assert len(units) == count
     assert "host" not in units
+
+
+@pytest.mark.parametrize("target", ["host", "gap9"])
+def test_sums_of_two_tensors(target: str, plugins: Plugins, tmp_path: Path) -> None:
+    result = verify(residual_network(tmp_path / "net.onnx"), target, plugins)
+    assignments = result.compilation.mapping.assignments
+    ops = {node.op: a.candidate.unit for a in assignments for node in a.candidate.match.nodes}
+    assert "Where" not in ops
+    assert ops["AddRequantU8" if target == "gap9" else "AddRequantI8"] == ("cluster" if target == "gap9" else "host")
+    assert target == "host" or "host" not in products(result)
 
 
 @pytest.mark.parametrize("form", ["away", "up"])
