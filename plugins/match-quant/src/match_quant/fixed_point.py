@@ -25,6 +25,8 @@ _REACH = {
     **{f"int{bits}": (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) for bits in (32, 64)},
     **{f"uint{bits}": (0, (1 << bits) - 1) for bits in (32, 64)},
 }
+#: Operators above each other between the sums and the result.
+_MOST_DEPTH = 60
 
 
 class Chain:
@@ -37,10 +39,14 @@ class Chain:
         self._sums = sums
         self._range: tuple[Exact, Exact] | None = None
         self._known: dict[int, Form | None] = {}
+        self._depth = 0
 
     def form(self, tensor: gs.Tensor) -> Form | None:
         """The tensor as a function of the sums; None if its operators are not supported, or could overflow."""
+        if id(tensor) not in self._known and self._depth == _MOST_DEPTH:
+            return None
         if id(tensor) not in self._known:
+            self._depth += 1
             node = producer(tensor)
             found = self._of_node(node) if node is not None and node.domain in (None, "", "ai.onnx") else None
             if found is not None and not self._fits(found, tensor):
@@ -48,6 +54,7 @@ class Chain:
             if node is not None and found is not None:
                 self.nodes.append(node)
             self._known[id(tensor)] = found
+            self._depth -= 1
         return self._known[id(tensor)]
 
     @property
