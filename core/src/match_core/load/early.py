@@ -48,5 +48,5 @@ def _is_early(op: str, version: int) -> bool:
 
 def put_back(proto: onnx.ModelProto) -> None:
     """Move the operators of a model at the working opset into the default domain (in place)."""
-    for node in proto.graph.node:
-        node.domain = "" if node.domain == EARLY else node.domain
+    for node in (node for node in proto.graph.node if node.domain == EARLY):
+        node.domain = ""
