@@ -23,7 +23,8 @@ Reals = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Encoder:
     """``rows`` S, ``width`` E, ``heads`` H of ``size`` P columns, ``inner`` columns of the feed-forward block (0:
-    none). ``sharp`` scales the queries: 0 makes all logits equal."""
+    none). ``sharp`` scales the queries: 0 makes all logits equal. ``norm``: layer normalisation as operator of opset
+    17, as ``elementary`` operators of opset 13, or the operator in a file of opset 13 (``early``)."""
 
     rows: int
     width: int
@@ -34,6 +35,7 @@ class Encoder:
     sharp: float = 3.0
     per_column: bool = False
     seed: int = 0
+    norm: str = "operator"
 
 
 class _Value:
@@ -44,7 +46,8 @@ class _Value:
 
 
 class _Graph:
-    def __init__(self, seed: int, per_column: bool) -> None:
+    def __init__(self, seed: int, per_column: bool, form: str = "operator") -> None:
+        self.form = form
         self.random = np.random.default_rng(seed)
         self.per_column = per_column
         self.nodes: list[onnx.NodeProto] = []
@@ -111,8 +114,22 @@ class _Graph:
         scale, bias = self.random.uniform(0.7, 1.3, columns), self.random.normal(0, 0.1, columns)
         moved = x.value - x.value.mean(axis=-1, keepdims=True)
         value = moved / np.sqrt(np.square(moved).mean(axis=-1, keepdims=True) + 1e-5) * scale + bias
+        if self.form == "elementary":
+            return self.quantised(self._elementary_norm(x, moved, scale, bias))
         given = [x.name, self.constant(scale), self.constant(bias)]
         return self.quantised(self.node("LayerNormalization", given, value, axis=-1))
+
+    def _elementary_norm(self, x: _Value, moved: Reals, scale: Reals, bias: Reals) -> _Value:
+        """As PyTorch exported it before opset 17."""
+        mean = self.node("ReduceMean", [x.name], x.value - moved, axes=[-1])
+        difference = self.node("Sub", [x.name, mean.name], moved)
+        square = self.node("Pow", [difference.name, self.constant(2.0)], np.square(moved))
+        variance = self.node("ReduceMean", [square.name], square.value.mean(axis=-1, keepdims=True), axes=[-1])
+        shifted = self.node("Add", [variance.name, self.constant(1e-5)], variance.value + 1e-5)
+        root = self.node("Sqrt", [shifted.name], np.sqrt(shifted.value))
+        normal = self.node("Div", [difference.name, root.name], moved / root.value)
+        scaled = self.node("Mul", [normal.name, self.constant(scale)], normal.value * scale)
+        return self.node("Add", [scaled.name, self.constant(bias)], scaled.value + bias)
 
     def add(self, a: _Value, b: _Value) -> _Value:
         """The sum."""
@@ -154,7 +171,7 @@ class _Graph:
 
 def save(encoder: Encoder, path: Path) -> Path:
     """Write the layer: float input [1, S, E] ``x``, output ``y``. Returns the path."""
-    graph = _Graph(encoder.seed, encoder.per_column)
+    graph = _Graph(encoder.seed, encoder.per_column, encoder.norm)
     x = graph.quantised(_Value("x", inputs(encoder)[0].astype(np.float64)))
     return _saved(graph, _layer(graph, x, encoder), (1, encoder.rows, encoder.width), path)
 
@@ -205,8 +222,10 @@ def _saved(graph: _Graph, x: _Value, shape: tuple[int, ...], path: Path) -> Path
     shapes = (("x", shape), ("y", x.value.shape))
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes) for name, sizes in shapes]
     made = helper.make_graph(graph.nodes, "encoder", ends[:1], ends[1:], graph.constants)
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(model, full_check=True)
+    opset = 17 if graph.form == "operator" else 13
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    if graph.form != "early":
+        onnx.checker.check_model(model, full_check=True)
     onnx.save(model, path)
     return path
 

@@ -104,6 +104,20 @@ CASES: dict[str, tuple[str, str, Sequence[Array | None], Sequence[str], dict[str
         ["y", "", "", "sum"],
         {"epsilon": 1e-5},
     ),
+    "MatMulNBits": (
+        MS,
+        "MatMulNBits",
+        [f32(2, 3, 40), u8(5, 3, 8), f32(5, 3), u8(5, 2)],
+        ["y"],
+        {"K": 40, "N": 5, "bits": 4, "block_size": 16},
+    ),
+    "MatMulNBits of 2 bits, without zero points": (
+        MS,
+        "MatMulNBits",
+        [f32(2, 32), u8(6, 2, 4), f32(6, 2)],
+        ["y"],
+        {"K": 32, "N": 6, "bits": 2, "block_size": 16},
+    ),
     "SkipSimplifiedLayerNormalization": (
         MS,
         "SkipSimplifiedLayerNormalization",
@@ -275,6 +289,10 @@ def test_body_computes_what_the_operator_does(name: str) -> None:
     domain, op, inputs, outputs, attributes = CASES[name]
     model, feed = model_of(domain, op, inputs, outputs, **attributes)
     wanted = run(model, feed)
+    if op == "MatMulNBits":  # its weights are initialisers
+        values = list(model.graph.input)[1:]
+        model.graph.initializer.extend(onnx.numpy_helper.from_array(feed.pop(v.name), v.name) for v in values)
+        del model.graph.input[1:]
     loaded = model_from_proto(model, "model", "model.onnx")
     assert all("::" not in qualified_op(node) for node in loaded.graph.nodes)
     assert op not in [node.op for node in loaded.graph.nodes] or op in ("Gelu", "BatchNormalization")

@@ -1,8 +1,7 @@
 """Operators of the default domain that the model's opset lacks.
 
-Exporters and ONNX Runtime's optimiser write some operators before the standard had them. The loader accepts an operator
-that a later opset introduces and that has not changed up to the working opset. Until the model is at that opset, the
-operator is in a domain of its own, which ONNX's converter leaves alone.
+Exporters and ONNX Runtime's optimiser write some operators before the standard had them. An operator is accepted if it
+has not changed up to the working opset. Before that, a domain of its own hides it from ONNX's converter.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ from match_core.ir.qoperator import MICROSOFT
 if TYPE_CHECKING:
     import onnx
 
-#: The domain of these operators until the model is at the working opset.
 EARLY = "match.early"
-#: Operators that ONNX Runtime registers in the default domain and defines as its own.
-_OF_RUNTIME = frozenset(("SimplifiedLayerNormalization",))
+#: ONNX Runtime's own operator in the default domain.
+_OF_RUNTIME = "SimplifiedLayerNormalization"
 
 
 def set_apart(proto: onnx.ModelProto) -> None:
@@ -28,7 +26,7 @@ def set_apart(proto: onnx.ModelProto) -> None:
     for node in proto.graph.node:
         if node.domain not in ("", "ai.onnx") or (node.domain, node.op_type) in own:
             continue
-        if node.op_type in _OF_RUNTIME:
+        if node.op_type == _OF_RUNTIME:
             node.domain = MICROSOFT
         elif _is_early(node.op_type, version):
             node.domain = EARLY
@@ -50,5 +48,5 @@ def _is_early(op: str, version: int) -> bool:
 
 def put_back(proto: onnx.ModelProto) -> None:
     """Move the operators of a model at the working opset into the default domain (in place)."""
-    for node in proto.graph.node:
-        node.domain = "" if node.domain == EARLY else node.domain
+    for node in (node for node in proto.graph.node if node.domain == EARLY):
+        node.domain = ""

@@ -37,9 +37,11 @@ def _of_blocks(node: gs.Node) -> QuantConstant | None:
     values, scale, size = constant(node.inputs[0]), constant(node.inputs[1]), int(node.attrs.get("block_size", 0))
     if values is None or scale is None or not size:
         return None
-    axis = int(node.attrs.get("axis", 1)) % values.ndim
+    axis, zero = int(node.attrs.get("axis", 1)) % max(values.ndim, 1), constant_input(node, 2)
+    blocks = tuple(-(-length // size) if i == axis else length for i, length in enumerate(values.shape))
+    if size < 0 or scale.shape != blocks or (zero is not None and zero.shape != blocks):
+        return None
     places = np.arange(values.shape[axis]) // size
-    zero = constant_input(node, 2)
     zeros = np.int64(0) if zero is None else np.take(zero.astype(np.int64), places, axis)
     return QuantConstant(values.astype(np.int64) - zeros, np.take(scale.astype(np.float64), places, axis), None)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Constants may be off by this many steps of their type: exporters multiply some of them, or round them twice.
 _STEPS = 4
+#: Operators above each other: products of shared factors double with each.
+_MOST_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +50,29 @@ def scalar(tensor: gs.Tensor) -> float | None:
     )
 
 
-def factors(tensor: gs.Tensor, stop: Sequence[gs.Tensor] = ()) -> Factors:
+def factors(tensor: gs.Tensor, stop: Sequence[gs.Tensor] = (), depth: int = _MOST_DEPTH) -> Factors:
     """The factors of a tensor. Tensors in ``stop`` are not divided further."""
     number = scalar(tensor)
     if number is not None:
         return Factors(number, ())
-    node = made_by(tensor, "Mul", "Div", "Pow") if not any(tensor is end for end in stop) else None
-    found = _of_node(node, stop) if node is not None else None
+    node = made_by(tensor, "Mul", "Div", "Pow") if depth and not any(tensor is end for end in stop) else None
+    found = _of_node(node, stop, depth - 1) if node is not None else None
     return found if found is not None else Factors(1.0, (tensor,))
 
 
-def _of_node(node: gs.Node, stop: Sequence[gs.Tensor]) -> Factors | None:
+def _of_node(node: gs.Node, stop: Sequence[gs.Tensor], depth: int) -> Factors | None:
     own, (a, b) = Factors(1.0, (), (node,)), node.inputs[:2]
     if node.op == "Mul":
-        return factors(a, stop) * factors(b, stop) * own
+        return factors(a, stop, depth) * factors(b, stop, depth) * own
     number = constant(b)
     if number is None or number.size != 1:
         return None
     value = float(number.reshape(-1)[0])
     if node.op == "Div":
-        return factors(a, stop) * Factors(1 / value, ()) * own if value else None
+        return factors(a, stop, depth) * Factors(1 / value, ()) * own if value else None
     if value not in (2.0, 3.0):
         return None
-    base = factors(a, stop)
+    base = factors(a, stop, depth)
     return Factors(base.number**value, base.tensors * int(value), (*base.nodes, node))
 
 

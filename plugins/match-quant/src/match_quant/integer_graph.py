@@ -107,6 +107,19 @@ class IntegerGraph:
         self.define(old, new, quant)
         return new
 
+    def adopt(self, old: gs.Tensor) -> gs.Variable | None:
+        """``lookup``, also for an 8-bit tensor that an operator outside the integer graph computes."""
+        found = self.lookup(old)
+        if found is not None or old.dtype not in (_INT8, _UINT8) or producer(old) is None:
+            return found
+        dtype = np.dtype(old.dtype)
+        limits = np.iinfo(dtype)
+        quant = Quant(1.0, 0, dtype, int(limits.min), int(limits.max))
+        new = self.convert(old, dtype, self._type or dtype, f"{old.name}_offset", self.editor.origin(*old.outputs))
+        self.expect(new, unknown(self.stored(quant)))
+        self._integer[id(old)] = new
+        return new
+
     def source(self, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
         """For a float tensor that is DequantizeLinear of a known quantised tensor, possibly after moves and joins: the
         integer tensor, its parameters with the range of its values, and the DequantizeLinear node."""

@@ -89,7 +89,7 @@ def block_weights(tensor: gs.Tensor, transposed: bool = False) -> BlockWeights |
     if values is None or scale is None or values.ndim != 2 or values.dtype.name not in ("int8", "uint8"):
         return None
     given = constant_input(node, 2)
-    if (given is None) != (optional_input(node, 2) is None):
+    if (given is None) != (optional_input(node, 2) is None) or (given is not None and given.size != scale.size):
         return None
     zero = np.zeros(scale.shape, values.dtype) if given is None else given.astype(values.dtype).reshape(scale.shape)
     size = int(node.attrs.get("block_size", 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,8 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     types = {name: walk.types[name] for name in plain.input if name in walk.types} | found
     shapes = {name: shape for name, kind in types.items() if (shape := static_shape(kind)) is not None}
     check_operands(plain, shapes, None, where)
-    weights = {name: walk.weights[name] for name in plain.input if name in walk.weights}
-    function = written_body(plain, walk.types, walk.known, walk.opsets, where, weights)
+    weights = {name: onnx.numpy_helper.to_array(walk.weights[name]) for name in plain.input if name in walk.weights}
+    function = written_body(plain, walk.types, ChainMap(weights, walk.known), walk.opsets, where)
     function = function or (standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None)
     if function is None:
         return None

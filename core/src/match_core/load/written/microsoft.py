@@ -71,9 +71,8 @@ def _fused_mat_mul(w: Writer) -> None:
 def _unpacked(values: Array, bits: int, count: int) -> Array:
     """Integers of 2, 4 or 8 bits from rows of bytes that hold the first ones in their lowest bits."""
     rows = values.astype(np.uint8).reshape(values.shape[0], -1, 1)
-    parts = (rows >> np.arange(0, 8, bits, dtype=np.uint8)) & np.uint8((1 << bits) - 1)
-    unpacked: Array = parts.reshape(len(rows), -1)[:, :count]
-    return unpacked
+    parts: Array = (rows >> np.arange(0, 8, bits, dtype=np.uint8)) & np.uint8((1 << bits) - 1)
+    return parts.reshape(len(rows), -1)[:, :count]
 
 
 def _mat_mul_nbits(w: Writer) -> None:
@@ -82,16 +81,15 @@ def _mat_mul_nbits(w: Writer) -> None:
     bits = int(w.attribute("bits", 4))
     if bits not in (2, 4, 8) or min(depth, columns) < 1 or size < 16:
         raise UnknownFormError(f"{depth}x{columns} weights have {bits} bits in blocks of {size}")
-    if w.input(4) or w.attribute("weight_prepacked", 0):
-        raise UnknownFormError("weights are in another order than that of columns and blocks")
+    other_order = w.input(4) or w.attribute("weight_prepacked", 0)
+    weight, scale, zero = (w.value(position) for position in (1, 2, 3))
+    if other_order or weight is None or scale is None or (w.input(3) and (zero is None or zero.dtype != np.uint8)):
+        raise UnknownFormError("weights are computed or in another order, or zero points are no integers")
     blocks = -(-depth // size)
-    weights = _unpacked(w.weight(1).reshape(columns, -1), bits, depth)
-    scales = w.weight(2).reshape(columns, blocks)
+    weights, scales = _unpacked(weight.reshape(columns, -1), bits, depth), scale.reshape(columns, blocks)
     zeros: Array = np.full((columns, blocks), 1 << (bits - 1), np.uint8)
-    if w.input(3):
-        if w.weight(3).dtype != np.uint8:
-            raise UnknownFormError(f"zero points are {w.weight(3).dtype}")
-        zeros = _unpacked(w.weight(3).reshape(columns, -1), bits, blocks)
+    if zero is not None:
+        zeros = _unpacked(zero.reshape(columns, -1), bits, blocks)
     given = [w.constant(values.T, values.dtype) for values in (weights, scales, zeros)]
     product = w.emit("MatMul", "in0", w.emit("DequantizeLinear", *given, axis=0, block_size=size))
     w.result(0, w.emit("Add", product, w.input(5)) if w.input(5) else product)
@@ -142,7 +140,6 @@ def _simplified(w: Writer) -> None:
 
 
 def _root_mean_square(w: Writer, value: str, scale: str, axis: int, epsilon: float) -> None:
-    """Normalise; the second result is the reciprocal of the root."""
     axes = w.axes(*range(axis % w.rank(0), w.rank(0)))
     squares = w.emit("ReduceMean", w.emit("Mul", value, value), axes, keepdims=1)
     root = w.emit("Sqrt", w.emit("Add", squares, w.like(w.attribute("epsilon", epsilon))))
