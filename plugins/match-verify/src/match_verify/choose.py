@@ -186,17 +186,24 @@ def _choice(
         if layer.noise[0] > 0
     ]
     kept = sum(at > 0 for at in level.values())
-    note = (
+    notes = [
         f"{kept} of {len(trials.layers)} layers keep exact arithmetic in whole or in part: the outputs have "
-        f"{_decibels(reached):.1f} dB, at least {request.max_loss_db:g} dB are wanted"
-    )
+        f"{_decibels(reached):.1f} dB, at least {request.max_loss_db:g} dB are required"
+    ]
+    for index, at in level.items():
+        layer, left_out = layers[index], trials.levels[at]
+        if at > 0:
+            what = "exact arithmetic" if left_out is None else f"without {' and '.join(left_out)}"
+            more = f"{layer.cycles[at] - layer.cycles[0]:+,.0f} modelled cycles"
+            alone = f"its fastest arithmetic alone would leave {_decibels(layer.noise[0]):.1f} dB"
+            notes.append(f"{', '.join(layer.nodes)}: {what}, {more}; {alone}")
     document = {
         "limit_db": request.max_loss_db,
         "sqnr_db": _decibels(reached),
         "exact": list(names),
         "layers": rows,
     }
-    return ExactChoice(names, (note,), document)
+    return ExactChoice(names, tuple(notes), document)
 
 
 def _out_of_reach(request: ExactRequest, exact: float) -> AccuracyError:
@@ -205,7 +212,7 @@ def _out_of_reach(request: ExactRequest, exact: float) -> AccuracyError:
         code="MATCH-V002",
         what="no choice of exact layers loses as little as that",
         where=request.source.source or request.source.name,
-        why=f"with exact arithmetic everywhere the outputs have {best:.1f} dB, {request.max_loss_db:g} dB are wanted",
+        why=f"with exact arithmetic everywhere the outputs have {best:.1f} dB, {request.max_loss_db:g} dB are required",
         help=(f"allow more noise: --max-loss {best:.1f}", "see the noise of each layer: match verify --layers"),
     )
 

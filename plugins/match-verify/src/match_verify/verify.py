@@ -24,7 +24,7 @@ from match_core.run.compiled_program import run_program
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from numpy.typing import NDArray
 
-from match_verify.accuracy import NOT_JUDGED, Accuracy, Samples, accuracy_of
+from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy_of
 from match_verify.float_bounds import FloatBound, float_bounds
 from match_verify.stored import StoredCheck, check_stored
 
@@ -169,7 +169,8 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     if request.expected is not None:
         relative = {name: bound.relative for name, bound in bounds.items()}
         stored = check_stored(request.expected, run.outputs, relative, compiled.model.quantised_ends)
-    accuracy = accuracy_of(request, compiled, plugins, Samples(inputs, original, run.outputs))
+    asked = Asked(Samples(inputs, original, run.outputs), request.accept_loss, request.layers)
+    accuracy = accuracy_of(compiled, request, plugins, asked)
     observer.stage_finished("compare", {"outputs": len(checks)})
     return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy)
 
