@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
+from match_core.contract.exactness import ExactRequest
+from match_core.contract.model import Model
+from match_core.contract.passes import Observer, Pass, Phase
+from match_verify.choose import choose
+from match_verify.judge import AccuracyError
 from onnx import TensorProto, helper
 
 from tests.verify.lossy import SHAPE, ruined
@@ -84,11 +90,27 @@ def test_the_choice_is_recorded_and_can_be_given(match_command: Match, model: Pa
         assert (tmp_path / "chosen" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
-def test_what_exact_arithmetic_does_not_reach_is_an_error(match_command: Match, model: Path, tmp_path: Path) -> None:
-    done = match_command("compile", model, "-o", tmp_path / "out", *DIANA, "--max-loss", "200")
-    assert done.returncode == 1
-    assert "MATCH-V002" in done.stderr and "allow more noise: --max-loss" in done.stderr
-    assert not (tmp_path / "out").exists()
+def test_what_exact_arithmetic_does_not_reach_is_an_error() -> None:
+    """A pass that multiplies by 1.02 whatever is exact: 33.98 dB."""
+    source, other = (_scaled(factor) for factor in (1.0, 1.02))
+    lossy = Pass("lossy", Phase.INTEGER, lambda model, context: other, "scales", exact=None, lossy=True)
+
+    def transform(exact: tuple[str, ...], observers: Sequence[Observer]) -> Model:
+        for observer in observers:
+            observer.after_pass(lossy, source, other)
+        return other
+
+    with pytest.raises(AccuracyError) as caught:
+        choose(ExactRequest(source, 50.0, None, transform, lambda exact: []))
+    assert caught.value.code == "MATCH-V002"
+    assert caught.value.help[0] == "allow more noise: --max-loss 33.9"
+    assert choose(ExactRequest(source, 33.9, None, transform, lambda exact: [])).exact == ()
+
+
+def _scaled(factor: float) -> Model:
+    x, y = (gs.Variable(name, np.float32, [1, 4]) for name in ("x", "y"))
+    node = gs.Node("Mul", "scale", {}, [x, gs.Constant("factor", np.array([factor], np.float32))], [y])
+    return Model("scaled", gs.Graph([node], [x], [y], opset=21))
 
 
 def test_an_unknown_node_is_a_usage_error(match_command: Match, model: Path) -> None:

@@ -218,4 +218,4 @@ def _out_of_reach(request: ExactRequest, exact: float) -> AccuracyError:
 
 
 def _decibels(ratio: float) -> float:
-    return math.inf if ratio == 0 else -10 * math.log10(ratio)
+    return math.inf if ratio == 0 else -math.inf if ratio == math.inf else -10 * math.log10(ratio)
