@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+# The packages of the demo alone, without the tools of tests.
+DEMO := $(VENV)/.stamp-demo
+DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify gap9)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Each after those that it depends on.
 PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify calibrate kit gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
@@ -37,15 +41,22 @@ TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflit
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
   bench-diana bench-host bench-riscv bench-dnnl paper docs wheels clean
 
-$(STAMP): $(PROJECTS) requirements-dev.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(PACKAGES:%=-e %)
+$(DEMO): $(DEMO_PACKAGES:%=%/pyproject.toml) requirements.txt
+	@echo "1/3 making an environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "2/3 installing the libraries that match uses: ONNX, ONNX Runtime, OR-Tools, numpy and others (about 400 MB on disk)"
+	@$(PIP) --no-compile -r requirements.txt
+	@echo "3/3 installing match and its package for GAP9"
+	@$(PIP) --no-compile --no-build-isolation --no-deps $(DEMO_PACKAGES:%=-e %)
+	@touch $@
+
+$(STAMP): $(DEMO) $(PROJECTS) requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
+	$(PIP) --no-build-isolation $(PACKAGES:%=-e %)
 	touch $@
 
-demo: $(STAMP)
-	$(BIN)/python examples/demo/demo.py
+demo: $(DEMO)
+	@$(BIN)/python examples/demo/demo.py
 
 test: $(STAMP)
 	$(PYTEST)

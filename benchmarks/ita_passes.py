@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from match_core import Model, PassContext
 from match_core.contract.passes import Phase
-from match_core.ir.reference import Arrays, ReferenceRunner
 from match_core.load.load import load_model
 from match_core.passes.order import order_passes
 from match_core.passes.pipeline import run_passes
 from match_core.plugin.facade import Plugins
+from match_verify.reference import Arrays, ReferenceRunner
 
 from benchmarks.runs import MODELS, told
 from benchmarks.tables import ROOT, Column, Table

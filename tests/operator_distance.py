@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from match_core.contract.model import Model
-from match_core.ir.reference import ReferenceRunner
 from match_quant.integer_graph import stored_name
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass
 from match_core.ir.functions import ARITH
-from match_core.ir.reference import Arrays, ReferenceRunner
+from match_verify.reference import Arrays, ReferenceRunner
 from numpy.typing import NDArray
 
 #: Float results may differ by this, relative to the largest value of the tensor.

@@ -9,8 +9,8 @@ from pathlib import Path
 import match_carfield
 from match_carfield.half.interfaces import HALF_INTERFACES
 from match_carfield.int8.interfaces import INT8_INTERFACES
-from match_core.lower.half import half_header
 from match_core.lower.interfaces import context_header
+from match_host.headers.half import half_header
 from match_kit.counting import instruction_counter, run_tool
 
 FOLDER = Path(__file__).resolve().parent

@@ -37,10 +37,7 @@ PUBLIC = (
     "match_core.patterns",
     "match_core.validate",
     "match_core.lower.chip",
-    "match_core.lower.half",
     "match_core.lower.interfaces",
-    "match_core.lower.real",
-    "match_core.lower.small",
     "match_core.lower.templates",
 )
 #: Packages that work on compilations rather than describe chips: they may import all of the core.
@@ -61,6 +58,7 @@ SHARED: Mapping[str, tuple[str, ...]] = {"match_host": (), "match_regions": ("ma
 INSIDE_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("cli.choices", "deploy.compile_options"): "the help of a verb needs no compiler",
     ("cli.choices", "deploy.figures"): "as for deploy.compile_options",
+    ("cli.choices", "load.dims"): "as for deploy.compile_options",
     ("cli.compile", "pipeline"): "the help of a verb needs no compiler",
     ("cli.compile", "contract.titles"): "as for pipeline",
     ("cli.compile", "summary.program_json"): "as for pipeline",

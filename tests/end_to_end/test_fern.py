@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
@@ -256,7 +256,7 @@ VERIFIED = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from match_core.contract.hardware import Unit
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, prepare
 from match_core.plugin.facade import Plugins

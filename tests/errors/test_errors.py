@@ -107,6 +107,7 @@ CASES = {
     ),
     "unknown_preset": Case("MATCH-U025", 2, _compile(models.relu, "--preset", "published")),
     "memory_size": Case("MATCH-U026", 2, _compile(models.relu, "--memory", "l1=large")),
+    "unknown_dim": Case("MATCH-U037", 2, _compile(_dynamic_batch, "--dim", "bach=1")),
     "region_minimum": Case("MATCH-U036", 2, _compile(models.relu, "--region-min", "nodes=few")),
     "program_name": Case("MATCH-U027", 2, _compile(models.relu, "--name", "8bit")),
     "energy_unknown": Case("MATCH-U028", 2, _compile(models.relu, "--objective", "energy")),

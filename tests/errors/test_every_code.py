@@ -18,8 +18,8 @@ import pytest
 from match_core.cli import main as cli
 from match_core.contract.errors import MatchError
 from match_core.contract.passes import Pass, Phase
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.order import order_passes
+from match_verify.reference import ReferenceRunner
 from onnx import TensorProto, helper
 
 from core.tests.regions.engine_plugin import plugin as engine_plugin

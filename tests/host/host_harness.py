@@ -279,7 +279,7 @@ def by_reference(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[st
 
 def expected(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """What ONNX Runtime gives; the reference evaluator where ONNX Runtime has no such kernel."""
-    from match_core.ir.reference import ReferenceRunner
+    from match_verify.reference import ReferenceRunner
 
     feed = {name: np.asarray(array) for name, array in inputs.items()}
     try:

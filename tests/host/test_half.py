@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from host_harness import Array, Case, expected, make_model
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 from test_layers import GROUPS, Made
 
 FLOAT, FLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16

@@ -10,10 +10,10 @@ import pytest
 from match_core.contract.hardware import Hardware, Memory, Soc, Unit
 from match_core.contract.pattern import Pattern
 from match_core.contract.unit_api import PlatformApi, UnitApi
-from match_core.lower.half import HALF_HEADER
 from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_core.plugin.markers import hookimpl
+from match_host.headers.half import HALF_HEADER
 from match_verify.verify import VerifyRequest, verify_model
 
 from tests.base_packages import base_plugins

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.lower.real import math_header
+from match_host.headers.real import math_header
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]

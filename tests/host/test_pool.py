@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 from host_harness import Array, Case, expected, make_model
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import model_from_proto
+from match_verify.reference import ReferenceRunner
 
 RNG = np.random.default_rng(23)
 PLANES = RNG.standard_normal((1, 3, 9, 8)).astype(np.float32)

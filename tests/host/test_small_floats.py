@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from host_harness import FLAGS, SANITIZERS
-from match_core.lower.small import SCALE_FLOAT, SMALL_FLOATS, small_header
+from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS, small_header
 from numpy.typing import NDArray
 
 PROGRAM = """

@@ -137,7 +137,7 @@ def cases() -> dict[str, Case]:
 
 
 def test_trees(run_cases: Run) -> None:
-    from match_core.ir.reference import ReferenceRunner
+    from match_verify.reference import ReferenceRunner
 
     found = cases()
     for (name, case), samples in zip(found.items(), run_cases(list(found.values())), strict=True):

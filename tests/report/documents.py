@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.docs.pages import DOCS
+from match_report.read import SCHEMA_FILE
 
 Document = dict[str, Any]
 MARKUP = "</script><script>document.injected = 1</script><img src=x onerror='document.injected = 1'>"
@@ -15,7 +15,7 @@ MARKUP = "</script><script>document.injected = 1</script><img src=x onerror='doc
 
 def schema() -> Document:
     """The published schema of a report."""
-    found: Document = json.loads((DOCS / "report-schema.json").read_text(encoding="utf-8"))
+    found: Document = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     return found
 
 

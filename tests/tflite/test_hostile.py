@@ -228,9 +228,8 @@ def test_a_shape_that_the_operator_does_not_make() -> None:
         (one_operator("my_op"), "MATCH-F022", "CUSTOM my_op"),
         (one_operator("RELU", element=tflite.TensorType.STRING), "MATCH-F023", "STRING"),
         (one_operator("RELU", shape=(1, -1)), "MATCH-F023", "-1"),
-        (one_operator("RELU", variable=True), "MATCH-F023", "one run to the next"),
     ],
-    ids=["unknown", "custom", "text", "open_size", "state"],
+    ids=["unknown", "custom", "text", "open_size"],
 )
 def test_what_is_not_supported(content: bytes, code: str, told: str) -> None:
     with pytest.raises(ModelError) as caught:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import model_from_proto
 from match_tflite.convert import tflite_to_onnx
 from match_tflite.operators import OPERATORS
+from match_verify.reference import ReferenceRunner
 
 from tests.tflite_files.builder import VALID, TfliteBuilder
 from tests.tflite_files.cases import CASES

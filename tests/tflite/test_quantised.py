@@ -9,9 +9,9 @@ import pytest
 import tflite
 from match_core.contract.errors import ModelError
 from match_core.contract.model import Model
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import model_from_proto
 from match_tflite.convert import tflite_to_onnx
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 from tests.tflite_files.builder import CONV, POOL, RELU6, SAME, VALID, TfliteBuilder

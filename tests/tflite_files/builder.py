@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import tflite
 from numpy.typing import NDArray
 
-Options = tuple[str, dict[str, int | float | bool]]
+Options = tuple[str, Mapping[str, int | float | bool | str]]
 
 _TYPES = {
     "float32": tflite.TensorType.FLOAT32,
@@ -22,18 +22,23 @@ _TYPES = {
     "int32": tflite.TensorType.INT32,
     "int64": tflite.TensorType.INT64,
     "bool": tflite.TensorType.BOOL,
+    "resource": tflite.TensorType.RESOURCE,
 }
 
 
 class TfliteBuilder:
-    """Collects tensors (by number) and operators, and writes them as one subgraph."""
+    """Collects tensors (by number) and operators, and writes them as the main subgraph."""
 
-    def __init__(self) -> None:
-        self.builder = flatbuffers.Builder(1024)
-        self.buffers: list[bytes] = [b""]
+    def __init__(self, main: TfliteBuilder | None = None) -> None:
+        """``main``: the builder of the file, for another subgraph without inputs and outputs."""
+        self.builder = flatbuffers.Builder(1024) if main is None else main.builder
+        self.buffers: list[bytes] = [b""] if main is None else main.buffers
         self.tensors: list[Callable[[], int]] = []
-        self.codes: list[str] = []
+        self.codes: list[str] = [] if main is None else main.codes
         self.operators: list[Callable[[], int]] = []
+        self.inner: list[TfliteBuilder] = []
+        if main is not None:
+            main.inner.append(self)
 
     def tensor(
         self,
@@ -106,17 +111,10 @@ class TfliteBuilder:
     def content(self, inputs: list[int], outputs: list[int]) -> bytes:
         """The file. A builder writes one."""
         b = self.builder
+        graphs = [self._graph(inputs, outputs), *(inner._graph([], []) for inner in self.inner)]
         buffers = [self._buffer(data) for data in self.buffers]
-        tensors, operators = [write() for write in self.tensors], [write() for write in self.operators]
         codes = [self._code(kind) for kind in self.codes]
-        reads, writes = (b.CreateNumpyVector(np.array(ends, np.int32)) for ends in (inputs, outputs))
-        vectors = [self._vector(tensors), self._vector(operators)]
-        tflite.SubGraphStart(b)
-        tflite.SubGraphAddTensors(b, vectors[0])
-        tflite.SubGraphAddInputs(b, reads)
-        tflite.SubGraphAddOutputs(b, writes)
-        tflite.SubGraphAddOperators(b, vectors[1])
-        vectors = [self._vector([tflite.SubGraphEnd(b)]), self._vector(codes), self._vector(buffers)]
+        vectors = [self._vector(graphs), self._vector(codes), self._vector(buffers)]
         tflite.ModelStart(b)
         tflite.ModelAddVersion(b, 3)
         tflite.ModelAddOperatorCodes(b, vectors[1])
@@ -125,7 +123,20 @@ class TfliteBuilder:
         b.Finish(tflite.ModelEnd(b), file_identifier=b"TFL3")
         return bytes(b.Output())
 
-    def _options(self, name: str, fields: dict[str, int | float | bool]) -> int:
+    def _graph(self, inputs: list[int], outputs: list[int]) -> int:
+        b = self.builder
+        tensors, operators = [write() for write in self.tensors], [write() for write in self.operators]
+        reads, writes = (b.CreateNumpyVector(np.array(ends, np.int32)) for ends in (inputs, outputs))
+        vectors = [self._vector(tensors), self._vector(operators)]
+        tflite.SubGraphStart(b)
+        tflite.SubGraphAddTensors(b, vectors[0])
+        tflite.SubGraphAddInputs(b, reads)
+        tflite.SubGraphAddOutputs(b, writes)
+        tflite.SubGraphAddOperators(b, vectors[1])
+        return int(tflite.SubGraphEnd(b))
+
+    def _options(self, name: str, fields: Mapping[str, int | float | bool | str]) -> int:
+        fields = {k: self.builder.CreateString(v) if isinstance(v, str) else v for k, v in fields.items()}
         getattr(tflite, f"{name}Start")(self.builder)
         for field, value in fields.items():
             getattr(tflite, f"{name}Add{field}")(self.builder, value)

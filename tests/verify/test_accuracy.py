@@ -116,7 +116,7 @@ def _scaled(factor: float) -> Model:
 def test_an_unknown_node_is_a_usage_error(match_command: Match, model: Path) -> None:
     done = match_command("verify", model, *DIANA, "--exact", "conv1", "--exact", "diana_power_of_two:conv0")
     assert done.returncode == 2
-    assert "MATCH-U037" in done.stderr and "did you mean --exact conv10?" in done.stderr
+    assert "MATCH-U039" in done.stderr and "did you mean --exact conv10?" in done.stderr
 
 
 def test_labels_without_samples_enough_are_not_judged(match_command: Match, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.board.target import target_soc
+from match_core.contract.candidate import DISABLED, Candidates, Refusal
 from match_core.contract.compilation import Compilation, Planned
+from match_core.contract.errors import PluginError
 from match_core.contract.exactness import Exact, ExactRequest
+from match_core.contract.fallback import Left
 from match_core.contract.observe import Facts, NullObserver, StageObserver
-from match_core.contract.passes import PassContext
+from match_core.contract.passes import PassContext, Phase
 from match_core.contract.sources import SourceFile, Sources
 from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
@@ -23,6 +27,7 @@ from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.write import check_output_directory, write_sources
 from match_core.load.load import load_model
+from match_core.load.states import with_states
 from match_core.match.candidates import find_candidates
 from match_core.passes.pipeline import run_passes
 from match_core.regions.body import with_passes
@@ -33,11 +38,11 @@ from match_core.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from match_core.contract.candidate import Candidates
     from match_core.contract.exactness import ExactChoice
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.model import Model
     from match_core.contract.passes import Observer
+    from match_core.contract.pattern import Pattern
     from match_core.deploy.deployment import Deployment
     from match_core.lower.lower import Title
     from match_core.plugin.facade import Plugins
@@ -82,7 +87,9 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
         check_output_directory(request.output)
     compilation = build_program(request, plugins, observer or NullObserver())
     if request.output is not None:
-        write_sources(compilation.sources, request.output)
+        for name in write_sources(compilation.sources, request.output):
+            note = f"{name} in {request.output} was changed after match wrote it: the changed file is now {name}.kept"
+            (observer or NullObserver()).note(note)
     return CompileResult(compilation, request.output)
 
 
@@ -150,14 +157,15 @@ def _transformed(
     plugins: Plugins,
     observer: StageObserver,
 ) -> Prepared:
-    context = pass_context(request, soc, plugins.units_of(soc))
+    all_units = plugins.units_of(soc)
+    context = pass_context(request, soc, all_units)
     model = stage(observer, "transform", lambda: transform(source, context, plugins, request), _nodes)
     for note in model.notes:
         observer.note(note)
     candidates = stage(
         observer,
         "match",
-        lambda: _match(model, units, plugins, context, request),
+        lambda: _match(model, units, all_units, plugins, context, request),
         lambda found: {"candidates": len(found.legal)},
     )
     return Prepared(request, source, model, soc, units, candidates)
@@ -182,6 +190,7 @@ def decide(prepared: Prepared, plugins: Plugins, observer: StageObserver) -> tup
         sequential_cycles=made.sequential_cycles,
         declined_cycles=made.declined_cycles,
         choice=prepared.choice,
+        operators=prepared.candidates.operators,
     )
     return planned, deployed
 
@@ -198,10 +207,15 @@ def transform(
     options: CompileOptions,
     observers: Sequence[Observer] = (),
 ) -> Model:
-    """The integer graph of a loaded model. UsageError MATCH-U037 if ``options.exact`` names a node that it lacks."""
+    """The integer graph of a loaded model. UsageError MATCH-U039 if ``options.exact`` names a node that it lacks."""
     passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)
     check_exact(options.exact, model.origin(model.graph.nodes), passes)
-    return run_passes(model, passes, context, observers)
+    made = run_passes(model, passes, context, observers)
+    if any(item.phase is Phase.INTEGER for item in passes):
+        return made
+    rule, value = "a package makes quantised operators integer", "no active package does"
+    left = Left(made.origin(made.graph.nodes), rule, value, ("Conv", "MatMul", "Add"), plugins.missing(context.soc))
+    return replace(made, left=(left,))
 
 
 def _nodes(model: Model) -> Facts:
@@ -209,19 +223,36 @@ def _nodes(model: Model) -> Facts:
 
 
 def _load(request: CompileRequest, plugins: Plugins) -> Model:
-    return load_model(request.model, request.name, plugins.front_ends())
+    model = load_model(request.model, request.name, plugins.front_ends(), request.dims)
+    return with_states(model, request.states)
 
 
 def _match(
-    model: Model, units: tuple[Unit, ...], plugins: Plugins, context: PassContext, options: CompileOptions
+    model: Model,
+    units: tuple[Unit, ...],
+    all_units: tuple[Unit, ...],
+    plugins: Plugins,
+    context: PassContext,
+    options: CompileOptions,
 ) -> Candidates:
+    """The candidates of the enabled ``units``; what others could run is among the refusals."""
 
-    prepare = partial(with_passes, context=context)
-    offers = [
-        (unit, [with_minimum(pattern, options.region_min) for pattern in plugins.patterns(context.soc, unit, prepare)])
-        for unit in units
-    ]
-    return find_candidates(model.graph, offers)
+    def offer(unit: Unit) -> tuple[Unit, list[Pattern]]:
+        found = plugins.patterns(context.soc, unit, partial(with_passes, context=context))
+        return unit, [with_minimum(pattern, options.region_min) for pattern in found]
+
+    candidates = find_candidates(model.graph, [offer(unit) for unit in units])
+    for unit in (unit for unit in all_units if unit not in units and unit.name != context.soc.host):
+        with suppress(PluginError):  # it may be why the user disabled the unit
+            idle = find_candidates(model.graph, [offer(unit)])
+            value = f"--without-unit {unit.name}" if unit.name in options.without_units else "not in --only-unit"
+            refused = (Refusal(unit.name, c.pattern.name, c.node_names, DISABLED, value) for c in idle.legal)
+            candidates = replace(
+                candidates,
+                refused=(*candidates.refused, *refused),
+                operators={**candidates.operators, **idle.operators},
+            )
+    return candidates
 
 
 def _titles(source: Model, model: Model) -> Title:
@@ -246,19 +277,18 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
 
 
 def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
-    """The user's options, as manifest and report state them; options of regions, figures and exact nodes only if they
-    differ from the default."""
-    regions: dict[str, object] = {} if request.regions == "cheapest" else {"regions": request.regions}
-    if request.region_min:
-        regions["region_min"] = dict(sorted(request.region_min))
-    figures = {"figures": [list(figure) for figure in soc.figures]} if soc.figures else {}
-    exact: dict[str, object] = {"exact": sorted(request.exact)} if request.exact else {}
-    if request.max_loss is not None:
-        exact["max_loss"] = request.max_loss
+    """The user's options, as manifest and report state them; those that change few programs only if they are given."""
+    if_given: dict[str, object] = {
+        "regions": "" if request.regions == "cheapest" else request.regions,
+        "region_min": dict(sorted(request.region_min)),
+        "figures": [list(figure) for figure in soc.figures],
+        "dims": dict(request.dims),
+        "states": dict(request.states),
+        "exact": sorted(request.exact),
+        "max_loss": request.max_loss,
+    }
     return {
-        **regions,
-        **figures,
-        **exact,
+        **{name: value for name, value in if_given.items() if value not in ("", None, [], {})},
         "only_units": sorted(request.only_units),
         "without_units": sorted(request.without_units),
         "without_passes": sorted(request.without_passes),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.lower.half import HALF_HEADER, half_header
+from match_host.headers.half import HALF_HEADER, half_header
 from numpy.typing import NDArray
 
 Halves = NDArray[np.uint16]

@@ -7,7 +7,7 @@ import pytest
 from match_core.contract.errors import ToolError
 from match_core.contract.model import Model
 from match_core.ir.editor import Editor, sort_nodes
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 
 
 def chain(*ops: str) -> Model:

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import onnx
 import pytest
-from match_core.ir import exact_products
-from match_core.ir.reference import ReferenceRunner
+from match_verify import exact_products
+from match_verify.reference import ReferenceRunner
 from onnx import helper, numpy_helper
 
 TYPES = (np.uint8, np.int8)

@@ -10,7 +10,7 @@ import pytest
 from match_core.contract.model import Model
 from match_core.ir.editor import Editor
 from match_core.ir.functions import ensure_functions, function_protos
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 
 RANDOM = np.random.default_rng(5)
 

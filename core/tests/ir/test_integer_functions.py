@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core.contract.model import Model
 from match_core.ir.functions import ensure_functions
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 from tests.examples import examples

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from match_core.ir.qoperator import expand
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 from match_verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 
 X = np.random.default_rng(3).standard_normal((3, 4, 6, 6)).astype(np.float32)
 LAYERS = {

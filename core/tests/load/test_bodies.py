@@ -10,10 +10,10 @@ import numpy as np
 import onnx
 import pytest
 from match_core.contract.errors import ModelError
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
 from match_core.load.static import limits
 from match_core.load.static.limits import MOST_NESTED
+from match_verify.reference import ReferenceRunner
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 X = np.random.default_rng(2).standard_normal((2, 3, 4, 5)).astype(np.float32)

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 from match_core.contract.errors import ModelError
-from match_core.ir.room import with_room
 from match_core.load.load import model_from_proto
+from match_verify.room import with_room
 from onnx import TensorProto, helper, numpy_helper
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 from match_core.contract.errors import ModelError
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 from onnx import TensorProto, helper, numpy_helper
 
 WEIGHT = np.arange(12, dtype=np.float32).reshape(4, 3)

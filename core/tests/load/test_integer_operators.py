@@ -10,9 +10,9 @@ import onnx
 import pytest
 from match_core.contract.errors import ModelError
 from match_core.contract.model import Model, qualified_op
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.integer_rules import exponentials
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

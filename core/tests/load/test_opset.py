@@ -8,9 +8,9 @@ import onnx.parser
 import pytest
 from match_core.contract.errors import ModelError
 from match_core.contract.model import IR_VERSION, OPSET
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
 from match_core.load.opset import NEWEST, OLDEST
+from match_verify.reference import ReferenceRunner
 
 X = np.random.default_rng(1).standard_normal((1, 4, 6, 6)).astype(np.float32)
 

@@ -9,8 +9,8 @@ import onnx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.contract.errors import ModelError
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import model_from_proto
+from match_verify.reference import ReferenceRunner
 from onnx import TensorProto, helper
 
 from tests.examples import examples

@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 from match_core.contract.errors import ModelError
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 X = np.random.default_rng(5).standard_normal((2, 7, 3)).astype(np.float32)

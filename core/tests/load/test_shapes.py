@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 from onnx import TensorProto, helper
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>'

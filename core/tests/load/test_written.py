@@ -10,8 +10,8 @@ import onnxruntime as ort
 import pytest
 from match_core.contract.errors import ModelError
 from match_core.contract.model import qualified_op
-from match_core.ir.exact_products import with_exact_products
 from match_core.load.load import model_from_proto
+from match_verify.exact_products import with_exact_products
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.pipeline import run_passes
+from match_verify.reference import ReferenceRunner
 
 from tests.all_passes import core_passes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import PassContext
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.pipeline import run_passes
+from match_verify.reference import ReferenceRunner
 from numpy.typing import DTypeLike, NDArray
 
 from tests.all_passes import core_passes

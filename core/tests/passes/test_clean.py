@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from match_core.contract.passes import Pass, Phase
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.clean_up import CLEAN_UP
 from match_core.passes.constant_nodes import CONSTANT_NODES
 from match_core.passes.fold_constants import FOLD_CONSTANTS
@@ -13,6 +12,7 @@ from match_core.passes.pipeline import run_passes
 from match_core.passes.remove_dead_nodes import REMOVE_DEAD_NODES
 from match_core.passes.remove_identities import REMOVE_IDENTITIES
 from match_quant.dequantise_constants import DEQUANTISE_CONSTANTS
+from match_verify.reference import ReferenceRunner
 
 from tests.pass_checks import PassBrokeModelError, VerifyPass, difference
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from match_core.contract.model import qualified_op
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.pipeline import run_passes
 from match_quant.recognise_functions import RECOGNISE_FUNCTIONS
+from match_verify.reference import ReferenceRunner
 
 from tests.all_passes import core_passes
 from tests.pass_checks import VerifyPass

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from match_core.contract.hardware import RequantSpec, Unit
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 
 from core.tests.passes.integerise_cases import FLOAT_FORM, INT8, UINT8, compare, lower, ops, parameters
 

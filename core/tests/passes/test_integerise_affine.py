@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from match_core.contract.hardware import RequantSpec, Unit
 from match_core.contract.model import Model
 from match_core.contract.passes import PassContext
-from match_core.ir.reference import ReferenceRunner
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 from quantised import FLOAT_FORM, compare, count, lower, ops, parameters
 

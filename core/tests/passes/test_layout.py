@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from match_core.contract.model import qualified_op
 from match_core.contract.passes import Phase
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.clean_up import CLEAN_UP
 from match_core.passes.nhwc_layout import NHWC_LAYOUT
 from match_core.passes.pipeline import run_passes
+from match_verify.reference import ReferenceRunner
 
 from tests.all_passes import core_passes
 from tests.pass_checks import VerifyPass

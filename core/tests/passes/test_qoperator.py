@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.pipeline import run_passes
 from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
+from match_verify.reference import ReferenceRunner
 
 from tests.all_passes import core_passes
 

@@ -10,9 +10,9 @@ import pytest
 from match_core.contract.model import Model
 from match_core.contract.passes import PassContext
 from match_core.contract.quantisation import Quantisation
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.pipeline import run_passes
 from match_quant.quantised_ends import run
+from match_verify.reference import ReferenceRunner
 from numpy.typing import DTypeLike, NDArray
 from quantised import parameters
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.contract.model import Model
 from match_core.contract.passes import PassContext
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 from quantised import lower, parameters
 

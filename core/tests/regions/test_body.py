@@ -20,9 +20,9 @@ from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.contract.region import Region
 from match_core.ir.editor import Editor
-from match_core.ir.reference import ReferenceRunner
 from match_core.regions.body import RegionPassError, region_body
 from match_core.regions.extract import region_model
+from match_verify.reference import ReferenceRunner
 
 from tests.pass_checks import PassBrokeModelError, VerifyPass
 

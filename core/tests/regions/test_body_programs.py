@@ -14,12 +14,12 @@ from match_core.contract.errors import PluginError
 from match_core.contract.mapping import Assignment
 from match_core.contract.observe import NullObserver
 from match_core.emit.partition import partition
-from match_core.ir.reference import ReferenceRunner
 from match_core.map.bodies import with_bodies
 from match_core.pipeline import CompileRequest, build_program
 from match_core.summary.document import report_document
 from match_core.validate.mapping import mapping_faults
 from match_report.advice.explain import explain_node
+from match_verify.reference import ReferenceRunner
 from match_verify.verify import VerifyRequest, verify_model
 
 from core.tests.regions.engine_plugin import plugin

@@ -14,8 +14,8 @@ from match_carfield.half.interfaces import HALF_INTERFACES
 from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_carfield.timing import HEADER_NAME, render_timing_header
 from match_core import KernelInterface
-from match_core.lower.half import half_header
 from match_core.lower.interfaces import context_header
+from match_host.headers.half import half_header
 
 from tests.c_objects import link_cached
 

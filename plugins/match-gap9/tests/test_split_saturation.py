@@ -9,9 +9,9 @@ import pytest
 from match_core.contract.model import OPSET, Model
 from match_core.contract.passes import PassContext
 from match_core.ir.editor import Editor
-from match_core.ir.reference import ReferenceRunner
 from match_gap9.hardware import hardware
 from match_gap9.split_saturation import run
+from match_verify.reference import ReferenceRunner
 
 
 def requant_model(low: int, high: int) -> Model:

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from match_core.cli.parameters import (
+    DimOption,
     ExactOption,
     FiguresOption,
     JobsOption,
@@ -29,6 +30,7 @@ from match_core.cli.parameters import (
     Regions,
     RegionsOption,
     SequentialOption,
+    StateOption,
     WithoutPassOption,
     WithoutUnitOption,
 )
@@ -37,12 +39,17 @@ from match_core.cli.parameters import (
 Choices = dict[str, Any]
 #: Options that a verb offers only if it names them in ``with_choices``.
 MEMORY, SEQUENTIAL = "memory", "sequential"
-PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "exact", "max_loss")
+PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "exact", "max_loss", "state")
 #: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
-_FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {SEQUENTIAL: "execution", "no_cache": "cache"}
+_FIELDS = {name: name for name in (MEMORY, *PROGRAM)} | {
+    SEQUENTIAL: "execution",
+    "no_cache": "cache",
+    "state": "states",
+}
 
 
 def compile_choices(
+    dim: DimOption = None,
     only_unit: OnlyUnitOption = None,
     without_unit: WithoutUnitOption = None,
     without_pass: WithoutPassOption = None,
@@ -61,13 +68,17 @@ def compile_choices(
     parallel: ParallelOption = Parallel.PIPELINE,
     regions: RegionsOption = Regions.CHEAPEST,
     region_min: RegionMinOption = None,
+    state: StateOption = None,
 ) -> Choices:
     """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 if a memory size cannot be parsed,
-    MATCH-U036 if a minimum of regions cannot, MATCH-U070 if the figures file cannot be read."""
+    MATCH-U036 if a minimum of regions cannot, MATCH-U037 if a dynamic size cannot, MATCH-U070 if the figures file
+    cannot be read."""
     from match_core.deploy.compile_options import memory_size, region_minima
     from match_core.deploy.figures import read_figures
+    from match_core.load.dims import dim_sizes
 
     return {
+        "dims": dim_sizes(dim or ()),
         "only_units": tuple(only_unit or ()),
         "without_units": tuple(without_unit or ()),
         "without_passes": tuple(without_pass or ()),
@@ -86,6 +97,7 @@ def compile_choices(
         "parallel": parallel.value,
         "regions": regions.value,
         "region_min": region_minima(region_min or ()),
+        "states": tuple((text.partition("=")[0], text.partition("=")[2]) for text in state or ()),
     }
 
 

@@ -9,7 +9,7 @@ import typer
 
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
-from match_core.cli.results import energy_line, memory_table, modelled, shortened, side_by_side_lines
+from match_core.cli.results import energy_line, memory_table, modelled, shortened, show_fallbacks, side_by_side_lines
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -48,6 +48,7 @@ def compile_command(
         document = _document(compilation, output)
         terminal.document(document)
         terminal.table(_nodes_table(document))
+        show_fallbacks(terminal, document, model)
         for line in side_by_side_lines(document):
             terminal.line(line)
         for row in document["regions"]:
@@ -60,6 +61,7 @@ def compile_command(
 
 def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
     from match_core.contract.titles import source_operators, task_title
+    from match_core.summary.fallbacks import fallbacks_json
     from match_core.summary.program_json import energy_json, memory_json, schedule_json, side_by_side_json
     from match_core.summary.regions import regions_json
 
@@ -92,6 +94,7 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
         ],
         "memory": memory_json(program),
         "regions": regions_json(compilation),
+        **fallbacks_json(compilation),
     }
 
 

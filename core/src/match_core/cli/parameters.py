@@ -28,6 +28,10 @@ TargetOption = Annotated[
         show_default=False,
     ),
 ]
+DimOption = Annotated[
+    list[str] | None,
+    typer.Option("--dim", metavar="NAME=N", help="Fix a dynamic size, for example batch=1; may be repeated."),
+]
 OnlyUnitOption = Annotated[
     list[str] | None,
     typer.Option("--only-unit", metavar="UNIT", help="Use this unit and the host only; may be repeated."),
@@ -166,6 +170,12 @@ RegionMinOption = Annotated[
     list[str] | None,
     typer.Option(
         "--region-min", metavar="NAME=N", help="Minimum nodes or macs of such a region; may be given once for each."
+    ),
+]
+StateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--state", metavar="IN=OUT", help="Input IN gets output OUT of the previous inference; may be repeated."
     ),
 ]
 SanitizeOption = Annotated[

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from match_core.cli.terminal import Table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from match_core.cli.terminal import Terminal
     from match_core.run.execute import NodeCycles
 
 
@@ -89,3 +92,34 @@ def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
 def shortened(title: str, limit: int = 48) -> str:
     """A task's title, cut to one line of a table."""
     return title if len(title) <= limit else title[: limit - 3] + "..."
+
+
+#: Fallbacks below this share of the cycles, and those after the first ones, share a line.
+_SHARE_MIN, _FALLBACKS_MAX = 0.01, 5
+
+
+def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path) -> None:
+    """What runs on the host, one line for each cause; a warning if nothing runs elsewhere."""
+    found = document["fallbacks"]
+    large = [entry for entry in found if entry["share"] >= _SHARE_MIN][:_FALLBACKS_MAX]
+    rest = found[len(large) :]
+    if found:
+        terminal.line("on the host and not on another unit (modelled)")
+    for entry in large:
+        names = entry["onnx_names"]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        text = f"{_amount([entry])}: {entry['rule']}; {entry['value']} ({shortened(names[0])}{more})"
+        terminal.paragraph(text, entry["help"])
+    if rest:
+        terminal.paragraph(f"{_amount(rest)}: {'other' if large else 'small'} causes", [f"match check {model} --json"])
+    if document["all_on_host"]:
+        why = f": {found[0]['rule']}; {found[0]['value']}" if found else ", because it is cheaper there"
+        total = f"{document['predicted_cycles']:,} cycles (modelled)"
+        text = f"warning: the whole network runs on the host, {total}{why}"
+        terminal.paragraph(text, found[0]["help"] if found else (), warning=True)
+
+
+def _amount(entries: list[Mapping[str, Any]]) -> str:
+    count = sum(len(entry["onnx_names"]) for entry in entries)
+    cycles, share = (sum(entry[key] for entry in entries) for key in ("cycles", "share"))
+    return f"{count:,} node{'s' if count > 1 else ''}, {cycles:,} cycles ({share:.1%})"

@@ -12,8 +12,9 @@ import json
 import math
 import os
 import sys
+import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -110,6 +111,17 @@ class Terminal:
         """One line of the result (nothing with ``--json``)."""
         if not self.as_json:
             _write(sys.stdout, text, style)
+
+    def paragraph(self, text: str, advice: Iterable[str] = (), *, warning: bool = False) -> None:
+        """Lines of 80 columns, and a line for each command or change that helps; a warning goes to stderr, also when
+        quiet."""
+        indent = "" if warning else "  "
+        lines = textwrap.wrap(text, 80, initial_indent=indent, subsequent_indent="    ", break_on_hyphens=False)
+        for line in (*lines, *(f"    help: {line}" for line in advice)):
+            if warning:
+                _write(sys.stderr, line, "yellow")
+            else:
+                self.line(line)
 
     def table(self, table: Table, *, markdown: bool = False) -> None:
         """A table of the result (nothing with ``--json``)."""

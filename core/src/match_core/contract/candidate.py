@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Candidate:
         return self.match.outputs[made.index(operand)]
 
 
+#: The rule that a unit breaks only because the user disabled it.
+DISABLED = "the unit is enabled"
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a pattern of a unit refuses a place whose structure fits: ``rule`` in words, the ``value`` that broke it.
@@ -60,7 +65,8 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """All legal candidates and all refusals of a model."""
+    """All legal candidates and all refusals of a model. ``operators``: those in the patterns of each unit, by name."""
 
     legal: tuple[Candidate, ...]
     refused: tuple[Refusal, ...]
+    operators: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Planned:
     the program must compute bit for bit. ``offered``: the candidates with schedules from which the mapping was chosen.
     ``sequential_cycles``: modelled cycles of the sequential program, None if none was made. ``declined_cycles``: of a
     concurrent program whose gain is smaller than its uncertainty, None if there is none. ``choice``: the nodes that are
-    exact for a limit of loss."""
+    exact for a limit of loss. ``operators``: those in the patterns of each unit, disabled ones too, by name."""
 
     source: Model
     model: Model
@@ -39,6 +39,7 @@ class Planned:
     sequential_cycles: int | None = None
     declined_cycles: int | None = None
     choice: ExactChoice | None = None
+    operators: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:

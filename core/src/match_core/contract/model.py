@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import onnx
     import onnx_graphsurgeon as gs
 
+    from match_core.contract.fallback import Left
     from match_core.contract.quantisation import Quantisation
+    from match_core.contract.state import State
 
 #: IR version of every exported model; onnxruntime 1.31 refuses newer ones.
 IR_VERSION = 10
@@ -39,6 +41,10 @@ class Model:
     #: The source computes with integers, explicitly or held in floats: no pass may change a result, not even to round
     #: it better.
     integer_source: bool = False
+    #: Inputs that get outputs of the previous inference.
+    states: tuple[State, ...] = ()
+    #: Nodes that passes leave in float, with the reasons.
+    left: tuple[Left, ...] = ()
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

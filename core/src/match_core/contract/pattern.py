@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from match_core.contract.structure import operators_of
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
@@ -34,3 +36,9 @@ class Pattern:
     search: Callable[[gs.Graph], tuple[Match, ...]] | None = None
     body: Callable[[Match], Model | None] | None = None
     claims: RegionClaims | None = None
+
+    @property
+    def operators(self) -> frozenset[str]:
+        """The operators that matches may contain; none for a search without claims."""
+        tops = self.claims.operators if self.claims else (self.structure,) if self.structure else ()
+        return frozenset(name for top in tops for name in operators_of(top))

@@ -12,7 +12,7 @@ because fusing it hides its value from others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
@@ -69,6 +69,16 @@ class OneOf:
 
 #: The elements of patterns.
 Structure = Union[Any, Const, Op, Maybe, OneOf]
+
+
+def operators_of(structure: object) -> Iterator[str]:
+    """The names of all operators in a structure, or of a claim."""
+    yield from getattr(structure, "names", ())
+    for part in ("inputs", "options"):
+        for inner in getattr(structure, part, ()):
+            yield from operators_of(inner)
+    if isinstance(structure, Maybe):
+        yield from operators_of(structure.op)
 
 
 @dataclass(frozen=True)

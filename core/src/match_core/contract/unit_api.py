@@ -58,13 +58,14 @@ class Kernel:
     ``launch``: ``void launch(const match_<kind>_t *ctx)`` starts it and returns; the context stays unchanged until the
     wait. ``wait``: ``void wait(void)`` returns when the last launched kernel is done; empty if launch is synchronous.
     ``pack`` returns the constant operands as arrays whose bytes have the order of the workload's operand axes (first
-    axis outermost).
+    axis outermost). ``files`` ship only with programs that call the kernel, whose C files include the headers in it.
     """
 
     interface: KernelInterface
     launch: str
     wait: str
     pack: Callable[[Match, Workload], Mapping[str, NDArray[np.generic]]]
+    files: tuple[RuntimeFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,3 +304,9 @@ class UnitApi:
     queue: QueueApi | None = None
     swap: SwapApi | None = None
     libraries: tuple[str, ...] = ()
+
+    @property
+    def shipped(self) -> tuple[str, ...]:
+        """Names of the files that the unit ships with some program."""
+        kernels = [kernel for kernel in self.kernels.values() if isinstance(kernel, Kernel)]
+        return tuple(file.name for files in (self.runtime, *(kernel.files for kernel in kernels)) for file in files)

@@ -42,8 +42,9 @@ class CompileOptions:
     operators with copied parts ("tiles", modelled only) or as views; and start on parts that are ready. ``regions``:
     the regions of units that take whole regions: those that reduce the cost ("cheapest"), or every legal one
     ("largest"). ``region_min``: (measure of REGION_MEASURES, minimum) of regions. ``figures``: fitted constants that
-    replace those of the preset. ``exact``: names of source nodes whose arithmetic lossy passes
-    do not change, or PASS:NODE for one pass. ``max_loss``: a package chooses more of them, so that outputs have this
+    replace those of the preset. ``dims``: (name, size) of the model's dynamic sizes. ``states``: (graph input, graph
+    output that it gets in the next inference, or ""). ``exact``: names of source nodes whose arithmetic lossy passes do
+    not change, or PASS:NODE for one pass. ``max_loss``: a package chooses more of them, so that outputs have this
     signal to quantisation noise ratio in dB, with ``samples`` of inputs or random ones.
 
     A script that requests more than one job needs ``if __name__ == "__main__"``, as multiprocessing does.
@@ -65,6 +66,8 @@ class CompileOptions:
     regions: Regions = "cheapest"
     region_min: tuple[tuple[str, int], ...] = ()
     figures: Figures | None = None
+    dims: tuple[tuple[str, int], ...] = ()
+    states: tuple[tuple[str, str], ...] = ()
     exact: tuple[str, ...] = ()
     max_loss: float | None = None
     samples: Path | None = None
@@ -162,7 +165,7 @@ def kept_passes(passes: Sequence[Pass], without: Sequence[str], target: str) -> 
 
 
 def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pass]) -> None:
-    """UsageError MATCH-U037 for a name that no source node has, alone or behind the name of a lossy pass."""
+    """UsageError MATCH-U039 for a name that no source node has, alone or behind the name of a lossy pass."""
     nodes = tuple(known)
     prefixes = tuple(f"{item.name}:" for item in passes if item.lossy)
     for name in names:
@@ -170,7 +173,7 @@ def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pas
         if name not in nodes and own not in nodes:
             close = get_close_matches(own, nodes, n=1)
             raise UsageError(
-                code="MATCH-U037",
+                code="MATCH-U039",
                 what=f"node {name!r} is not known",
                 where="option --exact",
                 why=f"none of the {len(nodes)} nodes of the model has this name",

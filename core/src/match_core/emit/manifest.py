@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.contract.sources import SourceFile
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from match_core.lower.lower import Lowered
 
 NAME = "match.lock.json"
+#: The JSON Schema of what readers of a manifest rely on.
+SCHEMA_FILE = Path(__file__).with_name("manifest-schema.json")
 SCHEMA_VERSION = 1
 
 
@@ -44,6 +48,7 @@ def manifest(
         "options": dict(options),
         "inputs": [_tensor(view) for view in emitter.inputs],
         "outputs": [_tensor(view) for view in emitter.outputs],
+        **({"states": [asdict(state) for state in request.model.states]} if request.model.states else {}),
         "arenas": [
             {"memory": a.memory, "field": a.field, "size_bytes": a.size_bytes, "alignment_bytes": a.alignment_bytes}
             for a in emitter.arenas

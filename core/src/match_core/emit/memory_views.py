@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
     from match_core.contract.program import Program
     from match_core.contract.quantisation import Quantisation
+    from match_core.contract.state import State
 
 
 def arena_views(program: Program) -> tuple[ArenaView, ...]:
@@ -66,13 +67,18 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
 
 
 def tensor_views(
-    tensors: Iterable[gs.Variable], program: Program, fallback: str, quantised: Mapping[str, Quantisation]
+    tensors: Iterable[gs.Variable],
+    program: Program,
+    fallback: str,
+    quantised: Mapping[str, Quantisation],
+    states: Iterable[State] = (),
 ) -> tuple[TensorView, ...]:
     """Graph inputs or outputs; ``fallback``: first part of the field of a tensor whose own name is taken;
-    ``quantised``: the real values of integer tensors, by name."""
+    ``quantised``: the real values of integer tensors, by name; ``states``: inputs that the caller keeps."""
     callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output"))
     memories = {tensor: buffer.memory for buffer in callers for tensor in buffer.tensors}
     views: dict[str, TensorView] = {}
+    kept = {state.input: f", {state}" for state in states}
     for position, tensor in enumerate(tensors):
         field = c_identifier(tensor.name)
         if field in views:
@@ -82,7 +88,10 @@ def tensor_views(
         kind = "float16 (bits of IEEE binary16)" if element == np.float16 else element.name
         quantisation = quantised.get(tensor.name)
         real = f", {quantisation}" if quantisation is not None else ""
-        words = comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}") + real
+        words = (
+            comment_text(f"{tensor.name}: {kind} {'x'.join(map(str, shape)) or 'scalar'}{kept.get(tensor.name, '')}")
+            + real
+        )
         memory, note = memories.get(tensor.name, program.soc.home), comment(words, indent=4)
         views[field] = TensorView(tensor.name, field, c_type(element), element.name, shape, note, memory, quantisation)
     return tuple(views.values())

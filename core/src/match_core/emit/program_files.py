@@ -48,7 +48,7 @@ class ProgramEmitter:
         self.templates = Templates()
         self.arenas = arena_views(request.program)
         ends = request.model.quantised_ends
-        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends)
+        self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends, request.model.states)
         self.outputs = tensor_views(request.model.graph.outputs, request.program, "out", ends)
         self.stores = store_views(request.program, self.name, request.pool.image)
         self.swap_areas = swap_area_views(request.program)
@@ -135,16 +135,20 @@ class ProgramEmitter:
         return tuple(sorted({*self._units(), *waiting}))
 
     def _runtime(self, unit: str) -> tuple[RuntimeFile, ...]:
-        api = self.request.apis[unit]
-        headers = {
-            kernel.interface.kind: context_header(kernel.interface)
-            for kernel in api.kernels.values()
-            if isinstance(kernel, Kernel)
-        }
+        api, kernels = self.request.apis[unit], self._kernels(unit)
+        headers = {kernel.interface.kind: context_header(kernel.interface) for kernel in kernels}
         shipped = [header for code in self._inline(unit) for header in code.headers]
+        shipped += [file for kernel in kernels for file in kernel.files]
         if any(isinstance(kernel, RegionKernel) for kernel in api.kernels.values()):
             shipped.append(region_header())
         return (*api.runtime, *(headers[kind] for kind in sorted(headers)), *shipped)
+
+    def _kernels(self, unit: str) -> tuple[Kernel, ...]:
+        """The kernels of a unit that come with every program, and those that this program calls."""
+        chosen = [task.assignment.candidate for task in self.request.program.tasks]
+        called = {candidate.pattern.name for candidate in chosen if candidate.unit == unit}
+        kernels = [(name, k) for name, k in self.request.apis[unit].kernels.items() if isinstance(k, Kernel)]
+        return tuple(kernel for name, kernel in kernels if not kernel.files or name in called)
 
     def _inline(self, unit: str) -> tuple[InlineCode, ...]:
         """The inline kernels of a unit's tasks."""
@@ -257,7 +261,9 @@ class ProgramEmitter:
         return found
 
     def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
-        return _unique(header for unit in units for header in self.request.apis[unit].headers)
+        own = [file.name for unit in units for kernel in self._kernels(unit) for file in kernel.files]
+        always = [header for unit in units for header in self.request.apis[unit].headers]
+        return _unique((*always, *(name for name in own if name.endswith(".h"))))
 
     def _unit_file(self, unit: str) -> str:
         tasks = [task for task in self.tasks if task.unit == unit]

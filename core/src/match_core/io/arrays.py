@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from match_core.contract.errors import UsageError
 from match_core.contract.quantisation import Quantisation
+from match_core.contract.state import State
 from match_core.io.files import whole_file
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -158,9 +159,21 @@ def _keeps_values(array: NDArray[np.generic], dtype: np.dtype[np.generic]) -> bo
     return array.dtype.newbyteorder("=") == np.int64 and bool(np.all(same))
 
 
-def read_samples(path: Path, specs: Sequence[TensorSpec]) -> Samples:
-    """:func:`read_arrays`, then :func:`as_samples`."""
-    return as_samples(read_arrays(path, specs), specs, str(path))
+def as_sequence(arrays: Arrays, specs: Sequence[TensorSpec], where: str, states: Sequence[State]) -> Samples:
+    """:func:`as_samples` for consecutive samples. Of a state, the first sample counts; absent ones are initial."""
+    initial = {state.input: state.initial for state in states}
+    samples = as_samples(arrays, [spec for spec in specs if spec.name not in initial], where)
+    held: dict[str, NDArray[np.generic]] = {}
+    for spec in (spec for spec in specs if spec.name in initial):
+        start = np.full((1, *spec.shape), initial[spec.name], element_type(spec.dtype))
+        given = as_samples(arrays, [spec], where).arrays[spec.name][:1] if spec.name in arrays else start
+        held[spec.name] = np.repeat(given, samples.count, axis=0)
+    return replace(samples, arrays={**samples.arrays, **held})
+
+
+def read_samples(path: Path, specs: Sequence[TensorSpec], states: Sequence[State] = ()) -> Samples:
+    """:func:`read_arrays`, then :func:`as_sequence`."""
+    return as_sequence(read_arrays(path, specs), specs, str(path), states)
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:

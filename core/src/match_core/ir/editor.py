@@ -146,7 +146,7 @@ class Editor:
         sort_nodes(self.graph)
         ensure_functions(self.graph, self._functions)
         model = self.model.with_origin(self._origins)
-        return replace(model, notes=(*model.notes, *self.notes)) if self.notes else model
+        return replace(model, notes=tuple(dict.fromkeys((*model.notes, *self.notes)))) if self.notes else model
 
 
 def sort_nodes(graph: gs.Graph) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from match_core.contract.errors import ModelError
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
+from match_core.load.dims import size_advice
+from match_core.load.early import EARLY
 from match_core.load.integer_operators import DOMAIN
 from match_core.load.operands import check_operands
 from match_core.load.static.values import static_shapes
@@ -20,10 +22,7 @@ _SPATIAL = (
     *("Conv", "ConvInteger", "QLinearConv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"),
     *("GlobalAveragePool", "GlobalMaxPool", "QLinearAveragePool", "QLinearGlobalAveragePool"),
 )
-_STATIC_HELP = (
-    "export the model with fixed sizes",
-    "or fix them: onnx.tools.update_model_dims.update_inputs_outputs_dims(model, inputs, outputs)",
-)
+_STATIC_HELP = "or export the model with fixed sizes"
 
 
 def check_nodes(proto: onnx.ModelProto, source: str) -> None:
@@ -77,7 +76,7 @@ def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) 
     import onnx
 
     domain = "" if node.domain == "ai.onnx" else node.domain
-    if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain == DOMAIN:
+    if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain in (DOMAIN, EARLY):
         return
     if is_known(domain, node.op_type):
         return
@@ -118,7 +117,7 @@ def check_shapes(proto: onnx.ModelProto, source: str) -> None:
                 "the model's input has no fixed size",
                 f"{source}, input {value.name!r}",
                 f"shape {_text(sizes)}: {', '.join(dynamic)} not fixed" if sizes else "it has no shape",
-                _STATIC_HELP,
+                (size_advice(proto), _STATIC_HELP) if sizes else (_STATIC_HELP[3:],),
             )
     known = {value.name: value for value in (*inputs, *proto.graph.value_info, *proto.graph.output)}
     for node in proto.graph.node:
@@ -145,7 +144,7 @@ def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | 
         f"the size of a result of {comment_text(node.op_type)} is not known before the model runs",
         f"{_place(node, source)}, output {name!r}",
         f"its shape is {shown}",
-        ("replace computed shapes with constants (for example with onnxsim)", *_STATIC_HELP),
+        ("replace computed shapes with constants (for example with onnxsim)", _STATIC_HELP),
     )
 
 

@@ -45,6 +45,8 @@ def standard_body(
 
     domain = "" if node.domain == "ai.onnx" else node.domain
     version = max((entry.version for entry in opsets if entry.domain in (domain, node.domain)), default=0)
+    if not domain and onnx.defs.has(node.op_type, ""):  # the model's opset may lack an operator (load/early.py)
+        version = max(version, onnx.defs.get_schema(node.op_type, "").since_version)
     if not onnx.defs.has(node.op_type, version, domain):
         return None
     schema: Any = onnx.defs.get_schema(node.op_type, version, domain)  # the type stubs lack its bodies

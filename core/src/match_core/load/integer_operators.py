@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.ir.functions import ARITH, VERSION, function_protos
+from match_core.load.early import set_apart
 from match_core.load.integer_call import Call
 from match_core.load.integer_rules import MEAN, RULES, axes_of
 
@@ -28,7 +29,8 @@ _SOURCES = frozenset(("", "ai.onnx", "PACTOps", "ai.onnx.contrib", "com.microsof
 
 def rename_integer_operators(proto: onnx.ModelProto) -> None:
     """Move the operators into ``DOMAIN`` (in place). In such networks ReduceMean is one of them: it averages integers
-    and rounds half up. Operators that have a body in the file do not change."""
+    and rounds half up. Operators that have a body in the file do not change. See also ``load/early.py``."""
+    set_apart(proto)
     own = {(function.domain, function.name) for function in proto.functions}
     found = [
         node

@@ -13,6 +13,7 @@ from match_core.ir.program_name import program_name
 from match_core.load.batches import split_batches
 from match_core.load.bounds import room_notes
 from match_core.load.checks import check_nodes, check_shapes, check_values
+from match_core.load.dims import fix_sizes
 from match_core.load.integer_operators import expand_integer_operators, rename_integer_operators
 from match_core.load.names import name_nodes
 from match_core.load.narrow import widen_constants
@@ -20,6 +21,7 @@ from match_core.load.opset import check_opset, to_working_opset
 from match_core.load.pinned import with_pinned_inputs
 from match_core.load.read import read_proto
 from match_core.load.shapes import infer_shapes
+from match_core.load.states import declared_states
 from match_core.load.static.expand import expand_static, stands_for_others
 from match_core.load.tensors import empty_constants, empty_inputs, import_graph, name_outputs
 
@@ -29,15 +31,22 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
 
 
-def load_model(path: Path, name: str | None = None, front_ends: Sequence[FrontEnd] = ()) -> Model:
+def load_model(
+    path: Path,
+    name: str | None = None,
+    front_ends: Sequence[FrontEnd] = (),
+    dims: Sequence[tuple[str, int]] = (),
+) -> Model:
     """Read the model file at ``path``; ``front_ends`` read other formats than ONNX. ``name``: prefix of files and
-    symbols, None for one made from the file name.
+    symbols, None for one made from the file name. ``dims``: (name, size) of dynamic sizes.
 
-    Errors: UsageError MATCH-F001 (no such file), MATCH-U027 (``name`` is not a C identifier); ModelError MATCH-F0xx
+    Errors: UsageError MATCH-F001 (no such file), MATCH-U027 (``name`` is not a C identifier), MATCH-U037 (``dims``
+    names a size that no input has); ModelError MATCH-F0xx
     for faults of the file, see ``match_core.load.read``, ``opset``, ``shapes`` and ``checks``.
     """
     prefix = program_name(path.stem) if name is None else _checked_name(name)
     proto, digest = read_proto(path, front_ends)
+    fix_sizes(proto, dims, path.name)
     return model_from_proto(proto, name=prefix, source=path.name, sha256=digest)
 
 
@@ -61,13 +70,14 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     rename_integer_operators(proto)
     check_opset(proto, source)
     check_values(proto, source)
+    states = declared_states(proto)
     proto, provenance = with_pinned_inputs(proto, lambda given: static_model(given, source))
     check_shapes(proto, source)
     notes = room_notes(proto)
     graph = import_graph(proto)
     graph.name = name
     empty_constants(graph)
-    return Model(name, graph, source, digest, provenance, notes)
+    return Model(name, graph, source, digest, provenance, notes, states=states)
 
 
 def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:

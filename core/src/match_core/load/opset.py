@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from match_core.contract.errors import ModelError
 from match_core.contract.model import IR_VERSION, OPSET
 from match_core.load.ancient import FIRST, slopes_by_channel, to_first
+from match_core.load.early import put_back
 from match_core.load.names import name_nodes
 from match_core.load.old_resize import state_coordinates
 from match_core.load.static.expand import expand_static
@@ -56,6 +57,7 @@ def to_working_opset(
     if version < OPSET:
         proto = _converted(proto, version, source)
         provenance = name_nodes(proto, provenance)
+    put_back(proto)
     proto, provenance = expand_static(proto, provenance, source, composites=True)
     if version > OPSET:
         proto = _relabelled(proto)

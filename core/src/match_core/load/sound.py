@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,9 @@ from match_core.contract.errors import ModelError
 from match_core.load.integer_operators import rename_integer_operators
 
 if TYPE_CHECKING:
+    import numpy as np
     import onnx
+    from numpy.typing import NDArray
 
 #: Most elements of a tensor: indices of programs have 32 bits.
 MOST_ELEMENTS = (1 << 31) - 1
@@ -48,6 +51,7 @@ _WORDS = {
     "padding_mode": "zeros border reflection",
     "reduction": "none sum mean add mul max min",
 }
+_EQUATION = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*(,[A-Za-z]*(\.\.\.)?[A-Za-z]*)*(->[A-Za-z]*(\.\.\.)?[A-Za-z]*)?")
 _FINITE = ("alpha", "beta", "bias", "clip", "epsilon", "gamma", "lambd", "scale", "softcap", "spatial_scale")
 #: Position of the scales among an operator's inputs.
 _SCALES = {"QuantizeLinear": (1,), "DequantizeLinear": (1,), "QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6)}
@@ -120,8 +124,12 @@ def _faults(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[tuple[str, 
             if fault := "" if attribute.ref_attr_name else _of_attribute(node, attribute):
                 yield f"node {node.name!r} ({node.op_type}), attribute {attribute.name!r}", fault
         for name in (node.input[i] for i in _SCALES.get(node.op_type, ()) if i < len(node.input)):
-            if name in constants and (fault := _of_scale(constants[name])):
+            signed = any(a.name == "block_size" and a.i for a in node.attribute)  # ONNX Runtime writes such scales
+            if name in constants and (fault := _of_scale(constants[name], signed)):
                 yield f"node {node.name!r} ({node.op_type}), scale {name!r}", fault
+        zero = constants.get(node.input[2]) if node.op_type == "DequantizeLinear" and len(node.input) > 2 else None
+        if zero is not None and zero.data_type == zero.INT32 and _array(zero).any():
+            yield f"node {node.name!r} ({node.op_type}), zero point {zero.name!r}", "zero points of int32 are 0"
 
 
 def _of_sizes(dims: list[int]) -> str:
@@ -142,13 +150,20 @@ def _of_tensor(tensor: onnx.TensorProto) -> str:
     return ""
 
 
-def _of_scale(tensor: onnx.TensorProto) -> str:
+def _array(tensor: onnx.TensorProto) -> NDArray[np.float32]:
     import numpy as np
     import onnx
 
-    values = onnx.numpy_helper.to_array(tensor).astype(np.float32)
-    bad = values[~(np.isfinite(values) & (values > 0))]
-    return f"{bad.flat[0]} is no scale: scales are finite and above 0" if bad.size else ""
+    return onnx.numpy_helper.to_array(tensor).astype(np.float32)
+
+
+def _of_scale(tensor: onnx.TensorProto, signed: bool) -> str:
+    import numpy as np
+
+    values = _array(tensor)
+    bad = values[~(np.isfinite(values) & (signed | (values > 0)))]
+    words = "scales of blocks are finite" if signed else "scales are finite and above 0"
+    return f"{bad.flat[0]} is no scale: {words}" if bad.size else ""
 
 
 def _of_attribute(node: onnx.NodeProto, attribute: onnx.AttributeProto) -> str:
@@ -165,6 +180,10 @@ def _of_attribute(node: onnx.NodeProto, attribute: onnx.AttributeProto) -> str:
         return f"{numbers} is outside the range from {ends[0]} to {ends[1]}"
     if name in _FINITE and not math.isfinite(attribute.f):
         return f"{attribute.f} is not finite"
+    if name == "equation":
+        attribute.s = attribute.s.replace(b" ", b"")  # inference of shapes does not end behind a space
+        if not _EQUATION.fullmatch(attribute.s.decode()):
+            return f"{words[0]!r} is no equation of labels, commas and an arrow"
     if name in _WORDS and words[0] not in _WORDS[name].split():
         return f"{words[0]!r} is none of {', '.join(_WORDS[name].split())}"
     return ""

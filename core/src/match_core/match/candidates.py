@@ -28,17 +28,20 @@ def find_candidates(graph: gs.Graph, units_with_patterns: Sequence[tuple[Unit, S
     Every refused match is listed once per broken rule. ``graph`` is not changed.
     """
     topology = Topology.of(graph)
-    operators = tuple(qualified_op(node) for node in topology.nodes)
+    names = tuple(qualified_op(node) for node in topology.nodes)
     legal: list[Candidate] = []
     refused: dict[Refusal, None] = {}
     for unit, patterns in units_with_patterns:
         for pattern in patterns:
-            for alternatives in _places(graph, topology, operators, pattern):
+            for alternatives in _places(graph, topology, names, pattern):
                 match = _first_legal(unit.name, pattern, alternatives, refused)
                 if match is not None:
                     workload = bundled(pattern.workload(match), unit)
                     legal.append(Candidate(len(legal), unit.name, pattern, match, workload))
-    return Candidates(tuple(legal), tuple(refused))
+    operators = {
+        unit.name: frozenset().union(*(p.operators for p in patterns)) for unit, patterns in units_with_patterns
+    }
+    return Candidates(tuple(legal), tuple(refused), operators)
 
 
 def _places(

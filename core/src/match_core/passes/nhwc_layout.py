@@ -118,6 +118,8 @@ class _Layout:
         elif op in _AXIS:
             attrs["axis"] = _TO_NHWC.index(int(attrs.get("axis", -1)) % 4)
             inputs = [self._moved(t, node) if len(t.shape or ()) == 4 else t for t in node.inputs]
+        elif op == "Slice":
+            inputs = self._slice_inputs(node)
         elif op in _AGNOSTIC or (op in _QUANTISERS and _is_per_tensor(node)):
             inputs = self._elementwise_inputs(node, op)
         else:
@@ -147,6 +149,14 @@ class _Layout:
         moved = amounts.reshape(2, 4)[:, list(_TO_NHWC)].reshape(-1)
         pads = self._editor.constant(f"{node.inputs[1].name}_nhwc", moved)
         return [self._as_nhwc(node.inputs[0], node), pads, *node.inputs[2:3]]
+
+    def _slice_inputs(self, node: gs.Node) -> list[gs.Tensor] | None:
+        axes = constant(node.inputs[3]) if len(node.inputs) > 3 else np.arange(len(node.inputs[1].shape))
+        if axes is None:
+            return None
+        moved = np.array([_TO_NHWC.index(int(axis) % 4) for axis in axes], np.int64)
+        bounds = (*node.inputs[1:3], self._editor.constant(f"{node.name}_axes", moved), *node.inputs[4:])
+        return [self._as_nhwc(node.inputs[0], node), *bounds]
 
     def _permuted_constant(self, tensor: gs.Tensor, values: NDArray[np.generic]) -> gs.Tensor:
         if values.ndim == 0 or (values.size == 1 and values.ndim < 4):

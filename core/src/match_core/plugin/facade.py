@@ -218,6 +218,14 @@ class Plugins:
         owned = [targets.socs.get(soc.name), *(targets.units.get(name) for name in soc.units)]
         return self._nobody(hook, what, f"target {soc.name}", next((item.owner for item in owned if item), None))
 
+    def missing(self, soc: Soc) -> tuple[str, ...]:
+        """Help that names required packages of a target that are not installed, and packages that are not active."""
+        owned = self._merged().socs.get(soc.name)
+        idle = (
+            f"{info.distribution} is {info.status}: enable it" for info in self.plugins() if info.status != "active"
+        )
+        return (*(choose.missing_requirements(owned.owner.distribution) if owned else ()), *idle)
+
     def _believe(self, found: Found, hook: str, what: str, fault: str) -> None:
         if fault:
             raise self._registry.fault(found, hook, f"{what}: {fault}", FALSE_CLAIM).as_error(f"{what} cannot be used")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Set
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,11 @@ def compile_program(
         shutil.copyfile(program / store["file"], work / store["file"])
     builds = [api.build for api in apis.values() if api.build is not None]
     applications = {"example_main.c", *(name for build in builds for name in build.applications)}
-    sources = sorted(path for path in program.glob("*.c") if path.name not in applications)
+    own_files = document["files"]  # a user's files next to them do not belong to the program
+    sources = sorted(p for p in program.glob("*.c") if p.name in own_files and p.name not in applications)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
-    shipped = {file.name for api in apis.values() for file in api.runtime}
+    shipped = {name for api in apis.values() for name in api.shipped}
     views = _views(work, merged)
     libraries = {name: unit for unit, api in sorted(apis.items()) for name in api.libraries}
     return compile_sources(sources, own, shipped, [work, program], View(twin.defines), options, views, libraries)
@@ -81,8 +83,6 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
     stores = [
         {**store, "expression": load.replace("{bytes}", f"{store['size_bytes']}u")} for store in document["stores"]
     ]
-    if (stores or document.get("swap")) and not load:
-        raise ValueError(f"{document['name']} uses the store, but the twin of {document['target']} has none")
     host_cycles = [
         node["predicted_cycles"] if node["unit"] in untimed and node["emitted"] else 0 for node in document["nodes"]
     ]
@@ -105,6 +105,16 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
         "instance": ", ".join([*fields, ".state = &state"]),
         "inputs": [_io(tensor, twin.arenas) for tensor in document["inputs"]],
         "outputs": [_io(tensor, twin.arenas) for tensor in document["outputs"]],
+        "states": [
+            (
+                io["field"],
+                next(out["field"] for out in document["outputs"] if out["name"] == state["output"]),
+                _size(io),
+            )
+            for state in document.get("states", ())
+            for io in document["inputs"]
+            if io["name"] == state["input"]
+        ],
         "host_cycles": host_cycles,
         "clocks": twin.clocks,
         "host_clock": twin.clocks.index("host") if "host" in twin.clocks else 0,
@@ -119,12 +129,13 @@ class _Record:
         self.__dict__.update(fields)
 
 
+def _size(tensor: dict[str, Any]) -> int:
+    return int(prod(tensor["shape"]) * np.dtype(tensor["dtype"]).itemsize)
+
+
 def _io(tensor: dict[str, Any], memories: Mapping[str, str]) -> _Record:
     """``expression``: room in a memory of the twin, if the tensor is stored in one."""
-    elements, ctype = 1, c_type(tensor["dtype"])
-    for size in tensor["shape"]:
-        elements *= size
-    size_bytes = elements * np.dtype(tensor["dtype"]).itemsize
+    elements, ctype, size_bytes = prod(tensor["shape"]), c_type(tensor["dtype"]), _size(tensor)
     room = memories.get(tensor.get("memory", ""), "").replace("{bytes}", f"{size_bytes}u")
     sizes = {"elements": elements, "size_bytes": size_bytes}
     return _Record({**tensor, **sizes, "ctype": ctype, "expression": f"({ctype} *){room}" if room else ""})

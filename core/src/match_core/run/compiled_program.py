@@ -17,11 +17,13 @@ from match_core.board.target import add_board
 from match_core.contract.errors import UsageError
 from match_core.contract.observe import NullObserver
 from match_core.contract.quantisation import Quantisation
+from match_core.contract.state import State
 from match_core.deploy.compile_options import adapted_soc
 from match_core.deploy.figures import Figures, with_figures
-from match_core.emit.manifest import NAME
+from match_core.emit.manifest import NAME, SCHEMA_FILE
 from match_core.emit.write import is_ours
-from match_core.io.arrays import TensorSpec, as_samples
+from match_core.io.arrays import TensorSpec, as_sequence
+from match_core.io.documents import read_document
 from match_core.run.build import build
 from match_core.run.compiler import BuildOptions
 from match_core.run.execute import RunResult, run_twin
@@ -34,24 +36,32 @@ if TYPE_CHECKING:
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """The manifest of a program directory. UsageError MATCH-U030 if match did not write it."""
-
+    """The manifest of a program directory. UsageError MATCH-U030 if match did not write it, or it was changed so that
+    it cannot be used."""
     if not is_ours(directory):
-        raise UsageError(
-            code="MATCH-U030",
-            what="the directory holds no compiled program",
-            where=str(directory),
-            why=f"{NAME} is missing or was not written by match",
-            help=("compile a program: match compile MODEL -t TARGET -o DIR",),
-        )
-    document: dict[str, Any] = json.loads((directory / NAME).read_text(encoding="utf-8"))
-    return document
+        raise _no_program(directory, f"{NAME} is missing or was not written by match")
+    try:
+        document = read_document(directory / NAME, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+        for name in (store["file"] for store in document["stores"] if not (directory / store["file"]).is_file()):
+            raise ValueError(f"there is no file {name}")
+        return document
+    except (OSError, ValueError) as error:
+        raise _no_program(directory, f"{NAME} was changed: {error}") from error
+
+
+def _no_program(where: object, why: str) -> UsageError:
+    return UsageError(
+        code="MATCH-U030",
+        what="the directory holds no compiled program",
+        where=str(where),
+        why=why,
+        help=("compile a program: match compile MODEL -t TARGET -o DIR",),
+    )
 
 
 def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str, dict[str, UnitApi]]:
     """The host unit's name, and the interfaces of the host and of the units that the program uses. ``document``: the
-    manifest."""
-
+    manifest. UsageError MATCH-U030 if the target has no such units."""
     options = document["options"]
     if "board" in document:
         add_board(plugins, parse_board(document["board"], f"board of {document['name']}"))
@@ -63,7 +73,12 @@ def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str
     if document["queues"]:
         soc = replace(soc, mode="concurrent")
     used = {node["unit"] for node in document["nodes"] if node["emitted"]} | {soc.host}
-    return soc.host, {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}
+    apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}
+    for unit in sorted(used - set(apis)):
+        raise _no_program(document["name"], f"{NAME} was changed: {soc.name} has no unit {unit[:80]!r}")
+    if (document["stores"] or document["swap"]) and not any(api.twin.load_store for api in apis.values()):
+        raise _no_program(document["name"], f"{NAME} was changed: it has a store, but the twin of {soc.name} has none")
+    return soc.host, apis
 
 
 def run_program(
@@ -83,7 +98,7 @@ def run_program(
     document = read_manifest(directory)
     check_mode(mode, document)
     specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"], _quantisation(t)) for t in document["inputs"]]
-    samples = as_samples(inputs, specs, "inputs")
+    samples = as_sequence(inputs, specs, "inputs", [State(**entry) for entry in document.get("states", ())])
     observer = observer or NullObserver()
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:

@@ -117,6 +117,6 @@ def _own_headers(apis: Mapping[str, UnitApi], units: list[str]) -> tuple[Runtime
 
 def _sources(apis: Mapping[str, UnitApi], units: list[str], program: str) -> Iterable[str]:
     for unit in units:
-        files = (*apis[unit].twin.sources, *apis[unit].runtime)
-        yield from (file.name for file in files if file.name.endswith(".c"))
+        names = (*(file.name for file in apis[unit].twin.sources), *apis[unit].shipped)
+        yield from (name for name in names if name.endswith(".c"))
         yield f"{program}_{unit}.c"

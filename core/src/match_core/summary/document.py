@@ -1,4 +1,4 @@
-"""The report of a compilation as one JSON document (``report.json`` next to the emitted C; docs/report-schema.json).
+"""The report of a compilation as one JSON document: ``report.json`` next to the emitted C (docs/report.md).
 
 All figures in it are modelled; ``match report`` adds measurements of the twin under ``measured``.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.layers import layers_json
 from match_core.summary.memory_map import buffers_json, memories_json
 from match_core.summary.network import network_json, refusals_json
@@ -81,6 +82,7 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         "network": network_json(planned),
         "refusals": refusals_json(planned.model, planned.refused),
         "regions": regions_json(planned),
+        **fallbacks_json(planned),
         "measured": None,
     }
 

@@ -11,11 +11,11 @@ import onnx_graphsurgeon as gs
 from match_core import Match, Model, PassContext
 from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
-from match_core.ir.reference import ReferenceRunner
 from match_core.match.candidates import Candidates, find_candidates
 from match_diana.analog.patterns import ANALOG_PATTERNS
 from match_diana.hardware import hardware
 from match_diana.passes.analog import run
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]

@@ -10,9 +10,9 @@ import pytest
 from analog_graphs import candidates, context
 from analog_networks import Conv, Network, integer_graph, ternary
 from match_core import Model
-from match_core.ir.reference import ReferenceRunner
 from match_diana.passes.analog import ANALOG
 from match_diana.passes.analog_scales import ANALOG_SCALES
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 #: Results use most of the range, as calibration makes it.

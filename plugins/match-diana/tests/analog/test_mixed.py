@@ -10,8 +10,8 @@ import onnx
 import pytest
 from analog_networks import integer_graph
 from make_mixed import mixed
-from match_core.ir.reference import ReferenceRunner
 from match_core.plugin.facade import Plugins
+from match_verify.reference import ReferenceRunner
 from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from numpy.typing import NDArray
 

@@ -10,7 +10,6 @@ import onnx
 from match_core import Model, PassContext
 from match_core.contract.model import OPSET, qualified_op
 from match_core.contract.passes import Pass
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import model_from_proto
 from match_core.passes.pipeline import run_passes
 from match_diana.hardware import hardware
@@ -19,6 +18,7 @@ from match_diana.passes.power_of_two import POWER_OF_TWO
 from match_diana.passes.shift import SHIFT
 from match_diana.passes.symmetric_padding import SYMMETRIC_PADDING
 from match_host.unit import HOST_UNIT
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 

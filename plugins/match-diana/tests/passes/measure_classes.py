@@ -19,11 +19,11 @@ import numpy as np
 from diana_pass_models import context, integer_graph, quantised_graph
 from match_core import Model
 from match_core.ir.reader import constant, shape_of
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
 from match_diana.passes import power_of_two_copies
 from match_diana.passes.power_of_two import run
 from match_quant.real_constant import real_constant
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 SHARED = Path(__file__).resolve().parents[4].parent / "shared" / "models"

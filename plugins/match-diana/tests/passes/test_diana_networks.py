@@ -14,8 +14,8 @@ import pytest
 from diana_forms import layers
 from diana_pass_models import PASSES, integer_graph
 from match_core import Model
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 SHARED = Path(__file__).resolve().parents[4].parent / "shared" / "models"

@@ -23,9 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
 from match_core.ir.reader import constant, producer
-from match_core.ir.reference import ReferenceRunner
 from match_diana.passes.power_of_two import POWER_OF_TWO, run
 from match_diana.passes.shift import SHIFT
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from match_core import Constant, Soc
 from match_core.patterns.formulas import by_name, cycles, fitted
 
-from match_gap9.constants_counted import AROUND, LIBRARY, OWN, SOFTWARE, left_out
+from match_gap9.constants_counted import AROUND, BYTES, LIBRARY, OWN, SOFTWARE, left_out
 
 _MATCH = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.2)"
 _MATCH_DMA = "MATCH TCAD 2025 code, match/target/examples/gap9/cluster/cost_model.py (sheet 3.1)"
@@ -188,7 +188,7 @@ _NE16_ENGINE = (
     Constant("ne16_out_words", 8, "channels", _GVSOC_FSM + "; 32-bit channels per store", estimate=True),
 )
 
-_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + OWN + _SIGNALLING + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
+_COMMON = _CHIP + _DMA + _L3 + _CLUSTER + OWN + BYTES + _SIGNALLING + _NE16_COMMON + _NE16_PUBLISHED + _NE16_ENGINE
 
 _AS_PUBLISHED = (
     Constant("simulator_forms", 0, "flag", "NE16 and DMA by the published formulas (sheet 3.1, 3.3)"),

@@ -17,6 +17,7 @@ _FLOAT = (
     "instruction count of the loop in runtime/match_gap9_layout.c, one per cycle, a division of 12 is half of it: "
     "the simulated cores have no floating-point unit, GAP9's have"
 )
+_BYTES = "instruction count of the loop in runtime/bytes, one per cycle"
 _LAYERS = "GVSoC 209c147, referee/layers.csv, what is left of layers behind kernels, tiles and copies"
 
 #: Software around copies and steps that the other presets do not charge.
@@ -63,6 +64,21 @@ LIBRARY = (
     cycles("sdk_rest_tap_cycles", 6, _FIT),
     cycles("sdk_rest_word_cycles", 68, _FIT),
     cycles("sdk_single_word_cycles", 9, _FIT),
+)
+
+#: What a core executes in the kernels of bytes (elements/cost.py, moves/cost.py): in all presets.
+BYTES = (
+    cycles("sdk_elements_call_cycles", 64, _BYTES, estimate=True),
+    cycles("sdk_elements_row_cycles", 20, _BYTES, estimate=True),
+    cycles("sdk_lut_quad_cycles", 20, _BYTES, estimate=True),
+    cycles("sdk_product_element_cycles", 16, _BYTES, estimate=True),
+    cycles("sdk_product_wide_element_cycles", 22, _BYTES, estimate=True),
+    cycles("sdk_requant_element_cycles", 14, _BYTES, estimate=True),
+    cycles("sdk_move_call_cycles", 64, _BYTES, estimate=True),
+    cycles("sdk_move_run_cycles", 16, _BYTES, estimate=True),
+    cycles("sdk_move_word_cycles", 4, _BYTES, estimate=True),
+    cycles("sdk_move_byte_cycles", 5, _BYTES, estimate=True),
+    cycles("sdk_pad_row_cycles", 40, _BYTES, estimate=True),
 )
 
 #: What a core executes in the package's own kernels, for which no figure is published: in all presets.

@@ -25,7 +25,9 @@ from match_core.patterns.packing import Arrays, Pack, nothing, packed
 
 from match_gap9.cluster.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.constants import DEFAULT_PRESET
+from match_gap9.elements.kernels import ELEMENT_KERNELS
 from match_gap9.interfaces import ADD, CONV2D, DEPTHWISE2D, LINEAR, POOL2D
+from match_gap9.moves.kernels import MOVE_KERNELS
 from match_gap9.ne16.weights import packed_weights
 from match_gap9.sdk.build_files import build_files
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
@@ -83,6 +85,8 @@ _CLUSTER_KERNELS = {
     "clip": _cluster(CLIP, "match_gap9_clip", nothing),
     "flip": _cluster(FLIP, "match_gap9_flip", nothing),
     **WIDE_CLUSTER_KERNELS,
+    **ELEMENT_KERNELS,
+    **MOVE_KERNELS,
 }
 _NE16_KERNELS = {
     "conv3x3": _ne16(CONV2D, "match_gap9_ne16_conv3x3", _pack_ne16),

@@ -37,11 +37,16 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
     """Patterns of the two units."""
     from match_gap9.cluster.layout import LAYOUT_PATTERNS
     from match_gap9.cluster.patterns import CLUSTER_PATTERNS
+    from match_gap9.elements import patterns as elements
+    from match_gap9.moves import patterns as moves
     from match_gap9.ne16.patterns import NE16_PATTERNS
     from match_gap9.wide.patterns import WIDE_CLUSTER_PATTERNS, WIDE_NE16_PATTERNS
 
     return {
-        "cluster": (*CLUSTER_PATTERNS, *LAYOUT_PATTERNS, *WIDE_CLUSTER_PATTERNS),
+        "cluster": (
+            *(*CLUSTER_PATTERNS, *LAYOUT_PATTERNS, *WIDE_CLUSTER_PATTERNS),
+            *(*elements.PATTERNS, *moves.PATTERNS),
+        ),
         "ne16": (*NE16_PATTERNS, *WIDE_NE16_PATTERNS),
     }.get(unit.name, ())
 

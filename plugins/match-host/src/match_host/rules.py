@@ -9,9 +9,9 @@ import numpy as np
 from match_core.contract.node_rule import NodeRule
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
-from match_core.lower.small import SCALE_FLOAT, SMALL_FLOATS
 
 from match_host.graph import elements, values_of
+from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -10,11 +10,11 @@ import pytest
 from ita_attention_models import Layer, Shape, context, random_input
 from match_core import Model
 from match_core.contract.passes import Phase
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
 from match_core.passes.clean_up import CLEAN_UP
 from match_core.passes.order import order_passes
 from match_ita.passes.attention import ATTENTION, SOFTMAX
+from match_verify.reference import ReferenceRunner
 
 from tests.all_passes import core_passes
 

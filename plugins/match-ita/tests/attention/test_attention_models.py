@@ -9,10 +9,10 @@ import pytest
 from ita_attention_models import context
 from match_core import Model, Pass
 from match_core.contract.passes import Phase
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import load_model
 from match_core.passes.order import order_passes
 from match_ita.passes.attention import ATTENTION, SOFTMAX
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 from tests.all_passes import core_passes

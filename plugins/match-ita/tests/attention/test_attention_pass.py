@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ita_attention_models import Layer, Shape, context, random_input
 from match_core import Model
-from match_core.ir.reference import ReferenceRunner
 from match_core.passes.clean_up import CLEAN_UP
 from match_ita.passes.attention import ATTENTION, SOFTMAX
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
 from match_core.ir.editor import Editor
-from match_core.ir.reference import ReferenceRunner
 from match_ita.arithmetic import GeluConstants, RequantStep, gelu
 from match_ita.functions import ATTENTION, GELU, function_protos
+from match_verify.reference import ReferenceRunner
 
 from tests.ita_arithmetic import attention, itamax
 

@@ -10,8 +10,8 @@ import onnx_graphsurgeon as gs
 from match_core import Model, PassContext
 from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
-from match_core.ir.reference import ReferenceRunner
 from match_ita.hardware import hardware
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from match_core import Model, PassContext
 from match_core.ir.editor import Editor
-from match_core.ir.reference import Arrays, ReferenceRunner
 from match_core.load.load import load_model
 from match_core.passes.pipeline import run_passes
 from match_core.plugin.facade import Plugins
@@ -20,6 +19,7 @@ from match_ita.passes.linear_layers import linear_layers
 from match_ita.passes.linear_relu import RELU
 from match_ita.passes.linear_requant import as_ita
 from match_ita.passes.split import SPLIT
+from match_verify.reference import Arrays, ReferenceRunner
 
 from tests.all_passes import core_passes
 from tests.tiers import in_ci

@@ -80,6 +80,25 @@ class Expectation:
         return self.merged()
 
 
+def joined(parts: Sequence[tuple[Expectation, int]], axis: int) -> Expectation:
+    """After a Concat along ``axis`` of tensors with these sizes on it."""
+    if all(part.axis == axis for part, _ in parts):
+        each = [part.per_channel(size, axis) for part, size in parts]
+        lo, hi = (np.concatenate([getattr(part, end) for part in each]) for end in ("lo", "hi"))
+        mean, sd = (np.concatenate([getattr(part, name) for part in each]) for name in ("mean", "sd"))
+        return replace(each[0], lo=lo, hi=hi, mean=mean, sd=sd)
+    first = parts[0][0]
+    alike = all(part.axis == first.axis and part.lo.size == first.lo.size for part, _ in parts)
+    each = [part if alike else part.merged() for part, _ in parts]
+    return replace(
+        each[0],
+        lo=np.minimum.reduce([part.lo for part in each]),
+        hi=np.maximum.reduce([part.hi for part in each]),
+        mean=np.mean([part.mean for part in each], axis=0),
+        sd=np.sqrt(np.mean([np.square(part.sd) for part in each], axis=0)),
+    )
+
+
 def graph_input(quant: Quant) -> Expectation:
     """Values of a graph input: anything in its range, usually around the middle."""
     span = float(quant.hi - quant.lo)

@@ -13,6 +13,7 @@ from match_core.ir.editor import Editor
 from match_core.ir.reader import DType, Quant, Site, constant, producer, quant_of, shape_of
 
 from match_quant.expectation import Expectation, graph_input, of_values, unknown
+from match_quant.integer_joins import append_join
 from match_quant.integer_moves import append_move, is_move
 from match_quant.requant import Arithmetic, Requant, Target, arithmetics, choose_requant, shared_arithmetics
 from match_quant.requant_node import append_requant, per_channel, requantised
@@ -59,6 +60,7 @@ class IntegerGraph:
         self._expected: dict[int, Expectation] = {}
         self._old: list[gs.Variable] = []
         self._moved: dict[int, tuple[gs.Variable, Quant, gs.Node]] = {}
+        self._joined: dict[int, tuple[gs.Variable, Quant, gs.Node] | None] = {}
 
     @property
     def _tolerated_mismatch(self) -> float:
@@ -106,11 +108,15 @@ class IntegerGraph:
         return new
 
     def source(self, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
-        """For a float tensor that is DequantizeLinear of a known quantised tensor, possibly after moves: the integer
-        tensor, its parameters with the range of its values, and the DequantizeLinear node."""
+        """For a float tensor that is DequantizeLinear of a known quantised tensor, possibly after moves and joins: the
+        integer tensor, its parameters with the range of its values, and the DequantizeLinear node."""
         node = producer(tensor)
         if node is not None and is_move(node):
             return self._moved_source(node, tensor)
+        if node is not None and node.op != "DequantizeLinear":
+            if id(tensor) not in self._joined:
+                self._joined[id(tensor)] = append_join(self, node)
+            return self._joined[id(tensor)]
         if node is None or node.op != "DequantizeLinear":
             return None
         quant = quant_of(node, node.inputs[0].dtype)

@@ -24,6 +24,7 @@ from match_quant.integerise_layer_norm import layer_norm
 from match_quant.integerise_matmul import matmul
 from match_quant.integerise_move import concat, integer_move, move, pad
 from match_quant.integerise_pool import average_pool
+from match_quant.integerise_product import product
 from match_quant.integerise_softmax import softmax
 from match_quant.integerise_table import table
 
@@ -41,6 +42,7 @@ REWRITERS: tuple[Rewriter, ...] = (
     matmul,
     add,
     affine,
+    product,
     average_pool,
     softmax,
     layer_norm,

@@ -25,17 +25,42 @@ def matmul(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if first is None or second is None or len(shape_of(first[0])) < 2 or len(shape_of(second[0])) < 2:
         return None
     (a, quant_a, dequantize_a), (b, quant_b, dequantize_b) = first, second
-    depth = shape_of(a)[-1]
+    stored = graph.stored(site.quant)
+    target = product_target(graph, (a, quant_a), (b, quant_b), stored, shape_of(a)[-1], factor)
+    if target is None:
+        return None
+    acc = graph.editor.node(
+        "MatMulInteger",
+        [a, b, *_zero_points(graph, node.name, quant_a, quant_b)],
+        np.int32,
+        shape_of(node.outputs[0]),
+        name=node.name,
+        origin=graph.editor.origin(dequantize_a, dequantize_b, node),
+    )
+    origin = graph.editor.origin(node, *scalings, *site.clamps, site.quantize)
+    return graph.requantise(acc, target, stored, len(acc.shape) - 1, site, origin)
+
+
+def product_target(
+    graph: IntegerGraph,
+    first: tuple[gs.Variable, Quant],
+    second: tuple[gs.Variable, Quant],
+    stored: Quant,
+    depth: int = 1,
+    factor: float = 1.0,
+) -> Target | None:
+    """The requantisation of sums of ``depth`` products of two tensors times ``factor``; None if int32 cannot hold
+    them."""
+    (a, quant_a), (b, quant_b) = first, second
     type_min, type_max = product_bounds(_whole(quant_a), _whole(quant_b), depth)
     limits = np.iinfo(np.int32)
     if type_min < limits.min or type_max > limits.max:
         return None
-    stored = graph.stored(site.quant)
     multiplier = factor * quant_a.scale * quant_b.scale / stored.scale
     guess = of_product(_centred(graph.expectation(a), quant_a), _centred(graph.expectation(b), quant_b), depth)
     mean, sd = with_result_prior(multiplier * guess[0] + stored.zero, multiplier * guess[1], stored)
     low, high = product_bounds(quant_a, quant_b, depth)
-    target = Target(
+    return Target(
         multiplier=np.array([multiplier]),
         offset=np.array([float(stored.zero)]),
         acc_min=np.array([low]),
@@ -47,16 +72,6 @@ def matmul(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         acc_mean=(mean - stored.zero) / multiplier,
         acc_sd=sd / multiplier,
     )
-    acc = graph.editor.node(
-        "MatMulInteger",
-        [a, b, *_zero_points(graph, node.name, quant_a, quant_b)],
-        np.int32,
-        shape_of(node.outputs[0]),
-        name=node.name,
-        origin=graph.editor.origin(dequantize_a, dequantize_b, node),
-    )
-    origin = graph.editor.origin(node, *scalings, *site.clamps, site.quantize)
-    return graph.requantise(acc, target, stored, len(acc.shape) - 1, site, origin)
 
 
 def product_bounds(a: Quant, b: Quant, depth: int) -> tuple[int, int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.reader import Quant, Site, constant, optional_input
+from match_core.ir.reader import Quant, Site, constant, optional_input, shape_of
 
+from match_quant.expectation import joined
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integer_moves import append_move, is_move
 from match_quant.real_constant import real_constant
@@ -72,7 +73,10 @@ def concat(graph: IntegerGraph, site: Site) -> gs.Variable | None:
 
 
 def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
-    """A move that reads a quantised tensor directly (QOperator models, or tools that push DequantizeLinear down)."""
+    """A move or Concat that reads quantised tensors directly (QOperator models, batches, or tools that push
+    DequantizeLinear down)."""
+    if node.op == "Concat" and (node.domain or "") in ("", "ai.onnx"):
+        _integer_concat(graph, node)
     if not is_move(node) or not is_eight_bit(node.inputs[0]) or constant(node.inputs[0]) is not None:
         return
     known = graph.lookup(node.inputs[0])
@@ -83,6 +87,21 @@ def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
         graph.expect(result, expectation)
         stored = Quant(1.0, 0, np.dtype(known.dtype), *expectation.bounds())
         graph.define(output, result, stored.shifted(np.dtype(output.dtype)))
+
+
+def _integer_concat(graph: IntegerGraph, node: gs.Node) -> None:
+    found = [graph.lookup(tensor) if is_eight_bit(tensor) else None for tensor in node.inputs]
+    known = [part for part in found if part is not None]
+    if len(known) < len(found):
+        return
+    shape, dtype = shape_of(node.outputs[0]), np.dtype(known[0].dtype)
+    axis = int(node.attrs["axis"]) % len(shape)
+    origin = graph.editor.origin(node)
+    new = graph.editor.node("Concat", known, dtype, shape, name=node.name, origin=origin, attrs={"axis": axis})
+    expectation = joined([(graph.expectation(part), shape_of(part)[axis]) for part in known], axis)
+    graph.expect(new, expectation)
+    stored = Quant(1.0, 0, dtype, *expectation.bounds())
+    graph.define(node.outputs[0], new, stored.shifted(np.dtype(node.outputs[0].dtype)))
 
 
 def is_eight_bit(tensor: gs.Tensor) -> bool:

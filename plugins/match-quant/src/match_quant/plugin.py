@@ -21,7 +21,9 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     """Quantised operators become integer operators with explicit requantisation."""
     from match_quant.dequantise_constants import DEQUANTISE_CONSTANTS
     from match_quant.integerise import INTEGERISE
+    from match_quant.left_in_float import LEFT_IN_FLOAT
     from match_quant.narrow_integers import NARROW_INTEGERS
+    from match_quant.packed_weights import PACKED_WEIGHTS
     from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
     from match_quant.quantised_ends import QUANTISED_ENDS
     from match_quant.recognise_functions import RECOGNISE_FUNCTIONS
@@ -35,8 +37,10 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         NARROW_INTEGERS,
         INTEGERISE,
         UNSIGNED_ACTIVATIONS,
+        PACKED_WEIGHTS,
         DEQUANTISE_CONSTANTS,
         QUANTISED_ENDS,
+        LEFT_IN_FLOAT,
     )
 
 

@@ -27,11 +27,13 @@ def run(model: Model, context: PassContext) -> Model:
         return model
     editor = Editor(model)
     found: dict[str, Quantisation] = {}
-    for tensor in list(editor.graph.inputs):
+    # Both ends of a state keep one type.
+    states = {name for state in model.states for name in (state.input, state.output)}
+    for tensor in [tensor for tensor in editor.graph.inputs if tensor.name not in states]:
         quant = _take_input(editor, tensor)
         if quant is not None:
             found[tensor.name] = Quantisation(quant.scale, quant.zero)
-    for tensor in list(editor.graph.outputs):
+    for tensor in [tensor for tensor in editor.graph.outputs if tensor.name not in states]:
         name, quant = tensor.name, _take_output(editor, tensor)
         if quant is not None:
             found[name] = Quantisation(quant.scale, quant.zero)

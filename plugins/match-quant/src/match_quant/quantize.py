@@ -14,6 +14,7 @@ import numpy as np
 from match_core.contract.errors import ToolError
 from match_core.io.arrays import TensorSpec, read_samples
 from match_core.io.files import whole_file
+from match_core.load.dims import fix_sizes
 from match_core.load.read import read_proto
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ _PER_CHANNEL_OPSET = 13
 @dataclass(frozen=True, slots=True)
 class QuantizeRequest:
     """``data``: an ``.npz`` file with samples for every input. ``activations``: their element type. ``per_channel``:
-    weights have one scale per output channel. ``method``: how samples determine the range of a tensor."""
+    weights have one scale per output channel. ``method``: how samples determine the range of a tensor. ``dims``: (name,
+    size) of dynamic sizes; the quantised network has these sizes."""
 
     model: Path
     data: Path
@@ -39,6 +41,7 @@ class QuantizeRequest:
     activations: Literal["int8", "uint8"] = "int8"
     per_channel: bool = True
     method: Method = "minmax"
+    dims: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ def quantize_model(request: QuantizeRequest, front_ends: Sequence[FrontEnd] = ()
     """Write the quantised network (QuantizeLinear and DequantizeLinear around its operators). ModelError and UsageError
     as for reading models and samples, ToolError MATCH-R004 if the quantiser fails; nothing is written then."""
     proto, _ = read_proto(request.model, front_ends)
+    fix_sizes(proto, request.dims, request.model.name)
     samples = read_samples(request.data, _specs(proto, request.model.name))
     arrays = samples.arrays
     rows = [{name: np.asarray(array[index]) for name, array in arrays.items()} for index in range(samples.count)]
@@ -158,7 +162,7 @@ def _modern(proto: onnx.ModelProto) -> onnx.ModelProto:
 
 def _outputs(proto: onnx.ModelProto, rows: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[np.float64]]:
     """Outputs of all samples, stacked."""
-    from match_core.ir.reference import ReferenceRunner
+    from match_verify.reference import ReferenceRunner
 
     runner = ReferenceRunner(proto)
     runs: list[Mapping[str, Any]] = [runner.run(row) for row in rows]

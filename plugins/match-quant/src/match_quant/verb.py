@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from match_core.cli.parameters import JsonOption, ModelArgument
+from match_core.cli.parameters import DimOption, JsonOption, ModelArgument
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -50,6 +50,7 @@ def quantize_command(
     method: Annotated[
         Method, typer.Option("--method", help="How the samples determine the range of a tensor.")
     ] = Method.MINMAX,
+    dim: DimOption = None,
     json: JsonOption = False,
 ) -> int:
     """Quantise a float network to 8 bits with samples (static quantisation of ONNX Runtime), and report the
@@ -59,9 +60,12 @@ def quantize_command(
     """
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_core.load.dims import dim_sizes
+
             from match_quant.quantize import QuantizeRequest, quantize_model
 
-            request = QuantizeRequest(model, data, output, activations.value, not per_tensor, method.value)
+            sizes = dim_sizes(dim or ())
+            request = QuantizeRequest(model, data, output, activations.value, not per_tensor, method.value, sizes)
             result = quantize_model(request, plugins.front_ends())
         terminal.document(_document(result, output))
         rows = [

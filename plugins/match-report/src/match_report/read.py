@@ -1,41 +1,81 @@
-"""Reading the report of a compiled program."""
+"""Reading the report of a compiled program, which users may have edited."""
 
 from __future__ import annotations
 
 import json
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.errors import UsageError
-from match_core.summary.document import NAME, SCHEMA, SCHEMA_VERSION
+from match_core.io.documents import read_document
+from match_core.summary.document import NAME
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
+
+#: The JSON Schema of a report.
+SCHEMA_FILE = Path(__file__).with_name("report-schema.json")
 
 
 def read_report(directory: Path) -> dict[str, Any]:
-    """The document ``report.json`` of a program directory. UsageError MATCH-U032 if it is missing or this version
-    cannot read it."""
+    """The document ``report.json`` of a program directory. UsageError MATCH-U032 if it is missing, this version cannot
+    read it, or it contradicts itself."""
     path = directory / NAME
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise _refused(path, error.strerror or str(error)) from error
-    except (RecursionError, ValueError) as error:
-        raise _refused(path, f"the file is not valid JSON: {error}") from error
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise _refused(path, f"the file is not a {SCHEMA} document")
-    if document.get("schema_version") != SCHEMA_VERSION:
-        raise _refused(
-            path, f"its schema_version is {document.get('schema_version')!r}; this version reads {SCHEMA_VERSION}"
-        )
+        document = read_document(path, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+        for contradiction in _contradictions(document):
+            raise ValueError(contradiction)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            code="MATCH-U032",
+            what="the report of the program cannot be read",
+            where=str(path),
+            why=(isinstance(error, OSError) and error.strerror) or str(error),
+            help=("compile the model with this version: match compile MODEL -t TARGET -o DIR",),
+        ) from error
     return document
 
 
-def _refused(path: Path, why: str) -> UsageError:
-    return UsageError(
-        code="MATCH-U032",
-        what="the report of the program cannot be read",
-        where=str(path),
-        why=why,
-        help=("compile the model with this version: match compile MODEL -t TARGET -o DIR",),
-    )
+def _contradictions(report: Mapping[str, Any]) -> Iterator[str]:
+    """Numbers and names that name nothing in the report, nodes that wait in circles, a link without speed."""
+    layers, network = report["layers"], report["network"]
+    units = {unit["name"] for unit in report["units"]}
+    for place, layer in enumerate(layers):
+        if layer["index"] != place or layer["unit"] not in units:
+            yield f"layers[{place}] states index {layer['index']} and unit {layer['unit'][:80]!r}"
+    if report["target"]["home"] not in {memory["name"] for memory in report["memories"]}:
+        yield f"there is no memory {report['target']['home'][:80]!r}"
+    for link in report["links"]:
+        if not link["bytes_per_cycle"] > 0:
+            yield f"link {link['name'][:80]!r} moves {link['bytes_per_cycle']} bytes per cycle"
+    for what, numbers, count in (
+        ("layer", _layer_numbers(report), len(layers)),
+        ("node", _node_numbers(network), len(network["nodes"])),
+    ):
+        yield from (f"there is no {what} {number}" for number in numbers if number >= count)
+    readers: dict[int, set[int]] = {}
+    for edge in network["edges"]:
+        readers.setdefault(edge["to"], set()).add(edge["from"])
+    try:
+        TopologicalSorter(readers).prepare()
+    except CycleError:
+        yield "the edges of the network form a circle"
+
+
+def _layer_numbers(report: Mapping[str, Any]) -> Iterator[int]:
+    for buffer in report["buffers"]:
+        yield from (buffer["first_layer"], buffer["last_layer"])
+    for node in report["network"]["nodes"]:
+        yield from node["layers"]
+    measured = report["measured"] or {"layers": (), "events": ()}
+    yield from (layer["index"] for layer in measured["layers"])
+    yield from (event["layer"] for event in measured["events"] if event["layer"] is not None)
+
+
+def _node_numbers(network: Mapping[str, Any]) -> Iterator[int]:
+    for edge in network["edges"]:
+        yield from (edge["from"], edge["to"])
+    for tensor in network["inputs"]:
+        yield from tensor["to"]
+    yield from (tensor["from"] for tensor in network["outputs"] if tensor["from"] is not None)

@@ -29,7 +29,7 @@ class Call:
     @property
     def where(self) -> str:
         """The operator's place for messages: its first result, because TFLite's operators have no names."""
-        return f"{self.graph.source}, operator of {self.graph.file.tensors[self.operator.outputs[0]].name!r}"
+        return f"{self.graph.source}, operator of {self.graph.title!r}"
 
     @property
     def input_count(self) -> int:
@@ -53,13 +53,18 @@ class Call:
 
     def input(self, position: int) -> Tensor:
         """The tensor of an input."""
-        return self.graph.file.tensors[self.index(position)]
+        return self._valued(self.graph.file.tensors[self.index(position)])
 
     def output(self, position: int = 0) -> Tensor:
         """The tensor of a result."""
         if position >= len(self.operator.outputs):
             raise damaged(self.where, f"{self.operator.kind} has no output {position}")
-        return self.graph.file.tensors[self.operator.outputs[position]]
+        return self._valued(self.graph.file.tensors[self.operator.outputs[position]])
+
+    def _valued(self, tensor: Tensor) -> Tensor:
+        if tensor.is_handle:
+            raise damaged(self.where, f"{self.operator.kind} computes with {tensor.name!r}, which names a variable")
+        return tensor
 
     def option(self, name: str, default: int | None = None) -> int:
         """A field of the options; ``default`` if the file has no options."""
@@ -112,9 +117,10 @@ class Call:
         parameters, attributes = self.graph.parameters(tensor, axis)
         return self.graph.fresh("DequantizeLinear", [name, *parameters], **attributes)
 
-    def weights(self, position: int, order: tuple[int, ...] | None = None) -> str:
+    def weights(self, position: int, order: tuple[int, ...] | None = None, channel: int | None = None) -> str:
         """The input as real numbers, its axes in another order (None: unchanged). float16 constants of an operator
-        on float32 become float32."""
+        on float32 become float32. ``channel``: the axis to which several scales belong if their number fits, as
+        TFLite's kernels read them whatever axis the file states."""
         tensor, values = self.input(position), self.graph.known(self.index(position))
         if order is None:
             order = tuple(range(tensor.rank))
@@ -129,9 +135,30 @@ class Call:
         name = self.graph.constant(f"{tensor.name}_weights" if moved else tensor.name, values.transpose(order))
         if tensor.index in self.graph.folded or tensor.quantisation is None:
             return name
-        axis = None if tensor.quantisation.per_tensor else order.index(tensor.quantisation.axis)
+        place = tensor.quantisation.axis
+        if channel is not None and tensor.shape[channel] == tensor.quantisation.scales.size:
+            place = channel
+        axis = None if tensor.quantisation.per_tensor else order.index(place)
         parameters, attributes = self.graph.parameters(tensor, axis)
         return self.graph.fresh("DequantizeLinear", [name, *parameters], **attributes)
+
+    def scale(self, position: int) -> float:
+        """The scale of a quantised input. Errors: MATCH-F022 (it has none, or several)."""
+        quantisation = self.input(position).quantisation
+        if quantisation is None or not quantisation.per_tensor:
+            raise self.refuse(f"input {self.input(position).name!r} does not have one scale")
+        return float(quantisation.scales[0])
+
+    def zero_point(self, position: int) -> str:
+        """The zero point of a quantised input as a constant of its type."""
+        tensor = self.input(position)
+        zero = 0 if tensor.quantisation is None else tensor.quantisation.zero_points[0]
+        return self.constant("zero_point", np.array(zero, tensor.dtype))
+
+    def turned_weights(self, position: int) -> str:
+        """Constant weights [rows, columns] as stored, transposed."""
+        tensor = self.input(position)
+        return self.graph.constant(f"{tensor.name}_transposed", self.constant_of(position, "weights").T)
 
     def fold(self, values: NDArray[np.generic]) -> None:
         """Define the result as a constant. Errors: MATCH-F021 (it has another shape)."""
@@ -176,20 +203,21 @@ class Call:
 
     def give_real(self, name: str, planes: bool = False, position: int = 0) -> None:
         """Use ``name`` as the real numbers of a result, and quantise them if the result is quantised."""
-        self.give(self.quantised(name, self.output(position)), planes, position)
+        self.give(self.quantised(name, self.output(position), planes), planes, position)
 
-    def quantised(self, name: str, tensor: Tensor) -> str:
+    def quantised(self, name: str, tensor: Tensor, planes: bool = False) -> str:
         """Real numbers as the tensor stores them."""
         if tensor.quantisation is None:
             return name
-        if tensor.dtype == np.int32 or not tensor.quantisation.per_tensor:
+        if tensor.dtype == np.int32:
             place = f"{self.graph.source}, tensor {tensor.name!r}"
             raise unsupported_tensor(
                 place,
                 f"an operator computes it as {tensor.dtype.name} with {tensor.quantisation.scales.size} scales",
             )
-        parameters, _ = self.graph.parameters(tensor, None)
-        return self.graph.fresh("QuantizeLinear", [name, *parameters])
+        axis = TO_PLANES.index(tensor.quantisation.axis) if planes and not tensor.quantisation.per_tensor else None
+        parameters, attributes = self.graph.parameters(tensor, axis)
+        return self.graph.fresh("QuantizeLinear", [name, *parameters], **attributes)
 
     def activated(self, name: str) -> str:
         """The fused activation function on real numbers."""

@@ -9,6 +9,8 @@ import numpy as np
 from match_tflite.call import Call
 from match_tflite.faults import damaged
 
+Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
+
 #: Values of Padding.
 _SAME, _VALID = 0, 1
 #: TFLite stores filters as OHWI, and depthwise ones as 1HWO; ONNX as OIHW, and IOHW for transposed convolutions.
@@ -17,23 +19,38 @@ _FROM_OHWI, _FROM_1HWO, _IOHW_FROM_OHWI = (0, 3, 1, 2), (3, 0, 1, 2), (3, 0, 1, 
 
 def conv(call: Call) -> None:
     """CONV_2D; inputs with more channels than the filters read are split into groups."""
+    _convolution(call, *of_conv(call))
+
+
+def of_conv(call: Call) -> Geometry:
+    """The order of axes of CONV_2D's filters, their height and width, the groups."""
     channels, filters = _image(call, 0)[3], _image(call, 1)
     if not filters[3] or channels % filters[3]:
         raise damaged(call.where, f"filters read {filters[3]} channels, but the input has {channels}")
-    _convolution(call, _FROM_OHWI, filters[1:3], channels // filters[3])
+    return _FROM_OHWI, filters[1:3], channels // filters[3]
 
 
 def depthwise(call: Call) -> None:
     """DEPTHWISE_CONV_2D, also with several results for each channel."""
-    _convolution(call, _FROM_1HWO, _image(call, 1)[1:3], _image(call, 0)[3])
+    _convolution(call, *of_depthwise(call))
+
+
+def of_depthwise(call: Call) -> Geometry:
+    """The same of DEPTHWISE_CONV_2D."""
+    return _FROM_1HWO, _image(call, 1)[1:3], _image(call, 0)[3]
+
+
+def windows_of(call: Call, kernel: tuple[int, ...]) -> dict[str, Any]:
+    """The attributes of a convolution's windows."""
+    dilations = (call.option("DilationHFactor"), call.option("DilationWFactor"))
+    return {**windows(call, kernel, dilations), "dilations": list(dilations)}
 
 
 def _convolution(call: Call, order: tuple[int, ...], kernel: tuple[int, ...], group: int) -> None:
-    dilations = (call.option("DilationHFactor"), call.option("DilationWFactor"))
     # A Pad before it writes the same real zero as the convolution's own padding.
     x = call.graph.padded.get(call.index(0)) or call.real(0, planes=True)
-    inputs = [x, call.weights(1, order), *bias_of(call, 2)]
-    result = call.node("Conv", inputs, dilations=list(dilations), group=group, **_windows(call, kernel, dilations))
+    inputs = [x, call.weights(1, order, order[0]), *bias_of(call, 2)]
+    result = call.node("Conv", inputs, group=group, **windows_of(call, kernel))
     call.give_real(call.activated(result), planes=True)
 
 
@@ -55,13 +72,13 @@ def transposed(call: Call) -> None:
         "pads": [*(size // 2 for size in cut), *(size - size // 2 for size in cut)],
         "output_padding": [max(-size, 0) for size in beyond],
     }
-    inputs = [call.real(2, planes=True), call.weights(1, _IOHW_FROM_OHWI), *bias_of(call, 3, image=2)]
+    inputs = [call.real(2, planes=True), call.weights(1, _IOHW_FROM_OHWI, 0), *bias_of(call, 3, image=2)]
     call.give_real(call.activated(call.node("ConvTranspose", inputs, **attributes)), planes=True)
 
 
 def average_pool(call: Call) -> None:
     """AVERAGE_POOL_2D; padding does not count."""
-    attributes = _windows(call, _filter(call), (1, 1))
+    attributes = windows(call, filter_of(call), (1, 1))
     call.give_real(call.activated(call.node("AveragePool", [call.real(0, planes=True)], **attributes)), planes=True)
 
 
@@ -70,7 +87,7 @@ def max_pool(call: Call) -> None:
     x, same = call.moved(0, planes=True)
     same = same and not call.option("FusedActivationFunction", 0)
     x = x if same else call.real(0, planes=True)
-    name = call.node("MaxPool", [x], **_windows(call, _filter(call), (1, 1)))
+    name = call.node("MaxPool", [x], **windows(call, filter_of(call), (1, 1)))
     call.give_moved(name if same else call.activated(name), same, planes=True)
 
 
@@ -81,7 +98,7 @@ def _image(call: Call, position: int) -> tuple[int, ...]:
     return tensor.shape
 
 
-def _filter(call: Call) -> tuple[int, int]:
+def filter_of(call: Call) -> tuple[int, int]:
     kernel = (call.option("FilterHeight"), call.option("FilterWidth"))
     if min(kernel) < 1:
         raise damaged(call.where, f"its windows have {kernel[0]} x {kernel[1]} elements")
@@ -95,7 +112,7 @@ def _strides(call: Call) -> tuple[int, int]:
     return strides
 
 
-def _windows(call: Call, kernel: tuple[int, ...], dilations: tuple[int, int]) -> dict[str, Any]:
+def windows(call: Call, kernel: tuple[int, ...], dilations: tuple[int, int]) -> dict[str, Any]:
     """kernel_shape, strides and pads. SAME: ceil(size / stride) results; padding that cannot be split evenly goes to
     the end."""
     strides, padding = _strides(call), call.option("Padding")
@@ -115,10 +132,18 @@ def bias_of(call: Call, position: int, image: int = 0) -> list[str]:
     if not call.has(position):
         return []
     tensor, x, weights = call.input(position), call.input(image).quantisation, call.input(1).quantisation
-    scaled = tensor.dtype == np.int32 and tensor.quantisation is not None
-    if scaled or tensor.dtype.kind != "i" or x is None or weights is None:
+    own = tensor.quantisation if tensor.dtype == np.int32 else None
+    if tensor.dtype.kind != "i" or x is None or weights is None or not x.per_tensor:
         return [call.weights(position)]
     steps = x.scales.astype(np.float64) * weights.scales
     if steps.size not in (1, tensor.size):
         raise damaged(call.where, f"it has {tensor.size} biases for {steps.size} filters")
-    return [call.constant("bias", (call.constant_of(position, "biases").astype(np.float64) * steps).astype(np.float32))]
+    if own is not None and own.scales.size in (1, steps.size) and np.allclose(own.scales, steps, rtol=1e-3):
+        return [call.weights(position, channel=0)]
+    values = call.constant_of(position, "biases")
+    if tensor.dtype != np.int32:
+        return [call.constant("bias", (values.astype(np.float64) * steps).astype(np.float32))]
+    # TFLite's kernels add the integers to the sums, whatever scale old converters wrote.
+    scales = call.constant("bias_scale", steps.astype(np.float32).reshape(-1 if steps.size > 1 else ()))
+    axis = {"axis": 0} if steps.size > 1 else {}
+    return [call.node("DequantizeLinear", [call.graph.constant(tensor.name, values), scales], **axis)]

@@ -19,7 +19,7 @@ def fully_connected(call: Call) -> None:
     x = call.graph.read_flat(call.index(0))
     if call.input(0).shape != (rows, depth):
         x = call.graph.reshape(x, [rows, depth])
-    inputs = [call.dequantised(x, call.input(0)), call.weights(1), *bias_of(call, 2)]
+    inputs = [call.dequantised(x, call.input(0)), call.weights(1, channel=0), *bias_of(call, 2)]
     product = call.quantised(call.activated(call.node("Gemm", inputs, transB=1)), result)
     call.give(product if result.shape == (rows, columns) else call.reshaped(product, rows * columns))
 

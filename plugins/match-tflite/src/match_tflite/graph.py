@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from match_tflite.faults import damaged, unsupported_tensor
 from match_tflite.model import File, Tensor
+from match_tflite.states import States
 from match_tflite.unique import UniqueNames
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class GraphBuilder:
         self.folded: dict[int, NDArray[np.generic]] = {}
         #: Real values of padded tensors before they are quantised again, which does not change them.
         self.padded: dict[int, str] = {}
+        self.states = States(self)
         self._node_names = UniqueNames()
         self._values: dict[int, dict[bool, str]] = {}
         self._parameters: dict[int, list[str]] = {}
@@ -69,6 +71,11 @@ class GraphBuilder:
         if index in self._values or self.known(index) is not None:
             raise damaged(self.source, f"tensor {self.file.tensors[index].name!r} is computed twice")
         self._values[index] = {value.planes: value.name}
+
+    def change(self, index: int, name: str) -> None:
+        """Give a variable tensor new plain values."""
+        self.states.assign(index, self.file.tensors[index], name)
+        self._values[index] = {False: name}
 
     def values(self) -> list[tuple[int, bool, str]]:
         """All values: the tensor's number, whether they are planes, the name."""
@@ -129,6 +136,9 @@ class GraphBuilder:
         return self.read(index)
 
     def _constant_values(self, tensor: Tensor) -> dict[bool, str]:
+        if tensor.variable and tensor.index not in self.file.inputs:
+            self._values[tensor.index] = {False: self.states.begin_tensor(tensor)}
+            return self._values[tensor.index]
         values = self.known(tensor.index)
         if values is None:
             raise damaged(self.source, f"tensor {tensor.name!r} is read before an operator computes it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -36,7 +36,8 @@ class Quantisation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """A tensor with static shape (images: NHWC). ``data``: its values, if the file holds them."""
+    """A tensor with static shape (images: NHWC). ``data``: its values, if the file holds them; ``variable``: it keeps
+    its values from one inference to the next. A handle of a variable has no values; its type is void."""
 
     index: int
     name: str
@@ -44,6 +45,12 @@ class Tensor:
     dtype: np.dtype[Any]
     data: NDArray[np.generic] | None
     quantisation: Quantisation | None
+    variable: bool = False
+
+    @property
+    def is_handle(self) -> bool:
+        """Whether it names a variable."""
+        return self.dtype.kind == "V"
 
     @property
     def rank(self) -> int:
@@ -64,14 +71,16 @@ class TfliteOperator:
     kind: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    options: Mapping[str, int | float]
+    options: Mapping[str, int | float | str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class File:
-    """The main subgraph of a file. Tensor names are unique and not empty."""
+    """The main subgraph of a file. Tensor names are unique and not empty. ``initial``: the values that subgraphs which
+    run once give to variables, by the variable's name."""
 
     tensors: tuple[Tensor, ...]
     operators: tuple[TfliteOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    initial: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from match_tflite import convolutions, dense, elementwise, images, moves, padding, reductions
+from match_tflite import (
+    convolutions,
+    dense,
+    elementwise,
+    images,
+    moves,
+    padding,
+    recurrent,
+    reductions,
+    svdf,
+    variables,
+)
 from match_tflite.call import Call
 
 Translation = Callable[[Call], None]
@@ -55,6 +66,15 @@ OPERATORS: dict[str, Translation] = {
     "ARG_MIN": reductions.arg,
     "RESIZE_NEAREST_NEIGHBOR": images.nearest,
     "RESIZE_BILINEAR": images.bilinear,
+    "VAR_HANDLE": variables.nothing,
+    "CALL_ONCE": variables.nothing,
+    "READ_VARIABLE": variables.read_variable,
+    "ASSIGN_VARIABLE": variables.assign_variable,
+    "SVDF": svdf.svdf,
+    "LSTM": recurrent.lstm,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": recurrent.lstm,
+    "RNN": recurrent.rnn,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": recurrent.rnn,
     "SPACE_TO_DEPTH": images.space_and_depth,
     "DEPTH_TO_SPACE": images.space_and_depth,
 }

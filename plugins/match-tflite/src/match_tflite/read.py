@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from match_tflite.faults import damaged, unsupported_tensor
 from match_tflite.model import File, Quantisation, Tensor, TfliteOperator
 from match_tflite.operator_options import OPTIONS
+from match_tflite.states import WITHOUT_RESULT, initial_values
 from match_tflite.unique import UniqueNames
 
 #: Element types by their names in the schema. INT4 is unpacked into int8.
@@ -30,6 +32,7 @@ _TYPES = {
     "UINT32": np.uint32,
     "UINT64": np.uint64,
     "BOOL": np.bool_,
+    "RESOURCE": np.void,
 }
 #: Element types that can have a scale.
 _QUANTISED = frozenset((np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32)))
@@ -40,10 +43,10 @@ _LARGEST_SIZE = 1 << 40
 
 
 def read_file(content: bytes, source: str) -> File:
-    """The first subgraph of a file.
+    """The first subgraph of a file, with the values that variables begin with.
 
     Errors: ModelError MATCH-F021 (the file contradicts itself), MATCH-F023 (a tensor whose type has no counterpart in
-    ONNX, a sparse tensor, or one that keeps its values between runs).
+    ONNX, or a sparse tensor).
     """
     with _guarded(content, source):
         return _Reader(content, source).file()
@@ -73,8 +76,19 @@ class _Reader:
         model = self.schema.Model.GetRootAs(self.content, 0)
         if not model.SubgraphsLength():
             raise damaged(self.source, "it has no subgraph")
-        graph = model.Subgraphs(0)
         kinds = [self._kind(model.OperatorCodes(i)) for i in self._count(model.OperatorCodesLength())]
+        main = self._subgraph(model, 0, kinds)
+        if not main.outputs:
+            raise damaged(self.source, "it has no output")
+        initial: dict[str, NDArray[np.generic]] = {}
+        for index in {int(op.options.get("InitSubgraphIndex", 0)) for op in main.operators if op.kind == "CALL_ONCE"}:
+            if not 0 < index < model.SubgraphsLength():
+                raise damaged(self.source, f"it runs subgraph {index} of {model.SubgraphsLength()} once")
+            initial.update(initial_values(self._subgraph(model, index, kinds), self.source))
+        return replace(main, initial=initial)
+
+    def _subgraph(self, model: Any, index: int, kinds: list[str]) -> File:
+        graph = model.Subgraphs(index)
         names = UniqueNames()
         tensors = tuple(self._tensor(model, graph.Tensors(i), i, names) for i in self._count(graph.TensorsLength()))
         operators = tuple(
@@ -82,8 +96,6 @@ class _Reader:
         )
         inputs = self._indices(graph.InputsLength, graph.InputsAsNumpy, 0, len(tensors))
         outputs = self._indices(graph.OutputsLength, graph.OutputsAsNumpy, 0, len(tensors))
-        if not outputs:
-            raise damaged(self.source, "it has no output")
         return File(tensors, operators, inputs, outputs)
 
     def _count(self, length: int, item_bytes: int = 4) -> range:
@@ -123,12 +135,12 @@ class _Reader:
         if not 0 <= index < len(kinds):
             raise damaged(self.source, f"it refers to operator code {index} of {len(kinds)}")
         outputs = self._indices(operator.OutputsLength, operator.OutputsAsNumpy, 0, tensors)
-        if not outputs:
+        if not outputs and kinds[index] not in WITHOUT_RESULT:
             raise damaged(self.source, f"an operator {kinds[index]} has no output")
         inputs = self._indices(operator.InputsLength, operator.InputsAsNumpy, -1, tensors)
         return TfliteOperator(kinds[index], inputs, outputs, self._options(operator, kinds[index]))
 
-    def _options(self, operator: Any, kind: str) -> dict[str, int | float]:
+    def _options(self, operator: Any, kind: str) -> dict[str, int | float | str]:
         table = operator.BuiltinOptions()
         if kind not in OPTIONS or table is None:
             return {}
@@ -137,22 +149,23 @@ class _Reader:
             raise damaged(self.source, f"an operator {kind} has the options of another operator")
         options = getattr(self.schema, name)()
         options.Init(table.Bytes, table.Pos)
-        return {field: getattr(options, field)() for field in fields}
+        values = {field: getattr(options, field)() for field in fields}
+        texts = {field: self._text(value) for field, value in values.items() if value is None or type(value) is bytes}
+        return {**values, **texts}
 
     def _tensor(self, model: Any, table: Any, index: int, names: UniqueNames) -> Tensor:
         name = names.unique(self._text(table.Name()) or f"tensor_{index}")
         where = f"{self.source}, tensor {name!r}"
         kind = self.types.get(table.Type(), f"number {table.Type()}")
         if kind not in _TYPES:
-            raise unsupported_tensor(where, f"its elements are {kind}", "remove text and resources from the network")
+            raise unsupported_tensor(where, f"its elements are {kind}", "remove text from the network")
         if table.Sparsity() is not None:
             raise unsupported_tensor(where, "its values are stored sparsely", "convert the network without sparsity")
-        if table.IsVariable():
-            raise unsupported_tensor(where, "it keeps its values from one run to the next", "make the state an input")
         shape = self._shape(table, where)
         dtype: np.dtype[Any] = np.dtype(_TYPES[kind])
         data = self._data(model, table.Buffer(), shape, kind, where)
-        return Tensor(index, name, shape, dtype, data, self._quantisation(table.Quantization(), shape, dtype, where))
+        quantisation = self._quantisation(table.Quantization(), shape, dtype, where)
+        return Tensor(index, name, shape, dtype, data, quantisation, bool(table.IsVariable()) and data is None)
 
     def _shape(self, table: Any, where: str) -> tuple[int, ...]:
         if not len(self._count(table.ShapeLength())):
@@ -202,6 +215,9 @@ class _Reader:
         if len(self._count(table.ZeroPointLength(), item_bytes=8)):
             zeros = np.array(table.ZeroPointAsNumpy(), np.int64)
         axis = table.QuantizedDimension()
+        if (scales == scales[0]).all() and (zeros == zeros[0]).all():
+            scales, zeros = scales[:1], zeros[:1]  # old converters repeat the pair of a tensor for each channel
+        axis = _axis_of(axis, shape, scales.size)
         slices = shape[axis] if 0 <= axis < len(shape) else 1
         if scales.size not in (1, slices) or zeros.size not in (1, scales.size):
             raise damaged(
@@ -211,6 +227,15 @@ class _Reader:
         if not (np.isfinite(scales) & (scales > 0)).all() or not ((zeros >= limits.min) & (zeros <= limits.max)).all():
             raise damaged(where, "a scale is not positive, or a zero point is outside its type")
         return Quantisation(scales, np.broadcast_to(zeros, scales.shape).copy(), axis)
+
+
+def _axis_of(stated: int, shape: tuple[int, ...], scales: int) -> int:
+    """The axis of several scales. Old converters omit it, which means 0: then it is the one whose size is the number of
+    scales; the last of filters [1, height, width, channels], else the first."""
+    if scales == 1 or (0 <= stated < len(shape) and shape[stated] == scales):
+        return stated
+    found = [axis for axis, size in enumerate(shape) if size == scales]
+    return stated if not found else found[-1] if len(shape) == 4 and shape[0] == 1 else found[0]
 
 
 def _members(enumeration: Any) -> dict[int, str]:

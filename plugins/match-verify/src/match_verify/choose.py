@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.exactness import ExactChoice
 from match_core.io.arrays import TensorSpec, read_samples
-from match_core.ir.reference import ReferenceRunner
 
 from match_verify.judge import AccuracyError
 from match_verify.layers import Recorder, layer_nodes
 from match_verify.meaning import meanings
 from match_verify.noise import Array, Noise, noise_of
+from match_verify.reference import ReferenceRunner
 from match_verify.verify import random_inputs
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.topology import Topology
-from match_core.lower.small import SMALL_FLOATS
+from match_host.headers.small import SMALL_FLOATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

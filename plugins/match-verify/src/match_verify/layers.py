@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.passes import Phase
 from match_core.ir.reader import Quant, producer, quant_of, shape_of
-from match_core.ir.reference import ReferenceRunner
 from match_core.ir.topology import Topology
 from match_core.pipeline import pass_context, transform
 
 from match_verify.noise import Array, Noise, noise_of
+from match_verify.reference import ReferenceRunner
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

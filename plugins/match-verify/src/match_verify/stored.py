@@ -11,6 +11,8 @@ from match_core.contract.quantisation import Quantisation
 from match_core.io.arrays import TensorSpec, as_samples, read_arrays
 from numpy.typing import NDArray
 
+from match_verify.finite import distances, largest
+
 Arrays = Mapping[str, NDArray[np.generic]]
 
 
@@ -49,9 +51,8 @@ def check_stored(
 def _check(name: str, got: NDArray[np.generic], stored: NDArray[np.generic], float_bound: float) -> StoredCheck:
     if got.shape != stored.shape:
         return StoredCheck(name, stored.size, stored.size, float("inf"), False)
-    different = got != stored
-    distance = np.abs(got.astype(np.float64) - stored.astype(np.float64))
+    distance = distances(got, stored)
+    different = (got != stored) & ((got == got) | (stored == stored))  # NaN equals NaN
     worst = float(distance.max()) if distance.size else 0.0
-    scale = float(np.abs(stored.astype(np.float64)).max()) if stored.size else 0.0
-    close = got.dtype.kind == "f" and worst <= float_bound * scale
+    close = got.dtype.kind == "f" and worst <= float_bound * largest(stored)
     return StoredCheck(name, stored.size, int(np.count_nonzero(different)), worst, close or not different.any())

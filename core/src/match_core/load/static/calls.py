@@ -59,6 +59,8 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
 
     if not is_composite(call.node) and not may_have_body(call.node):
         return None
+    if call.node.op_type == "DequantizeLinear" and all(map(walk.is_fixed, call.inputs)):
+        return None  # weights stay quantised, with their scales per block
     plain = onnx.NodeProto()
     plain.CopyFrom(call.node)
     del plain.input[:]
@@ -67,8 +69,9 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     types = {name: walk.types[name] for name in plain.input if name in walk.types} | found
     shapes = {name: shape for name, kind in types.items() if (shape := static_shape(kind)) is not None}
     check_operands(plain, shapes, None, where)
-    function = standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None
-    function = function or written_body(plain, walk.types, walk.known, walk.opsets, where)
+    weights = {name: walk.weights[name] for name in plain.input if name in walk.weights}
+    function = written_body(plain, walk.types, walk.known, walk.opsets, where, weights)
+    function = function or (standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None)
     if function is None:
         return None
     key = (call.node.domain, f"{call.node.op_type} of the standard")

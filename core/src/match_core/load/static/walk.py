@@ -62,6 +62,8 @@ class Walk:
         self._evaluator = Evaluator(self.opsets)
         self._outputs = {value.name for value in proto.graph.output}
         self._numbers: dict[str, int] = {}
+        self.weights = {tensor.name: tensor for tensor in proto.graph.initializer}
+        self._fixed = {"", *self.weights}
         self._taken = {name for node in proto.graph.node for name in (node.name, *node.output)}
         self._taken |= {value.name for value in (*proto.graph.input, *proto.graph.output)}
         for tensor in proto.graph.initializer:
@@ -149,6 +151,8 @@ class Walk:
             results: list[Array] | None = [onnx.numpy_helper.to_array(tensor)]
         else:
             results = self._evaluator.evaluate(node, self.known, self.types)
+        if all(map(self.is_fixed, node.input)):
+            self._fixed.update(node.output)
         if results is None:
             self.nodes.append(node)
             return
@@ -240,6 +244,10 @@ class Walk:
     def values(self, value: Value) -> Array | None:
         """The values of a tensor; None if they are not known."""
         return self.known.get(value) if isinstance(value, str) else None
+
+    def is_fixed(self, value: Value) -> bool:
+        """Whether a tensor depends on constants only."""
+        return value in self._fixed or value in self.constants
 
     def shape(self, value: Value) -> tuple[int, ...] | None:
         """The shape of a tensor; None unless all of it is known."""

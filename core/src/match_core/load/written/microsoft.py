@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from match_core.load.written.writer import UnknownFormError, Writer
+import numpy as np
+
+from match_core.load.written.writer import Array, UnknownFormError, Writer
 
 _CONVOLUTION = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 #: Activations of fused operators with the names of their parameters in order.
@@ -66,6 +68,35 @@ def _fused_mat_mul(w: Writer) -> None:
     w.result(0, product if alpha == 1.0 else w.emit("Mul", product, w.like(alpha)))
 
 
+def _unpacked(values: Array, bits: int, count: int) -> Array:
+    """Integers of 2, 4 or 8 bits from rows of bytes that hold the first ones in their lowest bits."""
+    rows = values.astype(np.uint8).reshape(values.shape[0], -1, 1)
+    parts = (rows >> np.arange(0, 8, bits, dtype=np.uint8)) & np.uint8((1 << bits) - 1)
+    unpacked: Array = parts.reshape(len(rows), -1)[:, :count]
+    return unpacked
+
+
+def _mat_mul_nbits(w: Writer) -> None:
+    """The product with weights of few bits and a scale for each block along the sum."""
+    depth, columns, size = (int(w.attribute(name, 0)) for name in ("K", "N", "block_size"))
+    bits = int(w.attribute("bits", 4))
+    if bits not in (2, 4, 8) or min(depth, columns) < 1 or size < 16:
+        raise UnknownFormError(f"{depth}x{columns} weights have {bits} bits in blocks of {size}")
+    if w.input(4) or w.attribute("weight_prepacked", 0):
+        raise UnknownFormError("weights are in another order than that of columns and blocks")
+    blocks = -(-depth // size)
+    weights = _unpacked(w.weight(1).reshape(columns, -1), bits, depth)
+    scales = w.weight(2).reshape(columns, blocks)
+    zeros: Array = np.full((columns, blocks), 1 << (bits - 1), np.uint8)
+    if w.input(3):
+        if w.weight(3).dtype != np.uint8:
+            raise UnknownFormError(f"zero points are {w.weight(3).dtype}")
+        zeros = _unpacked(w.weight(3).reshape(columns, -1), bits, blocks)
+    given = [w.constant(values.T, values.dtype) for values in (weights, scales, zeros)]
+    product = w.emit("MatMul", "in0", w.emit("DequantizeLinear", *given, axis=0, block_size=size))
+    w.result(0, w.emit("Add", product, w.input(5)) if w.input(5) else product)
+
+
 def _fused_gemm(w: Writer) -> None:
     names = ("alpha", "beta", "transA", "transB")
     given = {name: w.attribute(name, None) for name in names}
@@ -101,10 +132,23 @@ def _skip_simplified(w: Writer) -> None:
     total = w.emit("Add", total, w.input(3)) if w.input(3) else total
     if w.wants(1) or w.wants(2):
         raise UnknownFormError("the model reads its mean or variance")
-    squares = w.emit("ReduceMean", w.emit("Mul", total, total), w.axes(-1), keepdims=1)
-    root = w.emit("Sqrt", w.emit("Add", squares, w.like(w.attribute("epsilon", 1e-12))))
-    w.result(0, w.emit("Mul", w.emit("Div", total, root), "in2"))
+    _root_mean_square(w, total, "in2", -1, 1e-12)
     w.result(3, total)
+
+
+def _simplified(w: Writer) -> None:
+    """RMS normalisation from ``axis`` on."""
+    _root_mean_square(w, "in0", "in1", w.attribute("axis", -1), 1e-5)
+
+
+def _root_mean_square(w: Writer, value: str, scale: str, axis: int, epsilon: float) -> None:
+    """Normalise; the second result is the reciprocal of the root."""
+    axes = w.axes(*range(axis % w.rank(0), w.rank(0)))
+    squares = w.emit("ReduceMean", w.emit("Mul", value, value), axes, keepdims=1)
+    root = w.emit("Sqrt", w.emit("Add", squares, w.like(w.attribute("epsilon", epsilon))))
+    w.result(0, w.emit("Mul", w.emit("Div", value, root), scale))
+    if w.wants(1):
+        w.result(1, w.emit("Reciprocal", root))
 
 
 def _embed_layer_normalization(w: Writer) -> None:
@@ -208,9 +252,11 @@ MICROSOFT_BODIES: Mapping[str, Callable[[Writer], None]] = {
     "FusedGemm": _fused_gemm,
     "FusedMatMul": _fused_mat_mul,
     "Gelu": _gelu,
+    "MatMulNBits": _mat_mul_nbits,
     "MatMulIntegerToFloat": _mat_mul_integer_to_float,
     "QAttention": _quantised_attention,
     "QuickGelu": _quick_gelu,
+    "SimplifiedLayerNormalization": _simplified,
     "SkipLayerNormalization": _skip_layer_normalization,
     "SkipSimplifiedLayerNormalization": _skip_simplified,
     "TransposeMatMul": _fused_mat_mul,

@@ -22,7 +22,7 @@ def needs_body(node: onnx.NodeProto) -> bool:
         return bool(numbers.get("training_mode", 0))
     if node.op_type == "Dropout":
         return len(node.output) > 1 or len(node.input) > 2
-    return bool(numbers.get("block_size", 0))
+    return node.op_type == "ReduceLogSumExp" or bool(numbers.get("block_size", 0))
 
 
 def _batch_normalization(w: Writer) -> None:
@@ -53,10 +53,11 @@ def _dropout(w: Writer) -> None:
         w.result(1, w.constant(np.ones(w.shape(0)), np.bool_))
 
 
-def _per_block(w: Writer, position: int, axis: int, size: int) -> str:
-    """A tensor with one value per block, repeated along an axis."""
+def _per_block(w: Writer, position: int, axis: int, size: int, computed: int) -> str:
+    """A tensor with one value per block, converted and repeated along an axis."""
     places = np.arange(w.shape(0)[axis]) // size
-    return w.emit("Gather", w.input(position), w.constant(places, np.int64), axis=axis)
+    values = w.emit("Cast", w.input(position), to=computed)
+    return w.emit("Gather", values, w.constant(places, np.int64), axis=axis)
 
 
 def _quantize(w: Writer) -> None:
@@ -66,14 +67,14 @@ def _quantize(w: Writer) -> None:
     axis, size = w.attribute("axis", 1) % w.rank(0), w.attribute("block_size", 0)
     target = w.element(2) if w.input(2) else w.attribute("output_dtype", 0) or onnx.TensorProto.UINT8
     computed = w.element(1)
-    scaled = w.emit("Div", w.emit("Cast", "in0", to=computed), _per_block(w, 1, axis, size))
+    scaled = w.emit("Div", w.emit("Cast", "in0", to=computed), _per_block(w, 1, axis, size, computed))
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(target))
     if dtype.name.startswith("float"):
         w.result(0, w.emit("Cast", scaled, to=target, saturate=w.attribute("saturate", 1)))
         return
     value = w.emit("Round", scaled)
     if w.input(2):
-        value = w.emit("Add", value, w.emit("Cast", _per_block(w, 2, axis, size), to=computed))
+        value = w.emit("Add", value, _per_block(w, 2, axis, size, computed))
     bits, unsigned = int("".join(filter(str.isdigit, dtype.name))), dtype.name.startswith("u")
     low, high = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     w.result(0, w.emit("Cast", w.emit("Clip", value, w.like(low, 1), w.like(high, 1)), to=target))
@@ -84,13 +85,31 @@ def _dequantize(w: Writer) -> None:
     axis, size, result = w.attribute("axis", 1) % w.rank(0), w.attribute("block_size", 0), w.element(1)
     value = w.emit("Cast", "in0", to=result)
     if w.input(2):
-        value = w.emit("Sub", value, w.emit("Cast", _per_block(w, 2, axis, size), to=result))
-    w.result(0, w.emit("Mul", value, _per_block(w, 1, axis, size)))
+        value = w.emit("Sub", value, _per_block(w, 2, axis, size, result))
+    w.result(0, w.emit("Mul", value, _per_block(w, 1, axis, size, result)))
+
+
+def _log_sum_exp(w: Writer) -> None:
+    """ReduceLogSumExp in float64 as the standard's body, but from the largest value: no exponential overflows."""
+    import onnx
+
+    axes, keep = w.attribute("axes", None), w.attribute("keepdims", 1)
+    if axes is not None or w.dtype(0).kind != "f":
+        raise UnknownFormError("opsets before 18 and integers keep the standard's body")
+    given = ["in1"] if w.input(1) else []
+    empty = {"noop_with_empty_axes": w.attribute("noop_with_empty_axes", 0)}
+    x = w.emit("Cast", "in0", to=onnx.TensorProto.DOUBLE)
+    top = w.emit("ReduceMax", x, *given, keepdims=1, **empty)
+    top = w.emit("Where", w.emit("IsInf", top), w.constant(0, np.float64), top)
+    total = w.emit("ReduceSum", w.emit("Exp", w.emit("Sub", x, top)), *given, keepdims=keep, **empty)
+    result = w.emit("Add", w.emit("Log", total), w.emit("ReduceMax", top, *given, keepdims=keep, **empty))
+    w.result(0, w.emit("Cast", result, to=w.element(0)))
 
 
 STANDARD: Mapping[str, Callable[[Writer], None]] = {
     "BatchNormalization": _batch_normalization,
     "Dropout": _dropout,
+    "ReduceLogSumExp": _log_sum_exp,
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
 }

@@ -47,9 +47,10 @@ def written_body(
     values: Mapping[str, Array],
     opsets: Sequence[onnx.OperatorSetIdProto],
     where: str,
+    weights: Mapping[str, onnx.TensorProto],
 ) -> onnx.FunctionProto | None:
     """The body of a node; None if the operator has none or needs none, and for forms of standard operators that only a
-    kernel could support. ``where``: the node's place, for errors.
+    kernel could support. ``where``: the node's place, for errors; ``weights``: the initialisers among its inputs.
 
     Errors: ModelError MATCH-F009 (an operator of another domain in an unsupported form).
     """
@@ -57,7 +58,7 @@ def written_body(
         return None
     write = WRITERS["" if node.domain == "ai.onnx" else node.domain, node.op_type]
     opset = max((entry.version for entry in opsets if entry.domain in ("", "ai.onnx")), default=1)
-    writer = Writer(node, types, values, opset)
+    writer = Writer(node, types, values, opset, weights)
     try:
         write(writer)
     except (UnknownFormError, IndexError, KeyError, TypeError, ValueError) as error:  # attributes may be anything

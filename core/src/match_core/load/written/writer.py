@@ -23,7 +23,12 @@ class Writer:
     inputs are ``in0``, ``in1``, ...; tensors are names, "" for none."""
 
     def __init__(
-        self, node: onnx.NodeProto, types: Mapping[str, onnx.TypeProto], values: Mapping[str, Array], opset: int
+        self,
+        node: onnx.NodeProto,
+        types: Mapping[str, onnx.TypeProto],
+        values: Mapping[str, Array],
+        opset: int,
+        weights: Mapping[str, onnx.TensorProto],
     ) -> None:
         self.node = node
         self.nodes: list[onnx.NodeProto] = []
@@ -31,6 +36,7 @@ class Writer:
         self._types = types
         self._values = values
         self._opset = opset
+        self._weights = weights
 
     # ---- reading the node -----------------------------------------------------------------------------------------
 
@@ -46,6 +52,15 @@ class Writer:
     def value(self, position: int) -> Array | None:
         """The values of an input; None if they are not known."""
         return self._values.get(self.node.input[position]) if self.input(position) else None
+
+    def weight(self, position: int) -> Array:
+        """The values of an input that must be an initialiser."""
+        import onnx
+
+        tensor = self._weights.get(self.node.input[position]) if self.input(position) else None
+        if tensor is None:
+            raise UnknownFormError(f"input {position} is not an initialiser")
+        return onnx.numpy_helper.to_array(tensor)
 
     def shape(self, position: int) -> tuple[int, ...]:
         """The static shape of an input."""

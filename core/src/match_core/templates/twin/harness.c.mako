@@ -3,6 +3,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+% if states:
+#include <string.h>
+% endif
 
 #include "${name}.h"
 #include "match_twin.h"
@@ -96,6 +99,11 @@ int main(int argc, char **argv)
 % for io in inputs:
         if (fread(io_${io.field}, 1, ${io.size_bytes}u, in) != ${io.size_bytes}u) {
             return 3;
+        }
+% endfor
+% for state, source, size_bytes in states:
+        if (sample > 0) {
+            memcpy(io_${state}, io_${source}, ${size_bytes}u);
         }
 % endfor
         match_twin_reset();

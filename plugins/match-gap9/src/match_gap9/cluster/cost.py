@@ -11,6 +11,10 @@ from match_core.patterns.formulas import Cycles, Tile
 from match_gap9 import formulas
 from match_gap9.cluster import counted
 from match_gap9.cost_unit import UnitCost
+from match_gap9.elements.cost import ELEMENT_CYCLES
+from match_gap9.moves.cost import MOVE_CYCLES
+
+_BYTES = {**ELEMENT_CYCLES, **MOVE_CYCLES}
 
 
 def _window(workload: Workload, tile: Tile) -> tuple[Cycles, Cycles]:
@@ -86,7 +90,7 @@ class ClusterCost(UnitCost):
                 )
             case "conv2d_wide" | "linear_wide" | "depthwise_wide":
                 return self._wide_cycles(workload, t)
-        raise KeyError(self.pattern)
+        return _BYTES[self.pattern](timing, workload, t)
 
     def _published_cycles(self, workload: Workload, tile: Tile) -> Cycles | None:
         """The published formulas of PULP-NN's kernels, None for others."""

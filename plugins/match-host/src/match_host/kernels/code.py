@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.contract.unit_api import InlineCode
-from match_core.lower.half import half_header
-from match_core.lower.real import MATH_NAMES, math_header
-from match_core.lower.small import SCALE_FLOAT, SMALL_FLOATS, small_header
+
+from match_host.headers.half import half_header
+from match_host.headers.real import MATH_NAMES, math_header
+from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS, small_header
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

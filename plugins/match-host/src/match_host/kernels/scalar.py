@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.lower.real import FLOAT32_FUNCTIONS
-from match_core.lower.small import SCALE_FLOAT, SMALL_FLOATS
 
+from match_host.headers.real import FLOAT32_FUNCTIONS
+from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS
 from match_host.kernels.code import Uses
 from match_host.kernels.work import Work
 

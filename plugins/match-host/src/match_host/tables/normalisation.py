@@ -44,7 +44,7 @@ NORMALISATION: tuple[Operator, ...] = (
         Operator(
             name, "normalisation", (STATIC, ONE_OUTPUT, types(ANY_FLOATS, 0, 1, 2), PARAMETERS), build_normalization
         )
-        for name in ("LayerNormalization", "RMSNormalization")
+        for name in ("LayerNormalization", "RMSNormalization", "match.norm::RMSNormalization")
     ),
     Operator(
         "InstanceNormalization", "normalisation", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_normalization

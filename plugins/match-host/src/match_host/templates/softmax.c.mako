@@ -18,13 +18,13 @@
 % endif
         }
 % if log:
-        const ${type} shift = top + ${log}(sum);
+        const ${type} shift = ${log}(sum);
 % elif rounded:
         sum = ${rounded};
 % endif
         for (int32_t k = 0; k < ${size}; k++) {
 % if log:
-            out0[start + ${step}] = ${store(f"{x} - shift")};
+            out0[start + ${step}] = ${store(f"{x} - top - shift")};
 % else:
             out0[start + ${step}] = ${store(f"{load(f'out0[start + {step}]')} / sum")};
 % endif

@@ -31,7 +31,7 @@
 % if log or rounded:
         ${head}
 % if log:
-            top[c] += ${log}(sum[c]);
+            sum[c] = ${log}(sum[c]);
 % else:
             sum[c] = ${rounded};
 % endif
@@ -39,7 +39,7 @@
 % endif
         for (int32_t k = 0; k < ${size}; k++) {
             ${head}
-                ${out} = ${store(f"{x} - top[c]" if log else f"{y} / sum[c]")};
+                ${out} = ${store(f"{x} - top[c] - sum[c]" if log else f"{y} / sum[c]")};
             }
         }
     }

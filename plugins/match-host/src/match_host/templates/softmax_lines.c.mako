@@ -8,13 +8,13 @@
             y[k] = ${exp}(x[k] - top);
         }
 % if log:
-        const ${type} shift = top + ${log}(${sum});
+        const ${type} shift = ${log}(${sum});
 % else:
         const ${type} inverse = ${one} / ${sum};
 % endif
         for (int32_t k = 0; k < ${size}; k++) {
 % if log:
-            y[k] = x[k] - shift;
+            y[k] = x[k] - top - shift;
 % else:
             y[k] = y[k] * inverse;
 % endif

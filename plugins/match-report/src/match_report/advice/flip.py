@@ -93,7 +93,7 @@ def _run(graph: gs.Graph, name: str, request: CompileRequest, plugins: Plugins) 
     with tempfile.TemporaryDirectory(prefix="match-explain-") as folder:
         path = Path(folder, "layer.onnx")
         onnx.save(to_proto(graph), str(path))
-        alone = replace(request, model=path, name=None, execution="sequential")
+        alone = replace(request, model=path, name=None, execution="sequential", dims=())
         try:
             planned, _ = decide(prepare(alone, plugins, NullObserver()), plugins, NullObserver())
         except (ModelError, UnsupportedError, InfeasibleError):

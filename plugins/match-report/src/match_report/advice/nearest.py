@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from match_core.contract.candidate import DISABLED
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,7 +31,7 @@ def obstacles(model: Model, candidates: Candidates) -> tuple[Obstacle, ...]:
     places: dict[tuple[str, str], dict[tuple[str, tuple[str, ...]], list[Refusal]]] = {}
     for refusal in candidates.refused:
         place = (refusal.unit, refusal.nodes[-1])
-        if place not in legal:
+        if place not in legal and refusal.rule != DISABLED:
             places.setdefault(place, {}).setdefault((refusal.pattern, refusal.nodes), []).append(refusal)
     nodes = {node.name: (position, node) for position, node in enumerate(model.graph.nodes)}
     found = []

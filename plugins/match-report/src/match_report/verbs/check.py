@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from match_core.cli.choices import MEMORY, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
-from match_core.cli.results import memory_table, modelled, shortened
+from match_core.cli.results import memory_table, modelled, shortened, show_fallbacks
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -45,6 +45,7 @@ def check_command(
         terminal.document(document)
         if document["layers"]:
             terminal.table(_layers_table(document))
+            show_fallbacks(terminal, document, model)
             terminal.table(memory_table(document["memory"]))
         terminal.table(_refusals_table(document))
         terminal.line(_verdict(document))
@@ -56,7 +57,8 @@ def check_command(
 def _document(found: Check) -> dict[str, Any]:
     from match_report.advice.nearest import told
 
-    report = found.report or {"layers": [], "memories": [], "predicted_cycles": None, "target": {"preset": ""}}
+    empty: dict[str, Any] = {"layers": [], "memories": [], "predicted_cycles": None, "target": {"preset": ""}}
+    report = found.report or {**empty, "fallbacks": [], "all_on_host": False}
     return {
         "schema": "match.check",
         "schema_version": 1,
@@ -78,6 +80,7 @@ def _document(found: Check) -> dict[str, Any]:
             for memory in report["memories"]
         },
         "refused": told(found.obstacles),
+        **{key: report[key] for key in ("fallbacks", "all_on_host")},
         "error": None if found.error is None else found.error.as_json(),
     }
 

@@ -14,6 +14,7 @@ from match_core.cli.results import (
     memory_table,
     modelled,
     shortened,
+    show_fallbacks,
     side_by_side_lines,
     within,
 )
@@ -93,13 +94,13 @@ def verify_command(
                 write_trace(timeline, measured_report(result.compilation, result.run))
             document = result.as_json()
         terminal.document(document)
-        _show(terminal, document, result.computed)
+        _show(terminal, document, model, result.computed)
         if result.accuracy.error is not None and not json:
             terminal.error(result.accuracy.error)
     return 0 if document["ok"] else EXIT_FAILED
 
 
-def _show(terminal: Terminal, document: dict[str, Any], computed: bool) -> None:
+def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: bool) -> None:
     rows = [
         (shortened(node["title"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
         for node in document["nodes"]
@@ -108,6 +109,7 @@ def _show(terminal: Terminal, document: dict[str, Any], computed: bool) -> None:
     terminal.table(
         Table(modelled("layers", document["preset"]), ("ONNX nodes", "unit", "cycles", "predicted"), rows, right)
     )
+    show_fallbacks(terminal, document, model)
     cycles = document["cycles"]
     terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{within(document['uncertainty'])}")
@@ -142,6 +144,8 @@ def _show(terminal: Terminal, document: dict[str, Any], computed: bool) -> None:
         ]
         title = "signal to quantisation noise of the layers"
         terminal.table(Table(title, ("ONNX nodes", "SQNR", "drop"), noises, frozenset({"SQNR", "drop"})))
+    for warning in document["warnings"]:
+        terminal.line(f"warning: {warning}", "yellow")
     for name, check in document["expected"].items():
         terminal.line(
             f"expected output {name}: {check['different']} of {check['values']} values differ, by {check['max_abs']:g}",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from match_core.contract.element_types import c_type
 
-from match_host.graph import integer, text
+from match_host.graph import dtype_of, integer, text
 from match_host.kernels.scalar import (
     FLOATS,
     INTEGERS,
@@ -105,11 +105,23 @@ def _clip(site: Site) -> str:
     value, low, high = (*site.arguments, None, None)[:3]
     if value is None:
         raise ValueError("Clip without input")
+    if site.result.kind == "f":
+        return _clip_real(site, value.text, low, high)
     result = value.text
     if low is not None:
         result = f"{_extreme_helper(site, 'max')}({result}, {low.text})"
     if high is not None:
         result = f"{_extreme_helper(site, 'min')}({result}, {high.text})"
+    return result
+
+
+def _clip_real(site: Site, result: str, low: Value | None, high: Value | None) -> str:
+    """NaN stays and limits that are NaN do nothing; an omitted limit is the largest finite number (the standard)."""
+    largest = float(np.finfo(site.result).max) if dtype_of(site.node.inputs[0]) != np.float16 else 65504.0
+    ends = [end.text if end else site.number(bound) for end, bound in ((low, -largest), (high, largest))]
+    for word, symbol, end in zip(("low", "high"), "<>", ends, strict=True):
+        helper = two_arguments(site.uses, f"clip_{word}", site.result, f"a {symbol} b ? b : a")
+        result = f"{helper}({result}, {end})"
     return result
 
 
@@ -136,13 +148,13 @@ def _sign(site: Site) -> str:
     body = "a > 0 ? 1 : a < 0 ? -1 : 0" if dtype.kind == "i" else "a > 0 ? 1 : 0"
     if dtype.kind == "f":
         one, zero = site.number(1.0), site.number(0.0)
-        body = f"a > {zero} ? {one} : a < {zero} ? -{one} : {zero}"
+        body = f"a > {zero} ? {one} : a < {zero} ? -{one} : a == {zero} ? {zero} : a"  # NaN stays
     return f"{one_argument(site.uses, 'sign', dtype, body)}({a})"
 
 
 def _relu(site: Site) -> str:
-    (a,) = site.texts()
-    return f"{a} > {site.number(0)} ? {a} : {site.number(0)}"
+    (a,), zero = site.texts(), site.number(0)
+    return f"{a} < {zero} ? {zero} : {a}" if site.result.kind == "f" else f"{a} > {zero} ? {a} : {zero}"  # NaN stays
 
 
 def _mean(site: Site) -> str:

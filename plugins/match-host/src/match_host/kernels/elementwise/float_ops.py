@@ -7,7 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from match_host.graph import number, text
-from match_host.kernels.scalar import FLOATS, ScalarOp, Site, always, scalar_type, suffix, two_arguments, wide_unsigned
+from match_host.kernels.scalar import (
+    FLOATS,
+    ScalarOp,
+    Site,
+    Value,
+    always,
+    scalar_type,
+    suffix,
+    two_arguments,
+    wide_unsigned,
+)
 from match_host.kernels.work import Work
 
 
@@ -56,13 +66,15 @@ def _softsign(site: Site) -> str:
 
 def _leaky_relu(site: Site) -> str:
     x, slope = site.texts()[0], site.number(number(site.node, "alpha", 0.01))
-    return f"match_leaky({x}, {slope})" if _single(site) else f"{x} < {site.number(0)} ? {slope} * {x} : {x}"
+    fast = _single(site) and number(site.node, "alpha", 0.01) >= 0
+    return f"match_leaky({x}, {slope})" if fast else f"{x} < {site.number(0)} ? {slope} * {x} : {x}"
 
 
 def _prelu(site: Site) -> str:
     x, slope = site.texts()
-    if _single(site):
-        return f"match_leaky({x}, {slope})"
+    low, high = site.values[1].low, site.values[1].high
+    if _single(site) and low is not None and high is not None and 0 <= low <= high < np.inf:
+        return f"match_leaky({x}, {slope})"  # which multiplies -0.0 with the slope
     product = f"{slope} * {x}"
     if site.result.kind in "iu":  # products wrap around
         ctype, wide = scalar_type(site.result), wide_unsigned(site.result)
@@ -137,12 +149,22 @@ def _gelu(site: Site) -> str:
     return _helper(site, "gelu", f"{half} * x * ({one} + {site.math('erf')}({inner}))")
 
 
+def _float_keeps(value: Value) -> bool:
+    """Whether float32 keeps the integers of a constant."""
+    return value.low is not None and value.high is not None and max(-value.low, value.high) <= 1 << 24
+
+
 def _power(site: Site) -> str:
     base, exponent = site.values
     if base.dtype.kind == "f" and exponent.literal in (2, 3):
         return " * ".join([base.text] * int(exponent.literal))
     if base.dtype.kind == "f" and exponent.literal == 0.5:
         return f"{site.math('sqrt')}({base.text})"
+    # Float32 keeps neither all integers of 32 bits nor whether they are even, which decides the sign.
+    wide = exponent.dtype.kind in "iu" and exponent.dtype.itemsize >= 4 and base.dtype.itemsize < 8
+    if base.dtype.kind == "f" and wide and not _float_keeps(exponent):
+        site.uses.include("math.h")
+        return f"({scalar_type(site.result)})pow((double){base.text}, (double){exponent.text})"
     if base.dtype.kind == "f":
         other = exponent.text if exponent.dtype == base.dtype else f"({scalar_type(site.result)}){exponent.text}"
         return f"{site.math('pow')}({base.text}, {other})"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from match_core.lower.small import SCALE_FLOAT, SMALL_FLOATS
 
 from match_host.graph import dtype_of, integer
 from match_host.graph import text as attribute_text
+from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS
 from match_host.kernels.code import literal
 from match_host.kernels.scalar import ALL_TYPES, FLOATS, NUMBERS, STORED_TYPES, ScalarOp, Site, scalar_type, simple
 from match_host.kernels.work import Work

@@ -31,14 +31,14 @@ def build_resize(nodes: tuple[gs.Node, ...], function: str) -> Built:
     writer = Writer(node)
     if writer.modes.mode != "nearest":
         return writer.built(function, write_passes(writer))
-    copy = _as_copy(node, writer)
+    copy = as_copy(node, writer)
     if copy is not None:
         work = write_copy(copy, writer.dtype, writer.code, writer.uses)
         return writer.built(function, work)
     return writer.built(function, _write_gather(writer))
 
 
-def _as_copy(node: gs.Node, writer: Writer) -> Copy | None:
+def as_copy(node: gs.Node, writer: Writer) -> Copy | None:
     """The strided copy for nearest elements if all are repeated equally often or evenly spaced."""
     if not all(axis.known for axis in writer.axes):
         return None

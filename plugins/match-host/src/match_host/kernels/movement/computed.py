@@ -51,14 +51,15 @@ def build_computed_reduce(node: gs.Node, function: str) -> Built:
     if is_real(dtype) or node.op == "ReduceL2":
         uses.include("math.h")
     with code.block(f"for (int32_t o = 0; o < {out}; o++)"):
-        code.line(f"{accumulator(node, dtype)} acc = {start(node, dtype)};")
+        begin, value = start(node, dtype), loaded("in0[at]", dtype)
+        code.line(f"{accumulator(node, dtype)} acc = {begin or literal(0, dtype)};")
         with code.block("for (int32_t r = 0; r < count; r++)"):
             code.line("int32_t kept = o, inside = r, at = 0;")
             with code.block(f"for (int32_t axis = {rank - 1}; axis >= 0; axis--)"):
                 code.line("int32_t *const rest = reduced[axis] != 0 ? &inside : &kept;")
                 code.line("at += *rest % size[axis] * stride[axis];")
                 code.line("*rest /= size[axis];")
-            code.line(f"acc = {step(node, dtype, loaded('in0[at]', dtype))};")
+            code.line(f"acc = {'' if begin else f'r == 0 ? {value} : '}{step(node, dtype, value)};")
         code.line(f"out0[o] = {stored(finish(node, dtype, f'({scalar_type(dtype)})count'), dtype)};")
     work = (simple(dtype) + Work(memory=1, steps=1, divide=2 * rank) + moved_halves(dtype)).times(elements(shape))
     return _built(node, function, code, uses, (0, 1), work)

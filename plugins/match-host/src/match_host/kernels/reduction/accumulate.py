@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
+from match_core.ir.reader import shape_of
 
 from match_host.kernels.code import literal
 from match_host.kernels.reduction.pool import highest, lowest
@@ -72,8 +73,11 @@ def accumulator(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
 
 
 def start(node: gs.Node, dtype: np.dtype[np.generic]) -> str:
-    """The initial value of the accumulator."""
+    """The initial value of the accumulator; empty for extremes of real numbers, which begin with the first of them: as
+    in ONNX Runtime, NaN stays if it is the first."""
     first, own = REDUCTIONS[node.op].start, computed_type(node, dtype)
+    if own.kind == "f" and first in ("low", "high") and 0 not in shape_of(node.inputs[0]):
+        return ""
     if _wraps(node, dtype):
         return first
     if own.kind == "b":

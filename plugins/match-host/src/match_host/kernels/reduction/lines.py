@@ -10,7 +10,7 @@ from match_core.ir.reader import optional_input, shape_of
 from match_host.graph import axis_of, dtype_of, elements, integer
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal
-from match_host.kernels.scalar import loaded, moved_halves, scalar_type, simple, stored
+from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, simple, stored, suffix
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def build_hardmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
             value, top = (loaded(f"in0[{affine([*base, (k, inner)])}]", dtype) for k in ("k", "best"))
             code.line(f"best = {value} > {top} ? k : best;")
         with code.block(f"for (int32_t k = 0; k < {size}; k++)"):
-            code.line(f"out0[{affine([*base, ('k', inner)])}] = k == best ? {one} : {zero};")
+            place = affine([*base, ("k", inner)])
+            value = loaded(f"in0[{place}]", dtype)
+            number = f" && {value} == {value}" if arithmetic(dtype).kind == "f" else ""
+            code.line(f"out0[{place}] = k == best{number} ? {one} : {zero};")
     return _built(node, function, code, uses, _per_element(node, dtype).times(2))
 
 
@@ -119,7 +122,10 @@ def build_top_k(nodes: tuple[gs.Node, ...], function: str) -> Built:
     shape, out, dtype = shape_of(node.inputs[0]), shape_of(node.outputs[0]), dtype_of(node.inputs[0])
     axis, kind = axis_of(node, -1, len(shape)), scalar_type(dtype)
     size, inner, count = shape[axis], elements(shape[axis + 1 :]), out[axis]
-    better, places = ">" if integer(node, "largest", 1) else "<", len(node.outputs) > 1
+    order, places = ">" if integer(node, "largest", 1) else "<", len(node.outputs) > 1
+    first = f"a {order} b" + (" || (b != b && a == a)" if arithmetic(dtype).kind == "f" else "")  # NaN is last
+    name = f"host_{'above' if order == '>' else 'below'}_{suffix(dtype)}"
+    uses.helper(name, f"static inline int {name}({kind} a, {kind} b)\n{{\n    return {first};\n}}\n")
     with code.loops([("i", elements(shape[:axis])), ("j", inner)]) as (i, j):
         code.line("int32_t last = -1;")
         with code.block(f"for (int32_t r = 0; r < {count}; r++)"):
@@ -131,9 +137,9 @@ def build_top_k(nodes: tuple[gs.Node, ...], function: str) -> Built:
             with code.block(f"for (int32_t k = 0; k < {size}; k++)"):
                 code.line(f"const {kind} x = {value('k')};")
                 code.line(f"const {kind} before = {value('(last < 0 ? 0 : last)')};")
-                code.line(f"const int waits = last < 0 || before {better} x || (before == x && k > last);")
+                code.line(f"const int waits = last < 0 || {name}(before, x) || (!{name}(x, before) && k > last);")
                 code.line(f"const {kind} top = {value('(best < 0 ? 0 : best)')};")
-                code.line(f"best = waits && (best < 0 || x {better} top) ? k : best;")
+                code.line(f"best = waits && (best < 0 || {name}(x, top)) ? k : best;")
             code.line("best = best < 0 ? 0 : best;")
             target = affine([(i, count * inner), (j, 1), ("r", inner)])
             code.line(f"out0[{target}] = in0[{affine([(i, size * inner), (j, 1), ('best', inner)])}];")

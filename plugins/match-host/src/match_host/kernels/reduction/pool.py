@@ -151,7 +151,10 @@ def _lanes(channels: int, dtype: np.dtype[np.generic]) -> int:
 
 
 def _start(pool: Pool) -> str:
-    return lowest(pool.dtype) if pool.kind == "max" else literal(0, arithmetic(pool.dtype))
+    own = arithmetic(pool.dtype)
+    if pool.kind == "max" and own.kind == "f":  # as ONNX Runtime: -inf is no maximum
+        return literal(-float(np.finfo(own).max), own)
+    return lowest(pool.dtype) if pool.kind == "max" else literal(0, own)
 
 
 def _finished(pool: Pool, acc: str, uses: Uses) -> str:
@@ -219,7 +222,8 @@ def _write_tap(pool: Pool, place: str, acc: str, code: Code, uses: Uses) -> None
         columns_first = integer(pool.node, "storage_order", 0) != 0
         order = row_major(sizes[::-1])[::-1] if columns_first else row_major(sizes)
         code.line(f"const {scalar_type(own)} value = {value};")
-        code.line(f"best = best < 0 || value > acc ? {affine(*_source(pool, order))} : best;")
-        code.line("acc = value > acc ? value : acc;")
+        with code.block("if (best < 0 || value > acc)"):
+            code.line(f"best = {affine(*_source(pool, order))};")
+            code.line("acc = value;")
     else:
         code.line(f"{acc} = {value} > {acc} ? {value} : {acc};")

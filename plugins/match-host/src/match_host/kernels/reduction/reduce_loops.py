@@ -78,6 +78,11 @@ class ReduceLoops:
         """The loops with a loop variable replaced."""
         return ReduceLoops(self.shape, self.axes, self.seen, {**self.places, name: (terms, offset)})
 
+    def at_first(self) -> ReduceLoops:
+        """The loops at their first reduced element."""
+        first = {name: ((), 0) for name, _ in self.variables[1]}
+        return ReduceLoops(self.shape, self.axes, self.seen, {**self.places, **first})
+
     @property
     def innermost(self) -> int:
         """The last axis with more than one element, -1 without one."""
@@ -86,9 +91,9 @@ class ReduceLoops:
 
 @dataclass(frozen=True)
 class Steps:
-    """C of one reduction: type and initial value of the accumulator; ``value(index, code)`` writes preparing statements
-    and returns the next value's text, ``step(value)`` the accumulator ``acc`` after it, ``join`` that of two
-    accumulators ``acc`` and ``{x}``, ``finish`` the stored value."""
+    """C of one reduction: type and initial value of the accumulator (empty: the first value); ``value(index, code)``
+    writes preparing statements and returns the next value's text, ``step(value)`` the accumulator ``acc`` after it,
+    ``join`` that of two accumulators ``acc`` and ``{x}``, ``finish`` the stored value."""
 
     ctype: str
     start: str
@@ -107,10 +112,16 @@ def write_reduction(loops: ReduceLoops, steps: Steps, dtype: np.dtype[np.generic
         _lanes(loops, steps, code)
     else:
         with code.loops(outer):
-            code.line(f"{steps.ctype} acc = {steps.start};")
-            with code.loops(inner):
-                code.line(f"acc = {steps.step(steps.value(loops.index, code))};")
+            _begin(loops, steps, f"{steps.ctype} acc", code)
+            if steps.start or inner:
+                with code.loops(inner):
+                    code.line(f"acc = {steps.step(steps.value(loops.index, code))};")
             code.line(f"out0[{loops.target}] = {steps.finish};")
+
+
+def _begin(loops: ReduceLoops, steps: Steps, name: str, code: Code) -> None:
+    """Give an accumulator its initial value."""
+    code.line(f"{name} = {steps.start or steps.value(loops.at_first().index, code)};")
 
 
 def _named(text: str, name: str) -> str:
@@ -126,7 +137,7 @@ def _across(loops: ReduceLoops, steps: Steps, code: Code) -> None:
         placed = loops.at(name, ((b, block), ("c", 1)))
         code.line(f"{steps.ctype} acc[{block}];")
         with code.block(head):
-            code.line(f"acc[c] = {steps.start};")
+            _begin(placed, steps, "acc[c]", code)
         with code.loops(inner), code.block(head):
             code.line(f"acc[c] = {_named(steps.step(steps.value(placed.index, code)), 'acc[c]')};")
         with code.block(head):
@@ -139,7 +150,7 @@ def _lanes(loops: ReduceLoops, steps: Steps, code: Code) -> None:
     with code.loops(outer):
         code.line(f"{steps.ctype} lane[{LANES}];")
         with code.loop("t", LANES):
-            code.line(f"lane[t] = {steps.start};")
+            _begin(loops.at_first().at(name, (("t", 1),)), steps, "lane[t]", code)
         with code.loops(front):
             with code.block(f"for (int32_t x = 0; x < {whole}; x += {LANES})"), code.loop("t", LANES):
                 value = steps.value(loops.at(name, (("x", 1), ("t", 1))).index, code)

@@ -33,7 +33,7 @@ class Activation:
 ACTIVATIONS = {
     "Sigmoid": Activation("{one} / ({one} + {exp}(-x))"),
     "Tanh": Activation("{tanh}(x)"),
-    "Relu": Activation("x > {zero} ? x : {zero}"),
+    "Relu": Activation("x < {zero} ? {zero} : x"),
     "HardSigmoid": Activation("a * x + b > {one} ? {one} : a * x + b > {zero} ? a * x + b : {zero}", 0.2, 0.5),
     "Affine": Activation("a * x + b", 1.0, 0.0),
     "LeakyRelu": Activation("x >= {zero} ? x : a * x", 0.01),
@@ -162,7 +162,9 @@ class _Layer:
         """The whole layer."""
         code = self.code
         with code.block(f"for (int32_t b = 0; b < {self.batch}; b++)"):
-            length = f"{self.names[4]}[b]" if 4 in self.names else str(self.steps)
+            length = given = f"{self.names[4]}[b]" if 4 in self.names else str(self.steps)
+            if 4 in self.names:  # a caller's number stays within the tensors
+                length = f"({given} < 0 ? 0 : {given} < {self.steps} ? {given} : {self.steps})"
             code.line(f"const int32_t length = (int32_t){length};")
             for direction in range(self.directions):
                 self._begin(direction)

@@ -186,7 +186,7 @@ def build_stft(nodes: tuple[gs.Node, ...], function: str) -> Built:
         results=str(bins),
     )
     _prepare(line, code, uses)
-    code.line("const int64_t step = in1[0] < 0 ? 0 : in1[0];")
+    code.line(f"const int64_t step = in1[0] < 0 ? 0 : in1[0] < {size} ? in1[0] : {size};")
     with code.loops([("b", batch), ("f", frames)]) as (b, f):
         code.line(f"const int64_t first = {f or 0} * step;")
         code.line(f"const int32_t begin = first < {size} ? (int32_t)first : {size};")

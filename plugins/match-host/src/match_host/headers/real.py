@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
 from match_core.contract.unit_api import RuntimeFile
-from match_core.lower.templates import CORE_TEMPLATES
 
 MATH_HEADER = "match_math.h"
 #: libm's name -> the function of the header that replaces it for float32.
@@ -26,4 +26,4 @@ MATH_NAMES = re.compile(r"\bmatch_(real_\w+|exp|expm1|tanh|erf|floor|ceil|round|
 @lru_cache(maxsize=1)
 def math_header() -> RuntimeFile:
     """The header as a file that ships with a program."""
-    return RuntimeFile(MATH_HEADER, (CORE_TEMPLATES / MATH_HEADER).read_text(encoding="utf-8"))
+    return RuntimeFile(MATH_HEADER, Path(__file__).with_name(MATH_HEADER).read_text(encoding="utf-8"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 from match_core.contract.unit_api import RuntimeFile
-from match_core.lower.templates import CORE_TEMPLATES
 
 HALF_HEADER = "match_half.h"
 
@@ -13,4 +13,4 @@ HALF_HEADER = "match_half.h"
 @lru_cache(maxsize=1)
 def half_header() -> RuntimeFile:
     """The header as a file that ships with a program; a package lists it in ``UnitApi.runtime`` of its units."""
-    return RuntimeFile(HALF_HEADER, (CORE_TEMPLATES / HALF_HEADER).read_text(encoding="utf-8"))
+    return RuntimeFile(HALF_HEADER, Path(__file__).with_name(HALF_HEADER).read_text(encoding="utf-8"))

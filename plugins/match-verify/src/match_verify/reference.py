@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core.contract.errors import ToolError
 from match_core.contract.model import Model
-from match_core.ir.exact_products import with_exact_products
-from match_core.ir.narrow_reference import has_narrow, rounded_narrow, with_numpy_ends
+from numpy.typing import NDArray
+
+from match_verify.exact_products import with_exact_products
+from match_verify.narrow_reference import has_narrow, rounded_narrow, with_numpy_ends
 
 if TYPE_CHECKING:
     import onnx

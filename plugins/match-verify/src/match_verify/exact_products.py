@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from match_core.ir.inference import inferred
 
 if TYPE_CHECKING:

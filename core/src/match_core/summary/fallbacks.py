@@ -1,0 +1,144 @@
+"""Fallbacks: what runs on the host of a chip with other units, grouped by cause, the most expensive first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.contract.candidate import DISABLED
+from match_core.contract.fallback import Fallback
+from match_core.contract.macs import node_macs
+from match_core.contract.model import qualified_op
+from match_core.contract.titles import SILENT, source_operators
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from match_core.contract.candidate import Refusal
+    from match_core.contract.compilation import Planned
+
+_DATA_SIZED = frozenset(("Compress", "NonMaxSuppression", "NonZero", "Unique"))
+#: A cause states this many different values.
+_VALUES_MAX = 3
+
+
+def fallbacks(planned: Planned) -> tuple[Fallback, ...]:
+    """One for each cause. Where another unit could run a node too, but the host is cheaper, there is none."""
+    found: dict[tuple[str, ...], list[Fallback]] = {}
+    why, total = _Why(planned), planned.program.predicted_cycles or 1
+    for task in planned.program.tasks if why.units else ():
+        chosen, nodes = task.assignment.candidate, task.assignment.candidate.match.nodes
+        reason = why.of(nodes) if chosen.unit == planned.soc.host and not chosen.pattern.view else None
+        if reason is not None:
+            cycles = task.assignment.schedule.cost.total_cycles
+            one = replace(reason, nodes=why.named(nodes), cycles=cycles, share=cycles / total)
+            found.setdefault((one.cause, one.rule, one.unit), []).append(one)
+    return tuple(sorted(map(_merged, found.values()), key=lambda fallback: -fallback.cycles))
+
+
+def fallbacks_json(planned: Planned) -> dict[str, object]:
+    """The fallbacks as every verb and the report state them; ``all_on_host``: the chip has other units, but the host
+    computes all multiply-accumulates, or all nodes if there are none."""
+    rows = []
+    for row in map(asdict, fallbacks(planned)):
+        rows.append({**row, "onnx_names": list(row.pop("nodes")), "help": list(row["help"])})
+    steps = [a.candidate for a in planned.mapping.assignments if not a.candidate.pattern.view]
+    working = [candidate for candidate in steps if candidate.workload.macs] or steps
+    alone = len(planned.soc.units) > 1 and all(c.unit == planned.soc.host for c in working)
+    return {"fallbacks": rows, "all_on_host": alone}
+
+
+def _merged(same: list[Fallback]) -> Fallback:
+    same.sort(key=lambda fallback: -fallback.cycles)
+    values = list(dict.fromkeys(fallback.value for fallback in same))
+    more = (f"{len(values) - _VALUES_MAX} more",) if len(values) > _VALUES_MAX else ()
+    return replace(
+        same[0],
+        value="; ".join((*values[:_VALUES_MAX], *more)),
+        nodes=tuple(dict.fromkeys(name for fallback in same for name in fallback.nodes)),
+        cycles=sum(fallback.cycles for fallback in same),
+        share=sum(fallback.share for fallback in same),
+    )
+
+
+class _Why:
+    """Finds why nodes run on the host."""
+
+    def __init__(self, planned: Planned) -> None:
+        host = planned.soc.host
+        self.model, self.target, self.sources = planned.model, planned.soc.name, source_operators(planned.source)
+        self.units = {unit: operators for unit, operators in planned.operators.items() if unit != host}
+        others = [offered.candidate for offered in planned.offered if offered.candidate.unit != host]
+        self.elsewhere = {name for candidate in others for name in candidate.node_names}
+        #: Types of products that other units sum, such as float16.
+        self.types = {candidate.match.output.dtype for candidate in others if candidate.workload.macs}
+        self.refused: dict[str, list[Refusal]] = {}
+        for refusal in (refusal for refusal in planned.refused if refusal.unit != host):
+            for name in refusal.nodes:
+                self.refused.setdefault(name, []).append(refusal)
+
+    def of(self, nodes: tuple[gs.Node, ...]) -> Fallback | None:
+        """None if another unit could run the main node of a step."""
+        node = max(reversed(nodes), key=node_macs)
+        if node.name in self.elsewhere:
+            return None
+        if "float" in np.dtype(node.outputs[0].dtype).name and node.outputs[0].dtype not in self.types:
+            return self._left(nodes) or self._rule(node) or self._structure(node)
+        return self._rule(node) or self._left(nodes) or self._structure(node)
+
+    def named(self, nodes: Iterable[gs.Node]) -> tuple[str, ...]:
+        """The source nodes, without those that only convert or move values if there are others."""
+        names = self.model.origin(nodes)
+        return tuple(name for name in names if self.sources.get(name) not in SILENT) or names
+
+    def _left(self, nodes: tuple[gs.Node, ...]) -> Fallback | None:
+        names = set(self.model.origin(nodes))
+        for left in (left for left in self.model.left if names & set(left.nodes)):
+            if unit := self._with(left.forms):
+                return Fallback("float", left.rule, left.value, unit, left.help)
+        return None
+
+    def _with(self, forms: tuple[str, ...]) -> str:
+        """A unit that has one of these integer operators."""
+        for unit, operators in self.units.items():
+            integer = (name for name in operators if "Integer" in name or "Pool" in name or ".arith:" in name)
+            if any(name.rpartition(":")[2].startswith(forms) for name in integer):
+                return unit
+        return ""
+
+    def _rule(self, node: gs.Node) -> Fallback | None:
+        """The place of a pattern with the fewest broken rules."""
+        places: dict[tuple[str, str, tuple[str, ...]], list[Refusal]] = {}
+        for refusal in self.refused.get(node.name, ()):
+            places.setdefault((refusal.unit, refusal.pattern, refusal.nodes), []).append(refusal)
+        if not places:
+            return None
+        broken = min(places.values(), key=lambda rules: (rules[0].rule != DISABLED, len(rules)))
+        first, name = broken[0], self.named([node])[0]
+        if first.rule == DISABLED:
+            return Fallback("disabled", first.rule, first.value, first.unit, (f"enable the unit {first.unit}",))
+        command = f"match explain {quote(self.model.source)} {quote(name)} -t {self.target}"
+        rules, values = (
+            "; ".join(dict.fromkeys(texts)) for texts in zip(*((b.rule, b.value) for b in broken), strict=True)
+        )
+        return Fallback("rule", rules, values, first.unit, (command,))
+
+    def _structure(self, node: gs.Node) -> Fallback:
+        operator, units = self._operator(node), " or ".join(self.units)
+        if operator in _DATA_SIZED:
+            return Fallback("data size", "sizes of results are fixed", f"data give that of {operator}")
+        if unit := self._with((node.op.removesuffix("U8").removesuffix("I8"),)):
+            made = self._all(maker for tensor in node.inputs for maker in tensor.inputs)
+            value = f"here it reads {made} and is read by {self._all(node.outputs[0].outputs)}"
+            return Fallback("rule", f"{unit} runs {operator} with certain operators before and after it", value, unit)
+        command = f"match targets --ops {quote(self.model.source)}"
+        return Fallback("no pattern", f"{units} has a pattern with {operator}", "none has one", "", (command,))
+
+    def _operator(self, node: gs.Node) -> str:
+        """The operator of the source."""
+        return next((self.sources[name] for name in self.named([node]) if name in self.sources), qualified_op(node))
+
+    def _all(self, nodes: Iterable[gs.Node]) -> str:
+        return " and ".join(dict.fromkeys(map(self._operator, nodes))) or "the network's ends"

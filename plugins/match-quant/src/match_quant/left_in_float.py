@@ -1,0 +1,144 @@
+"""Notes which operators stay in float though they have an integer form, and what prevents it. Changes no node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.contract.fallback import Left
+from match_core.contract.model import Model, qualified_op
+from match_core.contract.passes import Pass, PassContext, Phase
+from match_core.ir.functions import ARITH
+from match_core.ir.reader import clamp_bounds, constant, producer, quant_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+_EIGHT_BITS = (np.dtype(np.int8), np.dtype(np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """``forms``: the integer forms of a float operator; ``weights``: the input that holds its weights, if constant."""
+
+    forms: tuple[str, ...]
+    weights: int | None = None
+
+
+_TABLE = _Kind(("Table", "Lut", "Lookup"))
+_KINDS: Mapping[str, _Kind] = {
+    **dict.fromkeys(("Conv", "ConvTranspose"), _Kind(("Conv",), 1)),
+    **dict.fromkeys(("Gemm", "MatMul"), _Kind(("MatMul",), 1)),
+    **dict.fromkeys(("Add", "Sub"), _Kind(("Add",))),
+    "Mul": _Kind(("Mul",)),
+    **dict.fromkeys(("AveragePool", "GlobalAveragePool"), _Kind(("Conv",))),
+    **dict.fromkeys(("MaxPool", "GlobalMaxPool"), _Kind(("MaxPool",))),
+    "Softmax": _Kind(("Softmax",)),
+    **dict.fromkeys(("LayerNormalization", "RMSNormalization"), _Kind(("LayerNorm", "RmsNorm"))),
+}
+_FLOAT_RULE = "the units compute with 8-bit integers"
+_RULE = "operators of the 8-bit form read DequantizeLinear and are read by QuantizeLinear"
+
+
+def run(model: Model, context: PassContext) -> Model:
+    """The model with ``left``."""
+    nodes = [node for node in model.graph.nodes if _computes_floats(node)]
+    if not nodes or model.integer_source:
+        return model
+    whole = not _is_quantised(model.graph.nodes)
+    return replace(model, left=_whole(model, nodes) if whole else tuple(_left(model, nodes)))
+
+
+def _whole(model: Model, nodes: list[gs.Node]) -> tuple[Left, ...]:
+    """All nodes of a network without quantised activations."""
+    forms = dict.fromkeys(form for node in nodes if node.op in _KINDS for form in _KINDS[node.op].forms)
+    weights = any(node.op == "DequantizeLinear" for node in model.graph.nodes)
+    value = "only the network's weights are quantised" if weights else f"the network is {nodes[0].outputs[0].dtype}"
+    stem = PurePath(model.source).stem
+    command = f"match quantize {quote(model.source)} --data X.npz --output {quote(f'{stem}_int8.onnx')}"
+    return (Left(model.origin(nodes), _FLOAT_RULE, value, tuple(forms), (command,)),) if forms else ()
+
+
+def _left(model: Model, nodes: list[gs.Node]) -> Iterator[Left]:
+    """Single operators between quantised ones."""
+    for node in nodes:
+        kind = _KINDS.get(node.op, _TABLE)
+        value = next(_obstacles(model, node, kind), None)
+        if value is None:
+            value = f"{node.op} of shape {'x'.join(map(str, node.outputs[0].shape or ()))} has no such form here"
+            help_ = ("export it in a supported form",)
+        else:
+            help_ = ("quantise its inputs, weights and result to 8 bits too",)
+        yield Left(model.origin([node]), _RULE, value, kind.forms, help_)
+
+
+def _obstacles(model: Model, node: gs.Node, kind: _Kind) -> Iterator[str]:
+    for position, tensor in enumerate(node.inputs):
+        if tensor.is_empty() or (constant(tensor) is not None and position != kind.weights) or position > 1:
+            continue
+        if position == kind.weights and constant(tensor) is not None:
+            yield f"the weights of {node.op} are {tensor.dtype}"
+            continue
+        maker = producer(tensor)
+        what = "weights" if position == kind.weights and _constant_maker(maker) else "input"
+        if maker is None:
+            yield f"the {what} of {node.op} is the network's, in {tensor.dtype}"
+        elif maker.op != "DequantizeLinear":
+            yield f"the {what} of {node.op} comes from {_named(model, maker)}"
+        elif np.dtype(maker.inputs[0].dtype) not in _EIGHT_BITS:
+            yield f"the {what} of {node.op} has type {maker.inputs[0].dtype}"
+        elif maker.attrs.get("block_size"):
+            yield f"the {what} of {node.op} has a scale for each {maker.attrs['block_size']} elements"
+        elif what == "input" and quant_of(maker, maker.inputs[0].dtype) is None:
+            yield f"the {what} of {node.op} has a scale for each channel"
+    reader = _reader(node)
+    if reader is None:
+        yield f"the result of {node.op} is an output of the network or is read more than once"
+    elif reader.op != "QuantizeLinear":
+        yield f"the result of {node.op} is read by {_named(model, reader)}"
+    elif np.dtype(reader.outputs[0].dtype) not in _EIGHT_BITS:
+        yield f"the result of {node.op} has type {reader.outputs[0].dtype}"
+
+
+def _named(model: Model, node: gs.Node) -> str:
+    return f"{node.op} {', '.join(model.origin([node]))}"
+
+
+def _constant_maker(node: gs.Node | None) -> bool:
+    return node is not None and all(constant(tensor) is not None for tensor in node.inputs)
+
+
+def _reader(node: gs.Node) -> gs.Node | None:
+    """The only reader of the result, behind Relu and Clip."""
+    while len(node.outputs[0].outputs) == 1:
+        node = node.outputs[0].outputs[0]
+        if clamp_bounds(node) is None:
+            return node
+    return None
+
+
+def _computes_floats(node: gs.Node) -> bool:
+    result = np.dtype(node.outputs[0].dtype) if node.outputs and node.outputs[0].dtype is not None else None
+    return result is not None and (result.kind == "f" or "float" in result.name) and node.op != "DequantizeLinear"
+
+
+def _is_quantised(nodes: Iterable[gs.Node]) -> bool:
+    """Whether activations are quantised somewhere."""
+    return any(
+        node.op == "QuantizeLinear" or "Integer" in node.op or qualified_op(node).startswith(f"{ARITH}::")
+        for node in nodes
+    )
+
+
+LEFT_IN_FLOAT = Pass(
+    "left_in_float",
+    Phase.INTEGER,
+    run,
+    "notes which operators stay in float though they have an integer form, and why; changes nothing",
+    before=("dequantise_constants",),
+    after=("integerise",),
+)
