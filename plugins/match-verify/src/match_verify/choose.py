@@ -14,16 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from match_core.contract.exactness import ExactChoice
-from match_core.io.arrays import TensorSpec, read_samples
 
 from match_verify.judge import AccuracyError
 from match_verify.layers import Recorder, layer_nodes
 from match_verify.meaning import meanings
 from match_verify.noise import Array, Noise, noise_of
 from match_verify.reference import ReferenceRunner
-from match_verify.verify import random_inputs
+from match_verify.verify import inputs_of
 
 if TYPE_CHECKING:
     from match_core.contract.exactness import Exact, ExactRequest
@@ -85,7 +83,7 @@ class _Trials:
         passes = tuple(recorder.change)
         self.levels: tuple[Level, ...] = (*(passes[len(passes) - n :] for n in range(max(1, len(passes)))), None)
         self._meanings = meanings(request.source, model)
-        self._inputs = _inputs(request, model)
+        self._inputs = {name: array[:SAMPLES] for name, array in inputs_of(model, request.samples).items()}
         self._wanted = self._outputs(original)
 
     def noise(self, exact: Exact) -> float:
@@ -152,16 +150,6 @@ def _next(layers: Sequence[_Layer], level: Mapping[int, int]) -> tuple[int, int]
 
 def _names(trials: _Trials, layers: Sequence[_Layer], level: Mapping[int, int]) -> Exact:
     return trials.exact({index: trials.levels[at] for index, at in level.items() if at > 0})
-
-
-def _inputs(request: ExactRequest, model: Model) -> dict[str, Array]:
-    if request.samples is None:
-        return random_inputs(model)
-    specs = [
-        TensorSpec(t.name, tuple(map(int, t.shape)), np.dtype(t.dtype).name, model.quantised_ends.get(t.name))
-        for t in model.graph.inputs
-    ]
-    return {name: array[:SAMPLES] for name, array in read_samples(request.samples, specs).arrays.items()}
 
 
 def _choice(

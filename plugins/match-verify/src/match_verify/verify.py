@@ -161,7 +161,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
-        inputs = _inputs(request, compiled.model)
+        inputs = inputs_of(compiled.model, request.inputs, request.arrays)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
     observer.stage_started("compare")
@@ -181,17 +181,18 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs))
 
 
-def _inputs(request: VerifyRequest, model: Model) -> Arrays:
+def inputs_of(model: Model, path: Path | None, arrays: Arrays | None = None) -> Arrays:
+    """Samples for the inputs of a transformed model, from a file, from memory, or random ones."""
     specs = [
         TensorSpec(
             t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name, model.quantised_ends.get(t.name)
         )
         for t in model.graph.inputs
     ]
-    if request.inputs is not None:
-        return read_samples(request.inputs, specs, model.states).arrays
-    if request.arrays is not None:
-        return as_sequence(request.arrays, specs, "arrays", model.states).arrays
+    if path is not None:
+        return read_samples(path, specs, model.states).arrays
+    if arrays is not None:
+        return as_sequence(arrays, specs, "arrays", model.states).arrays
     return random_inputs(model)
 
 
