@@ -28,7 +28,7 @@ from tests.conftest import ROOT
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
 from tests.tflite_files.builder import one_operator, saved
-from tests.verify.lossy import ruined
+from tests.verify.lossy import inexact, ruined
 
 if TYPE_CHECKING:
     import subprocess
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 GOLDEN = ROOT / "tests" / "golden"
-DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 #: Codes whose texts hold bytes and choices that any better plan changes; test_errors.test_memory_report reads them.
 CHANGING = {"MATCH-M001"}
 
@@ -192,7 +191,7 @@ CASES = {
         "MATCH-V001", 1, lambda folder: ["verify", ruined(folder / "model.onnx"), "-t", "diana", "--quiet"]
     ),
     "accuracy_out_of_reach": Case(
-        "MATCH-V002", 1, lambda folder: ["compile", DEMO, "-t", "gap9", "-o", folder / "out", "--max-loss", "200"]
+        "MATCH-V002", 1, lambda folder: [*_compiled(inexact, "-t", "gap9")(folder), "--max-loss", "200"]
     ),
     "unreadable_arrays": Case("MATCH-U040", 2, _unreadable, program=True),
     "missing_input": Case("MATCH-U041", 2, _run(z=ZEROS), program=True),

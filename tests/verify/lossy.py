@@ -40,3 +40,13 @@ def ruined(path: Path, seed: int = 3) -> Path:
     x = builder.uneven(x, 8, 1, same, (1 / gains).astype(np.float32))
     x = builder.uneven(x, 8, 1, same, same)
     return builder.save(path, builder.classify(x, 10))
+
+
+def inexact(path: Path, seed: int = 3) -> Path:
+    """Convolutions of so many values that exact requantisation rounds a few of them differently from floats."""
+    builder = _UnevenBuilder(seed, (3, 34, 34))
+    same = np.ones(16, np.float32)
+    x = builder.uneven(builder.input, 16, 3, same, np.ones(3, np.float32))
+    for _ in range(3):
+        x = builder.uneven(x, 16, 1, same, same)
+    return builder.save(path, x)
