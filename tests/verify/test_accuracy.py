@@ -78,16 +78,21 @@ def test_a_limit_of_loss_repairs_it(match_command: Match, model: Path) -> None:
 def test_the_choice_is_recorded_and_can_be_given(match_command: Match, model: Path, tmp_path: Path) -> None:
     samples = np.random.default_rng(5).integers(-128, 128, (6, 1, *SHAPE)).astype(np.int8)
     np.savez(tmp_path / "x.npz", input=samples)
-    given = ("--max-loss", "25", "--samples", tmp_path / "x.npz", "--json")
-    chosen = _document(match_command("compile", model, "-o", tmp_path / "chosen", *DIANA, *given))["max_loss"]["exact"]
-    options = json.loads((tmp_path / "chosen" / "report.json").read_text("utf-8"))["options"]
-    assert (sorted(chosen), 25) == (options["exact"], options["max_loss"])
-    again = [item for name in chosen for item in ("--exact", name)]
-    assert match_command("compile", model, "-o", tmp_path / "again", *DIANA, *again).returncode == 0
-    same = [path.name for path in sorted((tmp_path / "chosen").glob("*.[ch]"))]
+    folder = tmp_path / "chosen"
+    done = match_command(
+        "compile", model, "-t", "diana", "-o", folder, "--max-loss", "25", "--samples", tmp_path / "x.npz", "--json"
+    )
+    assert _document(done)["max_loss"]["exact"] == ["conv0", "conv5"]
+    options = json.loads((folder / "report.json").read_text("utf-8"))["options"]
+    assert (options["exact"], options["max_loss"]) == (["conv0", "conv5"], 25)
+    again = match_command(
+        "compile", model, "-t", "diana", "-o", tmp_path / "again", "--exact", "conv0", "--exact", "conv5", "--quiet"
+    )
+    assert again.returncode == 0
+    same = [path.name for path in sorted(folder.glob("*.[ch]"))]
     assert same
     for name in same:
-        assert (tmp_path / "chosen" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+        assert (folder / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
 def test_what_exact_arithmetic_does_not_reach_is_an_error() -> None:

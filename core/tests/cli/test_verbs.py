@@ -296,6 +296,8 @@ def test_a_failed_verification_is_exit_1(
         "mean_abs_lsb": {"y": 0.25},
         "loss": {"accepted": False, "outputs": {"y": {"sqnr_db": 12.5, "agreement": None}}},
         "layers": None,
+        "fallbacks": [],
+        "all_on_host": False,
         "expected": {},
         "cycles": {"total": 5, "units": {"host": 5}},
         "predicted_cycles": 6,
