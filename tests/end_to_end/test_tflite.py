@@ -59,7 +59,7 @@ def test_every_verb_takes_it(network: Path, tmp_path: Path, capsys: pytest.Captu
         ("check", network, "-t", "host"),
         ("explain", network, "down", "-t", "host"),
         ("fit", network, "-t", "host", "--budget", "ram=512k"),
-        ("targets", "--ops", network),
+        ("operators", network),
         ("compile", network, "-t", "host", "-o", tmp_path / "out"),
         ("run", tmp_path / "out", "--inputs", inputs, "--outputs", outputs),
         ("verify", network, "-t", "host", "--inputs", inputs, "--expected", outputs),

@@ -1,4 +1,4 @@
-"""``match check``, ``match targets --ops`` and ``match doctor``."""
+"""``match check``, ``match operators`` and ``match doctor``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_model_that_cannot_run(match: Match, make_model: MakeModel) -> None:
 
 
 def test_the_matrix_of_operators(match: Match, make_model: MakeModel) -> None:
-    done = match("targets", "--ops", make_model(operators=("Relu", "Sigmoid", "Relu")), "--json")
+    done = match("operators", make_model(operators=("Relu", "Sigmoid", "Relu")), "--json")
     assert done.code == 0, done.err
     document = done.json
     assert document["operators"] == [{"operator": "Relu", "nodes": 2}, {"operator": "Sigmoid", "nodes": 1}]
@@ -60,7 +60,7 @@ def test_the_matrix_of_operators(match: Match, make_model: MakeModel) -> None:
     assert cells["example", "relu_unit", "Relu"] == (2, 2)
     assert cells["example", "relu_unit", "Sigmoid"] == (0, 1)
     assert cells["host", "host", "Sigmoid"] == (1, 1)
-    lines = match("targets", "--ops", make_model(operators=("Relu",))).out.splitlines()
+    lines = match("operators", make_model(operators=("Relu",))).out.splitlines()
     assert lines[0] == "example: nodes that a unit can run"
     assert lines[2].split() == ["Relu", "1", "1/1", "1/1"]
 

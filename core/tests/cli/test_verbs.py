@@ -297,6 +297,7 @@ def test_a_failed_verification_is_exit_1(
         "loss": {"accepted": False, "outputs": {"y": {"sqnr_db": 12.5, "agreement": None}}},
         "layers": None,
         "fallbacks": [],
+        "warnings": [],
         "all_on_host": False,
         "expected": {},
         "cycles": {"total": 5, "units": {"host": 5}},

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from match_core.cli.operators import operators_of
 from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -21,24 +17,11 @@ if TYPE_CHECKING:
 _WIDTH = 100
 
 
-def targets_command(
-    ops: Annotated[
-        Path | None,
-        typer.Option(
-            "--ops",
-            metavar="MODEL",
-            help="Show which units of which targets can run the operators of this model.",
-            show_default=False,
-        ),
-    ] = None,
-    json: JsonOption = False,
-) -> int:
-    """List the installed targets with their units and memories, or the operators of a model that they can run.
+def targets_command(json: JsonOption = False) -> int:
+    """List the installed targets with their units and memories.
 
-    Example: match targets --ops model.onnx
+    Example: match targets
     """
-    if ops is not None:
-        return operators_of(ops, json)
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)

@@ -134,7 +134,7 @@ class _Why:
             made = self._all(maker for tensor in node.inputs for maker in tensor.inputs)
             value = f"here it reads {made} and is read by {self._all(node.outputs[0].outputs)}"
             return Fallback("rule", f"{unit} runs {operator} with certain operators before and after it", value, unit)
-        command = f"match targets --ops {quote(self.model.source)}"
+        command = f"match operators {quote(self.model.source)}"
         return Fallback("no pattern", f"{units} has a pattern with {operator}", "none has one", "", (command,))
 
     def _operator(self, node: gs.Node) -> str:

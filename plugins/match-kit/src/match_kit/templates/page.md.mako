@@ -10,7 +10,7 @@ ${"#"} ${name}
 
 ${"##"} What the array runs
 
-Dense layers with requantisation. `match targets --ops MODEL` shows which nodes of a model it runs, and which rules refuse the others.
+Dense layers with requantisation. `match operators MODEL` shows which nodes of a model it runs, and which rules refuse the others.
 
 ${"##"} Unknown figures
 

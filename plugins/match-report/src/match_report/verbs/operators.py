@@ -1,23 +1,26 @@
-"""``match targets --ops``: which operators of a model the units of all installed targets can run."""
+"""``match operators``: which operators of a model the units of all installed targets can run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from match_core.cli.operator_matrix import operator_matrix
+from match_core.cli.parameters import JsonOption, ModelArgument
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from match_core.cli.operator_matrix import OperatorMatrix
+    from match_report.advice.operator_matrix import OperatorMatrix
 
 
-def operators_of(model: Path, json: bool) -> int:
-    """Print the matrix, one table for each target."""
+def operators_command(model: ModelArgument, json: JsonOption = False) -> int:
+    """Show, for every installed target, how many nodes of each operator of a model a unit can run.
+
+    Example: match operators model.onnx
+    """
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_report.advice.operator_matrix import operator_matrix
+
             matrix = operator_matrix(model, plugins)
         terminal.document(_document(matrix))
         for target in dict.fromkeys(target for target, _ in matrix.columns):
