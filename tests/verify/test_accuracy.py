@@ -19,7 +19,7 @@ from match_verify.choose import choose
 from match_verify.judge import AccuracyError
 from onnx import TensorProto, helper
 
-from tests.verify.lossy import SHAPE, ruined
+from tests.verify.lossy import SHAPE, inexact, ruined
 
 Match = Callable[..., subprocess.CompletedProcess[str]]
 DIANA = ("-t", "diana", "--quiet")
@@ -132,3 +132,17 @@ def test_labels_without_samples_enough_are_not_judged(match_command: Match, tmp_
     document = _document(match_command("verify", tmp_path / "l.onnx", "-t", "host", "--quiet", "--json"))
     loss = document["loss"]["outputs"]["y"]
     assert (loss["sqnr_db"], loss["agreement"], loss["rows"], loss["equal"]) == (None, 1, 4, True)
+
+
+def test_fast_requantisation_is_chosen_layer_by_layer(match_command: Match, tmp_path: Path) -> None:
+    """``--precision fast`` on GAP9: layers whose rounding costs little stay in the units' 32-bit arithmetic."""
+    model = inexact(tmp_path / "inexact.onnx")
+    options = ("-t", "gap9", "--precision", "fast", "--sequential", "--quiet", "--json")
+    cycles = []
+    for number, limit in enumerate(("10", "60")):
+        done = match_command("compile", model, "-o", tmp_path / str(number), *options, "--max-loss", limit)
+        document = _document(done)
+        assert document["max_loss"]["sqnr_db"] >= float(limit)
+        cycles.append(document["predicted_cycles"])
+    assert document["max_loss"]["exact"] == ["conv0", "conv5", "conv10"]
+    assert cycles[0] < cycles[1]
