@@ -273,9 +273,10 @@ def test_every_hook_is_answered_by_its_example(example_package: ModuleType, tmp_
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     (tmp_path / "relu.myfm").write_bytes(b"MYFM" + proto.SerializeToString())
     write_arrays(tmp_path / "in.npz", {"x": np.linspace(-1, 1, 64, dtype=np.float32).reshape(1, 1, 64)})
-    request = VerifyRequest(model=tmp_path / "relu.myfm", target="mychip", inputs=tmp_path / "in.npz")
+    request = VerifyRequest(model=tmp_path / "relu.myfm", target="mychip", inputs=tmp_path / "in.npz", max_loss=20)
     result = verify_model(request, plugins)
     assert result.ok
+    assert result.compilation.choice is not None and result.compilation.notes == ("all nodes are exact",)
     assert [node.unit for node in result.run.nodes] == ["mynpu"]
     plan = plugins.plan(_plan_request(plugins), lambda _: "")
     assert plan is not None and plan.program.soc.name == "mychip"

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from match_core.contract.model import qualified_op
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.end_to_end.qdq_encoders import Encoder, inputs, save

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, VerifyResult, verify_model
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
 from tests.end_to_end.fixed_point import fixed_point_network, residual_network
 

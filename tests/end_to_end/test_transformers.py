@@ -311,8 +311,9 @@ def test_shape_side_by_side_and_on_the_cores(name: str, plugins: Plugins, tmp_pa
 def test_flat_logits_of_many_keys_take_no_weight(plugins: Plugins, tmp_path: Path) -> None:
     """ITAMax gives 256 equal logits no weights at all, which the user is told; the softmax on the cores does."""
     encoder = Encoder(256, 64, 1, sharp=0.02)
-    itamax = run_shape(encoder, plugins, tmp_path, execution="sequential")
+    itamax = run_shape(encoder, plugins, tmp_path, execution="sequential", accept_loss=True)
     assert "ita_attention" in patterns(itamax)
+    assert itamax.accuracy.outputs[0].failed, "what the note warns of is judged too"
     assert any("256 logits are nearly equal" in note for note in itamax.compilation.notes)
     exact = run_shape(encoder, plugins, tmp_path, execution="sequential", without_passes=("ita_softmax",))
     assert exact.outputs[0].mean_abs_lsb < itamax.outputs[0].mean_abs_lsb

@@ -29,6 +29,7 @@ from tests.conftest import ROOT
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
 from tests.tflite_files.builder import one_operator, saved
+from tests.verify.lossy import inexact, ruined
 
 if TYPE_CHECKING:
     import subprocess
@@ -185,6 +186,13 @@ CASES = {
     "wrong_budget": Case("MATCH-U034", 2, _model("--budget", "l2=lots", verb="fit")),
     "unknown_node": Case(
         "MATCH-U035", 2, lambda folder: ["explain", models.relu(folder / "model.onnx"), "relu7", "-t", "host"]
+    ),
+    "unknown_exact_node": Case("MATCH-U039", 2, _model("--exact", "relu7")),
+    "accuracy_lost": Case(
+        "MATCH-V001", 1, lambda folder: ["verify", ruined(folder / "model.onnx"), "-t", "diana", "--quiet"]
+    ),
+    "accuracy_out_of_reach": Case(
+        "MATCH-V002", 1, lambda folder: [*_compiled(inexact, "-t", "gap9")(folder), "--max-loss", "200"]
     ),
     "unreadable_arrays": Case("MATCH-U040", 2, _unreadable, program=True),
     "missing_input": Case("MATCH-U041", 2, _run(z=ZEROS), program=True),

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from match_core.ir.reference import ReferenceRunner
 from match_core.load.load import model_from_proto
 from match_core.plugin.facade import Plugins
-from match_core.verify.verify import VerifyRequest, verify_model
 from match_tflite.convert import tflite_to_onnx
+from match_verify.reference import ReferenceRunner
+from match_verify.verify import VerifyRequest, verify_model
 
 from tests.tflite_files.builder import CONV, SAME, TfliteBuilder, saved
 from tests.tflite_files.numpy_operators import Array, conv, windows

@@ -207,7 +207,7 @@ def transform(
     options: CompileOptions,
     observers: Sequence[Observer] = (),
 ) -> Model:
-    """The integer graph of a loaded model. UsageError MATCH-U037 if ``options.exact`` names a node that it lacks."""
+    """The integer graph of a loaded model. UsageError MATCH-U039 if ``options.exact`` names a node that it lacks."""
     passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)
     check_exact(options.exact, model.origin(model.graph.nodes), passes)
     made = run_passes(model, passes, context, observers)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from match_core.cli import main as cli
+from match_verify.accuracy import NOT_JUDGED
 
 if TYPE_CHECKING:
     from core.tests.cli.conftest import Done, MakeModel, Match
@@ -293,6 +294,11 @@ def test_a_failed_verification_is_exit_1(
         "bound": {"y": "bit exact"},
         "max_abs_lsb": {"y": 2.0},
         "mean_abs_lsb": {"y": 0.25},
+        "loss": {"accepted": False, "outputs": {"y": {"sqnr_db": 12.5, "agreement": None}}},
+        "layers": None,
+        "fallbacks": [],
+        "warnings": [],
+        "all_on_host": False,
         "expected": {},
         "cycles": {"total": 5, "units": {"host": 5}},
         "predicted_cycles": 6,
@@ -304,7 +310,7 @@ def test_a_failed_verification_is_exit_1(
         "nodes": [{"title": "a, b", "onnx_names": ["a", "b"], "unit": "host", "cycles": 5, "predicted_cycles": 6}],
         "memory": {"ram": {"used": 3, "available": 12}},
     }
-    result = SimpleNamespace(as_json=lambda: document)
+    result = SimpleNamespace(as_json=lambda: document, computed=False, accuracy=NOT_JUDGED)
     monkeypatch.setattr("match_verify.verify.verify_model", lambda *_: result)
     assert cli.run(["verify", "model.onnx", *(["--json"] if as_json else [])]) == 1
     out = capsys.readouterr().out

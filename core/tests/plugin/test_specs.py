@@ -26,7 +26,7 @@ PARTS = (
 SPEC_OF = {hook: getattr(spec, hook) for spec in SPECS for hook in HOOKS if hasattr(spec, hook)}
 
 
-def test_the_ten_hooks_are_specified() -> None:
+def test_the_hooks_are_specified() -> None:
     assert HOOKS == (
         "match_hardware",
         "match_load",
@@ -38,6 +38,7 @@ def test_the_ten_hooks_are_specified() -> None:
         "match_plan",
         "match_emit_api",
         "match_commands",
+        "match_exact",
     )
 
 

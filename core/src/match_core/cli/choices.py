@@ -39,7 +39,7 @@ from match_core.cli.parameters import (
 Choices = dict[str, Any]
 #: Options that a verb offers only if it names them in ``with_choices``.
 MEMORY, SEQUENTIAL = "memory", "sequential"
-PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "max_loss", "state")
+PROGRAM = ("objective", "name", "no_cache", "jobs", "parallel", "exact", "max_loss", "state")
 #: The fields of ``CompileOptions`` that these options set; in other verbs the field keeps its own default.
 _FIELDS = {name: name for name in (MEMORY, *PROGRAM)}
 _FIELDS |= {SEQUENTIAL: "execution", "no_cache": "cache", "state": "states"}

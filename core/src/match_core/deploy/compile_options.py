@@ -165,7 +165,7 @@ def kept_passes(passes: Sequence[Pass], without: Sequence[str], target: str) -> 
 
 
 def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pass]) -> None:
-    """UsageError MATCH-U037 for a name that no source node has, alone or behind the name of a lossy pass."""
+    """UsageError MATCH-U039 for a name that no source node has, alone or behind the name of a lossy pass."""
     nodes = tuple(known)
     prefixes = tuple(f"{item.name}:" for item in passes if item.lossy)
     for name in names:
@@ -173,7 +173,7 @@ def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pas
         if name not in nodes and own not in nodes:
             close = get_close_matches(own, nodes, n=1)
             raise UsageError(
-                code="MATCH-U037",
+                code="MATCH-U039",
                 what=f"node {name!r} is not known",
                 where="option --exact",
                 why=f"none of the {len(nodes)} nodes of the model has this name",

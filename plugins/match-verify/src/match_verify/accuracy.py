@@ -13,9 +13,9 @@ from match_verify.noise import Array
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
+    from match_core.contract.passes import Precision
+    from match_core.deploy.compile_options import CompileOptions
     from match_core.plugin.facade import Plugins
-
-    from match_verify.verify import VerifyRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,17 @@ class Samples:
     inputs: Mapping[str, Array]
     original: Mapping[str, Array]
     got: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is judged, whether any loss is to be accepted, whether the noise of ``layers`` is wanted in any case, and
+    ``excused`` outputs, of which ONNX Runtime itself is as far from the real values as the program."""
+
+    samples: Samples
+    accept: bool = False
+    layers: bool = False
+    excused: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +70,28 @@ class Accuracy:
 NOT_JUDGED = Accuracy(())
 
 
-def accuracy_of(request: VerifyRequest, compiled: Compilation, plugins: Plugins, samples: Samples) -> Accuracy:
+def accuracy_of(compiled: Compilation, options: CompileOptions, plugins: Plugins, asked: Asked) -> Accuracy:
     """Judge all outputs; name the layer where the accuracy falls if a limit does not hold."""
-    means = meanings(compiled.source, compiled.model)
+    means, samples = meanings(compiled.source, compiled.model), asked.samples
     outputs = tuple(
         judge(name, samples.original[name], got, means[name])
         for name, got in samples.got.items()
         if name in samples.original
     )
+    outputs = tuple(replace(output, failed=()) if output.name in asked.excused else output for output in outputs)
     lost = [output for output in outputs if output.failed]
-    if not request.layers and (not lost or request.accept_loss):
-        return Accuracy(outputs, request.accept_loss)
+    if not asked.layers and (not lost or asked.accept):
+        return Accuracy(outputs, asked.accept)
     chosen = compiled.choice.exact if compiled.choice is not None else ()
-    options = replace(request, exact=(*request.exact, *chosen))
-    recorder, model = recorded(compiled.source, compiled.soc, options, plugins)
+    exact = replace(options, exact=(*options.exact, *chosen))
+    recorder, model = recorded(compiled.source, compiled.soc, exact, plugins)
     layers = layer_noise(recorder, model, samples.inputs)
-    if not lost or request.accept_loss:
-        return Accuracy(outputs, request.accept_loss, None, layers)
-    where = f"{request.model.name} on {compiled.soc.name}"
-    return Accuracy(
-        outputs, False, loss_error(lost, where, _where_it_falls(layers), tuple(_help(request, recorder))), layers
-    )
+    if not lost or asked.accept:
+        return Accuracy(outputs, asked.accept, None, layers)
+    where = f"{compiled.source.source or compiled.source.name} on {compiled.soc.name}"
+    command = f"match verify {compiled.source.source or 'MODEL'} -t {compiled.soc.name}"
+    help_ = tuple(_help(command, options.precision, recorder))
+    return Accuracy(outputs, False, loss_error(lost, where, _where_it_falls(layers), help_), layers)
 
 
 def _where_it_falls(layers: tuple[LayerNoise, ...]) -> str:
@@ -91,12 +103,12 @@ def _where_it_falls(layers: tuple[LayerNoise, ...]) -> str:
     return f"the largest drop is at {layer.title}: {layer.drop_db or 0.0:.1f} dB, to {layer.sqnr_db:.1f} dB"
 
 
-def _help(request: VerifyRequest, recorder: Recorder) -> Iterator[str]:
-    if recorder.change or request.precision == "fast":
-        yield f"keep exact arithmetic where too much is lost: --max-loss {SQNR_DB:g}"
-    if request.precision == "fast":
-        yield "round as the original does: --precision exact"
+def _help(command: str, precision: Precision, recorder: Recorder) -> Iterator[str]:
+    if recorder.change or precision == "fast":
+        yield f"keep exact arithmetic where too much is lost: {command} --max-loss {SQNR_DB:g}"
+    if precision == "fast":
+        yield f"round as the original does: {command} --precision exact"
     for item in recorder.change.values():
         if item.optional:
-            yield f"leave a pass out that changes arithmetic: --without-pass {item.name}"
-    yield "accept the loss: --accept-loss"
+            yield f"leave a pass out that changes arithmetic: {command} --without-pass {item.name}"
+    yield f"accept the loss: {command} --accept-loss"

@@ -14,16 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from match_core.contract.exactness import ExactChoice
-from match_core.io.arrays import TensorSpec, read_samples
 
 from match_verify.judge import AccuracyError
 from match_verify.layers import Recorder, layer_nodes
 from match_verify.meaning import meanings
 from match_verify.noise import Array, Noise, noise_of
 from match_verify.reference import ReferenceRunner
-from match_verify.verify import random_inputs
+from match_verify.verify import inputs_of
 
 if TYPE_CHECKING:
     from match_core.contract.exactness import Exact, ExactRequest
@@ -85,7 +83,7 @@ class _Trials:
         passes = tuple(recorder.change)
         self.levels: tuple[Level, ...] = (*(passes[len(passes) - n :] for n in range(max(1, len(passes)))), None)
         self._meanings = meanings(request.source, model)
-        self._inputs = _inputs(request, model)
+        self._inputs = {name: array[:SAMPLES] for name, array in inputs_of(model, request.samples).items()}
         self._wanted = self._outputs(original)
 
     def noise(self, exact: Exact) -> float:
@@ -154,16 +152,6 @@ def _names(trials: _Trials, layers: Sequence[_Layer], level: Mapping[int, int]) 
     return trials.exact({index: trials.levels[at] for index, at in level.items() if at > 0})
 
 
-def _inputs(request: ExactRequest, model: Model) -> dict[str, Array]:
-    if request.samples is None:
-        return random_inputs(model)
-    specs = [
-        TensorSpec(t.name, tuple(map(int, t.shape)), np.dtype(t.dtype).name, model.quantised_ends.get(t.name))
-        for t in model.graph.inputs
-    ]
-    return {name: array[:SAMPLES] for name, array in read_samples(request.samples, specs).arrays.items()}
-
-
 def _choice(
     request: ExactRequest,
     trials: _Trials,
@@ -186,17 +174,24 @@ def _choice(
         if layer.noise[0] > 0
     ]
     kept = sum(at > 0 for at in level.values())
-    note = (
+    notes = [
         f"{kept} of {len(trials.layers)} layers keep exact arithmetic in whole or in part: the outputs have "
-        f"{_decibels(reached):.1f} dB, at least {request.max_loss_db:g} dB are wanted"
-    )
+        f"{_decibels(reached):.1f} dB, at least {request.max_loss_db:g} dB are required"
+    ]
+    for index, at in level.items():
+        layer, left_out = layers[index], trials.levels[at]
+        if at > 0:
+            what = "exact arithmetic" if left_out is None else f"without {' and '.join(left_out)}"
+            more = f"{layer.cycles[at] - layer.cycles[0]:+,.0f} modelled cycles"
+            alone = f"its fastest arithmetic alone would leave {_decibels(layer.noise[0]):.1f} dB"
+            notes.append(f"{', '.join(layer.nodes)}: {what}, {more}; {alone}")
     document = {
         "limit_db": request.max_loss_db,
         "sqnr_db": _decibels(reached),
         "exact": list(names),
         "layers": rows,
     }
-    return ExactChoice(names, (note,), document)
+    return ExactChoice(names, tuple(notes), document)
 
 
 def _out_of_reach(request: ExactRequest, exact: float) -> AccuracyError:
@@ -205,10 +200,10 @@ def _out_of_reach(request: ExactRequest, exact: float) -> AccuracyError:
         code="MATCH-V002",
         what="no choice of exact layers loses as little as that",
         where=request.source.source or request.source.name,
-        why=f"with exact arithmetic everywhere the outputs have {best:.1f} dB, {request.max_loss_db:g} dB are wanted",
+        why=f"with exact arithmetic everywhere the outputs have {best:.1f} dB, {request.max_loss_db:g} dB are required",
         help=(f"allow more noise: --max-loss {best:.1f}", "see the noise of each layer: match verify --layers"),
     )
 
 
 def _decibels(ratio: float) -> float:
-    return math.inf if ratio == 0 else -10 * math.log10(ratio)
+    return math.inf if ratio == 0 else -math.inf if ratio == math.inf else -10 * math.log10(ratio)

@@ -3,6 +3,7 @@
 The passes up to the first that changes arithmetic keep real values, so the graph before that pass is the original, with
 a QuantizeLinear behind every quantised layer. Source names tell which node of the integer graph computes the result of
 such a QuantizeLinear; later passes may give it another scale and zero point, which are read before its node disappears.
+Results that operators of a unit's own domain make or read have a meaning that only the unit's package knows.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Samples that are compared: all results of all layers are kept for each.
 SAMPLES = 16
+#: Domains of operators that are not one unit's own.
+_SHARED_DOMAINS = ("match.arith", "match.nhwc", "match.form")
 _QUANTISERS = ("QuantizeLinear", "DequantizeLinear")
 
 
@@ -187,11 +190,18 @@ def _layer(original: Model, quantize: gs.Node) -> tuple[str, ...]:
 
 
 def _is_result(node: gs.Node, wanted: gs.Tensor) -> bool:
-    """Whether it makes 8 bits of as many elements."""
+    """Whether it makes 8 bits of as many elements, for operators that everybody knows."""
     output = node.outputs[0] if len(node.outputs) == 1 else None
-    if output is None or output.dtype is None or np.dtype(output.dtype) not in (np.dtype(np.int8), np.dtype(np.uint8)):
+    if output is None or not all(_is_known(each) for each in (node, *output.outputs)):
+        return False
+    if output.dtype is None or np.dtype(output.dtype) not in (np.dtype(np.int8), np.dtype(np.uint8)):
         return False
     return sorted(size for size in shape_of(output) if size > 1) == sorted(s for s in shape_of(wanted) if s > 1)
+
+
+def _is_known(node: gs.Node) -> bool:
+    domain = node.domain or ""
+    return not domain.startswith("match.") or domain in _SHARED_DOMAINS
 
 
 def _is_float(tensor: gs.Tensor) -> bool:

@@ -23,10 +23,12 @@ class Noise:
 
     @property
     def sqnr_db(self) -> float:
-        """10 log10(signal / noise) in dB: inf where nothing differs, -inf where the original is 0 everywhere."""
+        """10 log10(signal / noise) in dB: inf where nothing differs, -inf where the original is 0 everywhere,
+        or the noise is infinite."""
         if self.noise == 0:
             return math.inf
-        return 10 * math.log10(self.signal / self.noise) if self.signal > 0 else -math.inf
+        ratio = self.signal / self.noise
+        return 10 * math.log10(ratio) if ratio > 0 else -math.inf
 
 
 def noise_of(original: Array, got: Array) -> Noise:

@@ -35,6 +35,5 @@ def match_exact(request: ExactRequest) -> ExactChoice | None:
 
         @hookimpl
         def match_exact(request: ExactRequest) -> ExactChoice | None:
-            names = tuple(node.name for node in request.source.graph.nodes)
-            return ExactChoice(names, ("all nodes are exact",), {"exact": list(names)})
+            return ExactChoice(tuple(node.name for node in request.source.graph.nodes), ("all nodes are exact",), {})
     """

@@ -84,7 +84,7 @@ class SampleProgram:
         from match_core.run.execute import run_twin
         from match_core.run.modes import is_threads
         from match_verify.float_bounds import float_bounds
-        from match_verify.verify import compare_output
+        from match_verify.outputs import compare_output
 
         executable = self.executable(is_threads(mode))
         run = run_twin(executable, self.document, self.inputs, executable.parent, mode, timeout_seconds=120)
