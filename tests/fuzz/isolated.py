@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+#: A process that waits is ended after so many times its limit of processor time: other processes may take their share.
+PATIENCE = 6
 #: The process may hold this much more memory than its parent did.
 MEMORY_BYTES = 2 << 30
 
@@ -25,15 +27,15 @@ class Ended:
 
 
 def isolated(work: Callable[[], object], folder: Path, seconds: float) -> object:
-    """What ``work`` returns, or Ended. Its messages go to ``folder``."""
+    """What ``work`` returns, or Ended; ``seconds`` of processor time. Its messages go to ``folder``."""
     result = folder / "result"
     child = os.fork()
     if child == 0:
-        _run(work, folder, result)
+        _run(work, folder, result, seconds)
     return _awaited(child, folder, result, seconds)
 
 
-def _run(work: Callable[[], object], folder: Path, result: Path) -> None:
+def _run(work: Callable[[], object], folder: Path, result: Path, seconds: float) -> None:
     code = 1
     try:
         os.setpgid(0, 0)
@@ -44,6 +46,7 @@ def _run(work: Callable[[], object], folder: Path, result: Path) -> None:
         limit = pages * resource.getpagesize() + MEMORY_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
         made = pickle.dumps(work())
         result.write_bytes(made)
         code = 0
@@ -55,7 +58,7 @@ def _run(work: Callable[[], object], folder: Path, result: Path) -> None:
 
 
 def _awaited(child: int, folder: Path, result: Path, seconds: float) -> object:
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE * seconds
     pause = 0.002
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -65,11 +68,13 @@ def _awaited(child: int, folder: Path, result: Path, seconds: float) -> object:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return Ended("hang", f"no end within {seconds:g} s")
+            return Ended("hang", f"no end within {PATIENCE * seconds:g} s")
         time.sleep(pause)
         pause = min(0.05, pause * 1.3)
     if result.is_file():
         return pickle.loads(result.read_bytes())
+    if os.waitstatus_to_exitcode(status) == -signal.SIGXCPU:
+        return Ended("hang", f"no end within {seconds:g} s of processor time")
     said = folder / "said"
     text = said.read_text(encoding="utf-8", errors="replace").strip()[-300:] if said.is_file() else ""
     return Ended("crash", f"status {os.waitstatus_to_exitcode(status)}: {text}")
