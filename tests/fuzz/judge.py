@@ -84,7 +84,7 @@ def judge(cases: Sequence[Case | FileCase], folder: Path) -> list[Verdict]:
     work, objects = folder / f"batch_{cases[0].number}", folder / "objects"
     work.mkdir(parents=True, exist_ok=True)
     objects.mkdir(exist_ok=True)
-    results = run_batch([(item.program, item.samples) for item in accepted], work, objects)
+    results = run_batch([(item.program, item.samples) for item in accepted], work, objects, "-O0")
     for item, result in zip(accepted, results, strict=True):
         told, why = _judged(item, result, folder)
         verdicts[item.case.number] = Verdict(item.case.number, item.case.seed, item.case.change, told, why)
