@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from match_core.ir.exact_products import with_exact_products
 
 from tests.conformance.batch import element_type
 from tests.conformance.programs import Program
@@ -65,7 +66,8 @@ def _runtime(path: Path) -> Run:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    proto = with_exact_products(onnx.load(path))
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
     known = {value.name for value in session.get_inputs()}
 
     def run(feed: dict[str, Array]) -> list[Array]:
