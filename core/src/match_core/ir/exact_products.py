@@ -41,7 +41,7 @@ _OPERATORS = {
     ("com.microsoft", "QGemm"): _Weights(3, 5, other=2),
     ("com.microsoft", "QAttention"): _Weights(1, 7),
     ("", "ConvInteger"): _Weights(1, 3, np.uint8),
-    ("", "QLinearConv"): _Weights(3, 5),
+    ("", "QLinearConv"): _Weights(3, 5, other=2),
 }
 
 
