@@ -139,7 +139,7 @@ def file_case(number: int, random: Random) -> FileCase:
         change = random.choice((_member, _member, _header, _names))
     else:
         change = _document if name.endswith(".json") else _board
-    with suppress(ValueError):  # the format cannot state the change
+    with suppress(ValueError, IndexError, KeyError):  # the format cannot state the change
         content = change(content, random)
     return FileCase(number, name, f"{change.__name__.strip('_')}, match {' '.join(arguments)}", content, arguments)
 
@@ -205,7 +205,7 @@ def _names(content: bytes, random: Random) -> bytes:
     stored = io.BytesIO()
     with zipfile.ZipFile(stored, "w", zipfile.ZIP_DEFLATED) as archive:
         for _ in range(random.choice((1, 1, 2, 3))):
-            name = random.choice(("x.npy", "x.npy", "../x.npy", "/x.npy", "x", "x.npy/", "\u00e9.npy", "a\\b.npy", ""))
+            name = random.choice(("x.npy", "x.npy", "../x.npy", "/x.npy", "x", "x.npy/", "\u00e9.npy", "a\\b.npy", "."))
             with suppress(UserWarning):
                 archive.writestr(name, random.choice((data, data, b"", b"text", data[:100], data + bytes(1 << 20))))
     return stored.getvalue()
