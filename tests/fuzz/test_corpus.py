@@ -27,8 +27,9 @@ from tests.fuzz.explained import explanation, output_steps
 from tests.fuzz.files import FileCase, file_case
 from tests.fuzz.judge import FAULTS, judge
 from tests.fuzz.networks import NETWORKS
-from tests.fuzz.references import differs
+from tests.fuzz.references import differs, random_samples
 from tests.fuzz.seeds import MADE, made_seeds
+from tests.fuzz.ties import only_ties, tie
 
 Model = onnx.ModelProto
 #: Batches of the fixed sample, about a minute of processor time in all.
@@ -342,6 +343,17 @@ def test_the_residual_network_differs_by_a_step_at_most() -> None:
     one = (np.array([8.8, 1.0]),)
     assert differs([(np.array([8.7, 1.0]),)], [one], [step]) == ""
     assert "8.6" in differs([(np.array([8.6, 1.0]),)], [one], [step])
+
+
+def test_ties_are_one_step_in_the_middle(tmp_path: Path) -> None:
+    assert tie(np.array([27.49999823, -25.50000009, 0.5]))
+    assert not tie(np.array([27.49, 0.5]))
+    model = NETWORKS["residual"]()
+    _put(model, "c0", 0.5)
+    path = _written(model, tmp_path)
+    program = compile_file(path, "residual")
+    assert isinstance(program, Program)
+    assert only_ties(path, random_samples(program, 171), tmp_path)
 
 
 def test_cases_depend_on_seed_and_number_only() -> None:
