@@ -73,14 +73,15 @@ class Failed:
 
 
 def run_batch(
-    programs: Sequence[tuple[Program, Sequence[Sample]]], folder: Path, objects: Path
+    programs: Sequence[tuple[Program, Sequence[Sample]]], folder: Path, objects: Path, *more: str
 ) -> list[list[tuple[Array, ...]] | Failed]:
-    """The outputs of every program for each of its samples, in the order of the model's outputs."""
+    """The outputs of every program for each of its samples, in the order of the model's outputs. ``more``: flags of the
+    C compiler."""
     failures: dict[str, Failed] = {}
     linked: dict[str, Path] = {}
     counts: dict[str, int] = {}
     for program, samples in programs:
-        made = _inputs(program, samples, folder) or _object(program, folder, objects)
+        made = _inputs(program, samples, folder) or _object(program, folder, objects, (*FLAGS, *more))
         if isinstance(made, Failed):
             failures[program.name] = made
         else:
@@ -105,9 +106,9 @@ def _inputs(program: Program, samples: Sequence[Sample], folder: Path) -> Failed
     return None
 
 
-def _object(program: Program, folder: Path, objects: Path) -> Path | Failed:
+def _object(program: Program, folder: Path, objects: Path, flags: Sequence[str]) -> Path | Failed:
     text = _unit(program)
-    key = hashlib.sha256("\0".join([*FLAGS, text]).encode())
+    key = hashlib.sha256("\0".join([*flags, text]).encode())
     kept = objects / f"{key.hexdigest()[:32]}.o"
     if kept.is_file():
         return kept
@@ -115,7 +116,7 @@ def _object(program: Program, folder: Path, objects: Path) -> Path | Failed:
         (folder / name).write_text(body, encoding="utf-8")
     source, partial = folder / f"unit_{program.name}.c", folder / f"{program.name}.o"
     source.write_text(text, encoding="utf-8")
-    command = ["cc", *FLAGS, "-c", source.name, "-o", str(partial)]
+    command = ["cc", *flags, "-c", source.name, "-o", str(partial)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return Failed("the C compiler refuses it: " + _first_error(done.stderr))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from tests.conformance.proofs import PROOFS
 from tests.conformance.run import Verdict
 from tests.conformance.suite import Case
 
@@ -29,6 +30,7 @@ def page(verdicts: Sequence[Verdict], left_out: Sequence[Case]) -> str:
         _operators(nodes),
         "## Refused, wrong and faulty cases",
         _failures(verdicts),
+        *_proofs(nodes),
         "## Left out",
         "Cases with inputs or outputs that are no dense tensors of numbers of a stated size:",
         _left_out(left_out),
@@ -80,6 +82,18 @@ def _failures(verdicts: Sequence[Verdict]) -> str:
     for (operator, status, code, reason), own in sorted(groups.items()):
         lines.append(f"| {operator} | {len(own)} | {' '.join(word for word in (status, code) if word)} | {reason} |")
     return "\n".join(lines)
+
+
+def _proofs(verdicts: Sequence[Verdict]) -> list[str]:
+    """Why the refused node tests have no static program, by operator."""
+    known = {verdict.name: verdict.operator for verdict in verdicts}
+    refused = Counter(_tested(verdict, known) for verdict in verdicts if verdict.status == "refused")
+    told = [
+        f"**{operator}** ({refused[operator]} tests). {PROOFS[operator]}"
+        for operator in sorted(refused)
+        if operator in PROOFS
+    ]
+    return ["### Why no static program meets them", *told] if told else []
 
 
 def _reason(verdict: Verdict) -> str:

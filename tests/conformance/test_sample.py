@@ -9,8 +9,10 @@ import pytest
 
 from tests.conformance.compare import difference
 from tests.conformance.page import page
+from tests.conformance.proofs import PROOFS
 from tests.conformance.run import Verdict, run_cases
 from tests.conformance.suite import Case, node_cases, stored_cases
+from tests.conftest import ROOT
 
 #: Every so many cases one is run.
 STEP = 45
@@ -62,3 +64,23 @@ def test_the_page_counts_bodies_for_their_operator() -> None:
     text = page(verdicts, [])
     assert "| Celu | 2 | 1 | 1 | 0 | 0 | MATCH-P001 |" in text
     assert "| Celu | 1 | refused MATCH-P001 | no unit runs nodes |" in text
+
+
+def test_the_page_says_why_no_static_program_meets_a_refused_test() -> None:
+    verdicts = [
+        Verdict("test_bernoulli", "node", "Bernoulli", "refused", "MATCH-F019", "it draws random numbers"),
+        Verdict("test_bernoulli_expanded", "node", "Greater", "refused", "MATCH-F019", "it draws random numbers"),
+        Verdict("test_add", "node", "Add", "passed"),
+    ]
+    text = page(verdicts, [])
+    assert "**Bernoulli** (2 tests). The operator has no result that a test can expect." in text
+    assert "no static program" not in page(verdicts[2:], [])
+
+
+def test_every_refused_operator_has_a_reason() -> None:
+    """Of the node tests, by the page that is stored."""
+    stored = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    table = stored.partition("## Refused, wrong and faulty cases")[2].partition("## Left out")[0]
+    refused = {line.split("|")[1].strip() for line in table.splitlines() if "| refused " in line}
+    assert {operator for operator in refused if "::" not in operator} == set(PROOFS)
+    assert all(f"**{operator}** (" in table for operator in PROOFS)

@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.conftest import ROOT
-from tests.fuzz.cases import make_case
-from tests.fuzz.judge import FAULTS, judge
+from tests.fuzz.cases import Case, make_case
+from tests.fuzz.judge import FAULTS, judge, warm
 from tests.fuzz.seeds import MADE, all_seeds
 
 FOLDER = ROOT / "build" / "fuzz"
@@ -35,7 +35,8 @@ def main() -> int:
     seeds = all_seeds()
     if options.show is not None:
         case = make_case(seeds, len(MADE), options.seed, options.show)
-        path = FOLDER / f"{options.seed}_{case.number}.onnx"
+        suffix = case.suffix if isinstance(case, Case) else f"_{Path(case.seed).name}"
+        path = FOLDER / f"{options.seed}_{case.number}{suffix}"
         path.write_bytes(case.content)
         print(f"{path}: {case.seed}, {case.change}")
         return 0
@@ -46,6 +47,7 @@ def main() -> int:
     waiting = [number for number in range(options.cases) if number not in done]
     batches = [waiting[start : start + BATCH] for start in range(0, len(waiting), BATCH)]
     work = partial(_batch, options.seed, time.monotonic() + options.seconds if options.seconds else None)
+    warm()
     with (
         ProcessPoolExecutor(options.jobs, mp_context=get_context("fork")) as pool,
         log.open("a", encoding="utf-8") as file,
@@ -87,6 +89,9 @@ def _told(entries: list[dict[str, object]]) -> int:
     """Print how many cases ended how, and each kind of fault with the numbers of cases."""
     kinds = Counter(str(entry["kind"]) for entry in entries)
     print(f"{len(entries)} cases: " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()))
+    classes = Counter(str(entry["reason"]).partition(":")[0] for entry in entries if entry["kind"] == "explained")
+    for name, count in classes.most_common():
+        print(f"{count:4} explained: {name}")
     faults: dict[tuple[str, str], list[int]] = {}
     for entry in entries:
         if entry["kind"] in FAULTS:

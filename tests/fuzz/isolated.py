@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+#: A process that waits is ended after so many times its limit of processor time: other processes may take their share.
+PATIENCE = 6
 #: The process may hold this much more memory than its parent did.
 MEMORY_BYTES = 2 << 30
 
@@ -24,26 +26,29 @@ class Ended:
     reason: str
 
 
-def isolated(work: Callable[[], object], folder: Path, seconds: float) -> object:
-    """What ``work`` returns, or Ended. Its messages go to ``folder``."""
+def isolated(work: Callable[[], object], folder: Path, seconds: float, memory: int = MEMORY_BYTES) -> object:
+    """What ``work`` returns, or Ended; ``seconds`` of processor time. ``memory``: 0 for programs with sanitizers, which
+    reserve more addresses than there is memory. Its messages go to ``folder``."""
     result = folder / "result"
     child = os.fork()
     if child == 0:
-        _run(work, folder, result)
+        _run(work, folder, result, seconds, memory)
     return _awaited(child, folder, result, seconds)
 
 
-def _run(work: Callable[[], object], folder: Path, result: Path) -> None:
+def _run(work: Callable[[], object], folder: Path, result: Path, seconds: float, memory: int) -> None:
     code = 1
     try:
         os.setpgid(0, 0)
         said = os.open(folder / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         os.dup2(said, 1)
         os.dup2(said, 2)
-        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
-        limit = pages * resource.getpagesize() + MEMORY_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        if memory:
+            pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
+            limit = pages * resource.getpagesize() + memory
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
         made = pickle.dumps(work())
         result.write_bytes(made)
         code = 0
@@ -55,7 +60,7 @@ def _run(work: Callable[[], object], folder: Path, result: Path) -> None:
 
 
 def _awaited(child: int, folder: Path, result: Path, seconds: float) -> object:
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE * seconds
     pause = 0.002
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -65,11 +70,13 @@ def _awaited(child: int, folder: Path, result: Path, seconds: float) -> object:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return Ended("hang", f"no end within {seconds:g} s")
+            return Ended("hang", f"no end within {PATIENCE * seconds:g} s")
         time.sleep(pause)
         pause = min(0.05, pause * 1.3)
     if result.is_file():
         return pickle.loads(result.read_bytes())
+    if os.waitstatus_to_exitcode(status) == -signal.SIGXCPU:
+        return Ended("hang", f"no end within {seconds:g} s of processor time")
     said = folder / "said"
     text = said.read_text(encoding="utf-8", errors="replace").strip()[-300:] if said.is_file() else ""
     return Ended("crash", f"status {os.waitstatus_to_exitcode(status)}: {text}")

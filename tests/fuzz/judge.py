@@ -14,16 +14,21 @@ from tests.conformance.batch import Failed, run_batch
 from tests.conformance.programs import Program, Refused, compile_file
 from tests.conformance.suite import Array, Sample
 from tests.fuzz.cases import Case, write_case
+from tests.fuzz.explained import explanation
+from tests.fuzz.files import FileCase, project, run_case
 from tests.fuzz.isolated import Ended, isolated
 from tests.fuzz.references import differs, random_samples, references
 from tests.fuzz.seeds import made_seeds
+from tests.fuzz.ties import only_ties
 
 #: Seconds for the compiler, as the promise says, and for references, whose time is not ours.
 COMPILE_SECONDS, REFERENCE_SECONDS = 10, 10
 #: Larger programs are not built: sanitizers would take the time of many cases.
 MOST_BYTES = 1 << 20
-#: ``unjudged``: accepted and run, but no reference runs the model.
-Kind = Literal["refused", "internal", "hang", "crash", "build", "stopped", "wrong", "passed", "unjudged", "large"]
+#: ``unjudged``: accepted and run, but no reference runs the model; ``explained``: differs, and a rule says why it may.
+Kind = Literal[
+    "refused", "internal", "hang", "crash", "build", "stopped", "wrong", "passed", "unjudged", "large", "explained"
+]
 FAULTS = ("internal", "hang", "crash", "build", "stopped", "wrong")
 
 
@@ -48,25 +53,31 @@ class _Accepted:
     program: Program
     samples: tuple[Sample, ...]
     wanted: list[list[tuple[Array, ...]] | None]
+    steps: tuple[float, ...]
 
 
 @lru_cache(maxsize=1)
-def _warm() -> None:
-    """Import in this process what all of its children need."""
+def warm() -> None:
+    """Import and make in this process what all of its children need."""
     with TemporaryDirectory() as folder:
         for name, content in made_seeds():
             path = Path(folder) / f"{name}.onnx"
             path.write_bytes(content)
             compile_file(path, name)
+    project()
 
 
-def judge(cases: Sequence[Case], folder: Path) -> list[Verdict]:
+def judge(cases: Sequence[Case | FileCase], folder: Path) -> list[Verdict]:
     """The verdicts in order; accepted programs share one executable."""
-    _warm()
+    warm()
     verdicts: dict[int, Verdict] = {}
     accepted: list[_Accepted] = []
     for case in cases:
-        kind, reason, found = _compiled(case, folder / f"case_{case.number}")
+        own = folder / f"case_{case.number}"
+        if isinstance(case, FileCase):
+            (kind, reason), found = run_case(case, own), None
+        else:
+            kind, reason, found = _compiled(case, own)
         if found is None:
             verdicts[case.number] = Verdict(case.number, case.seed, case.change, kind, reason)
         else:
@@ -74,9 +85,9 @@ def judge(cases: Sequence[Case], folder: Path) -> list[Verdict]:
     work, objects = folder / f"batch_{cases[0].number}", folder / "objects"
     work.mkdir(parents=True, exist_ok=True)
     objects.mkdir(exist_ok=True)
-    results = run_batch([(item.program, item.samples) for item in accepted], work, objects)
+    results = run_batch([(item.program, item.samples) for item in accepted], work, objects, "-O0")
     for item, result in zip(accepted, results, strict=True):
-        told, why = _judged(item, result)
+        told, why = _judged(item, result, folder)
         verdicts[item.case.number] = Verdict(item.case.number, item.case.seed, item.case.change, told, why)
     shutil.rmtree(work)
     shutil.rmtree(objects)
@@ -98,18 +109,34 @@ def _compiled(case: Case, folder: Path) -> tuple[Kind, str, _Accepted | None]:
             return "large", "", None
         samples = random_samples(made, case.number)
         found = isolated(lambda: references(path, made, samples), folder, 2 * REFERENCE_SECONDS)
-        wanted = found if isinstance(found, list) else []
-        return "passed", "", _Accepted(case, made, samples, wanted)
+        wanted, steps = found if isinstance(found, tuple) else ([], {})
+        return "passed", "", _Accepted(case, made, samples, wanted, tuple(steps.get(t.name, 0.0) for t in made.outputs))
     finally:
         shutil.rmtree(folder)
 
 
-def _judged(item: _Accepted, result: list[tuple[Array, ...]] | Failed) -> tuple[Kind, str]:
+def _judged(item: _Accepted, result: list[tuple[Array, ...]] | Failed, folder: Path) -> tuple[Kind, str]:
     if isinstance(result, Failed):
         return ("build" if "C compiler" in result.reason else "stopped"), result.reason
     sizes = [tuple(array.shape for array in outputs) for outputs in result]
     judged = [w for w in item.wanted if w is not None and [tuple(a.shape for a in outputs) for outputs in w] == sizes]
-    told = [differs(result, wanted) for wanted in judged]
+    told = [differs(result, wanted, item.steps) for wanted in judged]
     if not told:  # sizes that depend on data are those that the model states
         return "unjudged", ""
-    return ("passed", "") if "" in told else ("wrong", "; ".join(dict.fromkeys(told)))
+    if "" in told:
+        return "passed", ""
+    reason = "; ".join(dict.fromkeys(told))
+    why = _explained(item, folder / f"case_{item.case.number}")
+    return ("explained", f"{why}: {reason}") if why else ("wrong", reason)
+
+
+def _explained(item: _Accepted, folder: Path) -> str:
+    path = write_case(item.case, folder)
+    names = [tensor.name for tensor in item.program.inputs]
+    feeds = [dict(zip(names, sample.inputs, strict=True)) for sample in item.samples]
+    found = isolated(lambda: explanation(path, feeds), folder, REFERENCE_SECONDS)
+    if found == "" and item.case.suffix == ".onnx":
+        tied = isolated(lambda: only_ties(path, item.samples, folder), folder, COMPILE_SECONDS, memory=0)
+        found = "ties" if tied is True else ""
+    shutil.rmtree(folder)
+    return found if isinstance(found, str) else ""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
+from match_verify.exact_products import with_exact_products
 
 from tests.conformance.batch import element_type
 from tests.conformance.programs import Program
 from tests.conformance.suite import Array, Sample
+from tests.fuzz.explained import output_steps
 from tests.fuzz.tflite_cases import as_onnx
 
 SAMPLES = 2
@@ -36,43 +38,61 @@ def random_samples(program: Program, number: int) -> tuple[Sample, ...]:
     return tuple(made)
 
 
-def references(path: Path, program: Program, samples: Sequence[Sample]) -> list[list[tuple[Array, ...]] | None]:
-    """For each reference the outputs of all samples; None where it cannot run the model."""
+Results = list[list[tuple[Array, ...]] | None]
+
+
+def references(path: Path, program: Program, samples: Sequence[Sample]) -> tuple[Results, dict[str, float]]:
+    """For each reference the outputs of all samples; None where it cannot run the model. The step of each output that
+    is a dequantised integer."""
     path = as_onnx(path)
     feeds = [{t.name: a for t, a in zip(program.inputs, sample.inputs, strict=True)} for sample in samples]
-    results: list[list[tuple[Array, ...]] | None] = []
-    for runner in (_runtime, _standard):
+    results: Results = []
+    for session in (_runtime, _standard):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                results.append([tuple(map(np.asarray, runner(path, feed))) for feed in feeds])
+                run = session(path)
+                results.append([tuple(map(np.asarray, run(feed))) for feed in feeds])
         except Exception:  # references refuse models with errors of any type
             results.append(None)
-    return results
+    return results, output_steps(onnx.load(path, load_external_data=False))
 
 
-def _runtime(path: Path, feed: dict[str, Array]) -> list[Array]:
+Run = Callable[[dict[str, Array]], list[Array]]
+
+
+def _runtime(path: Path) -> Run:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    proto = with_exact_products(onnx.load(path))
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
     known = {value.name for value in session.get_inputs()}
-    outputs: list[Array] = session.run(None, {name: array for name, array in feed.items() if name in known})
-    return outputs
+
+    def run(feed: dict[str, Array]) -> list[Array]:
+        outputs: list[Array] = session.run(None, {name: array for name, array in feed.items() if name in known})
+        return outputs
+
+    return run
 
 
-def _standard(path: Path, feed: dict[str, Array]) -> list[Array]:
+def _standard(path: Path) -> Run:
     from onnx.reference import ReferenceEvaluator
 
-    outputs: list[Array] = ReferenceEvaluator(onnx.load(path)).run(None, dict(feed))
-    return outputs
+    session = ReferenceEvaluator(onnx.load(path))
+
+    def run(feed: dict[str, Array]) -> list[Array]:
+        outputs: list[Array] = session.run(None, dict(feed))
+        return outputs
+
+    return run
 
 
-def differs(ours: Sequence[tuple[Array, ...]], theirs: Sequence[tuple[Array, ...]]) -> str:
-    """Where outputs are further apart than rounding explains; empty where nowhere."""
+def differs(ours: Sequence[tuple[Array, ...]], theirs: Sequence[tuple[Array, ...]], steps: Sequence[float] = ()) -> str:
+    """Where outputs are further apart than rounding explains; empty where nowhere. ``steps``: a step of each output."""
     for sample, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)):
         if len(mine) != len(wanted):
             return f"{len(mine)} outputs, not {len(wanted)}"
@@ -84,6 +104,7 @@ def differs(ours: Sequence[tuple[Array, ...]], theirs: Sequence[tuple[Array, ...
             x, y = (v.reshape(-1).astype(np.float64) for v in (a, b))
             finite = np.abs(y[np.isfinite(y)])
             atol = 1.0 if integers else rtol * float(finite.max(initial=1e-3))
+            atol = max(atol, 1.001 * steps[index]) if steps else atol
             with np.errstate(all="ignore"):
                 close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
             if not close.all():

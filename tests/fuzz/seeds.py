@@ -10,6 +10,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.conformance.suite import node_cases
+from tests.fuzz.networks import NETWORKS
 
 _OPSET = 17
 Nodes = list[onnx.NodeProto]
@@ -168,6 +169,7 @@ MADE: dict[str, Callable[[], onnx.ModelProto]] = {
     "recurrent": _recurrent,
     "control": _control,
     "functions": _functions,
+    **NETWORKS,
 }
 
 

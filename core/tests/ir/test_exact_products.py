@@ -45,3 +45,19 @@ def test_convolutions_of_the_largest_values(left: type, right: type) -> None:
     a, b = np.full((1, 16, 4, 4), np.iinfo(left).max, left), np.full((8, 16, 1, 1), np.iinfo(right).max, right)
     made = ReferenceRunner(_model("ConvInteger", a, b, constant=True)).run({"a": a})["y"]
     assert (made == int(a.flat[0]) * int(b.flat[0]) * 16).all()
+
+
+@pytest.mark.parametrize(("left", "right"), [(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)])
+def test_quantised_convolutions_of_the_largest_values(left: type, right: type) -> None:
+    a, b = np.full((1, 16, 4, 4), np.iinfo(left).max, left), np.full((8, 16, 3, 3), np.iinfo(right).max, right)
+    total = int(a.flat[0]) * int(b.flat[0]) * 16 * 9
+    constants = {
+        **{"xs": np.float32(1), "xz": left(0), "b": b, "ws": np.float32(1), "wz": right(0)},
+        **{"ys": np.float32(total / 100), "yz": left(3)},
+    }
+    x = helper.make_tensor_value_info("a", helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
+    y = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(a.dtype), None)
+    stored = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
+    graph = helper.make_graph([helper.make_node("QLinearConv", ["a", *constants], ["y"])], "g", [x], [y], stored)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    assert (ReferenceRunner(proto).run({"a": a})["y"] == 103).all()

@@ -1,9 +1,9 @@
 """Integer products in ONNX Runtime that are exact on every x86 core.
 
 On cores with AVX2 or AVX-512 but without VNNI, ONNX Runtime multiplies uint8 by int8 with an instruction that adds
-pairs of products in 16 bits and saturates (vpmaddubsw): MatMulInteger of uint8 activations and int8 weights is then
-wrong, and so is ConvInteger of int8 activations and uint8 weights. Products of other types are exact. So weights change
-to the other 8-bit type, with an adjusted zero point, which gives the same sums.
+pairs of products in 16 bits and saturates (vpmaddubsw): MatMulInteger and QLinearConv of uint8 activations and int8
+weights are then wrong, and so is ConvInteger of int8 activations and uint8 weights. Products of other types are exact.
+So weights change to the other 8-bit type, with an adjusted zero point, which gives the same sums.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OPERATORS = {
     ("com.microsoft", "QGemm"): _Weights(3, 5, other=2),
     ("com.microsoft", "QAttention"): _Weights(1, 7),
     ("", "ConvInteger"): _Weights(1, 3, np.uint8),
-    ("", "QLinearConv"): _Weights(3, 5, np.uint8),
+    ("", "QLinearConv"): _Weights(3, 5, other=2),
 }
 
 

@@ -117,7 +117,7 @@ def _clip(site: Site) -> str:
 
 def _clip_real(site: Site, result: str, low: Value | None, high: Value | None) -> str:
     """NaN stays and limits that are NaN do nothing; an omitted limit is the largest finite number (the standard)."""
-    largest = float(np.finfo(site.result).max) if dtype_of(site.node.inputs[0]) != np.float16 else 65504.0
+    largest = float(np.finfo(site.result.name).max) if dtype_of(site.node.inputs[0]) != np.float16 else 65504.0
     ends = [end.text if end else site.number(bound) for end, bound in ((low, -largest), (high, largest))]
     for word, symbol, end in zip(("low", "high"), "<>", ends, strict=True):
         helper = two_arguments(site.uses, f"clip_{word}", site.result, f"a {symbol} b ? b : a")

@@ -153,7 +153,7 @@ def _lanes(channels: int, dtype: np.dtype[np.generic]) -> int:
 def _start(pool: Pool) -> str:
     own = arithmetic(pool.dtype)
     if pool.kind == "max" and own.kind == "f":  # as ONNX Runtime: -inf is no maximum
-        return literal(-float(np.finfo(own).max), own)
+        return literal(-float(np.finfo(own.name).max), own)
     return lowest(pool.dtype) if pool.kind == "max" else literal(0, own)
 
 
