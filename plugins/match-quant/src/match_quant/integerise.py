@@ -26,6 +26,8 @@ from match_quant.integerise_move import concat, integer_move, move, pad
 from match_quant.integerise_pool import average_pool
 from match_quant.integerise_softmax import softmax
 from match_quant.integerise_table import table
+from match_quant.integerise_transposed import transposed_convolution
+from match_quant.integerise_volume import volume_convolution
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -37,6 +39,8 @@ Rewriter = Callable[[IntegerGraph, Site], "gs.Variable | None"]
 REWRITERS: tuple[Rewriter, ...] = (
     table,
     convolution,
+    transposed_convolution,
+    volume_convolution,
     dense,
     matmul,
     add,
