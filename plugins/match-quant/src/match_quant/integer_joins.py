@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.reader import Quant, clamp_bounds, optional_input, shape_of
+from match_core.ir.reader import Quant, clamp_bounds, optional_input, producer, shape_of
 
 from match_quant.expectation import Expectation, joined, of_values
+from match_quant.integer_moves import is_move
 from match_quant.real_constant import real_constant
 
 if TYPE_CHECKING:
@@ -36,12 +37,13 @@ def append_join(graph: IntegerGraph, node: gs.Node) -> Joined | None:
 
 
 def exact_integers(quant: Quant, values: NDArray[np.float64]) -> NDArray[np.generic] | None:
-    """The stored integers whose dequantised values are exactly these; None if there are none."""
+    """The stored integers whose dequantised values are these, up to one rounding to float32; None if there are
+    none."""
     if not np.all(np.isfinite(values)):
         return None
     stored = quant.quantise_all(values)
     real = (stored.astype(np.int64) - quant.zero).astype(np.float32) * np.float32(quant.scale)
-    return stored if np.array_equal(real, values.astype(np.float32)) else None
+    return stored if np.allclose(real, values, rtol=2.0**-23, atol=0.0) else None
 
 
 def whole(quant: Quant) -> Quant:
@@ -50,16 +52,25 @@ def whole(quant: Quant) -> Quant:
     return replace(quant, lo=int(limits.min), hi=int(limits.max))
 
 
-def concat_faults(graph: IntegerGraph, node: gs.Node) -> str | None:
-    """Why a Concat of dequantised tensors has no integer form, in words; None for other nodes."""
-    sources = [graph.source(tensor) for tensor in node.inputs] if node.op == "Concat" else []
-    scales = sorted({source[1].scale for source in sources if source is not None})
+def why_float(graph: IntegerGraph, node: gs.Node) -> str | None:
+    """Why a layer behind a Concat stays in float, in words; None if its input has integers, or is no such Concat."""
+    before = producer(node.inputs[0])
+    while before is not None and is_move(before):
+        before = producer(before.inputs[0])
+    if before is None or before.op != "Concat":
+        return None
+    sources = [source[1] for tensor in before.inputs if (source := graph.source(tensor)) is not None]
+    scales, zeros = sorted({quant.scale for quant in sources}), sorted({quant.zero for quant in sources})
     if len(scales) > 1:
-        numbers = " and ".join(f"{scale:.6g}" for scale in scales[:2])
-        return f"its input joins tensors with different scales ({numbers}), whose integers have no common sum"
-    zeros = sorted({source[1].zero for source in sources if source is not None})
+        return (
+            f"its input joins tensors with scales {scales[0]:.6g} and {scales[-1]:.6g}, and sums over their integers "
+            "would need a rounding that the file does not state; quantise the parts with one scale"
+        )
     if len(zeros) > 1:
-        return f"its input joins tensors with different zero points ({zeros[0]} and {zeros[-1]}), which need 9 bits"
+        return (
+            f"its input joins tensors with zero points {zeros[0]} and {zeros[-1]}, whose values do not fit 8 bits "
+            "together; quantise the parts with one zero point"
+        )
     return None
 
 

@@ -16,6 +16,7 @@ from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.reader import Site, site_of
 
 from match_quant.integer_graph import IntegerGraph
+from match_quant.integer_joins import why_float
 from match_quant.integerise_add import add
 from match_quant.integerise_affine import affine
 from match_quant.integerise_conv import convolution
@@ -53,6 +54,8 @@ REWRITERS: tuple[Rewriter, ...] = (
     concat,
 )
 
+_LAYERS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul"))
+
 
 def run(model: Model, context: PassContext) -> Model:
     """Replace every quantised operator that has an integer form."""
@@ -76,6 +79,9 @@ def _quantize(graph: IntegerGraph, node: gs.Node) -> None:
             if result is not None:
                 graph.define(node.outputs[0], result, site.quant)
                 return
+        reason = why_float(graph, site.op) if site.op.op in _LAYERS else None
+        if reason is not None:
+            graph.editor.notes.append(f"{'/'.join(graph.editor.origin(site.op))} stays in float: {reason}")
     graph.keep_quantize(node)
 
 

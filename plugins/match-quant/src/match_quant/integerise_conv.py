@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from match_quant.expectation import Expectation, of_sum, with_result_prior
 from match_quant.int8_weights import convolution_terms
 from match_quant.integer_graph import IntegerGraph
+from match_quant.nodes import reshape_image
 from match_quant.requant import Target
 
 if TYPE_CHECKING:
@@ -66,7 +67,14 @@ def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     values = weight.values.reshape(*weight.values.shape[:2], *geometry.kernel)
     filters = Filters(values, np.broadcast_to(weight.scale.reshape(-1), (channels,)), bias)
     result = append_layer(graph, site, x, quant, filters, geometry, plane, (node.name, origin, result_origin))
-    return result if plane == shape else graph.reshaped(result, shape, f"{node.name}_rows", result_origin)
+    if plane == shape:
+        return result
+    if plane[2] > 1:
+        known, row = graph.expectation(result), (1, shape[2])
+        name = f"{node.name}_sequence"
+        result = reshape_image(graph.editor, result, row, graph.channels_last, name, result_origin)
+        graph.expect(result, known)
+    return graph.reshaped(result, shape, f"{node.name}_rows", result_origin)
 
 
 def as_image(
@@ -83,11 +91,13 @@ def as_image(
     kernel is a column without dilation. It needs sequences and padding of whole rows and stride 1.
     """
     (batch, channels, length), step = shape_of(x), geometry.dilations[0]
-    rows = step > 1 and geometry.strides == (1,) and not any(n % step for n in (length, *geometry.pads))
-    if not rows:
-        image = graph.reshaped(x, (batch, channels, 1, length), f"{name}_row", origin)
+    image = graph.reshaped(x, (batch, channels, 1, length), f"{name}_row", origin)
+    if step == 1 or geometry.strides != (1,) or any(size % step for size in (length, *geometry.pads)):
         return image, geometry.plane(), (*result[:2], 1, result[2])
-    image = graph.reshaped(x, (batch, channels, length // step, step), f"{name}_columns", origin)
+    known = graph.expectation(image)
+    plane = (length // step, step)
+    image = reshape_image(graph.editor, image, plane, graph.channels_last, f"{name}_columns", origin)
+    graph.expect(image, known)
     begin, end = (pad // step for pad in geometry.pads)
     upright = ConvGeometry((*geometry.kernel, 1), (1, 1), (1, 1), (begin, 0, end, 0), geometry.group)
     return image, upright, (*result[:2], result[2] // step, step)

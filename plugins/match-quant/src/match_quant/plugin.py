@@ -23,6 +23,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     from match_quant.integerise import INTEGERISE
     from match_quant.narrow_integers import NARROW_INTEGERS
     from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
+    from match_quant.quantise_before_moves import QUANTISE_BEFORE_MOVES
     from match_quant.quantised_ends import QUANTISED_ENDS
     from match_quant.recognise_functions import RECOGNISE_FUNCTIONS
     from match_quant.recognise_requant import RECOGNISE_REQUANT
@@ -33,6 +34,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         QOPERATOR_TO_QDQ,
         RECOGNISE_REQUANT,
         NARROW_INTEGERS,
+        QUANTISE_BEFORE_MOVES,
         INTEGERISE,
         UNSIGNED_ACTIVATIONS,
         DEQUANTISE_CONSTANTS,
