@@ -27,6 +27,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     from match_quant.quantised_ends import QUANTISED_ENDS
     from match_quant.recognise_functions import RECOGNISE_FUNCTIONS
     from match_quant.recognise_requant import RECOGNISE_REQUANT
+    from match_quant.sample_by_sample import SAMPLE_BY_SAMPLE
     from match_quant.unsigned_activations import UNSIGNED_ACTIVATIONS
 
     return (
@@ -39,6 +40,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         UNSIGNED_ACTIVATIONS,
         DEQUANTISE_CONSTANTS,
         QUANTISED_ENDS,
+        SAMPLE_BY_SAMPLE,
     )
 
 

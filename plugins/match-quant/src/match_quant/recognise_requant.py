@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from match_quant.expectation import clipped, of_sum
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integerise_conv import append_convolution, type_bounds, with_padding
+from match_quant.integerise_move import integer_move
 from match_quant.requant_check import overflows
 from match_quant.requant_node import per_channel
 
@@ -53,6 +54,8 @@ def run(model: Model, context: PassContext) -> Model:
         idiom = _match(node, editor.graph) if node.op == "Cast" else None
         if idiom is not None and _replace(graph, idiom, node):
             found = True
+        elif node.op != "Cast":
+            integer_move(graph, node)
     if not found:
         return model
     graph.connect()
