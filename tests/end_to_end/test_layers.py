@@ -52,8 +52,9 @@ def test_samples_of_a_batch_take_the_units_way(form: str, classifiers: dict[str,
     assert units_of_products(batch) == {"cluster", "ne16"}
     assert not in_float(batch)
     assert batch.run.cycles_total < 4.1 * single.run.cycles_total
-    alone, together = (result.compilation.program.constants_bytes for result in (single, batch))
-    assert together < alone + 64
+    memories = (result.compilation.program.memory for result in (single, batch))
+    alone, together = (sum(memory.constant_bytes for memory in found) for found in memories)
+    assert together <= alone + 64  # samples share weights; the dense layer's may be packed for another unit
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Parts of a Concat must have one scale: sums over integers with different scales 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from match_core.ir.reader import Quant, clamp_bounds, optional_input, producer, shape_of
@@ -17,15 +17,32 @@ from match_quant.real_constant import real_constant
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.ir.editor import Editor
     from numpy.typing import NDArray
-
-    from match_quant.integer_graph import IntegerGraph
 
 #: An integer tensor, its parameters, and the (first) DequantizeLinear before it.
 Joined = tuple["gs.Variable", Quant, "gs.Node"]
 
 
-def append_join(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+class Graph(Protocol):
+    """What is read of the integer graph (``match_quant.integer_graph``)."""
+
+    editor: Editor
+
+    def source(self, tensor: gs.Tensor) -> Joined | None:
+        """The integers of a dequantised tensor."""
+        ...
+
+    def expectation(self, new: gs.Tensor) -> Expectation:
+        """The expectation of an integer tensor."""
+        ...
+
+    def expect(self, new: gs.Tensor, expectation: Expectation) -> None:
+        """Record it."""
+        ...
+
+
+def append_join(graph: Graph, node: gs.Node) -> Joined | None:
     """The node on stored integers, with its expectation; None if a result would not be a stored integer."""
     if (node.domain or "") not in ("", "ai.onnx"):
         return None
@@ -52,7 +69,7 @@ def whole(quant: Quant) -> Quant:
     return replace(quant, lo=int(limits.min), hi=int(limits.max))
 
 
-def why_float(graph: IntegerGraph, node: gs.Node) -> str | None:
+def why_float(graph: Graph, node: gs.Node) -> str | None:
     """Why a layer behind a Concat stays in float, in words; None if its input has integers, or is no such Concat."""
     before = producer(node.inputs[0])
     while before is not None and is_move(before):
@@ -74,7 +91,7 @@ def why_float(graph: IntegerGraph, node: gs.Node) -> str | None:
     return None
 
 
-def _concat(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+def _concat(graph: Graph, node: gs.Node) -> Joined | None:
     sources = [graph.source(tensor) for tensor in node.inputs]
     found = [source for source in sources if source is not None]
     quant = next((quant for quant in _bases([q for _, q, _ in found])), None)
@@ -115,7 +132,7 @@ def _bases(quants: list[Quant]) -> list[Quant]:
     ]
 
 
-def _moved(graph: IntegerGraph, x: gs.Variable, quant: Quant, base: Quant, node: gs.Node) -> gs.Variable:
+def _moved(graph: Graph, x: gs.Variable, quant: Quant, base: Quant, node: gs.Node) -> gs.Variable:
     """The tensor with the zero point of ``base``."""
     step = base.zero - quant.zero
     if step == 0:
@@ -127,7 +144,7 @@ def _moved(graph: IntegerGraph, x: gs.Variable, quant: Quant, base: Quant, node:
     return _looked_up(graph, x, table, moved, f"{node.name}_moved", node)
 
 
-def _pad(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+def _pad(graph: Graph, node: gs.Node) -> Joined | None:
     source = graph.source(node.inputs[0])
     value, axes = optional_input(node, 2), optional_input(node, 3)
     filling = np.zeros(1) if value is None else real_constant(value)
@@ -156,7 +173,7 @@ def _pad(graph: IntegerGraph, node: gs.Node) -> Joined | None:
     return _bounded(graph, result, quant, dequantize)
 
 
-def _clamp(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+def _clamp(graph: Graph, node: gs.Node) -> Joined | None:
     source, bounds = graph.source(node.inputs[0]), clamp_bounds(node)
     if source is None or bounds is None:
         return None
@@ -179,7 +196,7 @@ def _clamp(graph: IntegerGraph, node: gs.Node) -> Joined | None:
 
 
 def _looked_up(
-    graph: IntegerGraph, x: gs.Variable, table: NDArray[np.int64], known: Expectation, name: str, node: gs.Node
+    graph: Graph, x: gs.Variable, table: NDArray[np.int64], known: Expectation, name: str, node: gs.Node
 ) -> gs.Variable:
     op = "match.arith::LutU8" if x.dtype == np.uint8 else "match.arith::LutI8"
     values = graph.editor.constant(f"{name}_values", table.astype(x.dtype))
@@ -189,6 +206,6 @@ def _looked_up(
     return result
 
 
-def _bounded(graph: IntegerGraph, x: gs.Variable, quant: Quant, dequantize: gs.Node) -> Joined:
+def _bounded(graph: Graph, x: gs.Variable, quant: Quant, dequantize: gs.Node) -> Joined:
     lo, hi = graph.expectation(x).bounds()
     return x, replace(quant, lo=lo, hi=hi), dequantize
