@@ -99,7 +99,7 @@ def test_weights_that_do_not_fit_int8_are_two_terms(model_of, accelerated):
     assert not ops(lowered) & FLOAT_FORM
     (layer,) = (node for node in lowered.graph.nodes if node.op == "ConvInteger")
     assert layer.inputs[1].shape[1] == 2 * 4
-    compare(model, lowered, UINT8, (1, 4, 5, 5), share=0.0)
+    compare(model, lowered, UINT8, (1, 4, 5, 5))
 
 
 DENSE = (
