@@ -84,11 +84,11 @@ def test_unsigned_weights_around_128_become_signed(model_of, accelerated):
     compare(model, lowered, UINT8, (1, 4, 5, 5))
 
 
-def test_weights_that_do_not_fit_int8_stay_float(model_of, accelerated):
+def test_weights_that_do_not_fit_int8_are_two_terms(model_of, accelerated):
     constants = {
         **parameters("x", 0.03, 0, np.uint8),
         **parameters("y", 0.3, 9, np.uint8),
-        "w": np.full((6, 4, 1, 1), 255, np.uint8),
+        "w": RANDOM.integers(0, 256, (6, 4, 1, 1)).astype(np.uint8),
         **parameters("w", 0.01, 3, np.uint8),
     }
     text = """g (uint8[1,4,5,5] x) => (uint8[1,6,5,5] y) {
@@ -96,8 +96,10 @@ def test_weights_that_do_not_fit_int8_stay_float(model_of, accelerated):
         c = Conv (xf, wf)  y = QuantizeLinear (c, ys, yz) }"""
     model = model_of(text, constants)
     lowered = lower(model, accelerated)
-    assert {"DequantizeLinear", "Conv", "QuantizeLinear"} <= ops(lowered)
-    compare(model, lowered, UINT8, (1, 4, 5, 5), share=0.0)
+    assert not ops(lowered) & FLOAT_FORM
+    (layer,) = (node for node in lowered.graph.nodes if node.op == "ConvInteger")
+    assert layer.inputs[1].shape[1] == 2 * 4
+    compare(model, lowered, UINT8, (1, 4, 5, 5))
 
 
 DENSE = (

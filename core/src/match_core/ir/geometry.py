@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.ir.reader import shape_of
+from match_core.ir.reader import attribute_ints, attribute_text, shape_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -75,3 +75,17 @@ def _same_pads(
         begins.append(small if upper else large)
         ends.append(large if upper else small)
     return (*begins, *ends)
+
+
+def transposed_pads(node: gs.Node) -> tuple[int, ...]:
+    """Padding of a ConvTranspose at the start of every spatial axis; derived if only the size of the result is
+    given."""
+    sizes, outs = shape_of(node.inputs[0])[2:], shape_of(node.outputs[0])[2:]
+    one, auto = [1] * len(sizes), attribute_text(node, "auto_pad", "NOTSET")
+    if auto == "NOTSET" and not node.attrs.get("output_shape"):
+        return tuple(attribute_ints(node, "pads", [0] * len(sizes))[: len(sizes)])
+    lists = (attribute_ints(node, "strides", one), attribute_ints(node, "dilations", one))
+    extra, kernel = attribute_ints(node, "output_padding", [0] * len(sizes)), shape_of(node.inputs[1])[2:]
+    reach = [s * (n - 1) + e + (k - 1) * d + 1 for s, d, n, e, k in zip(*lists, sizes, extra, kernel, strict=True)]
+    totals = [0 if auto == "VALID" else max(0, full - out) for full, out in zip(reach, outs, strict=True)]
+    return tuple(total // 2 if auto == "SAME_UPPER" else total - total // 2 for total in totals)

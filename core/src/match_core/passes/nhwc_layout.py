@@ -115,7 +115,7 @@ class _Layout:
         elif op == "Resize" and _scales_planes(node):
             attrs["axes"] = [_TO_NHWC.index(int(axis) % 4) for axis in attrs.get("axes", range(4))]
             inputs = [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]]
-        elif op in _AXIS:
+        elif op in _AXIS and int(attrs.get("axis", -1)) % 4:  # samples of a batch join as the caller stores them
             attrs["axis"] = _TO_NHWC.index(int(attrs.get("axis", -1)) % 4)
             inputs = [self._moved(t, node) if len(t.shape or ()) == 4 else t for t in node.inputs]
         elif op == "Slice":

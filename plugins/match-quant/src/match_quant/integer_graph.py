@@ -15,6 +15,7 @@ from match_core.ir.reader import DType, Quant, Site, constant, producer, quant_o
 from match_quant.expectation import Expectation, graph_input, of_values, unknown
 from match_quant.integer_joins import append_join
 from match_quant.integer_moves import append_move, is_move
+from match_quant.nodes import reshape
 from match_quant.requant import Arithmetic, Requant, Target, arithmetics, choose_requant, shared_arithmetics
 from match_quant.requant_node import append_requant, per_channel, requantised
 
@@ -55,6 +56,8 @@ class IntegerGraph:
         self._context = context
         #: Whether some unit of the Soc has no floating point.
         self.integer_only = any(unit.integer_only for unit in context.units)
+        #: Whether activations are stored with channels last.
+        self.channels_last = all(unit.layout != "NCHW" for unit in context.units)
         self._type = activation_type(context.units)
         self._integer: dict[int, gs.Variable] = {}
         self._expected: dict[int, Expectation] = {}
@@ -183,9 +186,9 @@ class IntegerGraph:
 
     def reshaped(self, x: gs.Variable, shape: Sequence[int], name: str, origin: Sequence[str]) -> gs.Variable:
         """``x`` in another shape, with its expectation."""
-        target = self.editor.constant(f"{name}_shape", np.array(shape, np.int64))
-        result = self.editor.node("Reshape", [x, target], x.dtype, shape, name=name, origin=origin)
-        self.expect(result, self.expectation(x).reshaped(shape_of(x), shape))
+        result = reshape(self.editor, x, shape, name, origin)
+        if id(result) not in self._expected:
+            self.expect(result, self.expectation(x).reshaped(shape_of(x), shape))
         return result
 
     def scalar(self, hint: str, value: int) -> gs.Constant:

@@ -6,25 +6,43 @@ Parts of a Concat must have one scale: sums over integers with different scales 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from match_core.ir.reader import Quant, clamp_bounds, optional_input, shape_of
+from match_core.ir.reader import Quant, clamp_bounds, optional_input, producer, shape_of
 
 from match_quant.expectation import Expectation, joined, of_values
+from match_quant.integer_moves import is_move
 from match_quant.real_constant import real_constant
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.ir.editor import Editor
     from numpy.typing import NDArray
-
-    from match_quant.integer_graph import IntegerGraph
 
 #: An integer tensor, its parameters, and the (first) DequantizeLinear before it.
 Joined = tuple["gs.Variable", Quant, "gs.Node"]
 
 
-def append_join(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+class Graph(Protocol):
+    """What is read of the integer graph (``match_quant.integer_graph``)."""
+
+    editor: Editor
+
+    def source(self, tensor: gs.Tensor) -> Joined | None:
+        """The integers of a dequantised tensor."""
+        ...
+
+    def expectation(self, new: gs.Tensor) -> Expectation:
+        """The expectation of an integer tensor."""
+        ...
+
+    def expect(self, new: gs.Tensor, expectation: Expectation) -> None:
+        """Record it."""
+        ...
+
+
+def append_join(graph: Graph, node: gs.Node) -> Joined | None:
     """The node on stored integers, with its expectation; None if a result would not be a stored integer."""
     if (node.domain or "") not in ("", "ai.onnx"):
         return None
@@ -36,12 +54,13 @@ def append_join(graph: IntegerGraph, node: gs.Node) -> Joined | None:
 
 
 def exact_integers(quant: Quant, values: NDArray[np.float64]) -> NDArray[np.generic] | None:
-    """The stored integers whose dequantised values are exactly these; None if there are none."""
+    """The stored integers whose dequantised values are these, up to one rounding to float32; None if there are
+    none."""
     if not np.all(np.isfinite(values)):
         return None
     stored = quant.quantise_all(values)
     real = (stored.astype(np.int64) - quant.zero).astype(np.float32) * np.float32(quant.scale)
-    return stored if np.array_equal(real, values.astype(np.float32)) else None
+    return stored if np.allclose(real, values, rtol=2.0**-23, atol=0.0) else None
 
 
 def whole(quant: Quant) -> Quant:
@@ -50,20 +69,29 @@ def whole(quant: Quant) -> Quant:
     return replace(quant, lo=int(limits.min), hi=int(limits.max))
 
 
-def concat_faults(graph: IntegerGraph, node: gs.Node) -> str | None:
-    """Why a Concat of dequantised tensors has no integer form, in words; None for other nodes."""
-    sources = [graph.source(tensor) for tensor in node.inputs] if node.op == "Concat" else []
-    scales = sorted({source[1].scale for source in sources if source is not None})
+def why_float(graph: Graph, node: gs.Node) -> str | None:
+    """Why a layer behind a Concat stays in float, in words; None if its input has integers, or is no such Concat."""
+    before = producer(node.inputs[0])
+    while before is not None and is_move(before):
+        before = producer(before.inputs[0])
+    if before is None or before.op != "Concat":
+        return None
+    sources = [source[1] for tensor in before.inputs if (source := graph.source(tensor)) is not None]
+    scales, zeros = sorted({quant.scale for quant in sources}), sorted({quant.zero for quant in sources})
     if len(scales) > 1:
-        numbers = " and ".join(f"{scale:.6g}" for scale in scales[:2])
-        return f"its input joins tensors with different scales ({numbers}), whose integers have no common sum"
-    zeros = sorted({source[1].zero for source in sources if source is not None})
+        return (
+            f"its input joins tensors with scales {scales[0]:.6g} and {scales[-1]:.6g}, and sums over their integers "
+            "would need a rounding that the file does not state; quantise the parts with one scale"
+        )
     if len(zeros) > 1:
-        return f"its input joins tensors with different zero points ({zeros[0]} and {zeros[-1]}), which need 9 bits"
+        return (
+            f"its input joins tensors with zero points {zeros[0]} and {zeros[-1]}, whose values do not fit 8 bits "
+            "together; quantise the parts with one zero point"
+        )
     return None
 
 
-def _concat(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+def _concat(graph: Graph, node: gs.Node) -> Joined | None:
     sources = [graph.source(tensor) for tensor in node.inputs]
     found = [source for source in sources if source is not None]
     quant = next((quant for quant in _bases([q for _, q, _ in found])), None)
@@ -104,7 +132,7 @@ def _bases(quants: list[Quant]) -> list[Quant]:
     ]
 
 
-def _moved(graph: IntegerGraph, x: gs.Variable, quant: Quant, base: Quant, node: gs.Node) -> gs.Variable:
+def _moved(graph: Graph, x: gs.Variable, quant: Quant, base: Quant, node: gs.Node) -> gs.Variable:
     """The tensor with the zero point of ``base``."""
     step = base.zero - quant.zero
     if step == 0:
@@ -116,7 +144,7 @@ def _moved(graph: IntegerGraph, x: gs.Variable, quant: Quant, base: Quant, node:
     return _looked_up(graph, x, table, moved, f"{node.name}_moved", node)
 
 
-def _pad(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+def _pad(graph: Graph, node: gs.Node) -> Joined | None:
     source = graph.source(node.inputs[0])
     value, axes = optional_input(node, 2), optional_input(node, 3)
     filling = np.zeros(1) if value is None else real_constant(value)
@@ -145,7 +173,7 @@ def _pad(graph: IntegerGraph, node: gs.Node) -> Joined | None:
     return _bounded(graph, result, quant, dequantize)
 
 
-def _clamp(graph: IntegerGraph, node: gs.Node) -> Joined | None:
+def _clamp(graph: Graph, node: gs.Node) -> Joined | None:
     source, bounds = graph.source(node.inputs[0]), clamp_bounds(node)
     if source is None or bounds is None:
         return None
@@ -168,7 +196,7 @@ def _clamp(graph: IntegerGraph, node: gs.Node) -> Joined | None:
 
 
 def _looked_up(
-    graph: IntegerGraph, x: gs.Variable, table: NDArray[np.int64], known: Expectation, name: str, node: gs.Node
+    graph: Graph, x: gs.Variable, table: NDArray[np.int64], known: Expectation, name: str, node: gs.Node
 ) -> gs.Variable:
     op = "match.arith::LutU8" if x.dtype == np.uint8 else "match.arith::LutI8"
     values = graph.editor.constant(f"{name}_values", table.astype(x.dtype))
@@ -178,6 +206,6 @@ def _looked_up(
     return result
 
 
-def _bounded(graph: IntegerGraph, x: gs.Variable, quant: Quant, dequantize: gs.Node) -> Joined:
+def _bounded(graph: Graph, x: gs.Variable, quant: Quant, dequantize: gs.Node) -> Joined:
     lo, hi = graph.expectation(x).bounds()
     return x, replace(quant, lo=lo, hi=hi), dequantize

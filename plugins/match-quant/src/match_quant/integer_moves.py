@@ -9,6 +9,7 @@ from match_core.ir.geometry import conv_geometry
 from match_core.ir.reader import shape_of
 
 from match_quant.expectation import Expectation
+from match_quant.nodes import append, reshape
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -54,6 +55,11 @@ def append_move(
     """Add the node on the stored integers ``x`` with expectation ``known``; returns one result per output."""
     shapes = [shape_of(output) for output in node.outputs]
     attrs = _attributes(node)
+    if node.op == "MaxPool" and len(shapes[0]) == 3:  # units pool images
+        (batch, channels, length), (*_, out) = shape_of(x), shapes[0]
+        row = reshape(editor, x, (batch, channels, 1, length), f"{node.name}_row", origin)
+        pooled = append(editor, "MaxPool", [row], (batch, channels, 1, out), node.name, origin, **attrs)
+        return ((reshape(editor, pooled, shapes[0], f"{node.name}_rows", origin), known),)
     first = editor.node(node.op, [x, *node.inputs[1:]], x.dtype, shapes[0], name=node.name, origin=origin, attrs=attrs)
     results = [first, *(editor.variable(first.name, x.dtype, shape) for shape in shapes[1:])]
     for other in results[1:]:
@@ -64,7 +70,7 @@ def append_move(
 def _attributes(node: gs.Node) -> dict[str, object]:
     if node.op != "MaxPool":
         return dict(node.attrs)
-    attrs = conv_geometry(node).attributes()
+    attrs = conv_geometry(node).plane().attributes()
     del attrs["group"]
     return {**attrs, "ceil_mode": int(node.attrs.get("ceil_mode", 0))}
 

@@ -16,6 +16,7 @@ from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.reader import Site, site_of
 
 from match_quant.integer_graph import IntegerGraph
+from match_quant.integer_joins import why_float
 from match_quant.integerise_add import add
 from match_quant.integerise_affine import affine
 from match_quant.integerise_conv import convolution
@@ -27,6 +28,8 @@ from match_quant.integerise_pool import average_pool
 from match_quant.integerise_product import product
 from match_quant.integerise_softmax import softmax
 from match_quant.integerise_table import table
+from match_quant.integerise_transposed import transposed_convolution
+from match_quant.integerise_volume import volume_convolution
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -38,6 +41,8 @@ Rewriter = Callable[[IntegerGraph, Site], "gs.Variable | None"]
 REWRITERS: tuple[Rewriter, ...] = (
     table,
     convolution,
+    transposed_convolution,
+    volume_convolution,
     dense,
     matmul,
     add,
@@ -50,6 +55,8 @@ REWRITERS: tuple[Rewriter, ...] = (
     pad,
     concat,
 )
+
+_LAYERS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul"))
 
 
 def run(model: Model, context: PassContext) -> Model:
@@ -75,6 +82,9 @@ def _quantize(graph: IntegerGraph, node: gs.Node) -> None:
             if result is not None:
                 graph.define(node.outputs[0], result, site.quant)
                 return
+        reason = why_float(graph, site.op) if site.op.op in _LAYERS else None
+        if reason is not None:
+            graph.editor.notes.append(f"{'/'.join(graph.editor.origin(site.op))} stays in float: {reason}")
     graph.keep_quantize(node)
 
 

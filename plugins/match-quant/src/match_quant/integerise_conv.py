@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,46 +21,109 @@ from match_core.ir.reader import (
 from numpy.typing import NDArray
 
 from match_quant.expectation import Expectation, of_sum, with_result_prior
+from match_quant.int8_weights import convolution_terms
 from match_quant.integer_graph import IntegerGraph
+from match_quant.nodes import reshape_image
 from match_quant.requant import Target
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+#: The largest difference of two values of 8 bits.
+_NINE_BITS = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Integer weights [outputs, inputs / group, rows, columns] with the zero point subtracted, their scales (outputs,)
+    and the real bias (outputs,)."""
+
+    values: NDArray[np.int64]
+    scale: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
 
 def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     """Conv with quantised input and weights; None for more than two spatial axes, other operators, unsupported
-    weights. One spatial axis becomes a convolution of images with one row, which units support."""
+    weights. One spatial axis becomes a convolution of images with one row, which units support; if it is dilated, of
+    images with a column for each of the sequences between which the taps do not reach."""
     node = site.op
     if node.op != "Conv" or len(site.real_shape) not in (3, 4):
         return None
     source = graph.source(node.inputs[0])
     weight = signed_weight(node.inputs[1], channel_axis=0)
-    if source is None or weight is None:
+    channels = site.real_shape[1]
+    bias = real_bias(node, 2, channels)
+    if source is None or weight is None or bias is None:
         return None
     x, quant, dequantize = source
-    channels = weight.values.shape[0]
-    bias = real_bias(node, 2, channels)
-    if bias is None:
-        return None
-    geometry = conv_geometry(node).plane()
+    geometry, shape = conv_geometry(node), site.real_shape
+    origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
+    result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
+    if len(shape) == 3:
+        x, geometry, plane = as_image(graph, x, geometry, shape, node.name, origin)
+    else:
+        plane = shape
+    values = weight.values.reshape(*weight.values.shape[:2], *geometry.kernel)
+    filters = Filters(values, np.broadcast_to(weight.scale.reshape(-1), (channels,)), bias)
+    result = append_layer(graph, site, x, quant, filters, geometry, plane, (node.name, origin, result_origin))
+    if plane == shape:
+        return result
+    if plane[2] > 1:
+        known, row = graph.expectation(result), (1, shape[2])
+        name = f"{node.name}_sequence"
+        result = reshape_image(graph.editor, result, row, graph.channels_last, name, result_origin)
+        graph.expect(result, known)
+    return graph.reshaped(result, shape, f"{node.name}_rows", result_origin)
+
+
+def as_image(
+    graph: IntegerGraph,
+    x: gs.Variable,
+    geometry: ConvGeometry,
+    result: tuple[int, ...],
+    name: str,
+    origin: tuple[str, ...],
+) -> tuple[gs.Variable, ConvGeometry, tuple[int, ...]]:
+    """A sequence [1, C, L] as an image, the geometry on it, and the shape of the ``result`` as an image.
+
+    With dilation d, tap k of place t reads place t + k d. In an image with d columns this is row k below, so the
+    kernel is a column without dilation. It needs sequences and padding of whole rows and stride 1.
+    """
+    (batch, channels, length), step = shape_of(x), geometry.dilations[0]
+    image = graph.reshaped(x, (batch, channels, 1, length), f"{name}_row", origin)
+    if step == 1 or geometry.strides != (1,) or any(size % step for size in (length, *geometry.pads)):
+        return image, geometry.plane(), (*result[:2], 1, result[2])
+    known = graph.expectation(image)
+    plane = (length // step, step)
+    image = reshape_image(graph.editor, image, plane, graph.channels_last, f"{name}_columns", origin)
+    graph.expect(image, known)
+    begin, end = (pad // step for pad in geometry.pads)
+    upright = ConvGeometry((*geometry.kernel, 1), (1, 1), (1, 1), (begin, 0, end, 0), geometry.group)
+    return image, upright, (*result[:2], result[2] // step, step)
+
+
+def append_layer(
+    graph: IntegerGraph,
+    site: Site,
+    x: gs.Variable,
+    quant: Quant,
+    filters: Filters,
+    geometry: ConvGeometry,
+    shape: tuple[int, ...],
+    names: tuple[str, tuple[str, ...], tuple[str, ...]],
+) -> gs.Variable:
+    """[Pad], ConvInteger and Requant on images; ``names``: the name, origin of the sums, origin of the result."""
+    name, origin, result_origin = names
     stored = graph.stored(site.quant)
-    taps = weight.values.reshape(channels, weight.values.shape[1], -1)
-    scale = np.broadcast_to(weight.scale.reshape(-1), (channels,))
+    taps = filters.values.reshape(*filters.values.shape[:2], -1)
     inputs = graph.expectation(x).per_channel(shape_of(x)[1], axis=1)
     if any(geometry.pads):
         inputs = with_padding(inputs, quant.zero)
-    target = linear_target(of_sum(inputs, taps, geometry.group), taps, scale, bias, quant, stored)
-    origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
-    shape = site.real_shape
-    if len(shape) == 3:
-        x = graph.reshaped(x, (*shape_of(x)[:2], 1, shape_of(x)[2]), f"{node.name}_row", origin)
-    plane = (*shape[:2], 1, shape[2]) if len(shape) == 3 else shape
-    filters = weight.values.reshape(*weight.values.shape[:2], *geometry.kernel)
-    acc = append_convolution(graph, x, filters, geometry, quant, plane, node.name, origin)
-    result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
-    result = graph.requantise(acc, target, stored, 1, site, result_origin)
-    return result if plane == shape else graph.reshaped(result, shape, f"{node.name}_rows", result_origin)
+    sums = of_sum(inputs, taps, geometry.group)
+    target = linear_target(sums, taps, filters.scale, filters.bias, quant, stored)
+    acc = append_convolution(graph, x, filters.values, geometry, quant, shape, name, origin)
+    return graph.requantise(acc, target, stored, 1, site, result_origin)
 
 
 def append_convolution(
@@ -74,6 +137,7 @@ def append_convolution(
     origin: tuple[str, ...],
 ) -> gs.Variable:
     """ConvInteger without zero points. Padding must have the zero point's value, so a Pad writes it if it is not 0."""
+    x, weight, geometry = convolution_terms(graph.editor, x, weight, geometry, name, origin)
     pads = geometry.pads
     if quant.zero != 0 and any(pads):
         before, after = pads[:2], pads[2:]
@@ -106,15 +170,22 @@ def append_convolution(
 
 
 def signed_weight(tensor: gs.Tensor, channel_axis: int) -> QuantConstant | None:
-    """A dequantised constant that fits int8 after subtraction of its zero point, with at most one scale per channel."""
+    """A dequantised constant of 8 bits, with at most one scale per channel. Its values take nine bits where the zero
+    point of uint8 weights is not in the middle."""
     weight = quant_constant(tensor)
     if weight is None or weight.axis not in (None, channel_axis):
         return None
-    if weight.values.size == 0 or weight.values.min() < -128 or weight.values.max() > 127:
+    if weight.values.size == 0 or np.abs(weight.values).max() > _NINE_BITS or not _fits_sums(weight, channel_axis):
         return None
     if not np.all(np.isfinite(weight.scale)) or np.any(weight.scale <= 0):
         return None
     return weight
+
+
+def _fits_sums(weight: QuantConstant, channel_axis: int) -> bool:
+    """Whether sums of products with 8-bit values fit int32."""
+    others = tuple(axis for axis in range(weight.values.ndim) if axis != channel_axis)
+    return int(np.abs(weight.values).sum(axis=others).max()) * _NINE_BITS < 1 << 31
 
 
 def real_bias(node: gs.Node, position: int, channels: int) -> NDArray[np.float64] | None:

@@ -9,6 +9,7 @@ from match_core.ir.reader import QuantConstant, Site, constant, producer, quant_
 from numpy.typing import NDArray
 
 from match_quant.expectation import of_sum
+from match_quant.int8_weights import int8_terms, repeated
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integerise_conv import linear_target, real_bias, signed_weight
 
@@ -38,9 +39,12 @@ def dense(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     target = linear_target(of_sum(inputs, taps, 1), taps, scale, bias, quant, stored)
     makers = [node for tensor in matmul.inputs[1:] if (node := producer(tensor)) is not None]
     origin = graph.editor.origin(dequantize, *makers, matmul)
+    terms = int8_terms(weight.values)
+    if len(terms) > 1:
+        x = repeated(graph.editor, x, len(x.shape) - 1, len(terms), matmul.name, origin)
     acc = graph.editor.node(
         "MatMulInteger",
-        [x, graph.editor.constant(f"{matmul.name}_weight", weight.values.astype(np.int8))],
+        [x, graph.editor.constant(f"{matmul.name}_weight", np.concatenate(terms).astype(np.int8))],
         np.int32,
         shape_of(matmul.outputs[0]),
         name=matmul.name,

@@ -26,17 +26,20 @@ _FLOAT = 1  # TensorProto.FLOAT
 
 
 def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
-    """AveragePool, GlobalAveragePool, or ReduceMean over both spatial axes, of a quantised NCHW tensor. All
-    windows must have the same number of elements."""
+    """AveragePool, GlobalAveragePool, or ReduceMean over all spatial axes, of a quantised tensor with channels first.
+    Sequences are images of one row; volumes are images only if the mean is over all of them. All windows must have the
+    same number of elements."""
     node = site.op
     geometry = _geometry(node)
-    if geometry is None or len(shape_of(node.inputs[0])) != 4:
-        return None
-    source = graph.source(node.inputs[0])
-    if source is None:
+    source = graph.source(node.inputs[0]) if geometry is not None else None
+    if source is None or geometry is None:
         return None
     x, quant, dequantize = source
-    channels = shape_of(x)[1]
+    batch, channels, *spatial = shape_of(x)
+    origin = graph.editor.origin(dequantize, node)
+    if len(spatial) != 2:
+        image = (batch, channels, prod(spatial[:-1]), spatial[-1])
+        x = graph.reshaped(x, image, f"{node.name}_row", origin)
     stored = graph.stored(site.quant)
     area = prod(geometry.kernel)
     weight = np.ones((channels, 1, *geometry.kernel), np.int64)
@@ -44,8 +47,9 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if any(geometry.pads):
         values = with_padding(values, quant.zero)
     target = _target(values, area, quant, stored)
-    origin = graph.editor.origin(dequantize, node)
-    shape = (1, channels, *site.real_shape[2:]) if len(site.real_shape) == 4 else (1, channels, 1, 1)
+    windows = len(site.real_shape) > 2 and site.op.op == "AveragePool"
+    rows = (1, *site.real_shape[2:]) if len(spatial) == 1 else site.real_shape[2:]
+    shape = (batch, channels, *rows) if windows else (batch, channels, 1, 1)
     geometry = replace(geometry, group=channels)
     acc = append_convolution(graph, x, weight, geometry, quant, shape, node.name, origin)
     result_origin = graph.editor.origin(*site.nodes)
@@ -99,21 +103,23 @@ def _target(values: Expectation, area: int, quant: Quant, result: Quant) -> Targ
 def _geometry(node: gs.Node) -> ConvGeometry | None:
     shape = shape_of(node.inputs[0])
     if node.op == "GlobalAveragePool":
-        return _whole(shape)
+        return _whole(shape) if len(shape) in (3, 4, 5) else None
     if node.op == "ReduceMean":
         axes = node.attrs.get("axes")
         if axes is None and len(node.inputs) > 1 and hasattr(node.inputs[1], "values"):
             axes = node.inputs[1].values.tolist()
         spatial = sorted(int(axis) % len(shape) for axis in axes or ())
-        return _whole(shape) if spatial == [2, 3] else None
+        return _whole(shape) if spatial == list(range(2, len(shape))) and len(shape) in (3, 4, 5) else None
     if node.op != "AveragePool" or node.attrs.get("ceil_mode", 0):
         return None
-    geometry = conv_geometry(node)
+    geometry = conv_geometry(node).plane()
+    if len(geometry.kernel) != 2:
+        return None
     if any(geometry.pads) and not node.attrs.get("count_include_pad", 0):
         return None
     return geometry
 
 
 def _whole(shape: tuple[int, ...]) -> ConvGeometry:
-    kernel = shape[2:]
+    kernel = (prod(shape[2:-1]), shape[-1])
     return ConvGeometry(kernel, (1,) * len(kernel), (1,) * len(kernel), (0,) * (2 * len(kernel)))

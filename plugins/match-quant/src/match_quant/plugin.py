@@ -25,9 +25,11 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     from match_quant.narrow_integers import NARROW_INTEGERS
     from match_quant.packed_weights import PACKED_WEIGHTS
     from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
+    from match_quant.quantise_before_moves import QUANTISE_BEFORE_MOVES
     from match_quant.quantised_ends import QUANTISED_ENDS
     from match_quant.recognise_functions import RECOGNISE_FUNCTIONS
     from match_quant.recognise_requant import RECOGNISE_REQUANT
+    from match_quant.sample_by_sample import SAMPLE_BY_SAMPLE
     from match_quant.unsigned_activations import UNSIGNED_ACTIVATIONS
 
     return (
@@ -35,12 +37,14 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         QOPERATOR_TO_QDQ,
         RECOGNISE_REQUANT,
         NARROW_INTEGERS,
+        QUANTISE_BEFORE_MOVES,
         INTEGERISE,
         UNSIGNED_ACTIVATIONS,
         PACKED_WEIGHTS,
         DEQUANTISE_CONSTANTS,
         QUANTISED_ENDS,
         LEFT_IN_FLOAT,
+        SAMPLE_BY_SAMPLE,
     )
 
 

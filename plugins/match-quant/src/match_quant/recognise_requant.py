@@ -27,6 +27,7 @@ from match_quant.factors import inner
 from match_quant.fixed_point import Chain
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integerise_conv import append_convolution, type_bounds, with_padding
+from match_quant.integerise_move import integer_move
 from match_quant.recognise_sums import replace_sum
 from match_quant.requant_node import per_channel
 from match_quant.sum_forms import Exact
@@ -57,6 +58,8 @@ def run(model: Model, context: PassContext) -> Model:
     for node in list(editor.graph.nodes):
         if node.op == "Cast" and np.dtype(node.outputs[0].dtype) in _EIGHT_BITS:
             found = _replace(graph, node) or replace_sum(graph, node) or found
+        elif node.op != "Cast":
+            integer_move(graph, node)
     if not found:
         return replace(model, notes=(*model.notes, *editor.notes)) if editor.notes else model
     graph.connect()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from match_core.ir.geometry import transposed_pads
 from match_core.ir.reader import optional_input, shape_of
 
-from match_host.graph import dtype_of, elements, integer, integers, text
+from match_host.graph import dtype_of, elements, integer, integers
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal
 from match_host.kernels.nest import row_major
@@ -18,23 +19,6 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
-def _pads_before(node: gs.Node, sizes: tuple[int, ...], outs: tuple[int, ...], kernel: tuple[int, ...]) -> list[int]:
-    """Padding at the start of every spatial axis; derived if only the size of the result is given."""
-    rank = len(sizes)
-    strides, dilations = integers(node, "strides", (1,) * rank), integers(node, "dilations", (1,) * rank)
-    extra, mode = integers(node, "output_padding", (0,) * rank), text(node, "auto_pad", "NOTSET")
-    if mode == "NOTSET" and not node.attrs.get("output_shape"):
-        return list(integers(node, "pads", (0,) * (2 * rank))[:rank])
-    if mode == "VALID":
-        return [0] * rank
-    before = []
-    for axis in range(rank):
-        reach = strides[axis] * (sizes[axis] - 1) + extra[axis] + (kernel[axis] - 1) * dilations[axis] + 1
-        total = max(0, reach - outs[axis])
-        before.append(total // 2 if mode == "SAME_UPPER" else total - total // 2)
-    return before
-
-
 def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """ConvTranspose with any group, stride, dilation and padding; weights are [inputs][outputs per group][taps]."""
     (node,), code, uses = nodes, Code(), Uses()
@@ -42,7 +26,7 @@ def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
     dtype, groups = dtype_of(node.inputs[0]), integer(node, "group", 1)
     rank, inputs, outputs = len(shape) - 2, shape[1] // groups, weight[1]
     strides, dilations = integers(node, "strides", (1,) * rank), integers(node, "dilations", (1,) * rank)
-    before = _pads_before(node, shape[2:], out[2:], weight[2:])
+    before = transposed_pads(node)
     names = SPATIAL[len(SPATIAL) - rank :]
     source, target, taps = row_major(shape), row_major(out), row_major(weight)
     bias = optional_input(node, 2)
