@@ -176,7 +176,11 @@ def _match(
     for unit in (unit for unit in all_units if unit not in units and unit.name != context.soc.host):
         with suppress(PluginError):  # it may be why the user disabled the unit
             idle = find_candidates(model.graph, [offer(unit)])
-            value = f"--without-unit {unit.name}" if unit.name in options.without_units else "not in --only-unit"
+            value = (
+                f"--without-unit {unit.name} disables it"
+                if unit.name in options.without_units
+                else "--only-unit omits it"
+            )
             refused = (Refusal(unit.name, c.pattern.name, c.node_names, DISABLED, value) for c in idle.legal)
             candidates = replace(
                 candidates,
