@@ -101,7 +101,10 @@ def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) 
     known = domain == "" and onnx.defs.has(node.op_type, max_inclusive_version=version, domain="")
     if known and not onnx.defs.get_schema(node.op_type, version, "").deprecated:
         return
-    help_: tuple[str, ...] = ("replace the operator with standard ones", "or define it as a local function in the model")
+    help_: tuple[str, ...] = (
+        "replace the operator with standard ones",
+        "or define it as a local function in the model",
+    )
     if domain:
         why = f"domain {domain!r} is unknown" if domain != MICROSOFT else "only other operators of it are supported"
     elif known:

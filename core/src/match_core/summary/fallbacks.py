@@ -74,7 +74,8 @@ class _Why:
         others = [offered.candidate for offered in planned.offered if offered.candidate.unit != host]
         self.elsewhere = {name for candidate in others for name in candidate.node_names}
         #: Types of products that other units sum, such as float16.
-        self.types = {candidate.match.output.dtype for candidate in others if candidate.workload.macs}
+        sums = (node for candidate in others for node in candidate.match.nodes if node_macs(node))
+        self.types = {str(np.dtype(node.outputs[0].dtype)) for node in sums}
         self.refused: dict[str, list[Refusal]] = {}
         for refusal in (refusal for refusal in planned.refused if refusal.unit != host):
             for name in refusal.nodes:
@@ -88,12 +89,14 @@ class _Why:
         around: tuple[gs.Node, ...] = ()
         if {self.sources.get(name) for name in self.model.origin(nodes)} <= _CONVERSIONS:
             around = (*(maker for tensor in nodes[0].inputs for maker in tensor.inputs), *nodes[-1].outputs[0].outputs)
-        left = self._left((*nodes, *around))
+        floats = {
+            str(np.dtype(t.dtype)) for t in (*node.inputs[:1], *node.outputs[:1]) if not t.is_empty()
+        } - self.types
+        left = self._left((*nodes, *around)) if "float" in "".join(floats) else None
         if around and left is None:
             rule, value = "inputs and outputs of the network are 8-bit integers", "these are floats"
             return Fallback("float", rule, value, "", ("add --quantized-io",))
-        floats = "float" in np.dtype(node.outputs[0].dtype).name and node.outputs[0].dtype not in self.types
-        return (left if floats else None) or self._rule(node) or left or self._structure(node)
+        return left or self._rule(node) or self._structure(node)
 
     def named(self, nodes: Iterable[gs.Node]) -> tuple[str, ...]:
         """The source nodes, without those that only convert or move values if there are others."""
