@@ -184,6 +184,9 @@ def test_every_verb_says_it(verb: str, tmp_path: Path, match_command: Match) -> 
     assert fallback["onnx_names"] == ["conv_0", "relu_1"]
     assert fallback["cause"] == "float" and fallback["help"]
     assert "help: match quantize net.onnx --data X.npz --output net_int8.onnx" in told.stdout
+    if verb == "check":
+        assert 0 < document["quantised_cycles"] < document["predicted_cycles"]
+        assert "in 8 bits (ranges of random samples)" in told.stdout
     if verb == "compile":
         report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
         assert (report["fallbacks"], report["all_on_host"]) == (document["fallbacks"], True)

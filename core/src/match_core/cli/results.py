@@ -112,10 +112,9 @@ def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path)
     if rest:
         terminal.paragraph(f"{_amount(rest)}: {'other' if large else 'small'} causes", [f"match check {model} --json"])
     if document["all_on_host"]:
-        why = f": {_cause(found[0])}" if found else ", because it is cheaper there"
         total = f"{document['predicted_cycles']:,} cycles (modelled)"
-        text = f"warning: the whole network runs on the host, {total}{why}"
-        terminal.paragraph(text, found[0]["help"] if found else (), warning=True)
+        text = f"warning: the whole network runs on the host, {total}: {_cause(found[0])}"
+        terminal.paragraph(text, found[0]["help"], warning=True)
 
 
 def _cause(entry: Mapping[str, Any]) -> str:

@@ -40,15 +40,16 @@ def fallbacks(planned: Planned) -> tuple[Fallback, ...]:
 
 
 def fallbacks_json(planned: Planned) -> dict[str, object]:
-    """The fallbacks as every verb and the report state them; ``all_on_host``: the chip has other units, but the host
-    computes all multiply-accumulates, or all nodes if there are none."""
+    """The fallbacks as every verb and the report state them; ``all_on_host``: there are fallbacks, other units are
+    enabled, but the host computes all multiply-accumulates, or all nodes if there are none."""
     rows = []
     for row in map(asdict, fallbacks(planned)):
-        rows.append({**row, "onnx_names": list(row.pop("nodes")), "help": list(row["help"])})
+        names = row.pop("nodes")
+        rows.append({**row, "onnx_names": list(names), "help": list(row["help"])})
     steps = [a.candidate for a in planned.mapping.assignments if not a.candidate.pattern.view]
     working = [candidate for candidate in steps if candidate.workload.macs] or steps
-    alone = len(planned.soc.units) > 1 and all(c.unit == planned.soc.host for c in working)
-    return {"fallbacks": rows, "all_on_host": alone}
+    alone = len(planned.units) > 1 and all(candidate.unit == planned.soc.host for candidate in working)
+    return {"fallbacks": rows, "all_on_host": alone and bool(rows)}
 
 
 def _merged(same: list[Fallback]) -> Fallback:
