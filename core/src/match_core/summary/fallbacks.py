@@ -90,9 +90,8 @@ class _Why:
         around: tuple[gs.Node, ...] = ()
         if {self.sources.get(name) for name in self.model.origin(nodes)} <= _CONVERSIONS:
             around = (*(maker for tensor in nodes[0].inputs for maker in tensor.inputs), *nodes[-1].outputs[0].outputs)
-        floats = {
-            str(np.dtype(t.dtype)) for t in (*node.inputs[:1], *node.outputs[:1]) if not t.is_empty()
-        } - self.types
+        tensors = [*node.inputs[:1], *(part.outputs[0] for part in nodes)]
+        floats = {str(np.dtype(tensor.dtype)) for tensor in tensors if not tensor.is_empty()} - self.types
         left = self._left((*nodes, *around)) if "float" in "".join(floats) else None
         if around and left is None:
             rule, value = "inputs and outputs of the network are 8-bit integers", "these are floats"
