@@ -39,7 +39,7 @@ TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflit
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-qemu test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
-  bench-diana bench-host bench-riscv bench-dnnl paper docs wheels clean
+  bench-diana bench-host bench-riscv bench-dnnl bench-breadth paper docs wheels clean
 
 $(DEMO): $(DEMO_PACKAGES:%=%/pyproject.toml) requirements.txt
 	@echo "1/3 making an environment in $(VENV)"
@@ -157,6 +157,9 @@ bench-host: $(STAMP) $(EMX)/.stamp
 
 bench-dnnl: $(STAMP)
 	$(BIN)/python -m benchmarks.dnnl
+
+bench-breadth: $(STAMP)
+	$(BIN)/python -m benchmarks.breadth
 
 ZIG := build/zig
 

@@ -61,6 +61,7 @@ INSIDE_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("cli.choices", "load.dims"): "as for deploy.compile_options",
     ("cli.compile", "pipeline"): "the help of a verb needs no compiler",
     ("cli.compile", "contract.titles"): "as for pipeline",
+    ("cli.compile", "summary.fallbacks"): "as for pipeline",
     ("cli.compile", "summary.program_json"): "as for pipeline",
     ("cli.compile", "summary.regions"): "as for pipeline",
     ("cli.main", "plugin.facade"): "the core's verbs do without packages' verbs",

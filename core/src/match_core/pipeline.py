@@ -211,7 +211,8 @@ def transform(
     passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)
     check_exact(options.exact, model.origin(model.graph.nodes), passes)
     made = run_passes(model, passes, context, observers)
-    if any(item.phase is Phase.INTEGER for item in passes):
+    quantised = any("Quantize" in node.op or node.op.startswith("QLinear") for node in made.graph.nodes)
+    if not quantised or any(item.phase is Phase.INTEGER for item in passes):
         return made
     rule, value = "a package makes quantised operators integer", "no active package does"
     left = Left(made.origin(made.graph.nodes), rule, value, ("Conv", "MatMul", "Add"), plugins.missing(context.soc))
@@ -245,13 +246,11 @@ def _match(
     for unit in (unit for unit in all_units if unit not in units and unit.name != context.soc.host):
         with suppress(PluginError):  # it may be why the user disabled the unit
             idle = find_candidates(model.graph, [offer(unit)])
-            value = f"--without-unit {unit.name}" if unit.name in options.without_units else "not in --only-unit"
-            refused = (Refusal(unit.name, c.pattern.name, c.node_names, DISABLED, value) for c in idle.legal)
-            candidates = replace(
-                candidates,
-                refused=(*candidates.refused, *refused),
-                operators={**candidates.operators, **idle.operators},
-            )
+            omitted = f"--without-unit {unit.name} disables it" if unit.name in options.without_units else ""
+            value = omitted or "--only-unit omits it"
+            more = (Refusal(unit.name, c.pattern.name, c.node_names, DISABLED, value) for c in idle.legal)
+            operators = {**candidates.operators, **idle.operators}
+            candidates = replace(candidates, refused=(*candidates.refused, *more), operators=operators)
     return candidates
 
 

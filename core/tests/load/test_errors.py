@@ -162,3 +162,34 @@ def test_messages_hold_no_control_characters_of_names(tmp_path):
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.ModelProto.SerializeToString(helper.make_model(graph, opset_imports=opsets, ir_version=8)))
     assert not any(line.startswith("MATCH-F999") for line in str(refused(path, "MATCH-F009")).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "why", "advice"),
+    [
+        ("ConvV2", 13, "no opset of ONNX's default domain has such an operator", "did you mean Conv?"),
+        ("Gelu", 13, "opset 13 has no such operator; it appears in opset 20", "export with opset 20"),
+    ],
+)
+def test_an_operator_that_the_opset_lacks(operator: str, opset: int, why: str, advice: str, tmp_path: Path) -> None:
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 4]) for name in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node(operator, ["x"], ["y"], "odd")], "g", ends[:1], ends[1:])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8)
+    onnx.save(model, str(tmp_path / "odd.onnx"))
+    error = refused(tmp_path / "odd.onnx", "MATCH-F009")
+    assert (error.where, error.why) == (f"odd.onnx, node 'odd' ({operator})", why)
+    assert error.help[0] == advice
+
+
+def test_names_of_a_body_that_is_not_in_the_file_stay_inside(tmp_path: Path) -> None:
+    """The standard's body of DynamicQuantizeLinear has nodes of its own."""
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 4])
+    ends = (("q", onnx.TensorProto.UINT8, [1, 4]), ("s", onnx.TensorProto.FLOAT, []), ("z", onnx.TensorProto.UINT8, []))
+    node = onnx.helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"], "ranges")
+    outputs = [onnx.helper.make_tensor_value_info(*end) for end in ends]
+    graph = onnx.helper.make_graph([node], "g", [x], outputs)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(tmp_path / "dynamic.onnx"))
+    loaded = load_model(tmp_path / "dynamic.onnx")
+    assert len(loaded.graph.nodes) > 1
+    assert set(loaded.provenance.values()) == {("ranges",)}

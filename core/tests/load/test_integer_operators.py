@@ -201,4 +201,4 @@ def test_what_cannot_be_taken(
 def test_other_unknown_operators_stay_unknown(network: Save) -> None:
     with pytest.raises(ModelError) as caught:
         load_model(network("RequantWarp", {}))
-    assert caught.value.code == "MATCH-F003"
+    assert caught.value.code == "MATCH-F009"

@@ -106,17 +106,20 @@ def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path)
     if found:
         terminal.line("on the host and not on another unit (modelled)")
     for entry in large:
-        names = entry["onnx_names"]
+        names = entry["onnx_names"] or ["inserted"]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        text = f"{_amount([entry])}: {entry['rule']}; {entry['value']} ({shortened(names[0])}{more})"
-        terminal.paragraph(text, entry["help"])
+        terminal.paragraph(f"{_amount([entry])}: {_cause(entry)} ({shortened(names[0])}{more})", entry["help"])
     if rest:
         terminal.paragraph(f"{_amount(rest)}: {'other' if large else 'small'} causes", [f"match check {model} --json"])
     if document["all_on_host"]:
-        why = f": {found[0]['rule']}; {found[0]['value']}" if found else ", because it is cheaper there"
         total = f"{document['predicted_cycles']:,} cycles (modelled)"
-        text = f"warning: the whole network runs on the host, {total}{why}"
-        terminal.paragraph(text, found[0]["help"] if found else (), warning=True)
+        text = f"warning: the whole network runs on the host, {total}: {_cause(found[0])}"
+        terminal.paragraph(text, found[0]["help"], warning=True)
+
+
+def _cause(entry: Mapping[str, Any]) -> str:
+    wants = f"{entry['unit']} requires: " if entry["cause"] in ("rule", "disabled") else ""
+    return f"{wants}{entry['rule']}, but {entry['value']}"
 
 
 def _amount(entries: list[Mapping[str, Any]]) -> str:

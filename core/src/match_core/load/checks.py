@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
@@ -11,6 +13,7 @@ from match_core.load.dims import size_advice
 from match_core.load.early import EARLY
 from match_core.load.integer_operators import DOMAIN
 from match_core.load.operands import check_operands
+from match_core.load.sound import graphs_of
 from match_core.load.static.values import static_shapes
 from match_core.load.without_program import refuse_without_program
 from match_core.load.written.table import is_known
@@ -25,14 +28,14 @@ _SPATIAL = (
 _STATIC_HELP = "or export the model with fixed sizes"
 
 
-def check_nodes(proto: onnx.ModelProto, source: str) -> None:
-    """Refuse operators that no part of the compiler supports.
+def check_nodes(proto: onnx.ModelProto, source: str, origins: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse operators that no part of the compiler supports. ``origins``: source names of nodes.
 
     Errors: ModelError MATCH-F007 (a subgraph), MATCH-F009 (unknown operator), MATCH-F019 (random numbers, text, files).
     """
     versions = {entry.domain: entry.version for entry in proto.opset_import}
     for node in proto.graph.node:
-        where = _place(node, source)
+        where = _place(node, source, origins)
         if any(a.HasField("g") or a.graphs for a in node.attribute):
             raise ModelError(
                 "MATCH-F007",
@@ -72,34 +75,60 @@ def check_values(proto: onnx.ModelProto, source: str) -> None:
         )
 
 
+def check_operators(proto: onnx.ModelProto, source: str) -> None:
+    """Refuse operators of the default domain that its opset does not have, which the ONNX checker calls invalid.
+
+    Errors: ModelError MATCH-F009.
+    """
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    own = {(function.domain, function.name) for function in proto.functions}
+    for graph in graphs_of(proto):
+        for node in graph.node:
+            if node.domain in ("", "ai.onnx") and (node.domain, node.op_type) not in own:
+                _check_operator(node, versions, _place(node, source, {}))
+
+
 def _check_operator(node: onnx.NodeProto, versions: dict[str, int], where: str) -> None:
     import onnx
 
     domain = "" if node.domain == "ai.onnx" else node.domain
     if (domain == MICROSOFT and node.op_type in CONTRIB_OPERATORS) or domain in (DOMAIN, EARLY):
         return
-    if is_known(domain, node.op_type):
-        return
     version = versions.get(domain, versions.get("ai.onnx", 0) if not domain else 0)
+    if is_known(domain, node.op_type) or (not domain and not 0 < version <= onnx.defs.onnx_opset_version()):
+        return
     known = domain == "" and onnx.defs.has(node.op_type, max_inclusive_version=version, domain="")
     if known and not onnx.defs.get_schema(node.op_type, version, "").deprecated:
         return
-    name = comment_text(f"{domain}::{node.op_type}" if domain else node.op_type)
+    help_: tuple[str, ...] = (
+        "replace the operator with standard ones",
+        "or define it as a local function in the model",
+    )
     if domain:
         why = f"domain {domain!r} is unknown" if domain != MICROSOFT else "only other operators of it are supported"
+    elif known:
+        why = f"it is deprecated in opset {version}"
     else:
-        why = f"opset {version} has no such operator" if not known else f"it is deprecated in opset {version}"
-    raise ModelError(
-        "MATCH-F009",
-        f"unknown operator {name}",
-        where,
-        why,
-        ("replace the operator with standard ones", "or define it as a local function in the model"),
-    )
+        why, more = _missing(node.op_type, version)
+        help_ = (*more, *help_)
+    name = comment_text(f"{domain}::{node.op_type}" if domain else node.op_type)
+    raise ModelError("MATCH-F009", f"unknown operator {name}", where, why, help_)
 
 
-def check_shapes(proto: onnx.ModelProto, source: str) -> None:
-    """Refuse sizes that are not fixed, and batch sizes above 1.
+def _missing(operator: str, version: int) -> tuple[str, tuple[str, ...]]:
+    """Why the default domain has no such operator in the model's opset, and what would help."""
+    import onnx
+
+    schemas = [entry for entry in onnx.defs.get_all_schemas_with_history() if entry.domain == ""]
+    first = min((entry.since_version for entry in schemas if entry.name == operator), default=None)
+    if first is not None:
+        return f"opset {version} has no such operator; it appears in opset {first}", (f"export with opset {first}",)
+    close = get_close_matches(operator, {entry.name for entry in schemas}, n=1)
+    return "no opset of ONNX's default domain has such an operator", tuple(f"did you mean {name}?" for name in close)
+
+
+def check_shapes(proto: onnx.ModelProto, source: str, origins: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse sizes that are not fixed, and batch sizes above 1. ``origins``: source names of nodes.
 
     Errors: ModelError MATCH-F013 (dynamic graph input), MATCH-F014 (a shape or type that cannot be inferred),
     MATCH-F015 (batch size), MATCH-F006 (operands that do not fit together).
@@ -122,17 +151,17 @@ def check_shapes(proto: onnx.ModelProto, source: str) -> None:
     known = {value.name: value for value in (*inputs, *proto.graph.value_info, *proto.graph.output)}
     for node in proto.graph.node:
         for name in node.output:
-            _check_tensor(node, name, known.get(name), source)
-        _check_batch(node, known, source)
+            _check_tensor(node, name, known.get(name), _place(node, source, origins, f", output {name!r}"))
+        _check_batch(node, known, source, origins)
     tensors = {tensor.name: tensor for tensor in proto.graph.initializer}
     shapes = {name: tuple(tensor.dims) for name, tensor in tensors.items()} | static_shapes(known.values())
     for node in proto.graph.node:
         listed = tensors.get(node.input[1]) if len(node.input) == 2 and node.op_type.startswith("Reduce") else None
         axes = onnx.numpy_helper.to_array(listed).reshape(-1).tolist() if listed is not None else None
-        check_operands(node, shapes, axes, _place(node, source))
+        check_operands(node, shapes, axes, _place(node, source, origins))
 
 
-def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | None, source: str) -> None:
+def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | None, where: str) -> None:
     if not name:
         return
     sizes = _sizes(value) if value is not None else None
@@ -142,13 +171,15 @@ def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | 
     raise ModelError(
         "MATCH-F014",
         f"the size of a result of {comment_text(node.op_type)} is not known before the model runs",
-        f"{_place(node, source)}, output {name!r}",
+        where,
         f"its shape is {shown}",
         ("replace computed shapes with constants (for example with onnxsim)", _STATIC_HELP),
     )
 
 
-def _check_batch(node: onnx.NodeProto, known: dict[str, onnx.ValueInfoProto], source: str) -> None:
+def _check_batch(
+    node: onnx.NodeProto, known: dict[str, onnx.ValueInfoProto], source: str, origins: Mapping[str, tuple[str, ...]]
+) -> None:
     value = known.get(node.input[0]) if node.input else None
     sizes = _sizes(value) if value is not None else None
     if node.op_type not in _SPATIAL or not sizes or len(sizes) < 3 or sizes[0] == 1:
@@ -156,14 +187,17 @@ def _check_batch(node: onnx.NodeProto, known: dict[str, onnx.ValueInfoProto], so
     raise ModelError(
         "MATCH-F015",
         "only models with batch size 1 are supported",
-        f"{_place(node, source)}, input {node.input[0]!r}",
+        _place(node, source, origins, f", input {node.input[0]!r}"),
         f"shape {_text(sizes)}: the batch size is {sizes[0]}",
         ("export the model with batch size 1",),
     )
 
 
-def _place(node: onnx.NodeProto, source: str) -> str:
-    return f"{source}, node {node.name!r} ({comment_text(node.op_type)})"
+def _place(node: onnx.NodeProto, source: str, origins: Mapping[str, tuple[str, ...]], tensor: str = "") -> str:
+    """The node in the file; ``tensor`` is named if it is in the file too."""
+    names = origins.get(node.name, (node.name,))
+    shown = tensor if names == (node.name,) else ""
+    return f"{source}, node {', '.join(map(repr, names))} ({comment_text(node.op_type)}){shown}"
 
 
 def _is_number(value: onnx.ValueInfoProto) -> bool:

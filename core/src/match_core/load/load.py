@@ -72,7 +72,7 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     check_values(proto, source)
     states = declared_states(proto)
     proto, provenance = with_pinned_inputs(proto, lambda given: static_model(given, source))
-    check_shapes(proto, source)
+    check_shapes(proto, source, provenance)
     notes = room_notes(proto)
     graph = import_graph(proto)
     graph.name = name
@@ -88,7 +88,7 @@ def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, 
     if stands_for_others(proto):
         proto, provenance = expand_static(proto, provenance, source, composites=False)
         check_values(proto, source)
-    check_nodes(proto, source)
+    check_nodes(proto, source, provenance)
     name_outputs(proto)
     proto, provenance = to_working_opset(proto, provenance, source)
     widen_constants(proto)

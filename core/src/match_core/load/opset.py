@@ -56,7 +56,10 @@ def to_working_opset(
     if version <= FIRST:
         slopes_by_channel(proto)
     if version < OPSET:
+        makers = {name: node.name for node in proto.graph.node for name in node.output}
         proto = _converted(proto, version, source)
+        for node in proto.graph.node:  # nodes that the converter made have no names
+            node.name = node.name or makers.get(node.output[0], "")
         provenance = name_nodes(proto, provenance)
     put_back(proto)
     proto, provenance = expand_static(proto, provenance, source, composites=True)

@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError, UsageError
+from match_core.load.checks import check_operators
+from match_core.load.integer_operators import rename_integer_operators
 from match_core.load.sound import check_sound, decode_texts, graphs_of, tensors_of
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
             f"the file ({len(content)} bytes) {looks}",
             ("export the network to ONNX", "check that the file was copied or downloaded completely"),
         )
+    rename_integer_operators(proto)
+    check_operators(proto, path.name)
     check_sound(proto, path.name)
     return proto, digest
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from shlex import quote
@@ -11,7 +12,6 @@ import numpy as np
 from match_core.contract.candidate import DISABLED
 from match_core.contract.fallback import Fallback
 from match_core.contract.macs import node_macs
-from match_core.contract.model import qualified_op
 from match_core.contract.titles import SILENT, source_operators
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from match_core.contract.candidate import Refusal
     from match_core.contract.compilation import Planned
 
+_CONVERSIONS = frozenset(("DequantizeLinear", "QuantizeLinear"))
 _DATA_SIZED = frozenset(("Compress", "NonMaxSuppression", "NonZero", "Unique"))
 #: A cause states this many different values.
 _VALUES_MAX = 3
@@ -40,15 +41,16 @@ def fallbacks(planned: Planned) -> tuple[Fallback, ...]:
 
 
 def fallbacks_json(planned: Planned) -> dict[str, object]:
-    """The fallbacks as every verb and the report state them; ``all_on_host``: the chip has other units, but the host
-    computes all multiply-accumulates, or all nodes if there are none."""
+    """The fallbacks as every verb and the report state them; ``all_on_host``: there are fallbacks, other units are
+    enabled, but the host computes all multiply-accumulates, or all nodes if there are none."""
     rows = []
     for row in map(asdict, fallbacks(planned)):
-        rows.append({**row, "onnx_names": list(row.pop("nodes")), "help": list(row["help"])})
+        names = row.pop("nodes")
+        rows.append({**row, "onnx_names": list(names), "help": list(row["help"])})
     steps = [a.candidate for a in planned.mapping.assignments if not a.candidate.pattern.view]
     working = [candidate for candidate in steps if candidate.workload.macs] or steps
-    alone = len(planned.soc.units) > 1 and all(c.unit == planned.soc.host for c in working)
-    return {"fallbacks": rows, "all_on_host": alone}
+    alone = len(planned.units) > 1 and all(candidate.unit == planned.soc.host for candidate in working)
+    return {"fallbacks": rows, "all_on_host": alone and bool(rows)}
 
 
 def _merged(same: list[Fallback]) -> Fallback:
@@ -74,7 +76,8 @@ class _Why:
         others = [offered.candidate for offered in planned.offered if offered.candidate.unit != host]
         self.elsewhere = {name for candidate in others for name in candidate.node_names}
         #: Types of products that other units sum, such as float16.
-        self.types = {candidate.match.output.dtype for candidate in others if candidate.workload.macs}
+        sums = (node for candidate in others for node in candidate.match.nodes if node_macs(node))
+        self.types = {str(np.dtype(node.outputs[0].dtype)) for node in sums}
         self.refused: dict[str, list[Refusal]] = {}
         for refusal in (refusal for refusal in planned.refused if refusal.unit != host):
             for name in refusal.nodes:
@@ -85,9 +88,16 @@ class _Why:
         node = max(reversed(nodes), key=node_macs)
         if node.name in self.elsewhere:
             return None
-        if "float" in np.dtype(node.outputs[0].dtype).name and node.outputs[0].dtype not in self.types:
-            return self._left(nodes) or self._rule(node) or self._structure(node)
-        return self._rule(node) or self._left(nodes) or self._structure(node)
+        around: tuple[gs.Node, ...] = ()
+        if {self.sources.get(name) for name in self.model.origin(nodes)} <= _CONVERSIONS:
+            around = (*(maker for tensor in nodes[0].inputs for maker in tensor.inputs), *nodes[-1].outputs[0].outputs)
+        tensors = [*node.inputs[:1], *(part.outputs[0] for part in nodes)]
+        floats = {str(np.dtype(tensor.dtype)) for tensor in tensors if not tensor.is_empty()} - self.types
+        left = self._left((*nodes, *around)) if "float" in "".join(floats) else None
+        if around and left is None:
+            rule, value = "inputs and outputs of the network are 8-bit integers", "these are floats"
+            return Fallback("float", rule, value, "", ("add --quantized-io",))
+        return left or self._rule(node) or self._structure(node)
 
     def named(self, nodes: Iterable[gs.Node]) -> tuple[str, ...]:
         """The source nodes, without those that only convert or move values if there are others."""
@@ -97,15 +107,14 @@ class _Why:
     def _left(self, nodes: tuple[gs.Node, ...]) -> Fallback | None:
         names = set(self.model.origin(nodes))
         for left in (left for left in self.model.left if names & set(left.nodes)):
-            if unit := self._with(left.forms):
+            if unit := self._with(left.forms, "Integer|Pool|match.arith"):
                 return Fallback("float", left.rule, left.value, unit, left.help)
         return None
 
-    def _with(self, forms: tuple[str, ...]) -> str:
-        """A unit that has one of these integer operators."""
+    def _with(self, forms: tuple[str, ...], kind: str = "") -> str:
+        """A unit whose patterns have one of these operators, of the kind of this expression; empty if none has."""
         for unit, operators in self.units.items():
-            integer = (name for name in operators if "Integer" in name or "Pool" in name or ".arith:" in name)
-            if any(name.rpartition(":")[2].startswith(forms) for name in integer):
+            if any(name.rpartition(":")[2].startswith(forms) and re.search(kind, name) for name in operators):
                 return unit
         return ""
 
@@ -119,7 +128,9 @@ class _Why:
         broken = min(places.values(), key=lambda rules: (rules[0].rule != DISABLED, len(rules)))
         first, name = broken[0], self.named([node])[0]
         if first.rule == DISABLED:
-            return Fallback("disabled", first.rule, first.value, first.unit, (f"enable the unit {first.unit}",))
+            option = f"--without-unit {first.unit}"
+            help_ = f"omit {option}" if option in first.value else f"add --only-unit {first.unit}"
+            return Fallback("disabled", first.rule, first.value, first.unit, (help_,))
         command = f"match explain {quote(self.model.source)} {quote(name)} -t {self.target}"
         rules, values = (
             "; ".join(dict.fromkeys(texts)) for texts in zip(*((b.rule, b.value) for b in broken), strict=True)
@@ -127,19 +138,24 @@ class _Why:
         return Fallback("rule", rules, values, first.unit, (command,))
 
     def _structure(self, node: gs.Node) -> Fallback:
-        operator, units = self._operator(node), " or ".join(self.units)
-        if operator in _DATA_SIZED:
+        operator, units = self._operator(node), " and ".join(self.units)
+        if node.op in _DATA_SIZED:
             return Fallback("data size", "sizes of results are fixed", f"data give that of {operator}")
         if unit := self._with((node.op.removesuffix("U8").removesuffix("I8"),)):
-            made = self._all(maker for tensor in node.inputs for maker in tensor.inputs)
-            value = f"here it reads {made} and is read by {self._all(node.outputs[0].outputs)}"
-            return Fallback("rule", f"{unit} runs {operator} with certain operators before and after it", value, unit)
+            own, makers = self.model.origin([node]), (maker for tensor in node.inputs for maker in tensor.inputs)
+            made = self._all(maker for maker in makers if self.model.origin([maker]) != own)
+            shape = "x".join(map(str, node.outputs[0].shape))
+            value = f"this one ({shape}) reads {made} and is read by {self._all(node.outputs[0].outputs)}"
+            return Fallback("rule", f"{operator} in one of its patterns", value, unit)
         command = f"match operators {quote(self.model.source)}"
-        return Fallback("no pattern", f"{units} has a pattern with {operator}", "none has one", "", (command,))
+        return Fallback("no pattern", f"a unit has a pattern with {operator}", f"{units} have none", "", (command,))
 
     def _operator(self, node: gs.Node) -> str:
-        """The operator of the source."""
-        return next((self.sources[name] for name in self.named([node]) if name in self.sources), qualified_op(node))
+        """The operator of the source, and the node's if it is another one that does a part of it."""
+        known = next((self.sources[name] for name in self.named([node]) if name in self.sources), node.op)
+        if known in SILENT and node.op not in SILENT and not node.domain:
+            return str(node.op)
+        return known if node.domain or node.op.startswith((known, "MatMul")) else f"{node.op} of {known}"
 
     def _all(self, nodes: Iterable[gs.Node]) -> str:
         return " and ".join(dict.fromkeys(map(self._operator, nodes))) or "the network's ends"

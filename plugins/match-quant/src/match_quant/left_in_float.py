@@ -13,7 +13,7 @@ from match_core.contract.fallback import Left
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.functions import ARITH
-from match_core.ir.reader import clamp_bounds, constant, producer, quant_of
+from match_core.ir.reader import QuantConstant, clamp_bounds, constant, producer, quant_constant, quant_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -29,19 +29,37 @@ class _Kind:
     weights: int | None = None
 
 
-_TABLE = _Kind(("Table", "Lut", "Lookup"))
+_TABLES = (
+    *(
+        "Sigmoid",
+        "Tanh",
+        "HardSwish",
+        "HardSigmoid",
+        "LeakyRelu",
+        "Elu",
+        "Selu",
+        "Softplus",
+        "Gelu",
+        "Erf",
+        "Exp",
+        "Swish",
+    ),
+    *("Relu", "Clip", "PRelu", "Mish", "Softsign", "Celu", "Sqrt", "Log", "Abs", "Reciprocal"),
+)
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), _Kind(("Conv",), 1)),
     **dict.fromkeys(("Gemm", "MatMul"), _Kind(("MatMul",), 1)),
     **dict.fromkeys(("Add", "Sub"), _Kind(("Add",))),
     "Mul": _Kind(("Mul",)),
+    **dict.fromkeys(_TABLES, _Kind(("Lut",))),
     **dict.fromkeys(("AveragePool", "GlobalAveragePool"), _Kind(("Conv",))),
     **dict.fromkeys(("MaxPool", "GlobalMaxPool"), _Kind(("MaxPool",))),
     "Softmax": _Kind(("Softmax",)),
     **dict.fromkeys(("LayerNormalization", "RMSNormalization"), _Kind(("LayerNorm", "RmsNorm"))),
 }
-_FLOAT_RULE = "the units compute with 8-bit integers"
-_RULE = "operators of the 8-bit form read DequantizeLinear and are read by QuantizeLinear"
+_BETWEEN = "an 8-bit operator reads DequantizeLinear and is read by QuantizeLinear"
+_BATCHED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool")
+_BATCH, _ONE = "a batch has one sample", "export the network with a batch of 1"
 
 
 def run(model: Model, context: PassContext) -> Model:
@@ -49,63 +67,87 @@ def run(model: Model, context: PassContext) -> Model:
     nodes = [node for node in model.graph.nodes if _computes_floats(node)]
     if not nodes or model.integer_source:
         return model
-    whole = not _is_quantised(model.graph.nodes)
-    return replace(model, left=_whole(model, nodes) if whole else tuple(_left(model, nodes)))
+    if any(node.op == "QuantizeLinear" and constant(node.inputs[1]) is None for node in model.graph.nodes):
+        left = _whole(model, nodes, "scales of activations are constants", "they are computed from the data")
+    elif not _is_quantised(model.graph.nodes):
+        weights = any(node.op == "DequantizeLinear" for node in model.graph.nodes)
+        value = "only its weights are quantised" if weights else f"the network is {nodes[0].outputs[0].dtype}"
+        left = _whole(model, nodes, "units compute with 8-bit integers", value)
+    else:
+        left = tuple(_left(model, [node for node in nodes if node.op in _KINDS]))
+    return replace(model, left=left)
 
 
-def _whole(model: Model, nodes: list[gs.Node]) -> tuple[Left, ...]:
+def _whole(model: Model, nodes: list[gs.Node], rule: str, value: str) -> tuple[Left, ...]:
     """All nodes of a network without quantised activations."""
     forms = dict.fromkeys(form for node in nodes if node.op in _KINDS for form in _KINDS[node.op].forms)
-    weights = any(node.op == "DequantizeLinear" for node in model.graph.nodes)
-    value = "only the network's weights are quantised" if weights else f"the network is {nodes[0].outputs[0].dtype}"
-    stem = PurePath(model.source).stem
-    command = f"match quantize {quote(model.source)} --data X.npz --output {quote(f'{stem}_int8.onnx')}"
-    return (Left(model.origin(nodes), _FLOAT_RULE, value, tuple(forms), (command,)),) if forms else ()
+    file = model.source if "computed" not in value else "FLOAT.onnx"
+    command = f"match quantize {quote(file)} --data X.npz --output {quote(f'{PurePath(file).stem}_int8.onnx')}"
+    return (Left(model.origin(nodes), rule, value, tuple(forms), (command,)),) if forms else ()
 
 
 def _left(model: Model, nodes: list[gs.Node]) -> Iterator[Left]:
     """Single operators between quantised ones."""
     for node in nodes:
-        kind = _KINDS.get(node.op, _TABLE)
-        value = next(_obstacles(model, node, kind), None)
-        if value is None:
-            value = f"{node.op} of shape {'x'.join(map(str, node.outputs[0].shape or ()))} has no such form here"
-            help_ = ("export it in a supported form",)
-        else:
-            help_ = ("quantise its inputs, weights and result to 8 bits too",)
-        yield Left(model.origin([node]), _RULE, value, kind.forms, help_)
+        kind = _KINDS[node.op]
+        shape = "x".join(map(str, node.outputs[0].shape or ()))
+        none = (f"{node.op} has an 8-bit form", f"this one, with a result of {shape}, has none")
+        samples = _samples(model, node)
+        if samples > 1:
+            none = (_BATCH, f"that of {node.op} has {samples}")
+        rule, value = none if samples > 1 else next(_obstacles(node, kind), none)
+        help_ = {_BETWEEN: ("quantise inputs, weights and results to 8 bits",), _BATCH: (_ONE,)}
+        yield Left(model.origin([node]), rule, value, kind.forms, help_.get(rule, ()))
 
 
-def _obstacles(model: Model, node: gs.Node, kind: _Kind) -> Iterator[str]:
+def _samples(model: Model, node: gs.Node) -> int:
+    """The samples of a batch that the loader divided for this node, one node for each, or more channels."""
+    maker = producer(node.inputs[0]) if node.op in _BATCHED else None
+    if maker is None or maker.op not in ("Split", "Reshape") or model.origin([maker]) != model.origin([node]):
+        return 1
+    return int(maker.inputs[0].shape[0])
+
+
+def _obstacles(node: gs.Node, kind: _Kind) -> Iterator[tuple[str, str]]:
+    """Rules that keep the node from its 8-bit form, each with the value that breaks it."""
     for position, tensor in enumerate(node.inputs):
         if tensor.is_empty() or (constant(tensor) is not None and position != kind.weights) or position > 1:
             continue
         if position == kind.weights and constant(tensor) is not None:
-            yield f"the weights of {node.op} are {tensor.dtype}"
+            yield _BETWEEN, f"the weights of {node.op} are {tensor.dtype}"
             continue
         maker = producer(tensor)
         what = "weights" if position == kind.weights and _constant_maker(maker) else "input"
         if maker is None:
-            yield f"the {what} of {node.op} is the network's, in {tensor.dtype}"
+            yield _BETWEEN, f"the {what} of {node.op} is the network's, in {tensor.dtype}"
         elif maker.op != "DequantizeLinear":
-            yield f"the {what} of {node.op} comes from {_named(model, maker)}"
+            yield _BETWEEN, f"the {what} of {node.op} comes from {maker.op}"
         elif np.dtype(maker.inputs[0].dtype) not in _EIGHT_BITS:
-            yield f"the {what} of {node.op} has type {maker.inputs[0].dtype}"
+            yield _BETWEEN, f"the {what} of {node.op} has type {maker.inputs[0].dtype}"
         elif maker.attrs.get("block_size"):
-            yield f"the {what} of {node.op} has a scale for each {maker.attrs['block_size']} elements"
+            yield _BETWEEN, f"the {what} of {node.op} has a scale for each {maker.attrs['block_size']} elements"
+        elif what == "weights" and _is_wide(weights := quant_constant(tensor)):
+            assert weights is not None
+            low, high = weights.values.min(), weights.values.max()
+            yield "weights without their zero point fit int8", f"those of {node.op} reach from {low} to {high}"
         elif what == "input" and quant_of(maker, maker.inputs[0].dtype) is None:
-            yield f"the {what} of {node.op} has a scale for each channel"
+            yield _BETWEEN, f"the {what} of {node.op} has a scale for each channel"
     reader = _reader(node)
     if reader is None:
-        yield f"the result of {node.op} is an output of the network or is read more than once"
+        yield _BETWEEN, f"the result of {node.op} is an output of the network or is read more than once"
     elif reader.op != "QuantizeLinear":
-        yield f"the result of {node.op} is read by {_named(model, reader)}"
+        yield _BETWEEN, f"the result of {node.op} is read by {reader.op}"
     elif np.dtype(reader.outputs[0].dtype) not in _EIGHT_BITS:
-        yield f"the result of {node.op} has type {reader.outputs[0].dtype}"
+        yield _BETWEEN, f"the result of {node.op} has type {reader.outputs[0].dtype}"
 
 
-def _named(model: Model, node: gs.Node) -> str:
-    return f"{node.op} {', '.join(model.origin([node]))}"
+def _is_wide(weights: QuantConstant | None) -> bool:
+    """Whether weights without their zero point do not fit int8."""
+    return (
+        weights is not None
+        and weights.values.size > 0
+        and not -128 <= weights.values.min() <= weights.values.max() <= 127
+    )
 
 
 def _constant_maker(node: gs.Node | None) -> bool:

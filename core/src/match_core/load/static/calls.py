@@ -13,7 +13,7 @@ from match_core.load.static.control import take_if, take_loop, take_scan
 from match_core.load.static.fills import take_constant_of_shape, take_range
 from match_core.load.static.infer import infer_node
 from match_core.load.static.sequences import OPERATORS
-from match_core.load.static.values import Body, Call, Scope, Value, static_shape
+from match_core.load.static.values import OURS, Body, Call, Scope, Value, static_shape
 from match_core.load.written.table import may_have_body, written_body
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     plain.CopyFrom(call.node)
     del plain.input[:]
     plain.input.extend(walk.tensor(value, call) for value in call.inputs)
-    found, where = infer_node(plain, walk.types, walk.known, walk.opsets), f"{walk.source}, node {call.path!r}"
+    found, where = infer_node(plain, walk.types, walk.known, walk.opsets), f"{walk.source}, node {call.origin!r}"
     types = {name: walk.types[name] for name in plain.input if name in walk.types} | found
     shapes = {name: shape for name, kind in types.items() if (shape := static_shape(kind)) is not None}
     check_operands(plain, shapes, None, where)
@@ -75,7 +75,7 @@ def _composite(walk: Walk, call: Call) -> list[Value] | None:
     function = function or (standard_body(plain, walk.types, walk.opsets) if is_composite(plain) else None)
     if function is None:
         return None
-    key = (call.node.domain, f"{call.node.op_type} of the standard")
+    key = (call.node.domain, f"{call.node.op_type}{OURS}")
     walk.limits.enter(call.scope, call.path, key)
     return _enter(walk, call, function_body(resolved(function, plain)), key, shapes)
 

@@ -44,6 +44,10 @@ class Body:
     constants: tuple[onnx.TensorProto, ...] = ()
 
 
+#: Ends the names of functions whose bodies are not in the user's file.
+OURS = " of the standard"
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Names of one body. ``path`` prefixes new names, ``origin`` source names; ``stated`` are shapes that results must
@@ -62,6 +66,11 @@ class Scope:
     def is_main(self) -> bool:
         """Whether these are the names of the model's own graph."""
         return not self.path
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the body is not in the user's file: its nodes have no names there."""
+        return any(name.endswith(OURS) for _, name in self.callers)
 
     def find(self, name: str) -> Value:
         """The value of the name in this scope or an enclosing one."""

@@ -106,7 +106,7 @@ class Walk:
     def _take(self, node: onnx.NodeProto, scope: Scope) -> None:
         name = node.name
         path = name if scope.is_main else self.fresh(f"{scope.path}/{name}")
-        origin = name if scope.is_main else f"{scope.origin}/{name}"
+        origin = scope.origin if scope.is_ours else name if scope.is_main else f"{scope.origin}/{name}"
         self.limits.count(scope, path)
         call = Call(node, tuple(scope.find(n) if n else "" for n in node.input), scope, path, origin)
         results = self._expander(self, call)
@@ -268,4 +268,4 @@ class Walk:
 
     def where(self, call: Call) -> str:
         """The node's place for messages."""
-        return f"{self.source}, node {call.path!r} ({comment_text(call.node.op_type)})"
+        return f"{self.source}, node {call.origin!r} ({comment_text(call.node.op_type)})"

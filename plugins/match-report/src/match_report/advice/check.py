@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Check:
     """``error``: why the model cannot run, None if it can; then ``report`` is the report of the program that
-    ``match compile`` would write. ``obstacles``: nodes that a unit cannot run at all."""
+    ``match compile`` would write. ``obstacles``: nodes that a unit cannot run at all. ``quantised_cycles``: modelled
+    cycles in 8 bits of a network that is float and runs on the host alone; None for others, or if not known."""
 
     name: str
     target: str
     error: MatchError | None
     obstacles: tuple[Obstacle, ...]
     report: dict[str, Any] | None
+    quantised_cycles: int | None = None
 
 
 def check_model(request: CompileRequest, plugins: Plugins, observer: StageObserver | None = None) -> Check:
@@ -44,4 +46,9 @@ def check_model(request: CompileRequest, plugins: Plugins, observer: StageObserv
     except (UnsupportedError, InfeasibleError) as error:
         return Check(prepared.model.name, prepared.soc.name, error, found, None)
     report = report_document(planned, chosen_options(request, planned.soc))
-    return Check(planned.model.name, planned.soc.name, None, found, report)
+    cycles = None
+    if report["all_on_host"] and any(fallback["cause"] == "float" for fallback in report["fallbacks"]):
+        from match_report.advice.quantised import quantised_cycles
+
+        cycles = quantised_cycles(planned.source, request, plugins)
+    return Check(planned.model.name, planned.soc.name, None, found, report, cycles)

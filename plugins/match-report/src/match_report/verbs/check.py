@@ -46,6 +46,8 @@ def check_command(
         if document["layers"]:
             terminal.table(_layers_table(document))
             show_fallbacks(terminal, document, model)
+            if document["quantised_cycles"]:
+                terminal.paragraph(_in_8_bits(document))
             terminal.table(memory_table(document["memory"]))
         terminal.table(_refusals_table(document))
         terminal.line(_verdict(document))
@@ -81,6 +83,7 @@ def _document(found: Check) -> dict[str, Any]:
         },
         "refused": told(found.obstacles),
         **{key: report[key] for key in ("fallbacks", "all_on_host")},
+        "quantised_cycles": found.quantised_cycles,
         "error": None if found.error is None else found.error.as_json(),
     }
 
@@ -104,6 +107,12 @@ def _refusals_table(document: dict[str, Any]) -> Table:
     return Table(
         "nodes that units cannot run, and the rules that they break", ("ONNX nodes", "unit", "pattern", "rule"), rows
     )
+
+
+def _in_8_bits(document: dict[str, Any]) -> str:
+    cycles = document["quantised_cycles"]
+    fewer = document["predicted_cycles"] / cycles
+    return f"in 8 bits (ranges of random samples): {cycles:,} cycles (modelled), {fewer:,.1f} times fewer"
 
 
 def _verdict(document: dict[str, Any]) -> str:
