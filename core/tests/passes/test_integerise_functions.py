@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from match_verify.reference import ReferenceRunner
 
 from core.tests.passes.integerise_cases import INT8, compare, lower, ops, parameters
 
@@ -26,6 +27,47 @@ def test_addition(model_of, accelerated):
         "match.arith::OffsetU8ToI8",
     }  # fmt: skip
     compare(model, lowered, INT8, (1, 3, 8, 8))
+
+
+@pytest.mark.parametrize("zero", [0, -11])
+@pytest.mark.parametrize("gate", [(1, 3, 1, 1), (1, 3, 8, 8), (1, 1, 8, 8)])
+def test_product_of_two_tensors(model_of, accelerated, fast, gate, zero):
+    """Also where the smaller tensor is the first one."""
+    constants = {
+        **parameters("x", 0.04, zero, np.int8),
+        **parameters("g", 1 / 250, -128, np.int8),
+        **parameters("y", 0.035, zero, np.int8),
+    }
+    sizes = ",".join(map(str, gate))
+    text = f"""g (int8[1,3,8,8] x, int8[{sizes}] g) => (int8[1,3,8,8] y) {{
+        xf = DequantizeLinear (x, xs, xz)  gf = DequantizeLinear (g, gs, gz)
+        p = Mul (gf, xf)  y = QuantizeLinear (p, ys, yz) }}"""
+    model = model_of(text, constants)
+    x, g = (RANDOM.integers(-128, 128, shape).astype(np.int8) for shape in ((1, 3, 8, 8), gate))
+    (expected,) = ReferenceRunner(model).run({"x": x, "g": g}).values()
+    for context, share in ((accelerated, 0.0), (fast, 0.02)):
+        lowered = lower(model, context)
+        assert not ops(lowered) & {"DequantizeLinear", "QuantizeLinear"}
+        (product,) = (node for node in lowered.graph.nodes if node.op == "Mul")
+        assert tuple(product.inputs[0].shape) == (1, 3, 8, 8)
+        (found,) = ReferenceRunner(lowered).run({"x": x, "g": g}).values()
+        off = np.abs(found.astype(int) - expected)
+        assert off.max() <= 1
+        assert np.mean(off > 0) <= share
+
+
+def test_product_in_whole_words_of_the_addend(model_of, accelerated):
+    """A kernel of 32 bits drops 17 bits of the addend."""
+    constants = {**parameters("x", 0.04, 3, np.int8), **parameters("g", 0.0031, 5, np.int8)}
+    constants |= parameters("y", 0.0123, -7, np.int8)
+    text = """g (int8[1,3,8,8] x, int8[1,3,8,8] g) => (int8[1,3,8,8] y) {
+        xf = DequantizeLinear (x, xs, xz)  gf = DequantizeLinear (g, gs, gz)
+        p = Mul (xf, gf)  y = QuantizeLinear (p, ys, yz) }"""
+    lowered = lower(model_of(text, constants), accelerated)
+    (requant,) = (node for node in lowered.graph.nodes if node.op == "RequantU8")
+    addend, divisor = (int(requant.inputs[position].values) for position in (2, 3))
+    assert divisor >= 1 << 34
+    assert addend % (1 << 17) == 0
 
 
 @pytest.mark.parametrize(

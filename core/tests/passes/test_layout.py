@@ -232,3 +232,19 @@ def test_float16_networks_keep_every_bit(shared, halves, name):
         expected, got = ReferenceRunner(before).run(sample), ReferenceRunner(after).run(sample)
         for key, values in expected.items():
             np.testing.assert_array_equal(got[key], values)
+
+
+@pytest.mark.parametrize("axes", [(1, 2, 3), (-1, 1, 2)])
+def test_a_slice_between_convolutions_is_one_of_channels_behind(model_of, accelerated, axes):
+    text = f"""g (uint8[1,3,8,8] x) => (int32[1,5,5,3] y) {{
+        {convolution("x", "a", "w1")}
+        b = Cast <to = 2> (a)  s = Slice (b, starts, ends, axes, steps)
+        {convolution("s", "y", "w2")} }}"""
+    sizes = {1: (1, 4, 1), 2: (0, 5, 1), 3: (1, 7, 2), -1: (1, 7, 2)}
+    starts, ends, steps = (np.array([sizes[axis][part] for axis in axes]) for part in range(3))
+    constants = {"starts": starts, "ends": ends, "steps": steps, "axes": np.array(axes)}
+    constants |= {"w1": weights(4, 3, 3, 3), "w2": weights(5, 3, 3, 3)}
+    result = converted(model_of(text, constants), accelerated)
+    assert ops(result).count("Transpose") == 2
+    (part,) = (node for node in result.graph.nodes if node.op == "Slice")
+    assert part.inputs[3].values.tolist() == [{1: 3, 2: 1, 3: 2, -1: 2}[axis] for axis in axes]

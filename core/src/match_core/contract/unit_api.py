@@ -308,5 +308,5 @@ class UnitApi:
     @property
     def shipped(self) -> tuple[str, ...]:
         """Names of the files that the unit ships with some program."""
-        kernels = [kernel for kernel in self.kernels.values() if isinstance(kernel, Kernel)]
-        return tuple(file.name for files in (self.runtime, *(kernel.files for kernel in kernels)) for file in files)
+        own = [file for kernel in self.kernels.values() if isinstance(kernel, Kernel) for file in kernel.files]
+        return tuple(file.name for file in (*self.runtime, *own))

@@ -145,8 +145,8 @@ class ProgramEmitter:
 
     def _kernels(self, unit: str) -> tuple[Kernel, ...]:
         """The kernels of a unit that come with every program, and those that this program calls."""
-        chosen = [task.assignment.candidate for task in self.request.program.tasks]
-        called = {candidate.pattern.name for candidate in chosen if candidate.unit == unit}
+        chosen = (task.assignment.candidate for task in self.request.program.tasks)
+        called = {c.pattern.name for c in chosen if c.unit == unit}
         kernels = [(name, k) for name, k in self.request.apis[unit].kernels.items() if isinstance(k, Kernel)]
         return tuple(kernel for name, kernel in kernels if not kernel.files or name in called)
 
@@ -261,9 +261,8 @@ class ProgramEmitter:
         return found
 
     def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
-        own = [file.name for unit in units for kernel in self._kernels(unit) for file in kernel.files]
-        always = [header for unit in units for header in self.request.apis[unit].headers]
-        return _unique((*always, *(name for name in own if name.endswith(".h"))))
+        own = [f.name for unit in units for k in self._kernels(unit) for f in k.files if f.name.endswith(".h")]
+        return _unique((*(header for unit in units for header in self.request.apis[unit].headers), *own))
 
     def _unit_file(self, unit: str) -> str:
         tasks = [task for task in self.tasks if task.unit == unit]

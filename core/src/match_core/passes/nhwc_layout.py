@@ -154,9 +154,8 @@ class _Layout:
         axes = constant(node.inputs[3]) if len(node.inputs) > 3 else np.arange(len(node.inputs[1].shape))
         if axes is None:
             return None
-        moved = np.array([_TO_NHWC.index(int(axis) % 4) for axis in axes], np.int64)
-        bounds = (*node.inputs[1:3], self._editor.constant(f"{node.name}_axes", moved), *node.inputs[4:])
-        return [self._as_nhwc(node.inputs[0], node), *bounds]
+        moved = self._editor.constant(f"{node.name}_axes", np.argsort(_TO_NHWC)[axes])
+        return [self._as_nhwc(node.inputs[0], node), *node.inputs[1:3], moved, *node.inputs[4:]]
 
     def _permuted_constant(self, tensor: gs.Tensor, values: NDArray[np.generic]) -> gs.Tensor:
         if values.ndim == 0 or (values.size == 1 and values.ndim < 4):

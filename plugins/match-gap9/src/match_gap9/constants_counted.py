@@ -17,7 +17,7 @@ _FLOAT = (
     "instruction count of the loop in runtime/match_gap9_layout.c, one per cycle, a division of 12 is half of it: "
     "the simulated cores have no floating-point unit, GAP9's have"
 )
-_BYTES = "instruction count of the loop in runtime/bytes, one per cycle"
+_BYTES = "instructions in runtime/bytes by gcc 12 -O3 -march=rv32imafc, one per cycle"
 _LAYERS = "GVSoC 209c147, referee/layers.csv, what is left of layers behind kernels, tiles and copies"
 
 #: Software around copies and steps that the other presets do not charge.
@@ -68,17 +68,20 @@ LIBRARY = (
 
 #: What a core executes in the kernels of bytes (elements/cost.py, moves/cost.py): in all presets.
 BYTES = (
-    cycles("sdk_elements_call_cycles", 64, _BYTES, estimate=True),
-    cycles("sdk_elements_row_cycles", 20, _BYTES, estimate=True),
-    cycles("sdk_lut_quad_cycles", 20, _BYTES, estimate=True),
-    cycles("sdk_product_element_cycles", 16, _BYTES, estimate=True),
-    cycles("sdk_product_wide_element_cycles", 22, _BYTES, estimate=True),
-    cycles("sdk_requant_element_cycles", 14, _BYTES, estimate=True),
-    cycles("sdk_move_call_cycles", 64, _BYTES, estimate=True),
-    cycles("sdk_move_run_cycles", 16, _BYTES, estimate=True),
-    cycles("sdk_move_word_cycles", 4, _BYTES, estimate=True),
+    cycles("sdk_dequantize_element_cycles", 9, _BYTES, estimate=True),
+    cycles("sdk_elements_call_cycles", 60, _BYTES, estimate=True),
+    cycles("sdk_lut_quad_cycles", 19, _BYTES, estimate=True),
     cycles("sdk_move_byte_cycles", 5, _BYTES, estimate=True),
-    cycles("sdk_pad_row_cycles", 40, _BYTES, estimate=True),
+    cycles("sdk_move_call_cycles", 130, _BYTES + ", divisions of 20", estimate=True),
+    cycles("sdk_move_fill_cycles", 3, _BYTES, estimate=True),
+    cycles("sdk_move_run_cycles", 24, _BYTES, estimate=True),
+    cycles("sdk_move_word_cycles", 5, _BYTES, estimate=True),
+    cycles("sdk_pad_row_cycles", 45, _BYTES, estimate=True),
+    cycles("sdk_product_element_cycles", 18, _BYTES, estimate=True),
+    cycles("sdk_product_wide_element_cycles", 23, _BYTES + ", mulh of 5", estimate=True),
+    cycles("sdk_requant_element_cycles", 17, _BYTES, estimate=True),
+    cycles("sdk_rows_call_cycles", 130, _BYTES + ", divisions of 20", estimate=True),
+    cycles("sdk_rows_row_cycles", 20, _BYTES, estimate=True),
 )
 
 #: What a core executes in the package's own kernels, for which no figure is published: in all presets.

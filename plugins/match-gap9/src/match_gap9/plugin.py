@@ -24,12 +24,14 @@ def match_hardware() -> Hardware:
 
 @hookimpl
 def match_transforms(soc: Soc) -> tuple[Pass, ...]:
-    """The rewriting of bounds that the kernels do not have."""
+    """The rewriting of what the kernels do not have: bounds, splits, transposes of floats."""
     if not set(_UNITS) & set(soc.units):
         return ()
     from match_gap9.split_saturation import SPLIT_SATURATION
+    from match_gap9.split_slices import SPLIT_SLICES
+    from match_gap9.transposed_bytes import TRANSPOSED_BYTES
 
-    return (SPLIT_SATURATION,)
+    return (SPLIT_SLICES, SPLIT_SATURATION, TRANSPOSED_BYTES)
 
 
 @hookimpl

@@ -49,9 +49,8 @@ def product(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     ]
     acc = graph.editor.node("Mul", factors, np.int32, site.real_shape, name=node.name, origin=origin)
     multiplier, addend = (np.array(values[0], np.int64) for values in (requant.multiplier, requant.addend))
-    result = append_requant(
-        graph.editor, acc, multiplier, addend, requant.shift, stored, name=f"{node.name}_requant", origin=origin
-    )
+    name = f"{node.name}_requant"
+    result = append_requant(graph.editor, acc, multiplier, addend, requant.shift, stored, name=name, origin=origin)
     graph.expect(result, requantised(target, requant, 0))
     return result
 

@@ -21,8 +21,8 @@ def share(timing: Timing, items: Cycles, block: int) -> Cycles:
 def _rows(timing: Timing, count: Cycles, length: Cycles, element: int) -> Cycles:
     """Elements in rows that a core begins anew."""
     mine = share(timing, count * length, _WORD)
-    started = touched(count, length, mine) * timing["sdk_elements_row_cycles"]
-    return timing["sdk_elements_call_cycles"] + started + mine * element
+    started = touched(count, length, mine) * timing["sdk_rows_row_cycles"]
+    return timing["sdk_rows_call_cycles"] + started + mine * element
 
 
 def _lut(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
@@ -43,11 +43,17 @@ def _requant(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
     return _rows(timing, tile["R"], tile["C"], timing["sdk_requant_element_cycles"])
 
 
+def _dequantize(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
+    mine = share(timing, tile["N"], _WORD)
+    return timing["sdk_elements_call_cycles"] + mine * timing["sdk_dequantize_element_cycles"]
+
+
 ELEMENT_CYCLES: Mapping[str, Callable[[Timing, Workload, Tile], Cycles]] = MappingProxyType(
     {
         "lut": _lut,
         "product": _product("sdk_product_element_cycles"),
         "product_wide": _product("sdk_product_wide_element_cycles"),
         "requant": _requant,
+        "dequantize": _dequantize,
     }
 )

@@ -10,7 +10,7 @@ from match_core.lower.chip import runtime_files
 from match_core.lower.interfaces import context_header
 from match_core.patterns.packing import Pack, nothing
 
-from match_gap9.elements.patterns import LUT, PRODUCT, REQUANT, pack_scales, pack_table
+from match_gap9.elements.patterns import DEQUANTIZE, INTERFACES, LUT, PRODUCT, REQUANT, pack_scales, pack_table
 
 _FOLDER = Path(__file__).resolve().parent.parent / "runtime" / "bytes"
 
@@ -21,7 +21,7 @@ def files(name: str, *interfaces: KernelInterface) -> tuple[RuntimeFile, ...]:
     return (*own, *map(context_header, interfaces))
 
 
-_FILES = files("match_gap9_elements", LUT, PRODUCT, REQUANT)
+_FILES = files("match_gap9_elements", *INTERFACES)
 
 
 def _kernel(interface: KernelInterface, name: str, pack: Pack = nothing) -> Kernel:
@@ -33,4 +33,5 @@ ELEMENT_KERNELS: Mapping[str, Kernel] = {
     "product": _kernel(PRODUCT, "product"),
     "product_wide": _kernel(PRODUCT, "product_wide"),
     "requant": _kernel(REQUANT, "requant", pack_scales),
+    "dequantize": _kernel(DEQUANTIZE, "dequantize"),
 }

@@ -6,10 +6,10 @@ from math import prod
 
 import numpy as np
 from match_core import Axis, Dim, KernelInterface, Match, Operand, Pattern, Workload
-from match_core.lower.interfaces import BINARY
+from match_core.lower.interfaces import BINARY, UNARY
 from match_core.patterns import rules_requant as requant
 from match_core.patterns import rules_tensors as tensors
-from match_core.patterns.captures import number, shift
+from match_core.patterns.captures import number, shift, type_name
 from match_core.patterns.packing import Arrays
 from match_core.patterns.rule import rule
 from match_core.patterns.workloads import axis
@@ -28,6 +28,9 @@ REQUANT = KernelInterface(
     (),
     ("shift",),
 )
+#: output[n] = (input[n] - zero_point) * scale, bytes of the sign bit ``flip``; ``scale_bits`` are those of the float32.
+DEQUANTIZE = KernelInterface("dequantize", UNARY, ("N",), (), ("scale_bits", "zero_point", "flip"))
+INTERFACES = (LUT, PRODUCT, REQUANT, DEQUANTIZE)
 
 _WORD = 4
 _TABLE = 256
@@ -79,6 +82,18 @@ def early_shift(match: Match) -> str | None:
 def last_axes(match: Match) -> str | None:
     shapes = f"shapes are {match.const('multiplier').shape} and {match.const('addend').shape}"
     return None if s.channels(match) is not None else shapes
+
+
+@rule("scale", "bytes become float32, with one scale and one zero point")
+def one_scale(match: Match) -> str | None:
+    node, kinds = match.node("dequantize"), (type_name(match.tensor("input")), type_name(match.output))
+    if kinds[0] not in ("int8", "uint8") or kinds[1] != "float32":
+        return f"it turns {kinds[0]} into {kinds[1]}"
+    zero = node.inputs[2] if len(node.inputs) > 2 else None
+    if zero is not None and not hasattr(zero, "values"):
+        return "the zero point is computed"
+    sizes = [match.const("scale").size, *([] if zero is None else [zero.values.size])]
+    return None if max(sizes) == 1 else f"it has {max(sizes)} scales"
 
 
 @rule("product", "x * M and x * M + B stay below 2**31 for every input x")
@@ -142,6 +157,19 @@ def _requant(match: Match) -> Workload:
     return Workload("requant", dims, operands, 0, arithmetic=(("shift", shift(match)),))
 
 
+def _dequantize(match: Match) -> Workload:
+    n, node = axis("n", prod(match.shape("input"))), match.node("dequantize")
+    scale = match.const("scale").astype(np.float32).reshape(1)
+    zero = int(node.inputs[2].values.reshape(-1)[0]) if len(node.inputs) > 2 else 0
+    numbers = (
+        ("scale_bits", int(scale.view(np.int32)[0])),
+        ("zero_point", zero),
+        ("flip", 128 if type_name(match.tensor("input")) == "int8" else 0),
+    )
+    operands = (Operand("input", "input", (n,)), Operand("output", "output", (n,), 32))
+    return Workload("dequantize", (Dim("N", n.size, granularity=_WORD),), operands, 0, arithmetic=numbers)
+
+
 # ---- constants -------------------------------------------------------------------------------------------------
 
 
@@ -194,5 +222,12 @@ PATTERNS = (
         s.REQUANT,
         (tensors.uint8_activations, requant.uint8_bounds, requant.shift_at_most(31), last_axes, scaled_in_32_bits),
         _requant,
+    ),
+    Pattern(
+        "dequantize",
+        "bytes to float32 at the graph's end (match_gap9_dequantize)",
+        s.DEQUANTIZE,
+        (one_scale,),
+        _dequantize,
     ),
 )

@@ -11,6 +11,8 @@ from match_core.patterns.captures import number
 from match_core.patterns.structures import arithmetic, requantised
 
 LUT = Op(arithmetic("Lut", "U8", "I8"), "lut", (Any("input"), Const("table")))
+#: The bytes of a tensor as floats, at the graph's end.
+DEQUANTIZE = Op("DequantizeLinear", "dequantize", (Any("input"), Const("scale")))
 REQUANT = requantised(Any("input"), "U8")
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 from match_core import Workload
-from match_core.patterns.formulas import Cycles, Tile, Timing
+from match_core.patterns.formulas import Cycles, Tile, Timing, up
 
 from match_gap9.elements.cost import share
 
@@ -27,14 +27,23 @@ def _move(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
 
 
 def _pad(timing: Timing, workload: Workload, tile: Tile) -> Cycles:
-    """As if every row were inside of the input: a row of padding takes about as long."""
-    rows = share(timing, tile["P"] * tile["Y"] * tile["X"], 1)
-    inner = workload.operand("input").axes[-1]
-    filled = np.maximum(tile["C"] - inner.size, 0)
-    length = tile["C"] - filled
-    words = (length % _WORD == 0) & (tile["C"] % _WORD == 0) & (inner.offset % _WORD == 0)
-    row = timing["sdk_pad_row_cycles"] + filled * timing["sdk_move_byte_cycles"] + _run(timing, length, words)
-    return timing["sdk_move_call_cycles"] + rows * row
+    """The busiest core has no plane of padding, and of rows of padding as many as a plane has on average."""
+    rows, padded = share(timing, tile["P"] * tile["Y"] * tile["X"], 1), workload.operand("output").axes
+    *_, along, inner = workload.operand("input").axes
+    before = np.minimum(inner.offset, tile["C"])
+    after = np.maximum(tile["C"] - before - inner.size, 0)
+    length = tile["C"] - before - after
+    words = (length % _WORD == 0) & (tile["C"] % _WORD == 0) & (before % _WORD == 0)
+    row = _run(timing, length, words) + _fill(timing, before, words) + _fill(timing, after, words)
+    blank = _fill(timing, tile["C"], tile["C"] % _WORD == 0)
+    inside = up(rows * along.size, padded[-2].size)
+    work = rows * timing["sdk_pad_row_cycles"] + inside * row + (rows - inside) * blank
+    return timing["sdk_move_call_cycles"] + work
+
+
+def _fill(timing: Timing, length: Cycles, words: Cycles) -> Cycles:
+    count: Cycles = np.where(words & (length % _WORD == 0), length // _WORD, length)
+    return count * timing["sdk_move_fill_cycles"]
 
 
 def _concat(timing: Timing, workload: Workload, tile: Tile) -> Cycles:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from match_core import Axis, Dim, KernelInterface, Match, Operand, Pattern, Workload
-from match_core.lower.interfaces import UNARY
+from match_core.lower.interfaces import UNARY, Operands
 from match_core.patterns.rule import rule
 from match_core.patterns.rules_tensors import types_are
 from match_core.patterns.workloads import axis, whole
@@ -21,7 +21,7 @@ _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def _concat_interface(count: int) -> KernelInterface:
-    inputs = tuple((name, "input") for name in s.PARTS[:count])
+    inputs: Operands = tuple((name, "input") for name in s.PARTS[:count])
     sizes = tuple(name.replace("input", "size") for name in s.PARTS[:count])
     return KernelInterface(f"concat_{_COUNTS[count]}", (*inputs, ("output", "output")), ("O", "I"), (), sizes)
 

@@ -105,5 +105,5 @@ def repeated(match: Match) -> tuple[int, int, int, int, int] | None:
         pairs.append((1, 1))
     if len(pairs) > 3 or prod(size for size, _ in pairs) != prod(match.shape("input")):
         return None  # elements are left out
-    (y, sy), (x, sx), (c, _) = (*((1, 1),) * (3 - len(pairs)), *pairs)
-    return y, sy, x, sx, c
+    y, x, c = [(1, 1)] * (3 - len(pairs)) + pairs
+    return *y, *x, c[0]

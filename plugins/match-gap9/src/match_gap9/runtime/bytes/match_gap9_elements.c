@@ -38,28 +38,23 @@ void match_gap9_lut(const match_lut_t *tile)
     match_gap9_team_launch(lut_core, tile);
 }
 
-/* With `wide`, floor((p * M + B * 2^17) / 2^(17 + S)): the upper word of 2^15 * p * M is floor(p * M / 2^17), and the
- * floor of a floor is one floor. |p| is at most 255^2, so 2^15 * p has 32 bits. */
-static inline uint8_t product_of(const match_product_t *t, uint32_t a, uint32_t b, int wide)
-{
-    const int32_t p = ((int32_t)a - t->zero_a) * ((int32_t)b - t->zero_b);
-    const int32_t scaled = wide ? (int32_t)(((int64_t)(p * 32768) * t->multiplier) >> 32) : p * t->multiplier;
-    return match_gap9_clip_u8((scaled + t->addend) >> t->shift);
-}
-
 /* Rows of elements with factors of their own, of which several rows in a row have the same; or, where there is one
- * channel, rows with one factor each. */
+ * channel, rows with one factor each. With `wide`, floor((p * M + B * 2^17) / 2^(17 + S)): the upper word of
+ * 2^15 * p * M is floor(p * M / 2^17), and the floor of a floor is one floor. |p| is at most 255^2, so 2^15 * p has 32
+ * bits. */
 static inline void product_core(const match_product_t *t, int wide)
 {
-    const uint32_t width = (t->c == 1u) ? t->r : t->c, alike = (t->c == 1u) ? 1u : t->r;
-    const uint32_t step = (t->c == 1u) ? 0u : 1u;
-    const match_gap9_share_t mine = match_gap9_share(t->b * t->r * t->c, WORD);
+    const uint32_t channels = t->c, rows = t->r, one = (channels == 1u) ? 1u : 0u;
+    const uint32_t width = one ? rows : channels, alike = one ? 1u : rows, step = 1u - one;
+    const int32_t zero_a = t->zero_a, zero_b = t->zero_b, multiplier = t->multiplier, addend = t->addend;
+    const int32_t shift = t->shift;
+    const match_gap9_share_t mine = match_gap9_share(t->b * rows * channels, WORD);
     const uint8_t *const a = t->input_a;
     uint8_t *const out = t->output;
     const uint32_t row = mine.start / width;
     uint32_t i = mine.start, within = i - row * width, turn = row % alike;
-    const uint8_t *factors = (const uint8_t *)t->input_b + row / alike * t->c;
-    MATCH_GAP9_COUNT(ELEMENTS_CALL, 1u);
+    const uint8_t *factors = (const uint8_t *)t->input_b + row / alike * channels;
+    MATCH_GAP9_COUNT(ROWS_CALL, 1u);
     if (wide) {
         MATCH_GAP9_COUNT(PRODUCT_WIDE_ELEMENT, mine.stop - mine.start);
     } else {
@@ -69,14 +64,16 @@ static inline void product_core(const match_product_t *t, int wide)
         const uint32_t left = mine.stop - i, rest = width - within;
         const uint32_t end = i + ((rest < left) ? rest : left);
         const uint8_t *factor = factors + within * step;
-        MATCH_GAP9_COUNT(ELEMENTS_ROW, 1u);
+        MATCH_GAP9_COUNT(ROWS_ROW, 1u);
         for (; i < end; i++, factor += step) {
-            out[i] = product_of(t, a[i], *factor, wide);
+            const int32_t p = ((int32_t)a[i] - zero_a) * ((int32_t)*factor - zero_b);
+            const int32_t scaled = wide ? (int32_t)(((int64_t)(p * 32768) * multiplier) >> 32) : p * multiplier;
+            out[i] = match_gap9_clip_u8((scaled + addend) >> shift);
         }
         within = 0u;
         if (++turn == alike) {
             turn = 0u;
-            factors += t->c;
+            factors += channels;
         }
     }
     pi_cl_team_barrier(0);
@@ -107,17 +104,19 @@ static void requant_core(void *argument)
     const match_requant_t *const t = argument;
     const uint8_t *const in = t->input;
     const int32_t *const multiplier = t->multiplier, *const addend = t->addend;
+    const uint32_t channels = t->c;
+    const int32_t shift = t->shift;
     uint8_t *const out = t->output;
-    const match_gap9_share_t mine = match_gap9_share(t->r * t->c, WORD);
-    uint32_t i = mine.start, channel = i % t->c;
-    MATCH_GAP9_COUNT(ELEMENTS_CALL, 1u);
+    const match_gap9_share_t mine = match_gap9_share(t->r * channels, WORD);
+    uint32_t i = mine.start, channel = i % channels;
+    MATCH_GAP9_COUNT(ROWS_CALL, 1u);
     MATCH_GAP9_COUNT(REQUANT_ELEMENT, mine.stop - mine.start);
     while (i < mine.stop) {
-        const uint32_t left = mine.stop - i, rest = t->c - channel;
+        const uint32_t left = mine.stop - i, rest = channels - channel;
         const uint32_t end = i + ((rest < left) ? rest : left);
-        MATCH_GAP9_COUNT(ELEMENTS_ROW, 1u);
+        MATCH_GAP9_COUNT(ROWS_ROW, 1u);
         for (; i < end; i++, channel++) {
-            out[i] = match_gap9_clip_u8(((int32_t)in[i] * multiplier[channel] + addend[channel]) >> t->shift);
+            out[i] = match_gap9_clip_u8(((int32_t)in[i] * multiplier[channel] + addend[channel]) >> shift);
         }
         channel = 0u;
     }
@@ -127,4 +126,28 @@ static void requant_core(void *argument)
 void match_gap9_requant(const match_requant_t *tile)
 {
     match_gap9_team_launch(requant_core, tile);
+}
+
+static void dequantize_core(void *argument)
+{
+    const match_dequantize_t *const t = argument;
+    const union {
+        int32_t bits;
+        float value;
+    } scale = {.bits = t->scale_bits};
+    const uint8_t *const in = t->input;
+    float *const out = t->output;
+    const int32_t zero = t->zero_point + t->flip; /* of bytes whose sign bit is flipped: uint8 */
+    const match_gap9_share_t mine = match_gap9_share(t->n, WORD);
+    MATCH_GAP9_COUNT(ELEMENTS_CALL, 1u);
+    MATCH_GAP9_COUNT(DEQUANTIZE_ELEMENT, mine.stop - mine.start);
+    for (uint32_t i = mine.start; i < mine.stop; i++) {
+        out[i] = (float)((int32_t)(in[i] ^ (uint8_t)t->flip) - zero) * scale.value;
+    }
+    pi_cl_team_barrier(0);
+}
+
+void match_gap9_dequantize(const match_dequantize_t *tile)
+{
+    match_gap9_team_launch(dequantize_core, tile);
 }

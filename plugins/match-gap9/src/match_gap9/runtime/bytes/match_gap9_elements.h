@@ -4,6 +4,7 @@
 #ifndef MATCH_GAP9_ELEMENTS_H
 #define MATCH_GAP9_ELEMENTS_H
 
+#include "match_dequantize.h"
 #include "match_lut.h"
 #include "match_product.h"
 #include "match_requant.h"
@@ -18,5 +19,8 @@ void match_gap9_product_wide(const match_product_t *tile);
 
 /* output[r][c] = clip((input[r][c] * M[c] + B[c]) >> S). */
 void match_gap9_requant(const match_requant_t *tile);
+
+/* output[n] = (input[n] - zero_point) * scale; bytes are int8 where flip is 128, uint8 where it is 0. */
+void match_gap9_dequantize(const match_dequantize_t *tile);
 
 #endif

@@ -11,7 +11,7 @@
 /* Words of tensors of bytes. */
 typedef uint32_t __attribute__((may_alias)) word_t;
 
-/* Whether three numbers are multiples of four: both addresses and the length of a run. */
+/* Whether both addresses and the length of a run are multiples of four. */
 static int in_words(const void *to, const void *from, uint32_t bytes)
 {
     return (((uint32_t)(uintptr_t)to | (uint32_t)(uintptr_t)from | bytes) & (WORD - 1u)) == 0u;
@@ -37,7 +37,15 @@ static void run(uint8_t *restrict to, const uint8_t *restrict from, uint32_t byt
 
 static void fill(uint8_t *to, uint32_t bytes, uint8_t value)
 {
-    MATCH_GAP9_COUNT(MOVE_BYTE, bytes);
+    if (in_words(to, to, bytes)) {
+        word_t *const y = (void *)to;
+        MATCH_GAP9_COUNT(MOVE_FILL, bytes / WORD);
+        for (uint32_t i = 0u; i < bytes / WORD; i++) {
+            y[i] = value * 0x01010101u;
+        }
+        return;
+    }
+    MATCH_GAP9_COUNT(MOVE_FILL, bytes);
     for (uint32_t i = 0u; i < bytes; i++) {
         to[i] = value;
     }
