@@ -52,7 +52,7 @@ class ObjectCache:
                 content, headers = self._file(folder / name)
                 digest.update(name.encode() + b"\0" + content)
                 waiting += headers
-        return cache_directory("twin") / digest.hexdigest()[:24] / f"{source.stem}.o"
+        return cache_directory("objects") / digest.hexdigest()[:24] / f"{source.stem}.o"
 
     def _file(self, path: Path) -> tuple[bytes, tuple[str, ...]]:
         """Digest of a file and the headers it names; empty if there is no such file."""

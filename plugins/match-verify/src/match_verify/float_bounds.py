@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import ml_dtypes
 import numpy as np
 from match_core.ir.topology import Topology
-from match_host.headers.small import SMALL_FLOATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 #: float32 and float64.
 WIDE_BOUND = 1e-4
 #: Bits of the largest relative error of one rounding to a type: u = 2^-bits.
-UNIT_BITS = {"float16": 11, **{name: item.mantissa + 1 for name, item in SMALL_FLOATS.items()}}
+UNIT_BITS = {"float16": 11} | {
+    name: int(ml_dtypes.finfo(getattr(ml_dtypes, name)).nmant) + 1
+    for name in (
+        *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+        *("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),
+    )
+}
 FACTOR = 2.0
 
 

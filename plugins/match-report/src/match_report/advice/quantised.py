@@ -11,16 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
 from match_core.io.arrays import write_arrays
+from match_core.io.samples import SEED, random_array
 from match_core.pipeline import decide, prepare
-from match_verify.verify import random_inputs
 
 if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.pipeline import CompileRequest
     from match_core.plugin.facade import Plugins
+    from numpy.typing import NDArray
+
+_SAMPLES = 4
 
 
 def quantised_cycles(model: Model, request: CompileRequest, plugins: Plugins) -> int | None:
@@ -33,7 +37,7 @@ def quantised_cycles(model: Model, request: CompileRequest, plugins: Plugins) ->
     with tempfile.TemporaryDirectory(prefix="match-check-") as folder:
         data, output = Path(folder, "random.npz"), Path(folder, f"{model.name}.onnx")
         try:
-            write_arrays(data, random_inputs(model))
+            write_arrays(data, _random_inputs(model))
             quantize_model(QuantizeRequest(request.model, data, output), plugins.front_ends())
             planned, _ = decide(
                 prepare(replace(request, model=output), plugins, NullObserver()), plugins, NullObserver()
@@ -41,3 +45,9 @@ def quantised_cycles(model: Model, request: CompileRequest, plugins: Plugins) ->
         except MatchError:
             return None
     return planned.program.predicted_cycles
+
+
+def _random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:
+    generator = np.random.default_rng(SEED)
+    shapes = {tensor.name: (_SAMPLES, *(int(size) for size in tensor.shape)) for tensor in model.graph.inputs}
+    return {t.name: random_array(generator, np.dtype(t.dtype), shapes[t.name]) for t in model.graph.inputs}
