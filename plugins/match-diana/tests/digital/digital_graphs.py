@@ -124,7 +124,7 @@ def compiled(
     )
     with (
         mock.patch("match_core.pipeline._load", return_value=model),
-        mock.patch("match_core.pipeline._transform", return_value=model),
+        mock.patch("match_core.pipeline.transform", return_value=model),
     ):
         return compile_model(request, plugins).compilation
 
