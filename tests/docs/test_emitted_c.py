@@ -22,7 +22,7 @@ APPLICATIONS = ("example_main.c", "match_gap9_main.c", "match_gap9_profile.c")
 #: Functions of the C library that may be called: no memory management, no files, no output.
 LIBRARY = {"memcpy", "memset", "memmove", "nearbyintf", "lrintf", "expf", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
 #: The only target, and what it depends on.
-ALLOWED = "match-core,match-host,match-quant,match-schedule,match-map,match-gap9"
+ALLOWED = "match-core,match-host,match-quant,match-schedule,match-map,match-verify,match-gap9"
 SDK = ROOT / "plugins" / "match-gap9" / "src" / "match_gap9" / "twin" / "include"
 
 

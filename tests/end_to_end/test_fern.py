@@ -136,7 +136,8 @@ def test_the_engine_computes_the_rewritten_region_bit_for_bit(fern: Installed, t
     random = np.random.default_rng(1)
     arrays = {"x": special(random, (6, 1, 3, 13, 11)), "z": special(random, (6, 1, 2, 6, 5))}
     np.savez(tmp_path / "in.npz", **arrays)  # type: ignore[arg-type]  # numpy's stub wants a bool for any keyword
-    for options in ([], ["--inputs", str(tmp_path / "in.npz")]):
+    # the engine's ranges are constants: special values saturate, which is a loss that the test accepts
+    for options in ([], ["--inputs", str(tmp_path / "in.npz"), "--accept-loss"]):
         found = fern.verified(path, "--sanitize", *options)
         assert found["ok"] and found["bit_exact"]
         assert {node["unit"] for node in found["nodes"]} == {"fern_q"}

@@ -74,6 +74,7 @@ VERBS: dict[str, list[str]] = {
     "quantize": ["quantize", "floats.onnx", "--data", "floats.npz", "-o", "OUT/int8.onnx"],
     "new-target": ["new-target", "sprout", "-o", "OUT/match-sprout"],
     "test-target": ["test-target", "match-diana", "--output", "OUT/badge.json"],
+    "operators": ["operators", "net.onnx"],
     "targets": ["targets"],
     "plugins": ["plugins"],
     "doctor": ["doctor"],

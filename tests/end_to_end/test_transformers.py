@@ -315,7 +315,10 @@ def test_flat_logits_of_many_keys_take_no_weight(plugins: Plugins, tmp_path: Pat
     assert "ita_attention" in patterns(itamax)
     assert itamax.accuracy.outputs[0].failed, "what the note warns of is judged too"
     assert any("256 logits are nearly equal" in note for note in itamax.compilation.notes)
-    exact = run_shape(encoder, plugins, tmp_path, execution="sequential", without_passes=("ita_softmax",))
+    # 14.8 dB: attention that is nearly uniform leaves small values, which 8-bit layers round
+    exact = run_shape(
+        encoder, plugins, tmp_path, execution="sequential", without_passes=("ita_softmax",), accept_loss=True
+    )
     assert exact.outputs[0].mean_abs_lsb < itamax.outputs[0].mean_abs_lsb
 
 

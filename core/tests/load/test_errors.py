@@ -134,7 +134,7 @@ def test_dynamic_inputs_name_their_sizes(saved):
     error = refused(saved(text), "MATCH-F013")
     assert "'image'" in error.where
     assert "N, height not fixed" in error.why
-    assert any("update_inputs_outputs_dims" in line for line in error.help)
+    assert error.help[0] == "fix the sizes: --dim N=1 --dim height=N"
 
 
 def test_sizes_that_depend_on_data(saved):
@@ -168,7 +168,7 @@ def test_messages_hold_no_control_characters_of_names(tmp_path):
     ("operator", "opset", "why", "advice"),
     [
         ("ConvV2", 13, "no opset of ONNX's default domain has such an operator", "did you mean Conv?"),
-        ("Gelu", 13, "opset 13 has no such operator; it appears in opset 20", "export with opset 20"),
+        ("GridSample", 13, "opset 13 has no such operator; it appears in opset 16", "export with opset 16"),
     ],
 )
 def test_an_operator_that_the_opset_lacks(operator: str, opset: int, why: str, advice: str, tmp_path: Path) -> None:
