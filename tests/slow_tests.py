@@ -59,13 +59,13 @@ SLOW_TESTS = (
             ),
         )
     ),
-    # Kernels of bytes in tiles, which whole layers are the limit of; one kernel of the host.
+    # Kernels of bytes in tiles stay, and products in whole layers; of the host, functions and moves.
     *(
         f"tests/end_to_end/test_byte_kernels.py::test_cluster[{case}-None]"
         for case in ("concats", "functions", "moves")
     ),
     *(f"tests/end_to_end/test_byte_kernels.py::test_host[{case}]" for case in ("concats", "products")),
-    # One way of rounding with each number of sums, and both of the host's are in core/tests/passes/test_fixed_point.py.
+    # One network of each number of sums stays; core/tests/passes/test_fixed_point.py has all ways of rounding.
     "tests/end_to_end/test_fixed_point.py::test_units_take_the_sums[away-True-4]",
     "tests/end_to_end/test_fixed_point.py::test_units_take_the_sums[toward-",
     "tests/end_to_end/test_fixed_point.py::test_the_host_alone_keeps_one_sum[up]",
@@ -74,8 +74,6 @@ SLOW_TESTS = (
     "tests/tflite/test_states.py::test_lstm_on_reals[False]",
     "tests/tflite/test_states.py::test_a_variable_of_a_handle[None-gap9]",
     "tests/tflite/test_states.py::test_a_variable_of_a_handle[-7-host]",
-    # Both forms of a file are read the same by core/tests/passes/test_integerise_layers.py.
-    "tests/end_to_end/test_layers.py::test_unsigned_weights[QOperator-gap9]",
     # Two bits are what four bits are compared with.
     "tests/end_to_end/test_narrow_weights.py::test_ne16_reads_packed_weights[int2-False]",
     # The host's kernels run in GAP9's program too.
