@@ -59,6 +59,33 @@ SLOW_TESTS = (
             ),
         )
     ),
+    # Kernels of bytes in tiles stay, and products in whole layers; of the host, functions and moves.
+    *(
+        f"tests/end_to_end/test_byte_kernels.py::test_cluster[{case}-None]"
+        for case in ("concats", "functions", "moves")
+    ),
+    *(f"tests/end_to_end/test_byte_kernels.py::test_host[{case}]" for case in ("concats", "products")),
+    # One network of each number of sums stays; core/tests/passes/test_fixed_point.py has all ways of rounding.
+    "tests/end_to_end/test_fixed_point.py::test_units_take_the_sums[away-True-4]",
+    "tests/end_to_end/test_fixed_point.py::test_units_take_the_sums[toward-",
+    "tests/end_to_end/test_fixed_point.py::test_the_host_alone_keeps_one_sum[up]",
+    # States: each operator on one target, each kind of first value.
+    "tests/tflite/test_states.py::test_lstm_on_integers[host-True-0.0]",
+    "tests/tflite/test_states.py::test_lstm_on_reals[False]",
+    "tests/tflite/test_states.py::test_a_variable_of_a_handle[None-gap9]",
+    "tests/tflite/test_states.py::test_a_variable_of_a_handle[-7-host]",
+    # Two bits are what four bits are compared with.
+    "tests/end_to_end/test_narrow_weights.py::test_ne16_reads_packed_weights[int2-False]",
+    # The host's kernels run in GAP9's program too.
+    "tests/tflite/test_int16.py::test_a_network_runs_bit_for_bit[host]",
+    # Two verbs' documents have all of these contents in one process in the same file; one seed of edits stays.
+    *(
+        f"tests/errors/test_documents.py::test_every_verb_names_the_fault[{content}]"
+        for content in ("nested objects", "a long number", "a number", "UTF-16", "half a character", "only the heading")
+    ),
+    *(f"tests/errors/test_documents.py::test_edited_reports[{seed}]" for seed in (1, 2)),
+    # Two forms of floats stay.
+    "tests/host/test_special_values.py::test_special_values_are_those_of_onnx_runtime[float64]",
     # One network of a kind stays.
     "tests/end_to_end/test_transformers.py::test_all_encoders_of_the_vectors",
     "tests/end_to_end/test_transformers.py::test_a_sample_of_missing_waits_is_caught",

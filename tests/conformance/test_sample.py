@@ -15,7 +15,7 @@ from tests.conformance.suite import Case, node_cases, stored_cases
 from tests.conftest import ROOT
 
 #: Every so many cases one is run.
-STEP = 45
+STEP = 90
 
 
 @pytest.fixture(scope="module")

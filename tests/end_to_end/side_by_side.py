@@ -31,8 +31,8 @@ SHAPE = (1, 8, 12, 12)
 SEEDS = (1, 2)
 
 
-def two_branches(path: Path) -> None:
-    """A convolution, then two branches and their sum, in float16."""
+def two_branches(path: Path, side: int = SHAPE[2]) -> None:
+    """A convolution, then two branches and their sum, in float16, on a square image."""
     random = np.random.default_rng(0)
     weights = []
     for name, shape in (("w0", (16, 8, 3, 3)), ("w1", (16, 16, 3, 3)), ("w2", (16, 16, 1, 1))):
@@ -48,7 +48,7 @@ def two_branches(path: Path) -> None:
     ]
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT16, shape)
-        for name, shape in (("x", SHAPE), ("y", (1, 16, 12, 12)))
+        for name, shape in (("x", (*SHAPE[:2], side, side)), ("y", (1, 16, side, side)))
     ]
     graph = helper.make_graph(nodes, "two_branches", ends[:1], ends[1:], weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -32,21 +34,41 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def test_damaged_entries_are_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugins: Plugins) -> None:
+@dataclass(frozen=True)
+class Filled:
+    """A model, the digests of its program, and the cache that its compilation filled."""
+
+    model: Path
+    cache: Path
+    program: list[tuple[str, str]]
+
+
+def _compiled(model: Path, cache: Path, plugins: Plugins) -> list[tuple[str, str]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MATCH_CACHE_DIR", str(cache))
+        done = compile_model(CompileRequest(model, "carfield"), plugins)
+    return [(file.name, file.sha256) for file in done.compilation.sources.files]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Filled:
+    folder = tmp_path_factory.mktemp("filled")
+    two_branches(folder / "model.onnx", side=4)
+    return Filled(folder / "model.onnx", folder / "cache", _compiled(folder / "model.onnx", folder / "cache", plugins))
+
+
+def test_damaged_entries_are_written_again(filled: Filled, tmp_path: Path, plugins: Plugins) -> None:
     """Schedules and mappings: the same program, and the same entries as before."""
-    monkeypatch.setenv("MATCH_CACHE_DIR", str(tmp_path / "cache"))
-    two_branches(tmp_path / "model.onnx")
-
-    def compiled() -> list[tuple[str, str]]:
-        done = compile_model(CompileRequest(tmp_path / "model.onnx", "carfield"), plugins)
-        return [(file.name, file.sha256) for file in done.compilation.sources.files]
-
-    program = compiled()
-    entries = {path: path.read_bytes() for path in sorted((tmp_path / "cache").rglob("*.json"))}
+    cache = shutil.copytree(filled.cache, tmp_path / "cache")
+    entries = {path: path.read_bytes() for path in sorted(cache.rglob("*.json"))}
     assert {path.parents[1].name for path in entries} >= {"schedules", "mappings"}
-    for number, (path, content) in enumerate(entries.items()):
+    schedules = [path for path in entries if path.parents[1].name == "schedules"]
+    damaged = [path for path in entries if path not in schedules] + schedules[::5]
+    assert len(damaged) >= 2 * len(DAMAGES)
+    for number, path in enumerate(damaged):
+        content = entries[path]
         path.write_bytes(list(DAMAGES.values())[number % len(DAMAGES)](content))
-    assert compiled() == program
+    assert _compiled(filled.model, cache, plugins) == filled.program
     assert {path: path.read_bytes() for path in entries} == entries
 
 
@@ -62,12 +84,10 @@ def test_a_damaged_entry_is_absent(damage: str, tmp_path: Path) -> None:
     assert entries.read(key) == {"steps": [1, 11]}
 
 
-def test_edited_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugins: Plugins) -> None:
+def test_edited_schedules(filled: Filled) -> None:
     """Also those whose digests a stranger computed again: a schedule, or an error that counts as absent."""
-    monkeypatch.setenv("MATCH_CACHE_DIR", str(tmp_path))
-    two_branches(tmp_path / "model.onnx")
-    compile_model(CompileRequest(tmp_path / "model.onnx", "carfield"), plugins)
-    contents = [json.loads(path.read_bytes())["content"] for path in sorted((tmp_path / "schedules").rglob("*.json"))]
+    paths = sorted((filled.cache / "schedules").rglob("*.json"))
+    contents = [json.loads(path.read_bytes())["content"] for path in paths]
     assert contents
     for number, content in enumerate(contents[:20]):
         for _, document in edited(content, number, 30):
