@@ -67,6 +67,10 @@ def _enlarge(model: Model) -> None:
     model.graph.input[0].type.tensor_type.shape.dim[3].dim_value = 1 << 40
 
 
+def _outlive(model: Model) -> None:
+    model.opset_import[0].version = 1 << 40
+
+
 def _mangle(model: Model) -> None:
     _node(model, "pool").attribute.append(onnx.AttributeProto(name="auto_pad", s=b"\xff\xfe", type=3))
 
@@ -100,6 +104,7 @@ REFUSED: dict[str, tuple[str, Callable[[Model], None], str]] = {
     "too few bytes": ("convolutions", _shorten, "MATCH-F003"),
     "a dimension below 0": ("convolutions", _swap_dims, "MATCH-F003"),
     "too many elements": ("convolutions", _enlarge, "MATCH-F003"),
+    "an opset beyond every number": ("convolutions", _outlive, "MATCH-F004"),
     "text that is not UTF-8": ("convolutions", _mangle, "MATCH-F003"),
     "an unknown word": ("convolutions", _of("pool", "auto_pad", "SIDEWAYS"), "MATCH-F003"),
     "no kernel": ("convolutions", _of("conv", "kernel_shape", [0, 3]), "MATCH-F003"),
@@ -187,6 +192,13 @@ def test_numbers_of_inputs_stay_within_their_tensors(operator: str, extreme: int
     (tmp_path / "objects").mkdir()
     (result,) = run_batch([(program, [sample])], tmp_path, tmp_path / "objects")
     assert not isinstance(result, Failed), result
+
+
+def test_one_axis_for_time_and_samples(tmp_path: Path) -> None:
+    given = {"x": np.ones((2, 4), np.float32), "lengths": np.array([1, 2])}
+    with pytest.raises(MatchError) as caught:
+        load_model(_written(_one("ReverseSequence", given, (2, 4), batch_axis=0), tmp_path))
+    assert (caught.value.code, caught.value.why) == ("MATCH-F006", "time_axis and batch_axis are both 0")
 
 
 def test_a_trip_count_that_is_no_number(tmp_path: Path) -> None:

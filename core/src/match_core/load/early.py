@@ -21,7 +21,8 @@ _OF_RUNTIME = "SimplifiedLayerNormalization"
 
 def set_apart(proto: onnx.ModelProto) -> None:
     """Move these operators into ``EARLY`` or ONNX Runtime's domain (in place)."""
-    version = max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=OPSET)
+    stated = max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=OPSET)
+    version = min(max(stated, 0), 1 << 16)  # an opset that is refused later may exceed what onnx.defs takes
     own = {(function.domain, function.name) for function in proto.functions}
     for node in proto.graph.node:
         if node.domain not in ("", "ai.onnx") or (node.domain, node.op_type) in own:

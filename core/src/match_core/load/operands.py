@@ -82,6 +82,8 @@ def _of_axes(operator: str, rank: int, axes: Sequence[int], attributes: Mapping[
     axis, count = attributes.get("axis", 0) if operator in _WITH_AXIS else 0, max(rank, 1)
     if not -count <= axis < count:
         return f"axis {axis} is outside of a tensor with {rank} axes"
+    if operator == "ReverseSequence" and attributes.get("batch_axis", 1) == attributes.get("time_axis", 0):
+        return f"time_axis and batch_axis are both {attributes.get('time_axis', 0)}"
     twice = operator.startswith("Reduce") and len({axis % count for axis in axes}) != len(axes)
     return f"axes {list(axes)} name one of {rank} axes twice" if twice else ""
 
