@@ -68,7 +68,7 @@ def _enlarge(model: Model) -> None:
 
 
 def _outlive(model: Model) -> None:
-    model.opset_import[0].version = 1 << 40
+    model.opset_import[0].version = 1 << 31
 
 
 def _mangle(model: Model) -> None:
@@ -104,7 +104,7 @@ REFUSED: dict[str, tuple[str, Callable[[Model], None], str]] = {
     "too few bytes": ("convolutions", _shorten, "MATCH-F003"),
     "a dimension below 0": ("convolutions", _swap_dims, "MATCH-F003"),
     "too many elements": ("convolutions", _enlarge, "MATCH-F003"),
-    "an opset beyond every number": ("convolutions", _outlive, "MATCH-F004"),
+    "an opset beyond every number": ("convolutions", _outlive, "MATCH-F003"),
     "text that is not UTF-8": ("convolutions", _mangle, "MATCH-F003"),
     "an unknown word": ("convolutions", _of("pool", "auto_pad", "SIDEWAYS"), "MATCH-F003"),
     "no kernel": ("convolutions", _of("conv", "kernel_shape", [0, 3]), "MATCH-F003"),
