@@ -13,24 +13,15 @@ from pathlib import Path
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+
+from tests.graph_parts import GraphParts
 
 CHANNELS, SIDE = 16, 12
 
 
-class FloatNetwork:
+class FloatNetwork(GraphParts):
     """A float graph with input ``x`` that is built node by node."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-
-    def constant(self, values: object, dtype: type[np.generic] = np.float32) -> str:
-        """The name of a new constant."""
-        name = f"constant{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))
-        return name
 
     def op(self, op: str, *inputs: str, outputs: int = 1, **attrs: object) -> list[str]:
         """The names of a new node's outputs."""

@@ -9,22 +9,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
+from tests.graph_parts import GraphParts
 
-class Float:
+
+class Float(GraphParts):
     """A float network in the making: every method adds a layer and returns the name of its result."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-
-    def constant(self, values: object, dtype: type[np.generic] = np.float32) -> str:
-        name = f"constant{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))
-        return name
 
     def node(self, op: str, inputs: Sequence[str], **attrs: object) -> str:
         name = f"{op}{len(self.nodes)}"

@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+
+from tests.graph_parts import GraphParts
 
 Reals = NDArray[np.float64]
 
@@ -45,18 +47,11 @@ class _Value:
         self.name, self.value = name, value
 
 
-class _Graph:
+class _Graph(GraphParts):
     def __init__(self, seed: int, per_column: bool, form: str = "operator") -> None:
+        super().__init__(seed)
         self.form = form
-        self.random = np.random.default_rng(seed)
         self.per_column = per_column
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-
-    def constant(self, values: object, dtype: type[np.generic] = np.float32) -> str:
-        name = f"constant{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))
-        return name
 
     def node(self, op: str, inputs: Sequence[str], value: Reals, **attrs: object) -> _Value:
         name = f"{op.lower()}{len(self.nodes)}"

@@ -110,7 +110,10 @@ def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path)
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         terminal.paragraph(f"{_amount([entry])}: {_cause(entry)} ({shortened(names[0])}{more})", entry["help"])
     if rest:
-        terminal.paragraph(f"{_amount(rest)}: {'other' if large else 'small'} causes", [f"match check {model} --json"])
+        terminal.paragraph(
+            f"{_amount(rest)}: {'other' if large else 'small'} causes",
+            [f"match check {model} -t {document['target']} --json"],
+        )
     if document["all_on_host"]:
         total = f"{document['predicted_cycles']:,} cycles (modelled)"
         text = f"warning: the whole network runs on the host, {total}: {_cause(found[0])}"

@@ -43,6 +43,30 @@ class Filters:
     bias: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """The stored input ``x`` of a layer with its quantisation and DequantizeLinear, its weights, and its real bias
+    (outputs,)."""
+
+    x: gs.Variable
+    quant: Quant
+    dequantize: gs.Node
+    weight: QuantConstant
+    bias: NDArray[np.float64]
+
+
+def operands(graph: IntegerGraph, site: Site, channel_axis: int = 0) -> Operands | None:
+    """Of a convolution whose weights have their output channels on this axis; None if input or weights are not
+    quantised as units need it, or the bias is no constant."""
+    node = site.op
+    source = graph.source(node.inputs[0])
+    weight = signed_weight(node.inputs[1], channel_axis)
+    bias = real_bias(node, 2, site.real_shape[1])
+    if source is None or weight is None or bias is None:
+        return None
+    return Operands(*source, weight, bias)
+
+
 def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     """Conv with quantised input and weights; None for more than two spatial axes, other operators, unsupported
     weights. One spatial axis becomes a convolution of images with one row, which units support; if it is dilated, of
@@ -50,22 +74,19 @@ def convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     node = site.op
     if node.op != "Conv" or len(site.real_shape) not in (3, 4):
         return None
-    source = graph.source(node.inputs[0])
-    weight = signed_weight(node.inputs[1], channel_axis=0)
-    channels = site.real_shape[1]
-    bias = real_bias(node, 2, channels)
-    if source is None or weight is None or bias is None:
+    given = operands(graph, site)
+    if given is None:
         return None
-    x, quant, dequantize = source
+    x, quant, weight = given.x, given.quant, given.weight
     geometry, shape = conv_geometry(node), site.real_shape
-    origin = graph.editor.origin(dequantize, *_makers(node.inputs[1]), node)
+    origin = graph.editor.origin(given.dequantize, *_makers(node.inputs[1]), node)
     result_origin = graph.editor.origin(*_makers(*node.inputs[2:3]), node, *site.clamps, site.quantize)
     if len(shape) == 3:
         x, geometry, plane = as_image(graph, x, geometry, shape, node.name, origin)
     else:
         plane = shape
     values = weight.values.reshape(*weight.values.shape[:2], *geometry.kernel)
-    filters = Filters(values, np.broadcast_to(weight.scale.reshape(-1), (channels,)), bias)
+    filters = Filters(values, np.broadcast_to(weight.scale.reshape(-1), given.bias.shape), given.bias)
     result = append_layer(graph, site, x, quant, filters, geometry, plane, (node.name, origin, result_origin))
     if plane == shape:
         return result

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from match_quant.expectation import Expectation
 from match_quant.integer_graph import IntegerGraph
-from match_quant.integerise_conv import Filters, append_layer, real_bias, signed_weight
+from match_quant.integerise_conv import Filters, append_layer, operands
 from match_quant.nodes import append, reshape
 
 if TYPE_CHECKING:
@@ -30,15 +30,13 @@ def transposed_convolution(graph: IntegerGraph, site: Site) -> gs.Variable | Non
     if node.op != "ConvTranspose" or len(site.real_shape) not in (3, 4):
         return None
     groups = int(node.attrs.get("group", 1))
-    source = graph.source(node.inputs[0])
-    weight = signed_weight(node.inputs[1], channel_axis=1)
-    bias = real_bias(node, 2, site.real_shape[1])
-    if source is None or weight is None or bias is None:
+    given = operands(graph, site, channel_axis=1)
+    if given is None:
         return None
-    x, quant, dequantize = source
+    x, quant, weight = given.x, given.quant, given.weight
     axes = _axes(node)
     makers = [maker for tensor in node.inputs[1:] if (maker := producer(tensor)) is not None]
-    origin, result_origin = graph.editor.origin(dequantize, *makers, node), graph.editor.origin(*site.nodes)
+    origin, result_origin = graph.editor.origin(given.dequantize, *makers, node), graph.editor.origin(*site.nodes)
     if len(axes) == 1:
         x = graph.reshaped(x, (*shape_of(x)[:2], 1, shape_of(x)[2]), f"{node.name}_row", origin)
         axes = [_Axis(1, 1, 1, 1, 1, 0), *axes]
@@ -53,7 +51,7 @@ def transposed_convolution(graph: IntegerGraph, site: Site) -> gs.Variable | Non
     results = []
     for index, part in enumerate(parts):
         times = part.shape[0] // outputs
-        filters = Filters(part, np.tile(scale, times * groups), np.tile(bias, times))
+        filters = Filters(part, np.tile(scale, times * groups), np.tile(given.bias, times))
         image = (shape_of(x)[0], part.shape[0], rows.blocks, columns.blocks)
         name = node.name if groups == 1 else f"{node.name}_phase{index}"
         results.append(append_layer(graph, site, x, quant, filters, geometry, image, (name, origin, result_origin)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from match_quant.expectation import joined
 from match_quant.integer_graph import IntegerGraph
-from match_quant.integerise_conv import Filters, append_layer, real_bias, signed_weight, with_padding
+from match_quant.integerise_conv import Filters, append_layer, operands, with_padding
 from match_quant.nodes import append, reshape
 
 if TYPE_CHECKING:
@@ -28,18 +28,15 @@ def volume_convolution(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     node = site.op
     if node.op != "Conv" or len(site.real_shape) != 5:
         return None
-    source = graph.source(node.inputs[0])
-    weight = signed_weight(node.inputs[1], channel_axis=0)
-    channels = site.real_shape[1]
-    bias = real_bias(node, 2, channels)
-    if source is None or weight is None or bias is None:
+    given = operands(graph, site)
+    if given is None:
         return None
-    x, quant, dequantize = source
+    x, quant, weight, channels = given.x, given.quant, given.weight, site.real_shape[1]
     geometry = conv_geometry(node)
     makers = [maker for tensor in node.inputs[1:] if (maker := producer(tensor)) is not None]
-    origin, result_origin = graph.editor.origin(dequantize, *makers, node), graph.editor.origin(*site.nodes)
+    origin, result_origin = graph.editor.origin(given.dequantize, *makers, node), graph.editor.origin(*site.nodes)
     filters = _filters(weight.values, geometry.group)
-    layer = Filters(filters, np.broadcast_to(weight.scale.reshape(-1), (channels,)), bias)
+    layer = Filters(filters, np.broadcast_to(weight.scale.reshape(-1), (channels,)), given.bias)
     (_, *kernel), (_, *strides), (_, *dilations) = geometry.kernel, geometry.strides, geometry.dilations
     pads = (*geometry.pads[1:3], *geometry.pads[4:])
     flat = ConvGeometry(tuple(kernel), tuple(strides), tuple(dilations), pads, geometry.group)
