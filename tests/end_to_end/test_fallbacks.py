@@ -19,7 +19,7 @@ from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, decide, prepare
 from match_core.plugin.facade import Plugins
 from match_core.summary.fallbacks import fallbacks, fallbacks_json
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.breadth_models import MADE, Graph, float_network, quantised
 
@@ -90,6 +90,32 @@ def test_one_operator_in_float(tmp_path: Path, plugins: Plugins) -> None:
     assert fallback.help == ("quantise inputs, weights and results to 8 bits",)
     nowhere = _of("no pattern", found)
     assert (nowhere.nodes, nowhere.rule) == (("cumsum_3",), "a unit has a pattern with CumSum")
+
+
+def test_samples_of_a_batch_are_not_the_cause(tmp_path: Path, plugins: Plugins) -> None:
+    made = quantised(_summed, (4, 8, 16, 16))
+    _without_quantiser(made, before="cumsum_3")
+    found = fallbacks(_planned(made, tmp_path, plugins))
+    fallback = next(fallback for fallback in found if "conv_2" in fallback.nodes)
+    assert fallback.value == "the result of Conv is read by CumSum"
+
+
+def _dilated(graph: Graph) -> str:
+    x = graph.conv("x", 8, 16, (3, 3))
+    return graph.conv(x, 16, 16, (3, 3), group=16, dilations=[2, 2], pads=[2, 2, 2, 2])
+
+
+def test_weights_that_need_nine_bits_are_not_the_cause(tmp_path: Path, plugins: Plugins) -> None:
+    made = quantised(_dilated, (1, 8, 16, 16))
+    for tensor in made.graph.initializer:  # the weights become uint8, with the zero point 0
+        values = numpy_helper.to_array(tensor)
+        if tensor.name == "c2_quantized":
+            tensor.CopyFrom(numpy_helper.from_array(values.astype(np.uint8), tensor.name))
+        elif tensor.name == "c2_zero_point":
+            tensor.CopyFrom(numpy_helper.from_array(np.zeros(16, np.uint8), tensor.name))
+    found = fallbacks(_planned(made, tmp_path, plugins))
+    fallback = next(fallback for fallback in found if "conv_2" in fallback.nodes)
+    assert fallback.cause == "rule" and "no dilation" in fallback.rule
 
 
 def _without_quantiser(model: onnx.ModelProto, before: str) -> None:

@@ -375,7 +375,7 @@ def test_cases_depend_on_seed_and_number_only() -> None:
 
 
 #: Files that no verb may fail on without a code.
-FILES = ("x.npz", "program/match.lock.json", "board.toml", "figures.json")
+FILES = ("x.npz", "program/match.lock.json", "program/report.json", "board.toml", "figures.json")
 
 
 def test_a_fixed_sample_of_files(tmp_path: Path) -> None:

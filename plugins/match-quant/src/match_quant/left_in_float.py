@@ -13,7 +13,7 @@ from match_core.contract.fallback import Left
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.functions import ARITH
-from match_core.ir.reader import QuantConstant, clamp_bounds, constant, producer, quant_constant, quant_of
+from match_core.ir.reader import clamp_bounds, constant, producer, quant_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -58,8 +58,6 @@ _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("LayerNormalization", "RMSNormalization"), _Kind(("LayerNorm", "RmsNorm"))),
 }
 _BETWEEN = "an 8-bit operator reads DequantizeLinear and is read by QuantizeLinear"
-_BATCHED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool")
-_BATCH, _ONE = "a batch has one sample", "export the network with a batch of 1"
 
 
 def run(model: Model, context: PassContext) -> Model:
@@ -92,23 +90,12 @@ def _left(model: Model, nodes: list[gs.Node]) -> Iterator[Left]:
         kind = _KINDS[node.op]
         shape = "x".join(map(str, node.outputs[0].shape or ()))
         none = (f"{node.op} has an 8-bit form", f"this one, with a result of {shape}, has none")
-        samples = _samples(model, node)
-        if samples > 1:
-            none = (_BATCH, f"that of {node.op} has {samples}")
-        rule, value = none if samples > 1 else next(_obstacles(node, kind), none)
-        help_ = {_BETWEEN: ("quantise inputs, weights and results to 8 bits",), _BATCH: (_ONE,)}
-        yield Left(model.origin([node]), rule, value, kind.forms, help_.get(rule, ()))
+        rule, value = next(_obstacles(model, node, kind), none)
+        help_ = ("quantise inputs, weights and results to 8 bits",) if rule == _BETWEEN else ()
+        yield Left(model.origin([node]), rule, value, kind.forms, help_)
 
 
-def _samples(model: Model, node: gs.Node) -> int:
-    """The samples of a batch that the loader divided for this node, one node for each, or more channels."""
-    maker = producer(node.inputs[0]) if node.op in _BATCHED else None
-    if maker is None or maker.op not in ("Split", "Reshape") or model.origin([maker]) != model.origin([node]):
-        return 1
-    return int(maker.inputs[0].shape[0])
-
-
-def _obstacles(node: gs.Node, kind: _Kind) -> Iterator[tuple[str, str]]:
+def _obstacles(model: Model, node: gs.Node, kind: _Kind) -> Iterator[tuple[str, str]]:
     """Rules that keep the node from its 8-bit form, each with the value that breaks it."""
     for position, tensor in enumerate(node.inputs):
         if tensor.is_empty() or (constant(tensor) is not None and position != kind.weights) or position > 1:
@@ -126,13 +113,9 @@ def _obstacles(node: gs.Node, kind: _Kind) -> Iterator[tuple[str, str]]:
             yield _BETWEEN, f"the {what} of {node.op} has type {maker.inputs[0].dtype}"
         elif maker.attrs.get("block_size"):
             yield _BETWEEN, f"the {what} of {node.op} has a scale for each {maker.attrs['block_size']} elements"
-        elif what == "weights" and _is_wide(weights := quant_constant(tensor)):
-            assert weights is not None
-            low, high = weights.values.min(), weights.values.max()
-            yield "weights without their zero point fit int8", f"those of {node.op} reach from {low} to {high}"
         elif what == "input" and quant_of(maker, maker.inputs[0].dtype) is None:
             yield _BETWEEN, f"the {what} of {node.op} has a scale for each channel"
-    reader = _reader(node)
+    reader = _reader(model, node)
     if reader is None:
         yield _BETWEEN, f"the result of {node.op} is an output of the network or is read more than once"
     elif reader.op != "QuantizeLinear":
@@ -141,25 +124,17 @@ def _obstacles(node: gs.Node, kind: _Kind) -> Iterator[tuple[str, str]]:
         yield _BETWEEN, f"the result of {node.op} has type {reader.outputs[0].dtype}"
 
 
-def _is_wide(weights: QuantConstant | None) -> bool:
-    """Whether weights without their zero point do not fit int8."""
-    return (
-        weights is not None
-        and weights.values.size > 0
-        and not -128 <= weights.values.min() <= weights.values.max() <= 127
-    )
-
-
 def _constant_maker(node: gs.Node | None) -> bool:
     return node is not None and all(constant(tensor) is not None for tensor in node.inputs)
 
 
-def _reader(node: gs.Node) -> gs.Node | None:
-    """The only reader of the result, behind Relu and Clip."""
-    while len(node.outputs[0].outputs) == 1:
-        node = node.outputs[0].outputs[0]
-        if clamp_bounds(node) is None:
-            return node
+def _reader(model: Model, node: gs.Node) -> gs.Node | None:
+    """The only reader of the result, behind Relu, Clip and what joins the samples of a batch."""
+    origin, reader = model.origin([node]), node
+    while len(reader.outputs[0].outputs) == 1:
+        reader = reader.outputs[0].outputs[0]
+        if clamp_bounds(reader) is None and model.origin([reader]) != origin:
+            return reader
     return None
 
 
