@@ -81,7 +81,8 @@ def test_a_linker_that_makes_a_program_without_results(
     program: Path, tmp_path: Path, plugins: Plugins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It writes its target, whatever that is: objects that are empty, and a program that does nothing."""
-    text = '#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nprintf "#!/bin/sh\\n" > "$1"\nchmod +x "$1"\n'
+    text = '#!/bin/sh\n[ "$1" = --version ] && exit\nwhile [ $# -gt 1 ]; do shift; done\n'
+    text += 'printf "#!/bin/sh\\n" > "$1"\nchmod +x "$1"\n'
     monkeypatch.setenv("CC", _script(tmp_path, text))
     monkeypatch.setenv("MATCH_CACHE_DIR", str(tmp_path / "cache"))
     error = _run(program, plugins)
