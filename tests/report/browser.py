@@ -15,7 +15,7 @@ from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeServic
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 MISSING = "no Chromium on this machine: apt-get install chromium chromium-driver"
 _ARGUMENTS = (
@@ -48,6 +48,9 @@ class Page:
         self.driver.get("about:blank")  # a fragment alone does not load a page again
         self.logged(), self.requests()
         self.driver.get(f"{path.as_uri()}{fragment}")
+        WebDriverWait(self.driver, 20, poll_frequency=0.02).until(
+            lambda driver: driver.execute_script("return performance.getEntriesByName('interactive').length")
+        )
 
     def resize(self, width: int, height: int) -> None:
         """Make what is seen of a page so large, in pixels."""

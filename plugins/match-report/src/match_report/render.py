@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from match_core.io.files import whole_file
+from match_core.summary.document import NAME, report_text
 
 from match_report.figures import figures
 from match_report.page import html_page
@@ -17,25 +18,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def render(report: Mapping[str, Any]) -> dict[str, str]:
+def render(report: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Texts by file name. ``memory.csv`` belongs to the home memory; other memories append their name, made safe
-    for a path."""
+    for a path. The page also offers the other files, and ``report.json``, which stands beside the program."""
     from match_core.ir.naming import c_identifier
 
     files = {
         **figures(report),
         "layers.csv": layers_csv(report),
-        "report.html": html_page(report),
         "trace.json": json.dumps(trace(report)) + "\n",
     }
     for memory in report["memories"]:
         name = memory["name"]
         suffix = "" if name == report["target"]["home"] else f"_{c_identifier(name)}"
         files[f"memory{suffix}.csv"] = memory_csv(report, name)
-    return files
+    downloads = {**files, NAME: report_text(report)}
+    return {**files, "report.html": html_page(report, downloads, comparison)}
 
 
-def write_report(report: Mapping[str, Any], directory: Path) -> tuple[str, ...]:
+def write_report(
+    report: Mapping[str, Any], directory: Path, comparison: Mapping[str, Any] | None = None
+) -> tuple[str, ...]:
     """Write the files to a directory, which is created if necessary; returns their names. UsageError MATCH-U045."""
     from match_core.contract.errors import UsageError
 
@@ -49,7 +52,7 @@ def write_report(report: Mapping[str, Any], directory: Path) -> tuple[str, ...]:
             why=error.strerror or str(error),
             help=("choose a directory that you may write to with --output",),
         ) from error
-    files = render(report)
+    files = render(report, comparison)
     for name, text in files.items():
         with whole_file(directory / name, "the report") as file:
             file.write(text.encode("utf-8"))
