@@ -36,10 +36,11 @@ function draw(name, attributes = {}, text = "") {
   return element;
 }
 
-function number(value, digits = 0) {
-  if (value === null || value === undefined) return "-";
-  return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-}
+/* Making a format costs more than using it. */
+const formats = [0, 1, 2, 3].map(
+  (digits) => new Intl.NumberFormat("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits }),
+);
+const number = (value, digits = 0) => (value === null || value === undefined ? "-" : formats[digits].format(value));
 
 /* Bytes with the largest unit that leaves at least one. */
 function bytes(value) {

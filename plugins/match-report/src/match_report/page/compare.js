@@ -53,13 +53,12 @@ function growth(before, after, text = number) {
 
 function programsTable(found, before, after) {
   const text = (name, value) => [name, value(before), value(after), ""];
-  const work = (part) => (part ? `${WORK[part.work](part)}, ${percent(part.share)}` : "-");
   const rows = [
     text("program", (side) => side.name),
     text("model file", (side) => side.file),
     text("target", (side) => `${side.target}${side.preset ? `, ${side.preset}` : ""}`),
     text("execution", (side) => (side.concurrent ? "units concurrently" : "one layer after another")),
-    text("bottleneck", (side) => work(side.bottleneck)),
+    text("bottleneck", (side) => (side.bottleneck ? bottleneckText(side.bottleneck) : "-")),
     ["cycles, modelled", number(before.cycles), number(after.cycles), growth(before.cycles, after.cycles)],
   ];
   const [first, second] = [before, after].map((side) => milliseconds(side.cycles, side.clock_hz));

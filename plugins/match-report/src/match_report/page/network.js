@@ -161,7 +161,7 @@ function startOfNetwork() {
   if (!network.placed) return;
   const size = extent(),
     first = Object.values(network.drawing.places).filter((place) => place[1] === 0);
-  network.scale = Math.max(0.55, Math.min(1, network.svg.clientWidth / (size.width + 40)));
+  network.scale = Math.max(narrow.matches ? 0.85 : 0.55, Math.min(1, network.svg.clientWidth / (size.width + 40)));
   const middle = first.reduce((sum, place) => sum + place[0], 0) / Math.max(1, first.length);
   network.x = middle * COLUMN - network.svg.clientWidth / network.scale / 2;
   network.y = -ROW / 2;

@@ -64,24 +64,34 @@ function stat(name, value, more) {
 
 /* ---- the bottleneck ---- */
 
+/* What a unit does in a part of its time, in the heading and in the sentence below it. */
 const WORK = {
-  compute: (part) => `${part.unit} computes`,
-  copies: (part) => `${part.unit} waits for copies${part.links.length ? ` over ${part.links.join(" and ")}` : ""}`,
-  control: (part) => `${part.unit} starts kernels and synchronises`,
+  compute: () => ["computing", "compute"],
+  copies: (part) => {
+    const over = part.links.length ? ` over ${part.links.join(" and ")}` : "";
+    return [`waiting for copies${over}`, `wait for copies${over}`];
+  },
+  control: () => ["starting kernels", "start kernels and synchronise"],
 };
 
+const bottleneckText = ({ unit, share, parts }) =>
+  `${unit}, busy ${percent(share)} of the time, ${parts.length > 1 ? "mostly " : ""}${WORK[parts[0].work](parts[0])[0]}`;
+
 function bottleneckCard() {
-  const part = data.bottleneck;
-  if (!part) return make("p", { class: "note" }, "This program takes no cycles.");
+  const found = data.bottleneck;
+  if (!found) return make("p", { class: "note" }, "This program takes no cycles.");
+  const most = found.parts[0],
+    does = found.parts.map((part) => `${number(part.cycles)} ${WORK[part.work](part)[1]}`);
   return make(
     "section",
     { class: "card", id: "bottleneck", "aria-labelledby": "bottleneck-name" },
-    make("h2", { id: "bottleneck-name" }, `Bottleneck: ${WORK[part.work](part)}, ${percent(part.share)} of the time`),
+    make("h2", { id: "bottleneck-name" }, `Bottleneck: ${bottleneckText(found)}`),
     make(
       "p",
       {},
-      `${number(part.cycles)} of ${number(report.predicted_cycles)} modelled cycles. The layer with the most of them, ${number(part.layer_cycles)}: `,
-      layerLink(part.layer, byIndex.get(part.layer).title),
+      `Of its ${number(found.cycles)} modelled cycles, ${does.join(", ")}. ` +
+        `The layer with the most of the ${number(most.cycles)} (${number(most.layer_cycles)}): `,
+      layerLink(most.layer, byIndex.get(most.layer).title),
     ),
     make("h3", {}, "What would help"),
     ...(data.helps.length ? [helpList()] : [make("p", {}, "Nothing in this report saves one percent or more.")]),

@@ -1,4 +1,4 @@
-"""Where a program's modelled cycles go: by unit, and what the unit does in them; the largest part is the bottleneck."""
+"""Where a program's modelled cycles go: by unit, and what the unit does in them; the busiest unit is the bottleneck."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_report.view.links import copies_over
-from match_report.view.timeline import computed
+from match_report.view.timeline import computed, modelled_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,16 +17,26 @@ Work = Literal["compute", "copies", "control"]
 @dataclass(frozen=True, slots=True)
 class Part:
     """Modelled cycles that a unit spends on one kind of work: ``compute``; ``copies`` that its kernels wait for, over
-    ``links``; ``control``, which is starting kernels and synchronising. ``share``: relative to the program's cycles;
-    ``layer``: index of the layer with the most of them, ``layer_cycles``."""
+    ``links``; ``control``, which is starting kernels and synchronising. ``layer``: index of the layer with the most of
+    them, ``layer_cycles``."""
 
     unit: str
     work: Work
     cycles: int
-    share: float
     layer: int
     layer_cycles: int
     links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """The unit that is busy for the most modelled ``cycles`` (``share`` of the program's), and its parts, the largest
+    first. The timeline marks the same unit."""
+
+    unit: str
+    cycles: int
+    share: float
+    parts: tuple[Part, ...]
 
 
 def parts(report: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -40,9 +50,13 @@ def parts(report: Mapping[str, Any]) -> tuple[Part, ...]:
     return tuple(sorted((part for part in every if part.cycles), key=lambda part: -part.cycles))
 
 
-def bottleneck(report: Mapping[str, Any]) -> Part | None:
-    """The largest part; None if the program has no cycles."""
-    return next(iter(parts(report)), None)
+def bottleneck(report: Mapping[str, Any]) -> Bottleneck | None:
+    """None if the program has no cycles."""
+    lane = next((lane for lane in modelled_lanes(report) if lane.bottleneck), None)
+    if lane is None:
+        return None
+    own = tuple(part for part in parts(report) if part.unit == lane.name)
+    return Bottleneck(lane.name, round(lane.busy * report["predicted_cycles"]), lane.busy, own)
 
 
 def split(layer: Mapping[str, Any]) -> dict[Work, int]:
@@ -69,5 +83,4 @@ def _part(report: Mapping[str, Any], unit: str, work: Work, layers: Sequence[tup
         for link in report["links"]
         if work == "copies" and any(copies_over(report, link, layer) for _, layer in layers)
     ]
-    share = cycles / max(1, report["predicted_cycles"])
-    return Part(unit, work, cycles, share, longest["index"], most, tuple(links))
+    return Part(unit, work, cycles, longest["index"], most, tuple(links))

@@ -57,9 +57,7 @@ def _fallbacks(report: Mapping[str, Any]) -> Iterator[Help]:
         names = row["onnx_names"]
         where = f"{names[0]} runs" if len(names) == 1 else f"{len(names)} nodes, {names[0]} among them, run"
         action = _ACTIONS.get(row["cause"], row["cause"]).format(unit=row["unit"])
-        why = (
-            f"{where} run{'s' if len(names) == 1 else ''} on the host. Required: {row['rule']}. Found: {row['value']}."
-        )
+        why = f"{where} on the host. Required: {row['rule']}. Found: {row['value']}."
         yield _help(report, action, why, row["cycles"], next(iter(row["help"]), ""))
 
 
@@ -83,8 +81,8 @@ def _slow_layers(report: Mapping[str, Any]) -> Iterator[Help]:
         gain, ideal, layer = best
         used, unit = layer["schedule"]["cost"]["compute_cycles"], layer["unit"]
         why = (
-            f"{_main(layer)} computes {layer['macs']:,} MACs in {used:,} cycles: {_percent(ideal / max(1, used))} of the "
-            f"best rate that {unit} reaches in this program."
+            f"{_main(layer)} computes {layer['macs']:,} MACs in {used:,} cycles: {_percent(ideal / max(1, used))} of "
+            f"the best rate that {unit} reaches in this program."
         )
         model, target = report["source"]["file"], report["target"]["name"]
         step = f"match explain {quote(model)} {quote(_main(layer))} -t {target}"
