@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from match_core.emit.manifest import DERIVED
+from match_core.emit.manifest import NAME as MANIFEST
 from match_core.io.files import whole_file
 from match_core.summary.document import NAME, report_text
 
@@ -39,7 +42,8 @@ def render(report: Mapping[str, Any], comparison: Mapping[str, Any] | None = Non
 def write_report(
     report: Mapping[str, Any], directory: Path, comparison: Mapping[str, Any] | None = None
 ) -> tuple[str, ...]:
-    """Write the files to a directory, which is created if necessary; returns their names. UsageError MATCH-U045."""
+    """Write the files to a directory, which is created if necessary; returns their names. A manifest says that they
+    were derived: ``match compile`` removes them with the program that they describe. UsageError MATCH-U045."""
     from match_core.contract.errors import UsageError
 
     try:
@@ -53,6 +57,8 @@ def write_report(
             help=("choose a directory that you may write to with --output",),
         ) from error
     files = render(report, comparison)
+    digests = {name: sha256(text.encode("utf-8")).hexdigest() for name, text in files.items()}
+    files[MANIFEST] = json.dumps({"schema": DERIVED, "schema_version": 1, "files": digests}, indent=1) + "\n"
     for name, text in files.items():
         with whole_file(directory / name, "the report") as file:
             file.write(text.encode("utf-8"))

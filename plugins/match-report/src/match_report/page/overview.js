@@ -64,33 +64,30 @@ function stat(name, value, more) {
 
 /* ---- the bottleneck ---- */
 
-/* What a unit does in a part of its time, in the heading and in the sentence below it. */
+/* What a unit does in a part of its time. */
 const WORK = {
-  compute: () => ["computing", "compute"],
-  copies: (part) => {
-    const over = part.links.length ? ` over ${part.links.join(" and ")}` : "";
-    return [`waiting for copies${over}`, `wait for copies${over}`];
-  },
-  control: () => ["starting kernels", "start kernels and synchronise"],
+  compute: () => "computing",
+  copies: (part) => `waiting for copies${part.links.length ? ` over ${part.links.join(" and ")}` : ""}`,
+  control: () => "starting kernels and synchronising",
 };
 
 const bottleneckText = ({ unit, share, parts }) =>
-  `${unit}, busy ${percent(share)} of the time, ${parts.length > 1 ? "mostly " : ""}${WORK[parts[0].work](parts[0])[0]}`;
+  `${unit}, busy ${percent(share)} of the time, ${parts.length > 1 ? "mostly " : ""}${WORK[parts[0].work](parts[0])}`;
 
 function bottleneckCard() {
   const found = data.bottleneck;
   if (!found) return make("p", { class: "note" }, "This program takes no cycles.");
   const most = found.parts[0],
-    does = found.parts.map((part) => `${number(part.cycles)} ${WORK[part.work](part)[1]}`);
+    does = found.parts.map((part) => `${number(part.cycles)} of ${WORK[part.work](part)}`);
   return make(
     "section",
     { class: "card", id: "bottleneck", "aria-labelledby": "bottleneck-name" },
     make("h2", { id: "bottleneck-name" }, `Bottleneck: ${bottleneckText(found)}`),
+    make("p", {}, `${plural(found.cycles, "modelled cycle")}: ${does.join(", ")}.`),
     make(
       "p",
       {},
-      `Of its ${number(found.cycles)} modelled cycles, ${does.join(", ")}. ` +
-        `The layer with the most of the ${number(most.cycles)} (${number(most.layer_cycles)}): `,
+      `The layer with most ${most.work === "compute" ? "computing" : most.work}, ${number(most.layer_cycles)} cycles: `,
       layerLink(most.layer, byIndex.get(most.layer).title),
     ),
     make("h3", {}, "What would help"),
