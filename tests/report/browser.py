@@ -57,6 +57,11 @@ class Page:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
+    def theme(self, name: str) -> None:
+        """What the system prefers: light or dark."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
     def logged(self) -> list[str]:
         """What the console got since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call] # selenium has no type here
@@ -125,7 +130,16 @@ class Page:
     def keys(self, text: str) -> None:
         """Press keys with nothing in focus."""
         self.run("document.activeElement.blur()")
+        self.press(text)
+
+    def press(self, text: str) -> None:
+        """Press keys where the focus is."""
         ActionChains(self.driver, duration=0).send_keys(text).perform()
+
+    def focus(self) -> str:
+        """The id, else the text, of what has the focus."""
+        found: str = self.run("const e = document.activeElement; return e.id || e.textContent")
+        return found
 
 
 @contextmanager

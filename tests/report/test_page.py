@@ -10,18 +10,12 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from tests.errors.models import HOSTILE
-from tests.report.browser import MISSING, Page, chromium, has_chromium
+from tests.report.browser import MISSING, Page, has_chromium
 from tests.report.documents import MARKUP, large_report, renamed, small_report, write_page
 
 pytestmark = pytest.mark.skipif(not has_chromium(), reason=MISSING)
 VIEWS = ("overview", "timeline", "memory", "network", "layers", "refusals")
 LOAD_MS = "return performance.timing.loadEventEnd - performance.timing.navigationStart"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Page]:
-    with chromium() as page:
-        yield page
 
 
 @pytest.fixture(scope="module")
