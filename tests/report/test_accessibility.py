@@ -28,7 +28,7 @@ const done = arguments[0];
 axe.run({resultTypes: ["violations"]}).then((found) => done(found.violations.map((rule) =>
   `${rule.impact} ${rule.id}: ${rule.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`)));
 """
-#: Words of drawings, which the checker leaves out: [words, contrast] of those that are hard to read (WCAG 1.4.3).
+#: Words of drawings, which the checker leaves out: those that are hard to read (WCAG 1.4.3), with their contrast.
 FAINT = """
 const light = (colour) => {
   const parts = colour.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255);
@@ -41,14 +41,14 @@ const contrast = (one, other) => {
 };
 const below = (text) => {
   const mark = text.previousElementSibling, svg = text.closest("svg"), tint = svg.querySelector(".bottleneck, .peak");
-  const within = text.matches(".label:not(.on-faded)") && mark && mark.tagName === "rect";
+  const within = text.matches(".label:not(.on-faded, .on-page)") && mark && mark.tagName === "rect";
   if (within) return getComputedStyle(mark).fill;
   return tint && text.matches(".hot") ? getComputedStyle(tint).fill : getComputedStyle(svg).backgroundColor;
 };
 return [...document.querySelectorAll("svg text")]
   .filter((text) => text.getClientRects().length && text.textContent)
-  .map((text) => [text.textContent, contrast(getComputedStyle(text).fill, below(text))])
-  .filter((entry) => entry[1] < 4.5);
+  .map((text) => [text.textContent, contrast(getComputedStyle(text).fill, below(text)), getComputedStyle(text).stroke])
+  .filter(([, part, stroke]) => part < 4.5 || stroke !== "none");
 """
 WIDER = "return document.documentElement.scrollWidth - window.innerWidth"
 

@@ -131,12 +131,12 @@ def test_keys_zoom_and_pan_the_open_view(page: Page) -> None:
 
 def test_the_timeline_switches_between_modelled_and_twin(page: Page) -> None:
     page.click("tab-timeline")
-    assert page.texts("#timeline-plot .hot") == ["array", "54.5 % busy, bottleneck"]
+    assert page.texts("#timeline-plot .hot") == ["array", "54.5 %, busiest"]
     assert span(page, "#timeline-plot") == (0, 1100)
     page.choose("timeline-source", "modelled")
-    assert page.texts("#timeline-plot .hot") == ["array", "80.0 % busy, bottleneck"]
+    assert page.texts("#timeline-plot .hot") == ["array", "80.0 %, busiest"]
     busy = page.texts("#timeline-plot .lane-busy")
-    assert busy == ["20.0 % busy", "30.0 % busy", "80.0 % busy, bottleneck", "40.0 % busy", "45.0 % busy"]
+    assert busy == ["20.0 % busy", "30.0 % busy", "80.0 %, busiest", "40.0 % busy", "45.0 % busy"]
     page.choose("timeline-source", "both")
     assert len(page.texts("#timeline-plot .lane-busy")) == 12
     assert {"modelled: 1,000 cycles", "twin: 1,100 cycles"} <= set(page.texts("#timeline-plot text"))

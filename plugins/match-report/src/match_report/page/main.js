@@ -98,6 +98,12 @@ showTheme();
 systemDark.addEventListener("change", showTheme);
 document.getElementById("theme").addEventListener("click", switchTheme);
 
+/* The panel of details begins below the header, however many lines this has. */
+const head = document.querySelector("header");
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty("--head", `${head.offsetHeight}px`);
+}).observe(head);
+
 watchers.unshift(showDetails);
 window.addEventListener("keydown", (event) => {
   if (event.key === "Escape") choose(null);

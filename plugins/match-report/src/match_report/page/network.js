@@ -257,7 +257,7 @@ function boxOf(box, key, x, y) {
         x: x + BOX.width / 2,
         y: y + BOX.height / 2 + 4,
         "text-anchor": "middle",
-        class: `${labelClass(look)} ${box.kind}`,
+        class: box.kind === "node" ? labelClass(look) : "label on-page",
       },
       fitted(`${box.operator} ${box.name}`, BOX.width - 10),
     ),

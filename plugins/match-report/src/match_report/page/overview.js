@@ -160,7 +160,7 @@ function unitTable(lanes, kind) {
   return table(
     `busy-${kind}`,
     name,
-    [[planned ? "unit" : "clock", false, "unit"], ["part", false, "bars"], ["busy", true], ...more],
+    [[planned ? "unit" : "clock", false, "unit"], ["share", false, "bars"], ["busy", true], ...more],
     rows,
   );
 }
@@ -176,7 +176,7 @@ function memoryTable() {
       bytes(use.available_bytes),
     ];
   });
-  const columns = [["memory"], ["part", false, "bars"], ["full", true], ["peak", true], ["available", true]];
+  const columns = [["memory"], ["share", false, "bars"], ["full", true], ["peak", true], ["available", true]];
   return table("memories", "Memories: peak use and what there is", columns, rows);
 }
 
@@ -194,7 +194,7 @@ function longest() {
   const columns = [
     ["layer", false, "title"],
     ["unit", false, "unit"],
-    ["part", false, "bars wide"],
+    ["share", false, "bars wide"],
     [measured ? "cycles, twin" : "cycles", true],
     ["share", true],
   ];

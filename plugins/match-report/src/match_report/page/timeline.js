@@ -100,7 +100,7 @@ function paintLane(plot, lane, y) {
   const right = plot.left + plot.width(),
     { high, marks } = lanes(),
     look = lane.bottleneck ? "hot" : "",
-    busy = `${percent(lane.busy)} busy${lane.bottleneck ? ", bottleneck" : ""}`,
+    busy = `${percent(lane.busy)}${lane.bottleneck ? ", busiest" : " busy"}`,
     name = KINDS[lane.kind](lane.name);
   if (lane.bottleneck) plot.layer.append(draw("rect", { class: "bottleneck", x: 0, y, width: right, height: high }));
   paintSpans(plot, lane, y + marks);
