@@ -29,12 +29,15 @@ function compareView() {
   ];
 }
 
+/* By time where both targets have a clock, which may differ; else by cycles. */
 function compareHeadline(before, after) {
-  if (before.cycles === after.cycles) return `Both programs take ${number(after.cycles)} modelled cycles`;
-  const ratio = before.cycles / Math.max(1, after.cycles),
-    faster = ratio > 1;
-  const text = `${number(faster ? ratio : 1 / ratio, 2)} times as ${faster ? "fast" : "slow"} as before`;
-  return `${after.name} is ${text}: ${number(after.cycles)} modelled cycles, ${signed(after.cycles - before.cycles)}`;
+  const clocks = before.clock_hz && after.clock_hz,
+    time = (side) => side.cycles / (clocks ? side.clock_hz.value : 1),
+    text = (side) => (clocks ? milliseconds(side.cycles, side.clock_hz) : `${number(side.cycles)} cycles`);
+  if (time(before) === time(after)) return `Both programs take ${text(after)}, modelled`;
+  const ratio = time(before) / Math.max(1e-12, time(after)),
+    words = ratio > 1 ? `${number(ratio, 2)} times as fast` : `${number(1 / ratio, 2)} times as slow`;
+  return `${after.name} is ${words} as before: ${text(after)} instead of ${text(before)}, modelled`;
 }
 
 const signed = (value, text = number) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${text(Math.abs(value))}`;

@@ -76,7 +76,12 @@ function alternatives(layer) {
     number(entry.predicted_cycles),
     entry.chosen ? "chosen" : "",
   ]);
-  return table("alternatives", "Alternatives", [["considered"], ["pattern"], ["modelled", true], ["choice"]], rows);
+  return table(
+    "alternatives",
+    "Alternatives",
+    [["considered", false, "unit"], ["pattern"], ["modelled", true], ["choice", false, "unit"]],
+    rows,
+  );
 }
 
 /* Cycles of a layer by clock of the twin. */

@@ -196,7 +196,7 @@ function longest() {
     ["unit", false, "unit"],
     ["share", false, "bars wide"],
     [measured ? "cycles, twin" : "cycles", true],
-    ["share", true],
+    ["of all", true],
   ];
   return table("longest", "The five layers with the most cycles", columns, rows);
 }
