@@ -15,7 +15,7 @@ from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeServic
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 MISSING = "no Chromium on this machine: apt-get install chromium chromium-driver"
 _ARGUMENTS = (
@@ -48,11 +48,19 @@ class Page:
         self.driver.get("about:blank")  # a fragment alone does not load a page again
         self.logged(), self.requests()
         self.driver.get(f"{path.as_uri()}{fragment}")
+        WebDriverWait(self.driver, 20, poll_frequency=0.02).until(
+            lambda driver: driver.execute_script("return performance.getEntriesByName('interactive').length")
+        )
 
     def resize(self, width: int, height: int) -> None:
         """Make what is seen of a page so large, in pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def theme(self, name: str) -> None:
+        """What the system prefers: light or dark."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def logged(self) -> list[str]:
         """What the console got since the last call."""
@@ -122,7 +130,16 @@ class Page:
     def keys(self, text: str) -> None:
         """Press keys with nothing in focus."""
         self.run("document.activeElement.blur()")
+        self.press(text)
+
+    def press(self, text: str) -> None:
+        """Press keys where the focus is."""
         ActionChains(self.driver, duration=0).send_keys(text).perform()
+
+    def focus(self) -> str:
+        """The id, else the text, of what has the focus."""
+        found: str = self.run("const e = document.activeElement; return e.id || e.textContent")
+        return found
 
 
 @contextmanager

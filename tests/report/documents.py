@@ -179,6 +179,37 @@ def large_report(events: int = 30_000, nodes: int = 2_000) -> Document:
     return report
 
 
+def deep_report(count: int = 200) -> Document:
+    """A chain of so many convolutions on three units, with names, alternatives, refusals and events as real programs
+    have them."""
+    report, step = small_report(), 1000
+    names = [[f"block{n // 4}/conv{n}/{part}" for part in ("weight_dq", "Conv", "Relu", "out_q")] for n in range(count)]
+    layers, refusals, events = [], [], []
+    for n, nodes in enumerate(names):
+        unit, start = ("array", "core", "host")[n % 3], n * step
+        others = [{**_alternative(nodes[1], "host", 1000 + 7 * n + k, k == 0), "onnx_names": nodes} for k in range(6)]
+        layers.append(
+            _layer(n, nodes[1], unit, start, start + step, macs=64_000 + n, onnx_names=nodes, alternatives=others)
+        )
+        for k in range(14):
+            value = f"the divisor is {2**k}, channels are {n}"
+            refusals.append(
+                {"unit": "array", "pattern": f"conv{k}", "onnx_names": nodes, "rule": f"rule {k}", "value": value}
+            )
+        events += [_event(k % 4, "array", "kernel", n, start + 50 * k, start + 50 * k + 40, "array") for k in range(20)]
+    chain = [
+        {"name": name, "operator": name.rpartition("/")[2], "layers": [n]}
+        for n, nodes in enumerate(names)
+        for name in nodes
+    ]
+    report.update(layers=layers, refusals=refusals, predicted_cycles=count * step, swaps=[], buffers=[])
+    report["network"].update(nodes=chain, edges=[_edge(n, n + 1) for n in range(len(chain) - 1)])
+    report["network"]["inputs"][0]["to"], report["network"]["outputs"][0]["from"] = [0], len(chain) - 1
+    twin = [{"index": n, "cycles": step - 10} for n in range(count)]
+    report["measured"].update(cycles=count * step, layers=twin, events=events)
+    return report
+
+
 def renamed(report: Mapping[str, Any], name: Callable[[str], str]) -> Document:
     """Everything that comes from a model file with another name."""
     places = {"title", "onnx_names", "tensors", "file", "tensor", "name", "operators", "operator", "value", "kind"}
@@ -325,3 +356,19 @@ def write_page(report: Mapping[str, Any], path: Path) -> Path:
 
     path.write_text(html_page(report), encoding="utf-8")
     return path
+
+
+def write_programs(folder: Path) -> tuple[Path, Path]:
+    """Two program directories: in the first one, the host runs the layer ``dense``, slower, and the store is unused."""
+    before, after = small_report(), small_report()
+    for report in (before, after):
+        report["measured"] = None
+    dense = before["layers"][4]
+    dense.update(unit="host", end_cycles=1600, predicted_cycles=1000)
+    before.update(predicted_cycles=1600, options={**before["options"], "without_units": ["array"]})
+    before["memories"][2].update(used_bytes=0, constant_bytes=0)
+    for name, report in (("before", before), ("after", after)):
+        (folder / name).mkdir()
+        (folder / name / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        (folder / name / "small.c").write_text(f"int x;\n/* {name} */\n", encoding="utf-8")
+    return folder / "before", folder / "after"

@@ -1,5 +1,5 @@
-"""``python -m tests.report.screenshots``: compile the demo network, run it on the twin, and take the pictures of its
-report that docs/report.md shows (docs/images)."""
+"""``python -m tests.report.screenshots``: compile the demo network, run it on the twin, compare it with a program that
+does not use NE16, and take the pictures of its report that docs/report.md shows (docs/images)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,30 @@ from pathlib import Path
 
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
+from match_report.diff import diff_programs
 from match_report.read import read_report
+from match_report.render import write_report
 from match_report.twin_run import with_measured
+from match_report.view.comparison import comparison
 
 from tests.conftest import ROOT
 from tests.report.browser import MISSING, Page, chromium, has_chromium
-from tests.report.documents import write_page
 
 IMAGES = ROOT / "docs" / "images"
 MODEL = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 WIDTH = 1100
 #: View -> height of the picture, id of the layer that is chosen (None: none).
 VIEWS: dict[str, tuple[int, int | None]] = {
-    "overview": (640, None),
-    "timeline": (620, None),
-    "memory": (560, None),
-    "network": (620, 6),
-    "layers": (680, None),
-    "refusals": (360, None),
+    "overview": (1000, None),
+    "timeline": (720, None),
+    "memory": (680, None),
+    "network": (680, 6),
+    "layers": (860, None),
+    "refusals": (620, None),
+    "compare": (860, None),
 }
+#: Further pictures: view, width, height, theme.
+MORE = {"dark": ("timeline", WIDTH, 720, "dark"), "narrow": ("overview", 400, 820, "light")}
 
 
 def take(page: Page, report: Path, view: str) -> Path:
@@ -35,6 +40,8 @@ def take(page: Page, report: Path, view: str) -> Path:
     height, chosen = VIEWS[view]
     page.resize(WIDTH, height)
     page.open(report, f"#{view}")
+    if view == "refusals":
+        page.all("#refusals-list summary")[0].click()
     if view == "timeline":
         page.choose("timeline-source", "both")
     if chosen is not None:
@@ -46,6 +53,17 @@ def take(page: Page, report: Path, view: str) -> Path:
     return target
 
 
+def take_more(page: Page, report: Path, name: str) -> Path:
+    """A picture of another window or theme."""
+    view, width, height, theme = MORE[name]
+    page.resize(width, height)
+    page.theme(theme)
+    page.open(report, f"#{view}")
+    target = IMAGES / f"report-{name}.png"
+    page.driver.save_screenshot(str(target))
+    return target
+
+
 def main() -> int:
     """Take all pictures; 1 where there is no browser."""
     if not has_chromium():
@@ -53,13 +71,16 @@ def main() -> int:
         return 1
     plugins = Plugins.load()
     with tempfile.TemporaryDirectory() as folder, chromium() as page:
-        program = Path(folder) / "program"
-        compile_model(CompileRequest(MODEL, "gap9", program), plugins)
-        measured = with_measured(read_report(program), program, None, plugins)
-        report = write_page(measured, Path(folder) / "report.html")
+        before, after = Path(folder) / "before", Path(folder) / "after"
+        compile_model(CompileRequest(MODEL, "gap9", before, without_units=("ne16",)), plugins)
+        compile_model(CompileRequest(MODEL, "gap9", after), plugins)
+        compared = comparison(read_report(before), read_report(after), diff_programs(before, after))
+        write_report(with_measured(read_report(after), after, None, plugins), Path(folder), compared)
+        report = Path(folder) / "report.html"
         IMAGES.mkdir(exist_ok=True)
-        for view in VIEWS:
-            sys.stdout.write(f"{take(page, report, view).relative_to(ROOT)}\n")
+        pictures = [*(take(page, report, view) for view in VIEWS), *(take_more(page, report, name) for name in MORE)]
+        for picture in pictures:
+            sys.stdout.write(f"{picture.relative_to(ROOT)}\n")
     return 0
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from match_core.lower.lower import Lowered
 
 NAME = "match.lock.json"
+#: The schema of the manifest of a folder inside a program that tools derived from it, such as its report.
+DERIVED = "match.derived"
 #: The JSON Schema of what readers of a manifest rely on.
 SCHEMA_FILE = Path(__file__).with_name("manifest-schema.json")
 SCHEMA_VERSION = 1

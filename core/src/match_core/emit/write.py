@@ -13,7 +13,7 @@ from pathlib import Path
 
 from match_core.contract.errors import UsageError
 from match_core.contract.sources import Sources
-from match_core.emit.manifest import NAME
+from match_core.emit.manifest import DERIVED, NAME
 from match_core.io.swap import repair, staging_of, swap
 
 #: Most bytes of a name, on all common file systems.
@@ -74,8 +74,7 @@ def _keep(old: Path, new: Path) -> list[str]:
     files, changed = _manifest(old).get("files"), []
     written: Mapping[str, object] = files if isinstance(files, dict) else {}
     for entry in sorted(old.iterdir()):
-        plain = entry.is_file() and not entry.is_symlink()
-        if entry.name == NAME or (plain and written.get(entry.name) == sha256(entry.read_bytes()).hexdigest()):
+        if entry.name == NAME or _unchanged(entry, written.get(entry.name)):
             continue
         name = f"{entry.name}.kept" if entry.name in written else entry.name
         while os.path.lexists(new / name):
@@ -86,6 +85,16 @@ def _keep(old: Path, new: Path) -> list[str]:
         else:
             _link(entry, new / name)
     return changed
+
+
+def _unchanged(path: Path, written: object) -> bool:
+    """Whether match wrote a file with this digest, or all files of a folder that it derived from the program."""
+    if path.is_symlink() or not path.is_dir():
+        return path.is_file() and not path.is_symlink() and written == sha256(path.read_bytes()).hexdigest()
+    manifest = _manifest(path)
+    if manifest.get("schema") != DERIVED or not isinstance(files := manifest.get("files"), dict):
+        return False
+    return all(entry.name == NAME or _unchanged(entry, files.get(entry.name)) for entry in path.iterdir())
 
 
 def _link(source: str | Path, target: str | Path) -> None:

@@ -45,23 +45,12 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         "bounds": concurrent["bounds"],
         "energy": energy_json(program),
         "units": [
-            {
-                "name": unit.name,
-                "description": unit.description,
-                "host": unit.name == soc.host,
-                "memory": unit.memory,
-                "layout": unit.layout,
-            }
+            {name: getattr(unit, name) for name in ("name", "description", "memory", "layout")}
+            | {"host": unit.name == soc.host}
             for unit in planned.units
         ],
         "links": [
-            {
-                "name": link.name,
-                "near": link.near,
-                "far": link.far,
-                "bytes_per_cycle": link.bytes_per_cycle,
-                "blocking": link.blocking,
-            }
+            {name: getattr(link, name) for name in ("name", "near", "far", "bytes_per_cycle", "blocking")}
             for link in soc.links
         ],
         "memories": memories_json(program),

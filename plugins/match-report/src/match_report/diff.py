@@ -78,14 +78,15 @@ def diff_programs(before: Path, after: Path) -> Difference:
         names=(first["name"], second["name"]),
         targets=(first["target"]["name"], second["target"]["name"]),
         cycles=Change("cycles", first["predicted_cycles"], second["predicted_cycles"]),
-        memory=_changes(_memory(first), _memory(second)),
-        layers=tuple(change for change in _changes(_layers(first), _layers(second)) if change.before != change.after),
+        memory=paired(_memory(first), _memory(second)),
+        layers=tuple(c for c in paired(layer_cycles(first), layer_cycles(second)) if c.before != c.after),
         moved=_moved(first, second),
         files=_files(before, after),
     )
 
 
-def _changes(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Change, ...]:
+def paired(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Change, ...]:
+    """One change for every name, also where the numbers are equal."""
     return tuple(Change(name, before.get(name), after.get(name)) for name in dict.fromkeys((*before, *after)))
 
 
@@ -93,13 +94,22 @@ def _memory(report: Mapping[str, Any]) -> dict[str, int]:
     return {memory["name"]: memory["used_bytes"] for memory in report["memories"]}
 
 
-def _layers(report: Mapping[str, Any]) -> dict[str, int]:
+def layer_cycles(report: Mapping[str, Any]) -> dict[str, int]:
     """Modelled cycles by title; shares of one operator, and steps of the same name, are added up."""
     cycles: dict[str, int] = {}
     for layer in report["layers"]:
         if not layer["view"]:
             cycles[layer["title"]] = cycles.get(layer["title"], 0) + layer["predicted_cycles"]
     return cycles
+
+
+def layer_units(report: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Units by title, of the layers that ``layer_cycles`` adds up."""
+    units: dict[str, dict[str, None]] = {}
+    for layer in report["layers"]:
+        if not layer["view"]:
+            units.setdefault(layer["title"], {})[layer["unit"]] = None
+    return {title: tuple(names) for title, names in units.items()}
 
 
 def _moved(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[Moved, ...]:

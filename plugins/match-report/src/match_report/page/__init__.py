@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from base64 import b64encode
@@ -16,32 +17,43 @@ if TYPE_CHECKING:
 #: The scripts, joined into one in this order.
 SCRIPTS = (
     "base.js",
+    "parts.js",
     "plot.js",
     "timeline.js",
     "memory.js",
     "network.js",
     "roofline.js",
     "layers.js",
+    "refusals.js",
     "overview.js",
+    "compare.js",
     "details.js",
     "main.js",
 )
 
 
-def html_page(report: Mapping[str, Any]) -> str:
-    """One HTML file that requires no network and runs only its own script, identified by its hash. Names in the report
-    cannot end its data element: ``<`` is written as a JSON escape."""
+def html_page(
+    report: Mapping[str, Any], downloads: Mapping[str, str] | None = None, comparison: Mapping[str, Any] | None = None
+) -> str:
+    """One HTML file that requires no network and runs only its own script, identified by its hash. ``downloads``: texts
+    by file name that it offers; ``comparison``: of two programs (``view.comparison``). Data are compressed, which keeps
+    large networks small, and in base 64, so that no name in them can end their element."""
     folder = files("match_report.page")
     script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
-    data = json.dumps(page_data(report), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     parts = {
         "@@HASH@@": b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii"),
         "@@STYLE@@": folder.joinpath("page.css").read_text(encoding="utf-8"),
         "@@SCRIPT@@": script,
-        "@@DATA@@": data.replace("<", "\\u003c"),
+        "@@DATA@@": _packed(page_data(report, comparison)),
+        "@@DOWNLOADS@@": _packed(dict(downloads or {})),
     }
     page = folder.joinpath("page.html").read_text(encoding="utf-8")
-    for token, text in parts.items():  # the data last: it may hold any text
+    for token, text in parts.items():
         head, tail = page.split(token)
         page = f"{head}{text}{tail}"
     return page
+
+
+def _packed(document: Mapping[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")

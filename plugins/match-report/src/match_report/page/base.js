@@ -3,13 +3,21 @@
 /* The data, how it is written as text, elements, the tip, and the chosen layer. Names in the data come from a model
    file: they are only ever put in as text. */
 
-const data = JSON.parse(document.getElementById("data").textContent);
+async function unpacked(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const data = await unpacked("data");
 const report = data.report;
 const measured = report.measured;
 const byIndex = new Map(report.layers.map((layer) => [layer.index, layer]));
 const rows = new Map(data.rows.map((row) => [row.index, row]));
 const units = report.units.map((unit) => unit.name);
-const OTHER = "#98a2b3";
+const OTHER = "#98a2b3",
+  IDLE = "var(--idle)",
+  FOLDED = "var(--folded)";
 
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -28,17 +36,28 @@ function draw(name, attributes = {}, text = "") {
   return element;
 }
 
-function number(value, digits = 0) {
-  if (value === null || value === undefined) return "-";
-  return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+/* Making a format costs more than using it. */
+const formats = [0, 1, 2, 3].map(
+  (digits) => new Intl.NumberFormat("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits }),
+);
+const number = (value, digits = 0) => (value === null || value === undefined ? "-" : formats[digits].format(value));
+
+/* Bytes with the largest unit that leaves at least one. */
+function bytes(value) {
+  const units = ["bytes", "KiB", "MiB", "GiB"];
+  let place = 0;
+  while (value >= 1024 && place < units.length - 1) {
+    value /= 1024;
+    place += 1;
+  }
+  return `${number(value, place && value < 1000 ? 1 : 0)} ${units[place]}`;
 }
 
 const percent = (value) => (value === null ? "-" : `${(100 * value).toFixed(1).replace(/^-0\.0$/, "0.0")} %`);
 const colour = (unit) => data.colours[unit] || OTHER;
 const plural = (count, thing) => `${number(count)} ${thing}${count === 1 ? "" : "s"}`;
 
-function milliseconds(cycles) {
-  const clock = report.target.clock_hz;
+function milliseconds(cycles, clock = report.target.clock_hz) {
   return clock ? `${number((1e3 * cycles) / clock.value, 3)} ms` : null;
 }
 
@@ -83,12 +102,24 @@ function showTip(event, text) {
 
 /* ---- the chosen layer, the same in all views ---- */
 
-let chosen = null;
+let chosen = null,
+  chooser = null;
 const watchers = [];
 
+/* When nothing is chosen any more, what had the focus at first gets it back. */
 function choose(index) {
+  if (chosen === null) chooser = document.activeElement;
   chosen = index;
+  const inside = document.getElementById("details").contains(document.activeElement);
   for (const watcher of watchers) watcher();
+  if (index === null && inside && chooser && chooser.isConnected) chooser.focus();
+}
+
+/* The layer before or after the chosen one, for keys. */
+function chooseNext(step) {
+  const place = data.rows.findIndex((row) => row.index === chosen),
+    row = data.rows[place < 0 ? (step > 0 ? 0 : data.rows.length - 1) : place + step];
+  if (row) choose(row.index);
 }
 
 /* How a mark of a layer looks: the chosen one, shares of the same operator, and the others. */
@@ -100,33 +131,5 @@ function standing(index) {
   return other && own.share && other.share && other.title === own.title ? "related" : "faded";
 }
 
-/* ---- pieces that several views have ---- */
-
-function legend(...more) {
-  const used = new Set(report.layers.filter((layer) => !layer.view).map((layer) => layer.unit));
-  const items = units.filter((unit) => used.has(unit)).map((unit) => [unit, colour(unit)]);
-  return make(
-    "div",
-    { class: "legend" },
-    ...[...items, ...more].map(([text, fill]) =>
-      make("span", {}, make("span", { class: "dot", style: `background:${fill}` }), text),
-    ),
-  );
-}
-
-function button(id, text, title, action) {
-  return make("button", { id, title, onclick: action }, text);
-}
-
-/* Paint again when a drawing gets another width; its first painting is not repeated. */
-function whenResized(svg, paint) {
-  let width = 0;
-  const resized = () => {
-    if (svg.clientWidth !== width && width) paint();
-    width = svg.clientWidth || width;
-  };
-  new ResizeObserver(resized).observe(svg);
-}
-
-/* The view that is open handles the keys: name -> function of a key, true where it took it. */
-const keys = new Map();
+/* Words within a mark are dark; on a faded one, the page shows through. */
+const labelClass = (look) => (look === "faded" ? "label on-faded" : "label");

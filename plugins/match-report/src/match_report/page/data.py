@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from match_report.view.bottleneck import bottleneck, parts
+from match_report.view.helps import helps
 from match_report.view.network import network_view
 from match_report.view.palette import unit_colours
 from match_report.view.rectangles import memory_maps
+from match_report.view.refused import refused_nodes
 from match_report.view.roofline import layer_rows, link_roofs, unit_roofs
 from match_report.view.timeline import modelled_lanes, twin_lanes
 
@@ -18,14 +21,20 @@ if TYPE_CHECKING:
     from match_report.view.timeline import Lane
 
 
-def page_data(report: Mapping[str, Any]) -> dict[str, Any]:
-    """``report`` without the twin's events (they are in ``lanes``), and everything derived from it."""
+def page_data(report: Mapping[str, Any], comparison: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """``report`` without the twin's events and the refusals (they are in ``lanes`` and ``refused``), everything derived
+    from it, and a comparison with another program if there is one."""
     measured = report["measured"]
     if measured is not None:
         measured = {name: value for name, value in measured.items() if name != "events"}
-    network = network_view(report)
+    network, part = network_view(report), bottleneck(report)
     return {
-        "report": {**report, "measured": measured},
+        "report": {**report, "measured": measured, "refusals": len(report["refusals"])},
+        "bottleneck": None if part is None else asdict(part),
+        "parts": [asdict(part) for part in parts(report)],
+        "helps": [asdict(help_) for help_ in helps(report)],
+        "refused": [asdict(node) for node in refused_nodes(report)],
+        "comparison": comparison,
         "colours": unit_colours(report),
         "lanes": {"modelled": _lanes(modelled_lanes(report)), "twin": _lanes(twin_lanes(report))},
         "memories": [asdict(memory) for memory in memory_maps(report)],

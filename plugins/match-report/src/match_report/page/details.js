@@ -23,7 +23,7 @@ function showDetails() {
     make(
       "div",
       { class: "bar" },
-      make("span", { class: "note" }, "show in"),
+      make("span", { class: "soft" }, "show in"),
       ...["timeline", "memory", "network", "layers"].map((view) =>
         button(`details-${view}`, view, `show the selected layer in ${view}`, () => showIn(view)),
       ),
@@ -70,18 +70,18 @@ function showDetails() {
 }
 
 function alternatives(layer) {
-  const head = make("tr", {}, ...["considered", "pattern", "modelled", ""].map((text) => make("th", {}, text)));
-  const found = layer.alternatives.map((entry) =>
-    make(
-      "tr",
-      {},
-      make("td", {}, entry.unit),
-      make("td", {}, entry.pattern),
-      make("td", { class: "number" }, number(entry.predicted_cycles)),
-      make("td", {}, entry.chosen ? "chosen" : ""),
-    ),
+  const rows = layer.alternatives.map((entry) => [
+    [dot(colour(entry.unit)), entry.unit],
+    entry.pattern,
+    number(entry.predicted_cycles),
+    entry.chosen ? "chosen" : "",
+  ]);
+  return table(
+    "alternatives",
+    "Alternatives",
+    [["considered", false, "unit"], ["pattern"], ["modelled", true], ["choice", false, "unit"]],
+    rows,
   );
-  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...found));
 }
 
 /* Cycles of a layer by clock of the twin. */

@@ -1,4 +1,4 @@
-/* The table of layers: sorted by any column, filtered by words and unit; and the table of refusals. */
+/* The table of layers: sorted by any column, filtered by words and unit. */
 
 /* Key of a row, heading, text of a cell, whether it is a number, what the heading means. */
 const COLUMNS = [
@@ -23,23 +23,29 @@ function layersView() {
   const state = { key: "index", up: true, words: "", unit: "" };
   const columns = COLUMNS.filter(([key]) => measured || (key !== "twin_cycles" && key !== "error"));
   const body = make("tbody", {}),
-    count = make("span", { class: "note", id: "layers-count" });
+    count = make("span", { class: "note", id: "layers-count", role: "status" });
   const heads = columns.map(([key, text, , right, title]) =>
     make(
       "th",
-      {
-        class: right ? "number" : "",
-        id: `sort-${key}`,
-        title,
-        tabindex: 0,
-        onclick: () => sortBy(key, right),
-        onkeydown: (event) => {
-          if (event.key === "Enter") sortBy(key, right);
-        },
-      },
-      text,
+      { class: right ? "number" : "", scope: "col" },
+      button(`sort-${key}`, text, title, () => sortBy(key, right)),
     ),
   );
+  const line = (row) =>
+    make(
+      "tr",
+      { "data-layer": row.index, onclick: () => choose(row.index) },
+      ...columns.map(([key, , text, right]) =>
+        make(
+          "td",
+          { class: right ? "number" : key },
+          ...(key === "unit" ? [dot(colour(row.unit))] : []),
+          key === "title" ? make("button", { type: "button", class: "link" }, row.title) : text(row),
+        ),
+      ),
+    );
+  const lines = new Map(data.rows.map((row) => [row.index, line(row)]));
+  const mark = () => lines.forEach((element, index) => (element.className = standing(index).replace("faded", "")));
   function sortBy(key, right) {
     state.up = state.key === key ? !state.up : !right;
     state.key = key;
@@ -54,42 +60,21 @@ function layersView() {
         (!state.unit || row.unit === state.unit) && `${row.title} ${row.pattern}`.toLowerCase().includes(state.words),
     );
     kept.sort((a, b) => ordered(a[state.key], b[state.key], state.up) || a.index - b.index);
-    body.replaceChildren(
-      ...kept.map((row) =>
-        make(
-          "tr",
-          {
-            class: standing(row.index).replace("faded", ""),
-            "data-layer": row.index,
-            tabindex: 0,
-            onclick: () => choose(row.index),
-            onkeydown: (event) => {
-              if (event.key === "Enter") choose(row.index);
-            },
-          },
-          ...columns.map(([key, , text, right]) =>
-            make(
-              "td",
-              { class: right ? "number" : key },
-              ...(key === "unit" ? [make("span", { class: "dot", style: `background:${colour(row.unit)}` })] : []),
-              text(row),
-            ),
-          ),
-        ),
-      ),
-    );
+    body.replaceChildren(...kept.map((row) => lines.get(row.index)));
     count.textContent = `${number(kept.length)} of ${plural(data.rows.length, "layer")}`;
   }
-  watchers.push(fill);
+  watchers.push(mark);
+  mark();
   fill();
   return [
+    make("h2", {}, "Layers"),
     make(
       "div",
       { class: "bar" },
+      make("label", { for: "layers-filter" }, "search"),
       make("input", {
         id: "layers-filter",
-        placeholder: "filter",
-        "aria-label": "filter",
+        type: "search",
         oninput: (event) => {
           state.words = event.target.value.toLowerCase();
           fill();
@@ -99,7 +84,7 @@ function layersView() {
         "select",
         {
           id: "layers-unit",
-          "aria-label": "unit",
+          "aria-label": "units to show",
           onchange: (event) => {
             state.unit = event.target.value;
             fill();
@@ -112,7 +97,16 @@ function layersView() {
     ),
     roofline(),
     make("p", { class: "note", id: "layers-note" }, layersNote()),
-    make("table", { id: "layers-table" }, make("thead", {}, make("tr", {}, ...heads)), body),
+    framed(
+      "Layers",
+      make(
+        "table",
+        { id: "layers-table" },
+        make("caption", { class: "quiet" }, "Layers with their unit, size and cycles"),
+        make("thead", {}, make("tr", {}, ...heads)),
+        body,
+      ),
+    ),
   ];
 }
 
@@ -132,36 +126,4 @@ function ordered(one, two, up) {
   if (one === null || two === null) return (one === null) - (two === null);
   const order = one < two ? -1 : one > two ? 1 : 0;
   return up ? order : -order;
-}
-
-function refusalsView() {
-  const body = make("tbody", {}),
-    count = make("span", { class: "note", id: "refusals-count" });
-  const fill = (words) => {
-    const kept = report.refusals.filter((entry) => Object.values(entry).flat().join(" ").toLowerCase().includes(words));
-    body.replaceChildren(
-      ...kept.map((entry) =>
-        make(
-          "tr",
-          {},
-          ...[entry.unit, entry.pattern, entry.onnx_names.join(", "), entry.rule, entry.value].map((text) =>
-            make("td", {}, text),
-          ),
-        ),
-      ),
-    );
-    count.textContent = `${number(kept.length)} of ${plural(report.refusals.length, "place")} that a pattern refused`;
-  };
-  const head = make("tr", {}, ...["unit", "pattern", "ONNX nodes", "rule", "found"].map((text) => make("th", {}, text)));
-  const input = make("input", {
-    id: "refusals-filter",
-    placeholder: "filter",
-    "aria-label": "filter",
-    oninput: (event) => fill(event.target.value.toLowerCase()),
-  });
-  fill("");
-  return [
-    make("div", { class: "bar" }, input, count),
-    make("table", { id: "refusals-table" }, make("thead", {}, head), body),
-  ];
 }

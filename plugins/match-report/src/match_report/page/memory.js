@@ -11,8 +11,13 @@ function memoryView() {
       map = data.memories.find((memory) => memory.memory === name);
     const before = memoryPlot;
     if (before) before.close();
-    memoryPlot = new Plot("memory-plot", MEMORY_HEIGHT, report.predicted_cycles, MEMORY_LEFT, (plot) =>
-      paintMemory(plot, use, map),
+    memoryPlot = new Plot(
+      "memory-plot",
+      `Buffers in ${name} over cycles`,
+      MEMORY_HEIGHT,
+      report.predicted_cycles,
+      MEMORY_LEFT,
+      (plot) => paintMemory(plot, use, map),
     );
     if (before) memoryPlot.show(before.from, before.to);
     const select = make(
@@ -39,7 +44,7 @@ function memoryView() {
   }
   rebuild(report.target.home);
   keys.set("memory", (name) => memoryPlot.key(name));
-  return [holder];
+  return [make("h2", {}, "Memory"), holder];
 }
 
 function memoryFacts(use, map) {
@@ -109,9 +114,9 @@ function rectangleText(entry) {
 /* The bar: to scale from 0 to what is available. */
 function paintWhole(plot, use) {
   const parts = [
-    ["arena", use.arena_bytes, "#667085"],
-    ["constants", use.constant_bytes, "#b0b7c3"],
-    ["caller's", use.caller_bytes, "#d9dee6"],
+    ["arena", use.arena_bytes, "var(--arena)"],
+    ["constants", use.constant_bytes, "var(--constants)"],
+    ["caller's", use.caller_bytes, "var(--caller)"],
   ];
   const y = (bytes) => MEMORY_HEIGHT - (bytes / Math.max(1, use.available_bytes)) * (MEMORY_HEIGHT - 18);
   plot.layer.append(

@@ -17,11 +17,12 @@ const network = {
 };
 
 function networkView() {
-  network.svg = draw("svg", { id: "network-plot", tabindex: 0, class: "plot" });
+  const name = "Network of ONNX nodes. Keys: + and - zoom, 0 shows everything, arrows move, n and p select layers.";
+  network.svg = draw("svg", { id: "network-plot", tabindex: 0, class: "plot", role: "img", "aria-label": name });
   fillWindow();
   window.addEventListener("resize", fillWindow);
   listenToNetwork();
-  const count = make("span", { class: "note", id: "network-count" });
+  const count = make("span", { class: "note", id: "network-count", role: "status" });
   const swap = (brief) => {
     network.drawing = brief ? data.network.brief : data.network.full;
     count.textContent = `${number(Object.keys(network.drawing.places).length)} of ${plural(data.network.boxes.length, "node")}`;
@@ -39,6 +40,7 @@ function networkView() {
   whenResized(network.svg, paint);
   keys.set("network", networkKey);
   return [
+    make("h2", {}, "Network"),
     make(
       "div",
       { class: "bar" },
@@ -54,7 +56,7 @@ function networkView() {
       ),
       count,
     ),
-    legend(["folded or no code", "#e1e5ec"]),
+    legend(["folded or no code", FOLDED]),
     network.svg,
   ];
 }
@@ -159,7 +161,7 @@ function startOfNetwork() {
   if (!network.placed) return;
   const size = extent(),
     first = Object.values(network.drawing.places).filter((place) => place[1] === 0);
-  network.scale = Math.max(0.55, Math.min(1, network.svg.clientWidth / (size.width + 40)));
+  network.scale = Math.max(narrow.matches ? 0.85 : 0.55, Math.min(1, network.svg.clientWidth / (size.width + 40)));
   const middle = first.reduce((sum, place) => sum + place[0], 0) / Math.max(1, first.length);
   network.x = middle * COLUMN - network.svg.clientWidth / network.scale / 2;
   network.y = -ROW / 2;
@@ -241,7 +243,7 @@ function boxOf(box, key, x, y) {
     width: BOX.width,
     height: BOX.height,
     rx: box.kind === "node" ? 4 : 15,
-    fill: layer ? colour(layer.unit) : box.kind === "node" ? "#e1e5ec" : "white",
+    fill: layer ? colour(layer.unit) : box.kind === "node" ? FOLDED : "var(--page)",
     "data-mark": mark,
     "data-node": key,
     "data-layer": box.layer === null ? "" : box.layer,
@@ -251,7 +253,12 @@ function boxOf(box, key, x, y) {
     shape,
     draw(
       "text",
-      { x: x + BOX.width / 2, y: y + BOX.height / 2 + 4, "text-anchor": "middle", class: "label" },
+      {
+        x: x + BOX.width / 2,
+        y: y + BOX.height / 2 + 4,
+        "text-anchor": "middle",
+        class: box.kind === "node" ? labelClass(look) : "label on-page",
+      },
       fitted(`${box.operator} ${box.name}`, BOX.width - 10),
     ),
   ];

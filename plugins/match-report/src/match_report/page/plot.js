@@ -1,7 +1,7 @@
 /* A drawing over cycles with zoom, pan, a cursor line and tips. ``paint`` is called with the plot and adds marks. */
 
 class Plot {
-  constructor(id, height, total, left, paint) {
+  constructor(id, name, height, total, left, paint) {
     Object.assign(this, {
       total: Math.max(1, total),
       left,
@@ -13,12 +13,13 @@ class Plot {
       marks: [],
       wide: 100,
     });
-    this.svg = draw("svg", { id, height: height + 26, tabindex: 0, class: "plot" });
+    const says = `${name}. Keys: + and - zoom, 0 shows everything, arrows move, n and p select layers.`;
+    this.svg = draw("svg", { id, height: height + 26, tabindex: 0, class: "plot", role: "img", "aria-label": says });
     this.layer = draw("g");
     this.cursor = draw("g", { class: "cursor", visibility: "hidden" });
     this.line = draw("line", { y1: 0, y2: height + 4 });
     this.words = draw("text", { y: height + 16 });
-    this.paper = draw("rect", { y: height + 4, height: 16, fill: "white" });
+    this.paper = draw("rect", { y: height + 4, height: 16, class: "paper" });
     this.cursor.append(this.line, this.paper, this.words);
     this.svg.append(this.layer, this.cursor);
     this.listen();
@@ -148,15 +149,15 @@ class Plot {
     const rough = (this.to - this.from) / Math.max(2, this.width() / 100),
       power = 10 ** Math.floor(Math.log10(rough));
     const step = Math.max(1, [1, 2, 5, 10].find((factor) => factor * power >= rough) * power);
+    let free = 0;
     for (let value = Math.ceil(this.from / step) * step; value <= this.to; value += step) {
-      this.layer.append(
-        draw("line", { class: "axis", x1: this.x(value), x2: this.x(value), y1: 0, y2: this.height + 4 }),
-        draw(
-          "text",
-          { class: "soft", y: this.height + 16, ...this.beside(this.x(value), number(value)) },
-          number(value),
-        ),
-      );
+      const x = this.x(value),
+        place = this.beside(x, number(value)),
+        left = place.x - (place["text-anchor"] === "end" ? ruler.measureText(number(value)).width : 0);
+      this.layer.append(draw("line", { class: "axis", x1: x, x2: x, y1: 0, y2: this.height + 4 }));
+      if (left < free) continue;
+      free = left + ruler.measureText(number(value)).width + 6;
+      this.layer.append(draw("text", { class: "soft", y: this.height + 16, ...place }, number(value)));
     }
   }
 
@@ -192,7 +193,11 @@ class Plot {
     );
     if (mark.label && x2 - x1 > 30 && height > 12)
       this.layer.append(
-        draw("text", { x: x1 + 4, y: y + height / 2 + 4, class: "label" }, fitted(mark.label, x2 - x1 - 7)),
+        draw(
+          "text",
+          { x: x1 + 4, y: y + height / 2 + 4, class: labelClass(mark.look || look) },
+          fitted(mark.label, x2 - x1 - 7),
+        ),
       );
   }
 

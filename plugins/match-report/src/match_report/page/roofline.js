@@ -16,7 +16,13 @@ const ROOF = { height: 330, left: 64, top: 14, bottom: 290 };
 
 function roofline() {
   const points = data.rows.filter((row) => row.rate && row.intensity);
-  const svg = draw("svg", { id: "roofline", height: ROOF.height, class: "plot" });
+  const svg = draw("svg", {
+    id: "roofline",
+    height: ROOF.height,
+    class: "plot",
+    role: "img",
+    "aria-label": "Roofline: rate of layers by MAC per byte; the table below has the same numbers",
+  });
   let tips = [];
   const paint = () => {
     if (!svg.clientWidth) return;

@@ -1,8 +1,8 @@
 /* Lanes of units, links and clocks over cycles, as planned and as the twin ran them. */
 
-const LANE = 36,
-  GROUP = 20,
-  TIMELINE_LEFT = 256;
+const GROUP = 20;
+/* Height of a lane, room at its left, and where its marks begin; labels are above the marks in narrow windows. */
+const lanes = () => (narrow.matches ? { high: 52, left: 8, marks: 18 } : { high: 36, left: 264, marks: 0 });
 const KINDS = {
   unit: (name) => name,
   clock: (name) => name,
@@ -20,12 +20,13 @@ function timelineView() {
     if (before) before.close();
     const groups = sources[source].map((name) => ({ name, lanes: data.lanes[name] }));
     const heads = groups.length > 1 ? GROUP : 0;
-    const height = groups.reduce((sum, group) => sum + heads + group.lanes.length * LANE, 0);
+    const height = groups.reduce((sum, group) => sum + heads + group.lanes.length * lanes().high, 0);
     timelinePlot = new Plot(
       "timeline-plot",
+      `Timeline of units and links, ${source} cycles`,
       height,
       Math.max(...sources[source].map((name) => totals[name])),
-      TIMELINE_LEFT,
+      lanes().left,
       (plot) => {
         let y = 0;
         for (const group of groups) {
@@ -36,7 +37,7 @@ function timelineView() {
           y += heads;
           for (const lane of group.lanes) {
             paintLane(plot, lane, y);
-            y += LANE;
+            y += lanes().high;
           }
         }
       },
@@ -64,8 +65,9 @@ function timelineView() {
     timelinePlot.redraw();
   }
   rebuild(measured ? "twin" : "modelled");
+  narrow.addEventListener("change", () => rebuild(document.getElementById("timeline-source").value));
   keys.set("timeline", (name) => (name === "f" ? (findInTimeline(), true) : timelinePlot.key(name)));
-  return [holder];
+  return [make("h2", {}, "Timeline"), holder];
 }
 
 function timelineNote(source) {
@@ -96,12 +98,22 @@ function timeOf(index) {
 
 function paintLane(plot, lane, y) {
   const right = plot.left + plot.width(),
-    name = lane.bottleneck ? "hot" : "";
-  if (lane.bottleneck) plot.layer.append(draw("rect", { class: "bottleneck", x: 0, y, width: right, height: LANE }));
-  paintSpans(plot, lane, y);
+    { high, marks } = lanes(),
+    look = lane.bottleneck ? "hot" : "",
+    busy = `${percent(lane.busy)}${lane.bottleneck ? ", busiest" : " busy"}`,
+    name = KINDS[lane.kind](lane.name);
+  if (lane.bottleneck) plot.layer.append(draw("rect", { class: "bottleneck", x: 0, y, width: right, height: high }));
+  paintSpans(plot, lane, y + marks);
+  plot.layer.append(draw("line", { class: "axis", x1: 0, x2: right, y1: y + high, y2: y + high }));
+  const busyText = (place) => draw("text", { ...place, class: `${look || "soft"} lane-busy` }, busy);
+  if (marks) {
+    const room = right - 24 - ruler.measureText(busy).width;
+    plot.layer.append(draw("text", { x: 8, y: y + 14, class: look }, fitted(name, room)));
+    plot.layer.append(busyText({ x: right, y: y + 14, "text-anchor": "end" }));
+    return;
+  }
   plot.layer.append(
-    draw("line", { class: "axis", x1: 0, x2: right, y1: y + LANE, y2: y + LANE }),
-    draw("text", { x: 8, y: y + 15, class: name }, fitted(KINDS[lane.kind](lane.name), plot.left - 12)),
+    draw("text", { x: 8, y: y + 15, class: look }, fitted(name, plot.left - 12)),
     draw("rect", { x: 8, y: y + 21, width: 80, height: 8, class: "busy-track" }),
     draw("rect", {
       x: 8,
@@ -110,16 +122,12 @@ function paintLane(plot, lane, y) {
       height: 8,
       class: lane.bottleneck ? "busy-hot" : "busy-fill",
     }),
-    draw(
-      "text",
-      { x: 94, y: y + 30, class: lane.bottleneck ? "hot lane-busy" : "soft lane-busy" },
-      `${percent(lane.busy)} busy${lane.bottleneck ? ", bottleneck" : ""}`,
-    ),
+    busyText({ x: 94, y: y + 30 }),
   );
 }
 
 /* Top and height of a span: a wait is a thin line. */
-const band = (idle, y) => (idle ? [y + LANE / 2 - 3, 6] : [y + 4, LANE - 8]);
+const band = (idle, y) => (idle ? [y + 15, 6] : [y + 4, 28]);
 
 /* What is narrower than a pixel is drawn together with its neighbours, the paler the less of the time it covers. */
 function paintSpans(plot, lane, y) {
@@ -138,7 +146,7 @@ function paintSpans(plot, lane, y) {
       part = plot.part(start, end);
     if (!part) continue;
     const layer = index === null ? null : byIndex.get(index),
-      fill = idle ? "#c3c9d4" : colour(layer ? layer.unit : lane.unit);
+      fill = idle ? IDLE : colour(layer ? layer.unit : lane.unit);
     const wide = plot.x(end) - plot.x(start);
     if (run && (wide >= 1.2 || run.fill !== fill || part.x1 > run.x2 + 1 || run.look !== standing(index))) flush();
     if (wide >= 1.2) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from match_core.cli.parameters import JsonOption, QuietOption
@@ -31,6 +31,15 @@ def report_command(
             show_default=False,
         ),
     ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare",
+            metavar="DIR0",
+            help="Also show what changed since this earlier program.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -54,7 +63,7 @@ def report_command(
                 report = with_measured(report, directory, arrays, plugins)
                 terminal.stage_finished("run", {"cycles": report["measured"]["cycles"]})
             target = output or directory / "report"
-            files = write_report(report, target)
+            files = write_report(report, target, None if compare is None else _compared(compare, directory))
         terminal.document(
             {
                 "schema": "match.report-files",
@@ -68,3 +77,12 @@ def report_command(
         )
         terminal.line(f"{len(files)} files written to {target}: {', '.join(files)}")
     return 0
+
+
+def _compared(before: Path, after: Path) -> dict[str, Any]:
+    """Both programs side by side."""
+    from match_report.diff import diff_programs
+    from match_report.read import read_report
+    from match_report.view.comparison import comparison
+
+    return comparison(read_report(before), read_report(after), diff_programs(before, after))
