@@ -21,6 +21,8 @@ from match_core.cli.results import (
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
+from match_verify.verbs.options import MeanOption, StdOption
+
 EXIT_FAILED = 1
 
 
@@ -30,8 +32,15 @@ def verify_command(
     target: TargetOption = None,
     inputs: Annotated[
         Path | None,
-        typer.Option("--inputs", metavar="X.npz", help="Samples to run; default: random values.", show_default=False),
+        typer.Option(
+            "--inputs",
+            metavar="PATH",
+            help="Samples to run: .npz, .npy, images or a folder of them; default: random values.",
+            show_default=False,
+        ),
     ] = None,
+    mean: MeanOption = None,
+    std: StdOption = None,
     expected: Annotated[
         Path | None,
         typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
@@ -76,6 +85,7 @@ def verify_command(
             from match_report.measured import measured_report
             from match_report.trace import write_trace
 
+            from match_verify.images import normalisation
             from match_verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -88,6 +98,7 @@ def verify_command(
                 mode=mode,
                 accept_loss=accept_loss,
                 layers=layers,
+                normalisation=normalisation(mean, std),
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
