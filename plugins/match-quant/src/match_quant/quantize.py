@@ -131,7 +131,7 @@ def _wider(
     observer.stage_started("measure layers")
     trials = Trials(quantiser, scheme, rows, observer)
     named = trials.with_nodes(request.wider, request.model.name)
-    losses = trials.losses()
+    losses = trials.losses() if request.layers or request.keep_wider else ()
     wider = trials.chosen(losses, request.keep_wider, named)
     observer.stage_finished("measure layers", {"layers": len(trials.layers)})
     return losses, wider

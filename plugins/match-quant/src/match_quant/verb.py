@@ -161,7 +161,7 @@ def _show(terminal: Terminal, result: Quantized) -> None:
     terminal.table(Table(title, headings, rows, frozenset(headings[1:])))
     if result.losses:
         worst = [(shortened(loss.nodes[0]), _db(loss.sqnr_db)) for loss in result.losses[:_SHOWN]]
-        title = "layers that lose most: outputs if one layer alone is in 8 bits"
+        title = "layers that lose most: outputs of the worst samples if one layer is in 8 bits"
         terminal.table(Table(title, ("ONNX nodes", "SQNR"), worst, frozenset({"SQNR"})))
     if result.wider:
         kept = [(shortened(layer.nodes[0]), _db(layer.sqnr_db)) for layer in result.wider]

@@ -29,8 +29,8 @@ class SampleFiles:
     normalisation: Normalisation = PLAIN
 
     def is_archive(self) -> bool:
-        """Whether ``read_sample_files`` reads it as an ``.npz`` file. UsageError MATCH-U046 if it was asked to normalise
-        it, or if it is a folder without samples."""
+        """Whether ``read_sample_files`` reads it as an ``.npz`` file. UsageError MATCH-U046 if it was asked to
+        normalise it, or if it is a folder without samples."""
         if _by_kind(self.path):
             return False
         _without_images(self)

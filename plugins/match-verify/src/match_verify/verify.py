@@ -31,6 +31,8 @@ from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
 from match_verify.float_bounds import float_bounds
 from match_verify.images import PLAIN, Normalisation
+from match_verify.labels import LabelCheck, check_labels, read_labels
+from match_verify.meaning import meanings
 from match_verify.outputs import OutputCheck, compare_output
 from match_verify.reference import ReferenceRunner
 from match_verify.room import with_room
@@ -52,10 +54,12 @@ RANDOM_SAMPLES = 4
 
 @dataclass(frozen=True)
 class VerifyRequest(CompileOptions):
-    """What to verify. ``inputs``: files of samples (``SampleFiles``), ``normalisation`` of images among them; ``arrays``:
-    samples in memory (by graph input name, leading sample axis); neither: seeded random samples. ``expected``: an ``.npz`` file with the outputs that the program must
-    compute. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md). ``accept_loss``: the
-    distance to the original model may be any. ``layers``: measure the noise of each layer, even if nothing is lost."""
+    """What to verify. ``inputs``: files of samples (``SampleFiles``), ``normalisation`` of images among them;
+    ``arrays``: samples in memory (by graph input name, leading sample axis); neither: seeded random samples.
+    ``expected``: an ``.npz`` file with the outputs that the program must compute. ``labels`` of the samples: ``Y.npy``
+    or ``OUTPUT=Y.npy``. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md).
+    ``accept_loss``: the distance to the original model may be any. ``layers``: measure the noise of each layer, even if
+    nothing is lost."""
 
     model: Path
     target: str | None = None
@@ -67,6 +71,7 @@ class VerifyRequest(CompileOptions):
     accept_loss: bool = False
     layers: bool = False
     normalisation: Normalisation = PLAIN
+    labels: tuple[str, ...] = ()
 
     def compile_request(self, output: Path) -> CompileRequest:
         """The request to compile the same model, target and options to a directory."""
@@ -85,6 +90,7 @@ class VerifyResult:
     stored: tuple[StoredCheck, ...] = ()
     accuracy: Accuracy = NOT_JUDGED
     warnings: tuple[str, ...] = ()
+    labels: tuple[LabelCheck, ...] = ()
 
     @property
     def computed(self) -> bool:
@@ -121,6 +127,7 @@ class VerifyResult:
             "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
             **self.accuracy.as_json(),
             "max_loss": None if self.compilation.choice is None else dict(self.compilation.choice.document),
+            "labels": {check.name: check.as_json() for check in self.labels},
             "expected": {check.name: check.as_json() for check in self.stored},
             "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
             "predicted_cycles": program.predicted_cycles,
@@ -150,6 +157,8 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         directory = Path(temporary) / "program"
         request = _with_archive(request, Path(temporary), plugins.front_ends(), observer.note)
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
+        outputs = [tensor.name for tensor in compiled.model.graph.outputs]
+        labels = read_labels(request.labels, outputs, samples=bool(request.inputs or request.arrays))
         inputs = inputs_of(compiled.model, request.inputs, request.arrays, observer.note)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
@@ -166,10 +175,12 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         relative = {name: bound.relative for name, bound in bounds.items()}
         ends = compiled.model.quantised_ends
         stored = check_stored(request.expected, run.outputs, relative, ends, observer.note)
-    asked = Asked(Samples(inputs, original, run.outputs), request.accept_loss, request.layers, excused)
+    scores = check_labels(labels, original, run.outputs, meanings(compiled.source, compiled.model))
+    layers = request.layers or bool(labels)
+    asked = Asked(Samples(inputs, original, run.outputs), request.accept_loss, layers, excused)
     accuracy = accuracy_of(compiled, request, plugins, asked)
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs))
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs), scores)
 
 
 def _with_archive(

@@ -21,6 +21,7 @@ from match_core.cli.results import (
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
+from match_verify.verbs.labels import show_labels
 from match_verify.verbs.options import MeanOption, StdOption
 
 EXIT_FAILED = 1
@@ -44,6 +45,14 @@ def verify_command(
     expected: Annotated[
         Path | None,
         typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels",
+            metavar="Y.npy",
+            help="Labels of the samples: classes or values; OUTPUT=Y.npy for one of several outputs.",
+        ),
     ] = None,
     *,
     choices: Choices,
@@ -99,13 +108,17 @@ def verify_command(
                 accept_loss=accept_loss,
                 layers=layers,
                 normalisation=normalisation(mean, std),
+                labels=tuple(labels or ()),
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
                 write_trace(timeline, measured_report(result.compilation, result.run))
             document = result.as_json()
         terminal.document(document)
-        _show(terminal, document, model, result.computed)
+        asked = layers or not result.labels or result.accuracy.error is not None
+        _show(terminal, document if asked else {**document, "layers": None}, model, result.computed)
+        if result.labels:
+            show_labels(terminal, result.labels, result.accuracy.fall)
         if result.accuracy.error is not None and not json:
             terminal.error(result.accuracy.error)
     return 0 if document["ok"] else EXIT_FAILED
