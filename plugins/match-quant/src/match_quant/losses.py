@@ -54,7 +54,8 @@ def outputs_of(proto: onnx.ModelProto, rows: Sequence[Row]) -> dict[str, NDArray
 def distance(name: str, before: NDArray[np.float64], after: NDArray[np.float64]) -> Distance:
     """Of one output, samples first."""
     difference = np.abs(before - after)
-    flat, changed = before.reshape(len(before), -1), after.reshape(len(after), -1)
+    rows = (-1, before.shape[-1]) if before.ndim == 3 else (len(before), -1)  # [samples, batch, classes]
+    flat, changed = before.reshape(rows), after.reshape(rows)
     agreement = float((flat.argmax(1) == changed.argmax(1)).mean()) if flat.shape[1] > 1 else None
     return Distance(
         name,

@@ -133,7 +133,7 @@ def _text(numbers: tuple[float, ...]) -> str:
 def _pixels(path: Path, layout: Layout) -> tuple[NDArray[np.uint8], bool]:
     """[height, width, channels] of an image, and whether it had another size."""
     try:
-        from PIL import Image
+        from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise ToolError(
             "MATCH-R006",
@@ -150,6 +150,8 @@ def _pixels(path: Path, layout: Layout) -> tuple[NDArray[np.uint8], bool]:
             if image.width * image.height > MOST_PIXELS:
                 raise ValueError(f"it has {image.width} x {image.height} pixels, more than {MOST_PIXELS} in all")
             return _resized(image, layout), image.size != (layout.width, layout.height)
+    except UnidentifiedImageError as error:
+        raise _unreadable(path, f"it is damaged, or none of {', '.join(_FORMATS)}") from error
     except Image.DecompressionBombError as error:
         raise _unreadable(path, str(error)) from error
     except _UNREADABLE as error:

@@ -52,8 +52,8 @@ def read_sample_files(files: SampleFiles, specs: Sequence[TensorSpec], note: Not
         names = ", ".join(repr(spec.name) for spec in specs)
         _refused(path, f"it has samples of one input, the network has {len(specs)}: {names}", _NPZ)
     if len(kinds) > 1:
-        found = " and ".join(f"{len(found)} {kind}" for kind, found in kinds.items())
-        _refused(path, f"it has {found}", "keep arrays and images in folders of their own")
+        found = ", ".join(f"{kind} ({len(found)})" for kind, found in kinds.items())
+        _refused(path, f"it has both {found}", "keep arrays and images in folders of their own")
     ((kind, paths),) = kinds.items()
     if kind == "images":
         return {specs[0].name: read_images(paths, specs[0], files.normalisation, note)}
@@ -113,7 +113,8 @@ def _by_kind(path: Path) -> dict[str, list[Path]]:
         kinds.setdefault(_kind(file), []).append(file)
     if not kinds:
         others = sorted({file.suffix or "none" for file in inside})
-        found = f"it has {len(inside)} files, of types {', '.join(others[:5])}" if inside else "it is empty"
+        types = ", ".join(others[:5])
+        found = f"none of its {len(inside)} files has samples, they have the types {types}" if inside else "it is empty"
         _refused(path, found, f"give a folder with .npy files, or images ({' '.join(SUFFIXES)})")
     return kinds
 

@@ -155,10 +155,9 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     observer = observer or NullObserver()
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
+        labels = _labels(request, plugins.front_ends())
         request = _with_archive(request, Path(temporary), plugins.front_ends(), observer.note)
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
-        outputs = [tensor.name for tensor in compiled.model.graph.outputs]
-        labels = read_labels(request.labels, outputs, samples=bool(request.inputs or request.arrays))
         inputs = inputs_of(compiled.model, request.inputs, request.arrays, observer.note)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
@@ -181,6 +180,15 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     accuracy = accuracy_of(compiled, request, plugins, asked)
     observer.stage_finished("compare", {"outputs": len(checks)})
     return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs), scores)
+
+
+def _labels(request: VerifyRequest, front_ends: Sequence[FrontEnd]) -> Arrays:
+    """The labels, read before anything is compiled."""
+    if not request.labels:
+        return {}
+    model = load_model(request.model, None, front_ends, request.dims)
+    outputs = [str(tensor.name) for tensor in model.graph.outputs]
+    return read_labels(request.labels, outputs, samples=bool(request.inputs or request.arrays))
 
 
 def _with_archive(
