@@ -11,7 +11,7 @@ import pytest
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
 from match_core.plugin.facade import Plugins
-from match_quant.losses import distance
+from match_quant.losses import distance, scores_of
 from match_quant.quantize import QuantizeRequest, quantize_model
 from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper
@@ -189,6 +189,18 @@ def test_what_a_batch_chooses_is_compared_by_row() -> None:
     after = before.copy()
     after[0, 0, 2] = 5
     assert distance("y", before, after).top1_agreement == pytest.approx(5 / 6)
+
+
+def test_scores_are_compared_before_softmax() -> None:
+    """In float, and behind the quantisers of a quantised network."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17]> net (float[1,3] x) => (float[1,3] y, float[1,3] z)
+        <float s = {0.25}, int8 n = {0}> {
+        l = Mul (x, s) p = Softmax (l) q = QuantizeLinear (p, s, n) y = DequantizeLinear (q, s, n) z = Relu (l) }"""
+    )
+    found = scores_of(model, [{"x": np.array([[4, 8, -8]], np.float32)}])
+    assert found["y"].tolist() == [[[1, 2, -2]]]
+    assert found["z"].tolist() == [[[1, 2, 0]]]
 
 
 def test_nodes_without_names_have_names() -> None:

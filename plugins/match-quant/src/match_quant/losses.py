@@ -51,10 +51,28 @@ def outputs_of(proto: onnx.ModelProto, rows: Sequence[Row]) -> dict[str, NDArray
     return {name: np.stack([run[name] for run in runs]).astype(np.float64) for name in runs[0]}
 
 
+def scores_of(proto: onnx.ModelProto, rows: Sequence[Row]) -> dict[str, NDArray[np.float64]]:
+    """As ``outputs_of``, but of an output of Softmax, what Softmax reads: its results of clear samples are 0 and 1
+    whatever is lost before."""
+    tensors = {output.name: _scores(proto.graph, output.name) for output in proto.graph.output}
+    runner = ReferenceRunner(proto, list(tensors.values()))
+    runs = [runner.run(row) for row in rows]
+    return {name: np.stack([run[at] for run in runs]).astype(np.float64) for name, at in tensors.items()}
+
+
+def _scores(graph: onnx.GraphProto, output: str) -> str:
+    makers = {name: node for node in graph.node for name in node.output}
+    node = makers.get(output)
+    while node is not None and node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+        node = makers.get(node.input[0])
+    return node.input[0] if node is not None and node.op_type in ("Softmax", "LogSoftmax") else output
+
+
 def distance(name: str, before: NDArray[np.float64], after: NDArray[np.float64]) -> Distance:
     """Of one output, samples first."""
     difference = np.abs(before - after)
-    rows = (-1, before.shape[-1]) if before.ndim == 3 else (len(before), -1)  # [samples, batch, classes]
+    sizes: tuple[int, ...] = before.shape
+    rows = (-1, sizes[-1]) if len(sizes) == 3 else (sizes[0], -1)  # [samples, batch, classes]
     flat, changed = before.reshape(rows), after.reshape(rows)
     agreement = float((flat.argmax(1) == changed.argmax(1)).mean()) if flat.shape[1] > 1 else None
     return Distance(

@@ -112,7 +112,7 @@ def _quantised(
     scheme, trials = request.scheme(), tuple[Trial, ...]()
     if request.search:
         observer.stage_started("search ranges")
-        trials = search(quantiser, scheme, request.fixed, compared, before, observer)
+        trials = search(quantiser, scheme, request.fixed, compared, observer)
         scheme = best_of(trials).scheme
         observer.stage_finished("search ranges", {"trials": len(trials), "samples held out": len(compared)})
     losses, wider = _wider(quantiser, scheme, compared, request, observer)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_quant.losses import Distance, Outputs, distance, outputs_of
+from match_quant.losses import Distance, Outputs, distance, scores_of
 from match_quant.static import Method, Quantiser, Row, Scheme
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ _PERCENTILES = (99.999, 99.99, 99.9)
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A scheme, and what its network loses on the samples that are held out."""
+    """A scheme, and what its network loses on the samples that are held out: ``distances`` of the outputs, before
+    Softmax."""
 
     scheme: Scheme
     distances: tuple[Distance, ...]
@@ -55,11 +56,12 @@ def divided(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def search(
-    quantiser: Quantiser, first: Scheme, fixed: frozenset[str], held: Sequence[Row], before: Outputs, watch: Watch
+    quantiser: Quantiser, first: Scheme, fixed: frozenset[str], held: Sequence[Row], watch: Watch
 ) -> tuple[Trial, ...]:
     """Try all methods, then the best one with one scale per tensor; ``fixed``: fields of ``first`` that do not change.
     The trials in their order; the best one is ``best_of(trials)``."""
     trials: list[Trial] = []
+    before = scores_of(quantiser.network, held)
     for scheme in _methods(first, fixed):
         watch.progress({"trial": len(trials) + 1, "ranges": scheme.title})
         trials.append(_tried(quantiser, scheme, held, before))
@@ -85,5 +87,5 @@ def _methods(first: Scheme, fixed: frozenset[str]) -> Iterator[Scheme]:
 
 
 def _tried(quantiser: Quantiser, scheme: Scheme, held: Sequence[Row], before: Outputs) -> Trial:
-    after = outputs_of(quantiser.quantised(scheme), held)
+    after = scores_of(quantiser.quantised(scheme), held)
     return Trial(scheme, tuple(distance(name, before[name], after[name]) for name in before))

@@ -143,7 +143,7 @@ def _show(terminal: Terminal, result: Quantized) -> None:
             for trial in result.trials
         ]
         columns = ("ranges and scales", "SQNR", "same top-1", "chosen")
-        title = f"outputs of {result.compared} samples held out"
+        title = f"outputs (before Softmax) of {result.compared} samples held out"
         terminal.table(Table(title, columns, tried, frozenset(columns[1:3])))
     rows = [
         (
@@ -161,7 +161,7 @@ def _show(terminal: Terminal, result: Quantized) -> None:
     terminal.table(Table(title, headings, rows, frozenset(headings[1:])))
     if result.losses:
         worst = [(shortened(loss.nodes[0]), _db(loss.sqnr_db)) for loss in result.losses[:_SHOWN]]
-        title = "layers that lose most: outputs of the worst samples if one layer is in 8 bits"
+        title = "layers that lose most: outputs (before Softmax) if one layer is in 8 bits"
         terminal.table(Table(title, ("ONNX nodes", "SQNR"), worst, frozenset({"SQNR"})))
     if result.wider:
         kept = [(shortened(layer.nodes[0]), _db(layer.sqnr_db)) for layer in result.wider]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from match_core.contract.errors import UsageError
 from match_verify.noise import noise_of
 
-from match_quant.losses import Outputs, outputs_of, worst_db
+from match_quant.losses import Outputs, scores_of, worst_db
 from match_quant.static import Quantiser, Row, Scheme, quantised_operators
 
 if TYPE_CHECKING:
@@ -89,12 +89,13 @@ def layers_of(network: onnx.ModelProto) -> tuple[Layer, ...]:
 
 
 class Trials:
-    """Measures the outputs with some layers in float, on the ``SAMPLES`` of ``rows`` that lose most in 8 bits."""
+    """Measures the outputs (before Softmax) with some layers in float, on the ``SAMPLES`` of ``rows`` that lose most in
+    8 bits."""
 
     def __init__(self, quantiser: Quantiser, scheme: Scheme, rows: Sequence[Row], watch: Watch) -> None:
         self.layers = layers_of(quantiser.network)
         self._quantiser, self._scheme, self._watch = quantiser, scheme, watch
-        before, after = outputs_of(quantiser.network, rows), outputs_of(quantiser.quantised(scheme), rows)
+        before, after = scores_of(quantiser.network, rows), scores_of(quantiser.quantised(scheme), rows)
         noise = [max(_noise(ratio) for ratio in ratios) for ratios in _by_sample(before, after)]
         worst = sorted(sorted(range(len(rows)), key=lambda index: (-noise[index], index))[:SAMPLES])
         self._rows = [rows[index] for index in worst]
@@ -145,7 +146,7 @@ class Trials:
         self._done += 1
         self._watch.progress({"measured": self._done, "layers": len(self.layers)})
         names = {name for index in in_float for name in self.layers[index].nodes}
-        return worst_db(self._before, outputs_of(self._quantiser.quantised(self._scheme, names), self._rows))
+        return worst_db(self._before, scores_of(self._quantiser.quantised(self._scheme, names), self._rows))
 
     def _unknown(self, name: str, source: str) -> UsageError:
         known = [node for layer in self.layers for node in layer.nodes]
