@@ -71,9 +71,8 @@ def _scores(graph: onnx.GraphProto, output: str) -> str:
 def distance(name: str, before: NDArray[np.float64], after: NDArray[np.float64]) -> Distance:
     """Of one output, samples first."""
     difference = np.abs(before - after)
-    sizes: tuple[int, ...] = before.shape
-    rows = (-1, sizes[-1]) if len(sizes) == 3 else (sizes[0], -1)  # [samples, batch, classes]
-    flat, changed = before.reshape(rows), after.reshape(rows)
+    rows = len(before) * (before.shape[1] if before.ndim == 3 else 1)  # [samples, batch, classes]
+    flat, changed = before.reshape(rows, -1), after.reshape(rows, -1)
     agreement = float((flat.argmax(1) == changed.argmax(1)).mean()) if flat.shape[1] > 1 else None
     return Distance(
         name,

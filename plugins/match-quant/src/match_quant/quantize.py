@@ -61,7 +61,7 @@ class QuantizeRequest:
 class Quantized:
     """The result: the number of samples; the differences between the outputs of the quantised and the float network on
     ``compared`` of them; the ``scheme``; the ``trials`` of a search; the ``losses`` of layers, the one that loses most
-    first; layers that stay in float (``wider``)."""
+    first; layers that stay in float (``wider``), and the ratio of the same samples without them (``worst_sqnr_db``)."""
 
     samples: int
     distances: tuple[Distance, ...]
@@ -70,6 +70,7 @@ class Quantized:
     trials: tuple[Trial, ...] = ()
     losses: tuple[LayerLoss, ...] = ()
     wider: tuple[LayerLoss, ...] = ()
+    worst_sqnr_db: float | None = None
 
     @property
     def best(self) -> Trial | None:
@@ -115,26 +116,26 @@ def _quantised(
         trials = search(quantiser, scheme, request.fixed, compared, observer)
         scheme = best_of(trials).scheme
         observer.stage_finished("search ranges", {"trials": len(trials), "samples held out": len(compared)})
-    losses, wider = _wider(quantiser, scheme, compared, request, observer)
+    losses, wider, worst_db = _wider(quantiser, scheme, compared, request, observer)
     quantised = quantiser.quantised(scheme, [name for layer in wider for name in layer.nodes])
     after = outputs_of(quantised, compared)
     distances = tuple(distance(name, before[name], after[name]) for name in before)
-    return quantised, Quantized(len(rows), distances, len(compared), scheme, trials, losses, wider)
+    return quantised, Quantized(len(rows), distances, len(compared), scheme, trials, losses, wider, worst_db)
 
 
 def _wider(
     quantiser: Quantiser, scheme: Scheme, rows: Sequence[Row], request: QuantizeRequest, observer: StageObserver
-) -> tuple[tuple[LayerLoss, ...], tuple[LayerLoss, ...]]:
-    """What each layer loses, and the layers that stay in float."""
+) -> tuple[tuple[LayerLoss, ...], tuple[LayerLoss, ...], float | None]:
+    """What each layer loses, the layers that stay in float, and the ratio without them."""
     if not (request.layers or request.wider or request.keep_wider):
-        return (), ()
+        return (), (), None
     observer.stage_started("measure layers")
     trials = Trials(quantiser, scheme, rows, observer)
     named = trials.with_nodes(request.wider, request.model.name)
     losses = trials.losses() if request.layers or request.keep_wider else ()
     wider = trials.chosen(losses, request.keep_wider, named)
     observer.stage_finished("measure layers", {"layers": len(trials.layers)})
-    return losses, wider
+    return losses, wider, trials.sqnr_db
 
 
 def _samples(proto: onnx.ModelProto, request: QuantizeRequest, observer: StageObserver) -> Samples:

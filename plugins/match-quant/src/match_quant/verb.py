@@ -164,8 +164,9 @@ def _show(terminal: Terminal, result: Quantized) -> None:
         title = "layers that lose most: outputs (before Softmax) if one layer is in 8 bits"
         terminal.table(Table(title, ("ONNX nodes", "SQNR"), worst, frozenset({"SQNR"})))
     if result.wider:
-        kept = [(shortened(layer.nodes[0]), _db(layer.sqnr_db)) for layer in result.wider]
-        title = "layers that stay in float: outputs with them and those above"
+        kept = [("(all layers in 8 bits)", _db(result.worst_sqnr_db or 0.0))]
+        kept += [(shortened(layer.nodes[0]), _db(layer.sqnr_db)) for layer in result.wider]
+        title = "layers that stay in float: outputs (before Softmax) with those above"
         terminal.table(Table(title, ("ONNX nodes", "SQNR"), kept, frozenset({"SQNR"})))
 
 
@@ -184,6 +185,7 @@ def _document(result: Quantized, output: Path) -> dict[str, Any]:
         "outputs": [distance.as_json() for distance in result.distances],
         "trials": [trial.as_json() for trial in result.trials],
         "layers": [loss.as_json() for loss in result.losses],
+        "worst_sqnr_db": result.worst_sqnr_db,
         "wider": [layer.as_json() for layer in result.wider],
     }
 

@@ -100,6 +100,8 @@ class Trials:
         worst = sorted(sorted(range(len(rows)), key=lambda index: (-noise[index], index))[:SAMPLES])
         self._rows = [rows[index] for index in worst]
         self._before = {name: values[worst] for name, values in before.items()}
+        #: Of these samples, with all layers in 8 bits.
+        self.sqnr_db = worst_db(self._before, {name: values[worst] for name, values in after.items()})
         self._done = 0
 
     def losses(self) -> tuple[LayerLoss, ...]:
@@ -117,7 +119,7 @@ class Trials:
         sets = [frozenset((index,)) for index in sorted({*worst, *(r for i in worst for r in self.layers[i].readers)})]
         sets += [frozenset((index, *self.layers[index].readers)) for index in sorted(worst)]
         found, taken = list(named), [place[loss.nodes] for loss in named]
-        now, most = _noise(self._db(taken)) if count else 0.0, len(taken) + count
+        now, most = _noise(named[-1].sqnr_db if named else self.sqnr_db), len(taken) + count
         while len(taken) < most:
             options = [more for each in sets if 0 < len(more := each.difference(taken)) <= most - len(taken)]
             ratios = [self._db({*taken, *more}) for more in options]
