@@ -74,7 +74,17 @@ def test_a_folder_of_images_and_a_search(tmp_path: Path, match_command: Run) -> 
         pixels = np.random.default_rng(index).integers(0, 256, (9, 9, 3), np.uint8)
         pillow.fromarray(pixels).save(tmp_path / "images" / f"{index}.png")
     model, output = float_convolution(tmp_path / "net.onnx", 8, "batch"), tmp_path / "int8.onnx"
-    numbers = ("--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225", "--dim", "batch=1")
+    np.save(tmp_path / "y.npy", np.arange(8) % 5)
+    numbers = (
+        "--labels",
+        tmp_path / "y.npy",
+        "--mean",
+        "0.485,0.456,0.406",
+        "--std",
+        "0.229,0.224,0.225",
+        "--dim",
+        "batch=1",
+    )
     options = ("--search", "--percentile", "99.9", "--layers", "--keep-wider", "1", "--quiet")
     done = match_command("quantize", model, "--data", tmp_path / "images", "-o", output, *numbers, *options, "--json")
     assert done.returncode == 0, done.stderr
@@ -84,6 +94,8 @@ def test_a_folder_of_images_and_a_search(tmp_path: Path, match_command: Run) -> 
     tried = [(trial["method"], trial["percentile"], trial["per_channel"]) for trial in document["trials"]]
     assert tried[:3] == [("minmax", None, True), ("percentile", 99.9, True), ("entropy", None, True)]
     assert tried[3][2] is False
+    assert document["labels"]["y"]["count"] == 8
+    assert 0 <= document["labels"]["y"]["original"]["top1"] <= 1
     best = max(document["trials"], key=lambda trial: trial["sqnr_db"])
     assert (document["method"], document["per_channel"]) == (best["method"], best["per_channel"])
     worst = [layer["sqnr_db"] for layer in document["layers"]]
@@ -132,7 +144,7 @@ def test_the_layer_that_helps_most_stays_in_float(tmp_path: Path) -> None:
 
 
 def test_named_layers_stay_in_float(network: Path, tmp_path: Path, match_command: Run) -> None:
-    options = ("--data", tmp_path / "x.npz", "-o", tmp_path / "y.onnx", "--no-layers", "--json")
+    options = ("--data", tmp_path / "x.npz", "-o", tmp_path / "y.onnx", "--no-layers", "-q", "--json")
     done = match_command("quantize", network, *options, "--wider", "relu", "--wider", "dense")
     document = json.loads(done.stdout)
     assert [layer["nodes"][0] for layer in document["wider"]] == ["conv", "dense"]

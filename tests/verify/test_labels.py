@@ -171,7 +171,7 @@ def test_words_for_classifiers_and_for_others(capsys: pytest.CaptureFixture[str]
     classes = _shown(capsys, _check([4, 0, 7], SCORES), None)
     assert "against 3 labels (samples)" in classes
     assert "top-1 %" in classes and "top-5 %" in classes
-    assert "choose the same for 100.0% of the samples" in classes
+    assert "both choose the same for 100.0% of the samples" in classes
     assert "no layer of the program differs" in classes
     values = _shown(capsys, _check(SCORES + 1, SCORES), LayerNoise(("conv",), 12.0, None))
     assert "mean absolute error" in values and "root mean square error" in values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,8 @@ from match_core.io.files import whole_file
 from match_core.load.dims import fix_sizes
 from match_core.load.read import read_proto
 from match_verify.images import PLAIN, Normalisation
+from match_verify.labels import LabelCheck, check_labels, read_labels
+from match_verify.meaning import Meaning
 from match_verify.sample_files import SampleFiles, read_sample_files
 
 from match_quant.already import check_float
@@ -35,7 +37,7 @@ class QuantizeRequest:
     range of a tensor; ``percentile``: of values within it, for that method. ``dims``: (name, size) of dynamic sizes;
     the quantised network has these sizes. ``search``: choose what loses least, except for the fields that are
     ``fixed``. ``layers``: measure what each layer loses. ``wider``: nodes whose layers stay in float; ``keep_wider``:
-    how many more layers, which are chosen."""
+    how many more layers, which are chosen. ``labels`` of the samples: ``Y.npy`` or ``OUTPUT=Y.npy``."""
 
     model: Path
     data: Path
@@ -51,6 +53,7 @@ class QuantizeRequest:
     layers: bool = False
     wider: tuple[str, ...] = ()
     keep_wider: int = 0
+    labels: tuple[str, ...] = ()
 
     def scheme(self) -> Scheme:
         """The choice of ranges and scales, without a search."""
@@ -61,7 +64,9 @@ class QuantizeRequest:
 class Quantized:
     """The result: the number of samples; the differences between the outputs of the quantised and the float network on
     ``compared`` of them; the ``scheme``; the ``trials`` of a search; the ``losses`` of layers, the one that loses most
-    first; layers that stay in float (``wider``), and the ratio of the same samples without them (``worst_sqnr_db``)."""
+    first; layers that stay in float (``wider``), and the ratio of the same samples without them (``worst_sqnr_db``);
+    outputs of the float network (``original``) and the quantised one (``program``) against ``labels`` of all
+    samples."""
 
     samples: int
     distances: tuple[Distance, ...]
@@ -71,6 +76,7 @@ class Quantized:
     losses: tuple[LayerLoss, ...] = ()
     wider: tuple[LayerLoss, ...] = ()
     worst_sqnr_db: float | None = None
+    labels: tuple[LabelCheck, ...] = ()
 
     @property
     def best(self) -> Trial | None:
@@ -93,6 +99,7 @@ def quantize_model(
     rows: list[Row] = [
         {name: np.asarray(array[index]) for name, array in samples.arrays.items()} for index in range(samples.count)
     ]
+    labels = read_labels(request.labels, [output.name for output in proto.graph.output], samples=True)
     try:
         quantised, result = _quantised(proto, rows, request, observer, prepared=True)
     except ToolError as error:
@@ -100,6 +107,10 @@ def quantize_model(
             raise
         quantised, result = _quantised(proto, rows, request, observer, prepared=False)
         observer.note(f"the quantiser's own preparation fails, and is left out: {error.why}")
+    if labels:
+        means = dict.fromkeys(labels, Meaning())
+        checks = check_labels(labels, outputs_of(proto, rows), outputs_of(quantised, rows), means)
+        result = replace(result, labels=checks)
     with whole_file(request.output, "the model") as file:
         file.write(quantised.SerializeToString(deterministic=True))  # equal models give equal bytes
     return result

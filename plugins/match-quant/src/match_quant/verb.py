@@ -11,7 +11,8 @@ from match_core.cli.parameters import DimOption, JsonOption, ModelArgument, Quie
 from match_core.cli.results import shortened
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
-from match_verify.verbs.options import MeanOption, StdOption
+from match_verify.verbs.labels import show_check
+from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
 
 if TYPE_CHECKING:
     from match_quant.quantize import Quantized
@@ -90,6 +91,7 @@ def quantize_command(
     keep_wider: Annotated[
         int, typer.Option("--keep-wider", metavar="N", min=0, help="Leave the N layers in float that help most.")
     ] = 0,
+    labels: LabelsOption = None,
     dim: DimOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -126,6 +128,7 @@ def quantize_command(
                 layers=layers,
                 wider=tuple(wider or ()),
                 keep_wider=keep_wider,
+                labels=tuple(labels or ()),
             )
             result = quantize_model(request, plugins.front_ends(), terminal)
         terminal.document(_document(result, output))
@@ -159,6 +162,8 @@ def _show(terminal: Terminal, result: Quantized) -> None:
     headings = ("output", "max", "mean", "largest value", "SQNR", "same top-1")
     title = f"difference from the float network, {result.compared} samples"
     terminal.table(Table(title, headings, rows, frozenset(headings[1:])))
+    for check in result.labels:
+        show_check(terminal, check, ("float network", "in 8 bits"))
     if result.losses:
         worst = [(shortened(loss.nodes[0]), _db(loss.sqnr_db)) for loss in result.losses[:_SHOWN]]
         title = "layers that lose most: outputs (before Softmax) if one layer is in 8 bits"
@@ -183,6 +188,7 @@ def _document(result: Quantized, output: Path) -> dict[str, Any]:
         "per_channel": result.scheme.per_channel,
         "activations": result.scheme.activations,
         "outputs": [distance.as_json() for distance in result.distances],
+        "labels": {check.name: check.as_json() for check in result.labels},
         "trials": [trial.as_json() for trial in result.trials],
         "layers": [loss.as_json() for loss in result.losses],
         "worst_sqnr_db": result.worst_sqnr_db,

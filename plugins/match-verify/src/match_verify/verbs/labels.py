@@ -24,21 +24,21 @@ _WORDS = {
 
 
 def show_labels(terminal: Terminal, checks: Sequence[LabelCheck], fall: LayerNoise | None) -> None:
-    """A table for each output: the original model and the program; then the layer where they part."""
+    """A table for each output of a program; then the layer where it and the original model part."""
     for check in checks:
-        what, *_ = _WORDS[check.kind]
-        rows = [
-            (name, _text(before), _text(after))
-            for (name, before), (_, after) in zip(
-                _measures(check, check.original), _measures(check, check.program), strict=True
-            )
-        ]
-        columns = ("measure", "original model", "program")
-        title = f"output {check.name} against {check.count:,} labels ({what})"
-        terminal.table(Table(title, columns, rows, frozenset(columns[1:])))
-        if check.same is not None:
-            terminal.line(f"the program and the original choose the same for {check.same:.1%} of the {what}")
+        show_check(terminal, check, ("original model", "program"))
     terminal.line(_where(fall))
+
+
+def show_check(terminal: Terminal, check: LabelCheck, sides: tuple[str, str]) -> None:
+    """A table of one output. ``sides``: words for the two that are compared."""
+    what, *_ = _WORDS[check.kind]
+    before, after = _measures(check, check.original), _measures(check, check.program)
+    rows = [(name, _text(first), _text(second)) for (name, first), (_, second) in zip(before, after, strict=True)]
+    title = f"output {check.name} against {check.count:,} labels ({what})"
+    terminal.table(Table(title, ("measure", *sides), rows, frozenset(sides)))
+    if check.same is not None:
+        terminal.line(f"both choose the same for {check.same:.1%} of the {what}")
 
 
 def _where(fall: LayerNoise | None) -> str:

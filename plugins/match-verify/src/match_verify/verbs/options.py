@@ -21,3 +21,11 @@ StdOption = Annotated[
         show_default=False,
     ),
 ]
+LabelsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="Y.npy",
+        help="Labels of the samples: classes or values; OUTPUT=Y.npy for one of several outputs.",
+    ),
+]

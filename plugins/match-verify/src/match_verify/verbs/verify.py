@@ -22,7 +22,7 @@ from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
 from match_verify.verbs.labels import show_labels
-from match_verify.verbs.options import MeanOption, StdOption
+from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
 
 EXIT_FAILED = 1
 
@@ -46,14 +46,7 @@ def verify_command(
         Path | None,
         typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
     ] = None,
-    labels: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--labels",
-            metavar="Y.npy",
-            help="Labels of the samples: classes or values; OUTPUT=Y.npy for one of several outputs.",
-        ),
-    ] = None,
+    labels: LabelsOption = None,
     *,
     choices: Choices,
     accept_loss: Annotated[
