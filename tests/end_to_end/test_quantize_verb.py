@@ -202,6 +202,8 @@ def test_what_a_batch_chooses_is_compared_by_row() -> None:
     after = before.copy()
     after[0, 0, 2] = 5
     assert distance("y", before, after).top1_agreement == pytest.approx(5 / 6)
+    assert distance("y", before[:, :1], after[:, :1]).top1_agreement == pytest.approx(2 / 3)
+    assert distance("y", before[..., None], after[..., None]).top1_agreement is None, "no class scores"
 
 
 def test_scores_are_compared_before_softmax() -> None:

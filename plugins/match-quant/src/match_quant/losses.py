@@ -22,8 +22,8 @@ Outputs = Mapping[str, NDArray[np.float64]]
 @dataclass(frozen=True, slots=True)
 class Distance:
     """Differences of an output over all samples: largest and mean difference, the largest value of the float network,
-    the share of samples whose largest element has the same position (None for one element), and the ratio of signal to
-    quantisation noise in dB."""
+    the share of samples whose largest element has the same position (None for a single element, and for more axes than
+    batch and classes), and the ratio of signal to quantisation noise in dB."""
 
     name: str
     max_abs: float
@@ -54,10 +54,15 @@ def outputs_of(proto: onnx.ModelProto, rows: Sequence[Row]) -> dict[str, NDArray
 def scores_of(proto: onnx.ModelProto, rows: Sequence[Row]) -> dict[str, NDArray[np.float64]]:
     """As ``outputs_of``, but of an output of Softmax, what Softmax reads: its results of clear samples are 0 and 1
     whatever is lost before."""
-    tensors = {output.name: _scores(proto.graph, output.name) for output in proto.graph.output}
+    tensors = score_tensors(proto)
     runner = ReferenceRunner(proto, list(tensors.values()))
     runs = [runner.run(row) for row in rows]
     return {name: np.stack([run[at] for run in runs]).astype(np.float64) for name, at in tensors.items()}
+
+
+def score_tensors(proto: onnx.ModelProto) -> dict[str, str]:
+    """The tensors of ``scores_of`` by output."""
+    return {output.name: _scores(proto.graph, output.name) for output in proto.graph.output}
 
 
 def _scores(graph: onnx.GraphProto, output: str) -> str:
@@ -73,7 +78,8 @@ def distance(name: str, before: NDArray[np.float64], after: NDArray[np.float64])
     difference = np.abs(before - after)
     rows = len(before) * (before.shape[1] if before.ndim == 3 else 1)  # [samples, batch, classes]
     flat, changed = before.reshape(rows, -1), after.reshape(rows, -1)
-    agreement = float((flat.argmax(1) == changed.argmax(1)).mean()) if flat.shape[1] > 1 else None
+    scores = before.ndim <= 3 and flat.shape[1] > 1
+    agreement = float((flat.argmax(1) == changed.argmax(1)).mean()) if scores else None
     return Distance(
         name,
         float(difference.max(initial=0)),

@@ -20,7 +20,7 @@ from match_verify.meaning import Meaning
 from match_verify.sample_files import SampleFiles, read_sample_files
 
 from match_quant.already import check_float
-from match_quant.losses import Distance, distance, outputs_of
+from match_quant.losses import Distance, distance, outputs_of, score_tensors
 from match_quant.search import Trial, best_of, divided, search
 from match_quant.static import Method, Quantiser, Row, Scheme
 from match_quant.wider import LayerLoss, Trials
@@ -66,7 +66,7 @@ class Quantized:
     ``compared`` of them; the ``scheme``; the ``trials`` of a search; the ``losses`` of layers, the one that loses most
     first; layers that stay in float (``wider``), and the ratio of the same samples without them (``worst_sqnr_db``);
     outputs of the float network (``original``) and the quantised one (``program``) against ``labels`` of all
-    samples."""
+    samples. ``softmax``: trials and layers were compared before it."""
 
     samples: int
     distances: tuple[Distance, ...]
@@ -77,6 +77,7 @@ class Quantized:
     wider: tuple[LayerLoss, ...] = ()
     worst_sqnr_db: float | None = None
     labels: tuple[LabelCheck, ...] = ()
+    softmax: bool = False
 
     @property
     def best(self) -> Trial | None:
@@ -131,7 +132,9 @@ def _quantised(
     quantised = quantiser.quantised(scheme, [name for layer in wider for name in layer.nodes])
     after = outputs_of(quantised, compared)
     distances = tuple(distance(name, before[name], after[name]) for name in before)
-    return quantised, Quantized(len(rows), distances, len(compared), scheme, trials, losses, wider, worst_db)
+    softmax = any(name != tensor for name, tensor in score_tensors(proto).items())
+    result = Quantized(len(rows), distances, len(compared), scheme, trials, losses, wider, worst_db, softmax=softmax)
+    return quantised, result
 
 
 def _wider(

@@ -32,9 +32,10 @@ class Trial:
         return min((each.sqnr_db for each in self.distances), default=float("inf"))
 
     @property
-    def agreement(self) -> float:
-        """The share of samples with the same largest element, of the output with the lowest share; 1 where none has."""
-        return min((each.top1_agreement for each in self.distances if each.top1_agreement is not None), default=1.0)
+    def agreement(self) -> float | None:
+        """The share of samples with the same largest element, of the output with the lowest share; None where there
+        are no class scores."""
+        return min((each.top1_agreement for each in self.distances if each.top1_agreement is not None), default=None)
 
     def as_json(self) -> dict[str, object]:
         """The entry of ``match quantize --json``."""
@@ -74,7 +75,7 @@ def search(
 
 def best_of(trials: Sequence[Trial]) -> Trial:
     """The trial with the least noise; of equal ones, that with the largest agreement, then the first."""
-    return max(trials, key=lambda trial: (trial.sqnr_db, trial.agreement))
+    return max(trials, key=lambda trial: (trial.sqnr_db, trial.agreement or 0.0))
 
 
 def _methods(first: Scheme, fixed: frozenset[str]) -> Iterator[Scheme]:

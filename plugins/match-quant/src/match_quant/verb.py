@@ -140,13 +140,14 @@ def quantize_command(
 
 
 def _show(terminal: Terminal, result: Quantized) -> None:
+    outputs = "outputs before Softmax" if result.softmax else "outputs"
     if result.trials:
         tried = [
             (trial.scheme.title, _db(trial.sqnr_db), _percent(trial.agreement), "*" if trial is result.best else "")
             for trial in result.trials
         ]
         columns = ("ranges and scales", "SQNR", "same top-1", "chosen")
-        title = f"outputs (before Softmax) of {result.compared} samples held out"
+        title = f"{outputs} of {result.compared} samples held out"
         terminal.table(Table(title, columns, tried, frozenset(columns[1:3])))
     rows = [
         (
@@ -166,12 +167,12 @@ def _show(terminal: Terminal, result: Quantized) -> None:
         show_check(terminal, check, ("float network", "in 8 bits"))
     if result.losses:
         worst = [(shortened(loss.nodes[0]), _db(loss.sqnr_db)) for loss in result.losses[:_SHOWN]]
-        title = "layers that lose most: outputs (before Softmax) if one layer is in 8 bits"
+        title = f"layers that lose most: {outputs} if one layer is in 8 bits"
         terminal.table(Table(title, ("ONNX nodes", "SQNR"), worst, frozenset({"SQNR"})))
     if result.wider:
         kept = [("(all layers in 8 bits)", _db(result.worst_sqnr_db or 0.0))]
         kept += [(shortened(layer.nodes[0]), _db(layer.sqnr_db)) for layer in result.wider]
-        title = "layers that stay in float: outputs (before Softmax) with those above"
+        title = f"layers that stay in float: {outputs} with them and those above"
         terminal.table(Table(title, ("ONNX nodes", "SQNR"), kept, frozenset({"SQNR"})))
 
 
