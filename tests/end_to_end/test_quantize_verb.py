@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 import pytest
+import typer
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
 from match_core.plugin.facade import Plugins
 from match_quant.losses import distance, scores_of
 from match_quant.quantize import QuantizeRequest, quantize_model
+from match_quant.verb import Method, quantize_command
 from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper
 
@@ -21,7 +24,6 @@ from tests.verify.float_network import float_convolution
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -151,10 +153,10 @@ def test_named_layers_stay_in_float(network: Path, tmp_path: Path, match_command
     assert document["layers"] == []
     named = {node.name: node for node in onnx.load(str(tmp_path / "y.onnx")).graph.node}
     assert {"conv", "relu", "dense"} <= named.keys()
-    done = match_command("quantize", network, *options, "--wider", "danse")
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["code"]) == (2, "MATCH-U039")
-    assert "did you mean --wider dense?" in error["help"]
+    with pytest.raises(MatchError) as caught:
+        quantize_model(_request(network, tmp_path / "z.onnx", wider=("danse",)))
+    assert (caught.value.exit_code, caught.value.code) == (2, "MATCH-U039")
+    assert "did you mean --wider dense?" in caught.value.help
 
 
 def test_without_the_quantisers_own_preparation(network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,9 +193,9 @@ def test_nothing_is_written_if_the_quantiser_fails(
     assert not (tmp_path / "y.onnx").exists()
 
 
-def test_a_percentile_belongs_to_its_method(network: Path, match_command: Run) -> None:
-    options = ("--data", "x.npz", "-o", "y.onnx", "--method", "entropy", "--percentile", "99")
-    assert match_command("quantize", network, *options).returncode == 2
+def test_a_percentile_belongs_to_its_method() -> None:
+    with pytest.raises(typer.BadParameter, match="percentile"):
+        quantize_command(Path("net.onnx"), Path("x.npz"), Path("y.onnx"), method=Method.ENTROPY, percentile=99)
 
 
 def test_what_a_batch_chooses_is_compared_by_row() -> None:
