@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 import pytest
+from match_calibrate.programs import compiled_again
+from match_core.contract.observe import NullObserver
+from match_core.pipeline import CompileRequest, compile_model
 from onnx import TensorProto, helper, numpy_helper
+
+from tests.base_packages import allowing
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
     from pathlib import Path
+
+    from match_core.plugin.facade import Plugins
 
     Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -76,6 +84,19 @@ def test_other_verbs_fix_sizes(
     monkeypatch.chdir(network.parent)
     done = match_command(*command, "-t", "gap9")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_operators_fixes_sizes(network: Path, match_command: Run) -> None:
+    done = match_command("operators", network, "--dim", "batch=1", "--dim", "x:3=8", "--json", **allowing())
+    assert {entry["operator"] for entry in json.loads(done.stdout)["operators"]} == {"Conv", "Relu", "Flatten", "Gemm"}
+
+
+def test_calibrate_compiles_with_the_sizes_of_the_program(network: Path, tmp_path: Path, plugins: Plugins) -> None:
+    sizes = (("batch", 1), ("x:3", 8))
+    request = CompileRequest(network, "host", tmp_path / "out", execution="sequential", dims=sizes)
+    compile_model(request, plugins)
+    models = {hashlib.sha256(network.read_bytes()).hexdigest(): network}
+    assert compiled_again(tmp_path / "out", models, plugins, NullObserver(), None).program.tasks
 
 
 def test_quantize_writes_the_fixed_sizes(network: Path, tmp_path: Path, match_command: Run) -> None:

@@ -7,6 +7,7 @@ The texts are golden: ``pytest --update-golden tests/errors`` rewrites them.
 from __future__ import annotations
 
 import errno
+import io
 import json
 import re
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from tests.conftest import ROOT
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
 from tests.tflite_files.builder import one_operator, saved
+from tests.verify.float_network import float_convolution
 from tests.verify.lossy import inexact, ruined
 
 if TYPE_CHECKING:
@@ -115,6 +117,32 @@ def _quantise(make: Callable[[Path], Path]) -> Callable[[Path], list[str | Path]
     return arguments
 
 
+def _calibration(folder: Path, *options: str, **files: bytes) -> list[str | Path]:
+    """``match quantize`` of a float convolution of images with a folder of files, their names with _ for the dot."""
+    (folder / "data").mkdir()
+    for name, content in files.items():
+        (folder / "data" / name.replace("_", ".")).write_bytes(content)
+    made = ["quantize", float_convolution(folder / "model.onnx"), "--data", folder / "data"]
+    return [*made, "-o", folder / "y.onnx", *options]
+
+
+def _nan_samples(folder: Path) -> list[str | Path]:
+    file = io.BytesIO()
+    np.save(file, np.full((2, 3, 4, 4), np.nan, np.float32))
+    return _calibration(folder, x_npy=file.getvalue())
+
+
+def _without_pillow(folder: Path) -> list[str | Path]:
+    (folder / "site" / "PIL").mkdir(parents=True)
+    (folder / "site" / "PIL" / "__init__.py").write_text("raise ImportError('no such library')\n", encoding="utf-8")
+    return _calibration(folder, x_png=b"")
+
+
+def _labels(folder: Path) -> list[str | Path]:
+    np.save(folder / "labels.npy", np.zeros(3, np.int64))
+    return [*_model("--labels", str(folder / "labels.npy"))(folder), *_inputs(folder, x=ZEROS)]
+
+
 def _inputs(folder: Path, **arrays: Any) -> list[str | Path]:
     return ["--inputs", _arrays(folder, **arrays)]
 
@@ -170,6 +198,15 @@ CASES = {
     "tflite_tensor": Case("MATCH-F023", 1, _tflite(one_operator("RELU", shape=(1, -1)))),
     "no_runtime": Case("MATCH-R001", 1, _unimportable, variables=(("PYTHONPATH", "FOLDER/site"),)),
     "not_quantisable": Case("MATCH-R004", 1, _quantise(models.wide_convolution)),
+    "already_quantised": Case("MATCH-R005", 1, _quantise(ruined)),
+    "no_pillow": Case("MATCH-R006", 1, _without_pillow, variables=(("PYTHONPATH", "FOLDER/site"),)),
+    "folder_without_samples": Case("MATCH-U046", 2, _calibration),
+    "damaged_image": Case("MATCH-U047", 2, lambda folder: _calibration(folder, x_png=b"no image")),
+    "means_of_other_channels": Case(
+        "MATCH-U048", 2, lambda folder: _calibration(folder, "--mean", "0.5,0.5", x_png=b"no image")
+    ),
+    "samples_not_finite": Case("MATCH-U049", 2, _nan_samples),
+    "labels_of_other_samples": Case("MATCH-U053", 2, _labels),
     "no_compiler": Case("MATCH-T001", 1, _run(x=ZEROS), program=True, variables=(("CC", "no-such-compiler"),)),
     "compiler_refuses": Case("MATCH-T002", 1, _run(x=ZEROS), program=True, variables=(("CC", "false"),)),
     "program_fails": Case("MATCH-T003", 1, _trapped, program=True),

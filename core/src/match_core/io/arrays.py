@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from match_core.io.files import whole_file
 Arrays = Mapping[str, NDArray[np.generic]]
 MOST_BYTES = 1 << 31  #: of arrays that are read from one file; an estimate
 #: What reading a damaged archive, or a header of an array that is none, raises.
-_UNREADABLE = (
+UNREADABLE = (
     *(OSError, ValueError, EOFError, MemoryError, RecursionError, TypeError, LookupError, SyntaxError, struct.error),
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, lzma.LZMAError, tokenize.TokenError),
 )
@@ -78,8 +79,8 @@ def read_arrays(path: Path, specs: Sequence[TensorSpec] = ()) -> dict[str, NDArr
                 raise ValueError(f"its arrays have {size} bytes, more than {MOST_BYTES}")
             if len(members) > len({entry.filename for entry in members}):
                 raise ValueError("it has two arrays of one name")
-            return {entry.filename[:-4]: _member(archive, entry) for entry in members}
-    except _UNREADABLE as error:
+            return {e.filename[:-4]: stored_array(archive.open(e), e.file_size, e.filename) for e in members}
+    except UNREADABLE as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(
             code="MATCH-U040",
@@ -90,18 +91,18 @@ def read_arrays(path: Path, specs: Sequence[TensorSpec] = ()) -> dict[str, NDArr
         ) from error
 
 
-def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[np.generic]:
-    """One array. Its header is checked before room is made for what it states. Errors: those of _UNREADABLE."""
-    with archive.open(entry) as member:
-        older = np.lib.format.read_magic(member) == (1, 0)
-        header = np.lib.format.read_array_header_1_0 if older else np.lib.format.read_array_header_2_0
-        shape, _, dtype = header(member)
-        size, there = math.prod(shape) * dtype.itemsize, entry.file_size - member.tell()
+def stored_array(file: IO[bytes], stored: int, name: str) -> NDArray[np.generic]:
+    """One array in numpy's format, from the start of a file of ``stored`` bytes. Its header is checked before room is
+    made for what it states. Errors: those of UNREADABLE."""
+    older = np.lib.format.read_magic(file) == (1, 0)
+    header = np.lib.format.read_array_header_1_0 if older else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    size, there = math.prod(shape) * dtype.itemsize, stored - file.tell()
     if dtype.hasobject or dtype.names or size != there or min(shape, default=0) < 0:
-        found = f"{entry.filename[:80]!r} states {dtype} of shape {list(shape)}: {size} bytes"
+        found = f"{name[:80]!r} states {dtype} of shape {list(shape)}: {size} bytes"
         raise ValueError(f"{found}, not the {there} that are there" if size != there else f"{found} of no numbers")
-    with archive.open(entry) as member:
-        return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+    file.seek(0)
+    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 def as_samples(
@@ -169,8 +170,7 @@ def as_samples(
             why=", ".join(f"{name!r}: {'one, without the axis' if single[name] else counts[name]}" for name in counts),
             help=("give every input the same number of samples, at least one",),
         )
-    count = next(iter(counts.values()), 1)
-    return Samples(checked, count, next(iter(single.values()), False))
+    return Samples(checked, next(iter(counts.values()), 1), next(iter(single.values()), False))
 
 
 def _numbered(arrays: Arrays, specs: Sequence[TensorSpec]) -> Arrays | None:

@@ -121,6 +121,8 @@ def _request(manifest: Mapping[str, Any], model: Path, plugins: Plugins) -> Comp
         memory=tuple(options["memory"].items()),
         objective=options["objective"],
         name=manifest["name"],
+        dims=tuple(options.get("dims", {}).items()),
+        states=tuple(options.get("states", {}).items()),
         execution="sequential",
         regions=options.get("regions", "cheapest"),
         region_min=tuple(options.get("region_min", {}).items()),

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import logging
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from match_core.contract.errors import ToolError
-from match_core.io.arrays import TensorSpec, read_samples
+from match_core.contract.errors import ToolError, UsageError
+from match_core.contract.observe import NullObserver, StageObserver
+from match_core.io.arrays import Samples, TensorSpec, as_samples
 from match_core.io.files import whole_file
 from match_core.load.dims import fix_sizes
 from match_core.load.read import read_proto
+from match_verify.images import PLAIN, Normalisation
+from match_verify.labels import LabelCheck, check_labels, read_labels
+from match_verify.meaning import Meaning
+from match_verify.sample_files import SampleFiles, read_sample_files
+
+from match_quant.already import check_float
+from match_quant.losses import Distance, distance, outputs_of, score_tensors
+from match_quant.search import Trial, best_of, divided, search
+from match_quant.static import Method, Quantiser, Row, Scheme
+from match_quant.wider import LayerLoss, Trials
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import onnx
     from match_core.contract.front_end import FrontEnd
-    from numpy.typing import NDArray
-
-Method = Literal["minmax", "entropy", "percentile"]
-#: The oldest opset that supports one scale per channel of the weights.
-_PER_CHANNEL_OPSET = 13
 
 
 @dataclass(frozen=True, slots=True)
 class QuantizeRequest:
-    """``data``: an ``.npz`` file with samples for every input. ``activations``: their element type. ``per_channel``:
-    weights have one scale per output channel. ``method``: how samples determine the range of a tensor. ``dims``: (name,
-    size) of dynamic sizes; the quantised network has these sizes."""
+    """``data``: files of samples (``SampleFiles``), ``normalisation`` of images among them. ``activations``: their
+    element type. ``per_channel``: weights have one scale per output channel. ``method``: how samples determine the
+    range of a tensor; ``percentile``: of values within it, for that method. ``dims``: (name, size) of dynamic sizes;
+    the quantised network has these sizes. ``search``: choose what loses least, except for the fields that are
+    ``fixed``. ``layers``: measure what each layer loses. ``wider``: nodes whose layers stay in float; ``keep_wider``:
+    how many more layers, which are chosen. ``labels`` of the samples: ``Y.npy`` or ``OUTPUT=Y.npy``."""
 
     model: Path
     data: Path
@@ -42,43 +46,127 @@ class QuantizeRequest:
     per_channel: bool = True
     method: Method = "minmax"
     dims: tuple[tuple[str, int], ...] = ()
+    percentile: float = 99.999
+    normalisation: Normalisation = PLAIN
+    search: bool = False
+    fixed: frozenset[str] = frozenset()
+    layers: bool = False
+    wider: tuple[str, ...] = ()
+    keep_wider: int = 0
+    labels: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Distance:
-    """Differences of an output over all samples: largest and mean difference, the largest value of the float network,
-    and the share of samples whose largest element has the same position (None for one element)."""
-
-    name: str
-    max_abs: float
-    mean_abs: float
-    largest: float
-    top1_agreement: float | None
+    def scheme(self) -> Scheme:
+        """The choice of ranges and scales, without a search."""
+        return Scheme(self.method, self.per_channel, self.activations, self.percentile)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantized:
-    """The result: the number of samples, and the differences between the outputs of the quantised and the float network
-    on them."""
+    """The result: the number of samples; the differences between the outputs of the quantised and the float network on
+    ``compared`` of them; the ``scheme``; the ``trials`` of a search; the ``losses`` of layers, the one that loses most
+    first; layers that stay in float (``wider``), and the ratio of the same samples without them (``worst_sqnr_db``);
+    outputs of the float network (``original``) and the quantised one (``program``) against ``labels`` of all
+    samples. ``softmax``: trials and layers were compared before it."""
 
     samples: int
     distances: tuple[Distance, ...]
+    compared: int
+    scheme: Scheme
+    trials: tuple[Trial, ...] = ()
+    losses: tuple[LayerLoss, ...] = ()
+    wider: tuple[LayerLoss, ...] = ()
+    worst_sqnr_db: float | None = None
+    labels: tuple[LabelCheck, ...] = ()
+    softmax: bool = False
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial that was chosen."""
+        return best_of(self.trials) if self.trials else None
 
 
-def quantize_model(request: QuantizeRequest, front_ends: Sequence[FrontEnd] = ()) -> Quantized:
+def quantize_model(
+    request: QuantizeRequest, front_ends: Sequence[FrontEnd] = (), observer: StageObserver | None = None
+) -> Quantized:
     """Write the quantised network (QuantizeLinear and DequantizeLinear around its operators). ModelError and UsageError
-    as for reading models and samples, ToolError MATCH-R004 if the quantiser fails; nothing is written then."""
+    as for reading models and samples, and MATCH-R005 if it is quantised already, MATCH-U049 for values that are not
+    finite, MATCH-U039 for a node that it does not have; ToolError MATCH-R004 if the quantiser fails; nothing is written
+    then."""
+    observer = observer or NullObserver()
     proto, _ = read_proto(request.model, front_ends)
+    check_float(proto, request.model)
     fix_sizes(proto, request.dims, request.model.name)
-    samples = read_samples(request.data, _specs(proto, request.model.name))
-    arrays = samples.arrays
-    rows = [{name: np.asarray(array[index]) for name, array in arrays.items()} for index in range(samples.count)]
-    quantised = _quantised(proto, rows, request)
-    before, after = _outputs(proto, rows), _outputs(quantised, rows)
+    samples = _samples(proto, request, observer)
+    rows: list[Row] = [
+        {name: np.asarray(array[index]) for name, array in samples.arrays.items()} for index in range(samples.count)
+    ]
+    labels = read_labels(request.labels, [output.name for output in proto.graph.output], samples=True)
+    try:
+        quantised, result = _quantised(proto, rows, request, observer, prepared=True)
+    except ToolError as error:
+        if error.code != "MATCH-R004":
+            raise
+        quantised, result = _quantised(proto, rows, request, observer, prepared=False)
+        observer.note(f"the quantiser's own preparation fails, and is left out: {error.why}")
+    if labels:
+        means = dict.fromkeys(labels, Meaning())
+        checks = check_labels(labels, outputs_of(proto, rows), outputs_of(quantised, rows), means)
+        result = replace(result, labels=checks)
     with whole_file(request.output, "the model") as file:
         file.write(quantised.SerializeToString(deterministic=True))  # equal models give equal bytes
-    distances = tuple(_distance(name, before[name], after[name]) for name in before)
-    return Quantized(samples.count, distances)
+    return result
+
+
+def _quantised(
+    proto: onnx.ModelProto, rows: Sequence[Row], request: QuantizeRequest, observer: StageObserver, *, prepared: bool
+) -> tuple[onnx.ModelProto, Quantized]:
+    used, compared = divided(rows) if request.search else (rows, rows)
+    quantiser, before = Quantiser(proto, used, request.model.name, prepared=prepared), outputs_of(proto, compared)
+    scheme, trials = request.scheme(), tuple[Trial, ...]()
+    if request.search:
+        observer.stage_started("search ranges")
+        trials = search(quantiser, scheme, request.fixed, compared, observer)
+        scheme = best_of(trials).scheme
+        observer.stage_finished("search ranges", {"trials": len(trials), "samples held out": len(compared)})
+    losses, wider, worst_db = _wider(quantiser, scheme, compared, request, observer)
+    quantised = quantiser.quantised(scheme, [name for layer in wider for name in layer.nodes])
+    after = outputs_of(quantised, compared)
+    distances = tuple(distance(name, before[name], after[name]) for name in before)
+    softmax = any(name != tensor for name, tensor in score_tensors(proto).items())
+    result = Quantized(len(rows), distances, len(compared), scheme, trials, losses, wider, worst_db, softmax=softmax)
+    return quantised, result
+
+
+def _wider(
+    quantiser: Quantiser, scheme: Scheme, rows: Sequence[Row], request: QuantizeRequest, observer: StageObserver
+) -> tuple[tuple[LayerLoss, ...], tuple[LayerLoss, ...], float | None]:
+    """What each layer loses, the layers that stay in float, and the ratio without them."""
+    if not (request.layers or request.wider or request.keep_wider):
+        return (), (), None
+    observer.stage_started("measure layers")
+    trials = Trials(quantiser, scheme, rows, observer)
+    named = trials.with_nodes(request.wider, request.model.name)
+    losses = trials.losses() if request.layers or request.keep_wider else ()
+    wider = trials.chosen(losses, request.keep_wider, named)
+    observer.stage_finished("measure layers", {"layers": len(trials.layers)})
+    return losses, wider, trials.sqnr_db
+
+
+def _samples(proto: onnx.ModelProto, request: QuantizeRequest, observer: StageObserver) -> Samples:
+    specs, where = _specs(proto, request.model.name), str(request.data)
+    arrays = read_sample_files(SampleFiles(request.data, request.normalisation), specs, observer.note)
+    samples = as_samples(arrays, specs, where, note=observer.note)
+    for name, array in samples.arrays.items():
+        wrong = array.size - int(np.isfinite(array).sum()) if array.dtype.kind in "fc" else 0
+        if wrong:
+            raise UsageError(
+                code="MATCH-U049",
+                what="samples that are not finite determine no ranges",
+                where=f"{where}, input {name!r}",
+                why=f"{wrong} of {array.size} values are NaN or infinite",
+                help=("remove these samples, or replace the values",),
+            )
+    return samples
 
 
 def _specs(proto: onnx.ModelProto, source: str) -> list[TensorSpec]:
@@ -92,96 +180,3 @@ def _specs(proto: onnx.ModelProto, source: str) -> list[TensorSpec]:
         TensorSpec(str(t.name), tuple(int(size) for size in t.shape), np.dtype(t.dtype).name)
         for t in model.graph.inputs
     ]
-
-
-def _quantised(
-    proto: onnx.ModelProto, rows: list[dict[str, NDArray[np.generic]]], request: QuantizeRequest
-) -> onnx.ModelProto:
-    import onnx
-    from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
-    methods = {
-        "minmax": CalibrationMethod.MinMax,
-        "entropy": CalibrationMethod.Entropy,
-        "percentile": CalibrationMethod.Percentile,
-    }
-    types = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8}
-    with tempfile.TemporaryDirectory(prefix="match-quantize-") as folder, _without_log():
-        source, prepared, result = (Path(folder, f"{name}.onnx") for name in ("source", "prepared", "quantised"))
-        onnx.save(_modern(proto), str(source))
-        try:
-            quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
-            quantize_static(
-                str(prepared),
-                str(result),
-                _Reader(rows),
-                quant_format=QuantFormat.QDQ,
-                per_channel=request.per_channel,
-                activation_type=types[request.activations],
-                weight_type=QuantType.QInt8,
-                calibrate_method=methods[request.method],
-            )
-            return onnx.load(str(result))
-        except Exception as error:  # the quantiser raises its own exceptions and those of ONNX Runtime
-            raise _refused(request.model.name, error) from error
-
-
-@contextmanager
-def _without_log() -> Iterator[None]:
-    """Suppress the quantiser's warnings about temporary files; its errors are raised as errors."""
-    root, quiet = logging.getLogger(), logging.NullHandler()
-    root.addHandler(quiet)
-    try:
-        yield
-    finally:
-        root.removeHandler(quiet)
-
-
-class _Reader:
-    """Returns the samples one at a time, through the quantiser's interface."""
-
-    def __init__(self, rows: list[dict[str, NDArray[np.generic]]]) -> None:
-        self._rows = iter(rows)
-
-    def get_next(self) -> dict[str, NDArray[np.generic]] | None:
-        """The next sample, None after the last one."""
-        return next(self._rows, None)
-
-
-def _modern(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """The model in an opset that supports one scale per channel."""
-    from onnx import version_converter
-
-    version = max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=0)
-    if version >= _PER_CHANNEL_OPSET:
-        return proto
-    converted: onnx.ModelProto = version_converter.convert_version(proto, _PER_CHANNEL_OPSET)
-    return converted
-
-
-def _outputs(proto: onnx.ModelProto, rows: list[dict[str, NDArray[np.generic]]]) -> dict[str, NDArray[np.float64]]:
-    """Outputs of all samples, stacked."""
-    from match_verify.reference import ReferenceRunner
-
-    runner = ReferenceRunner(proto)
-    runs: list[Mapping[str, Any]] = [runner.run(row) for row in rows]
-    return {name: np.stack([run[name] for run in runs]).astype(np.float64) for name in runs[0]}
-
-
-def _distance(name: str, before: NDArray[np.float64], after: NDArray[np.float64]) -> Distance:
-    difference = np.abs(before - after)
-    flat, changed = before.reshape(len(before), -1), after.reshape(len(after), -1)
-    agreement = float((flat.argmax(1) == changed.argmax(1)).mean()) if flat.shape[1] > 1 else None
-    return Distance(name, float(difference.max()), float(difference.mean()), float(np.abs(before).max()), agreement)
-
-
-def _refused(where: str, error: Exception) -> ToolError:
-    text = str(error).strip().splitlines()
-    return ToolError(
-        code="MATCH-R004",
-        what="the network cannot be quantised",
-        where=where,
-        why=f"{type(error).__name__}: {text[0]}" if text else type(error).__name__,
-        help=("check that the model is a float network that ONNX Runtime can run", "quantise it with another tool"),
-    )

@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from match_core.cli.parameters import DimOption, JsonOption, ModelArgument
+from match_core.cli.parameters import DimOption, JsonOption, ModelArgument, QuietOption
+from match_core.cli.results import shortened
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
+from match_verify.verbs.labels import show_check
+from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
 
 if TYPE_CHECKING:
     from match_quant.quantize import Quantized
+
+
+_SHOWN = 5  #: layers of those that lose most; --json has all
 
 
 class Activations(str, Enum):
@@ -35,12 +41,18 @@ def quantize_command(
     data: Annotated[
         Path,
         typer.Option(
-            "--data", metavar="X.npz", help="Samples for every input; the first axis is the sample.", show_default=False
+            "--data",
+            metavar="PATH",
+            help="Samples: .npz with an array for each input, .npy, images or a folder of them.",
+            show_default=False,
         ),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File for the quantised network.", show_default=False)
     ],
+    *,
+    mean: MeanOption = None,
+    std: StdOption = None,
     activations: Annotated[
         Activations, typer.Option("--activations", help="Element type of activations.")
     ] = Activations.INT8,
@@ -48,35 +60,120 @@ def quantize_command(
         bool, typer.Option("--per-tensor", help="Use one scale for all weights of an operator, not one per channel.")
     ] = False,
     method: Annotated[
-        Method, typer.Option("--method", help="How the samples determine the range of a tensor.")
-    ] = Method.MINMAX,
+        Method | None,
+        typer.Option(
+            "--method",
+            help="How the samples determine the range of a tensor; default: minmax.",
+            show_default=False,
+        ),
+    ] = None,
+    percentile: Annotated[
+        float | None,
+        typer.Option(
+            "--percentile",
+            metavar="P",
+            min=50,
+            max=100,
+            help="Share of values within the range, in percent; default: 99.999.",
+            show_default=False,
+        ),
+    ] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Try all methods, and choose what loses least on samples held out.")
+    ] = False,
+    layers: Annotated[
+        bool, typer.Option("--layers/--no-layers", help="Measure which layers lose most in 8 bits.")
+    ] = True,
+    wider: Annotated[
+        list[str] | None,
+        typer.Option("--wider", metavar="NODE", help="Leave the layer of this node in float; may be repeated."),
+    ] = None,
+    keep_wider: Annotated[
+        int, typer.Option("--keep-wider", metavar="N", min=0, help="Leave the N layers in float that help most.")
+    ] = 0,
+    labels: LabelsOption = None,
     dim: DimOption = None,
     json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> int:
     """Quantise a float network to 8 bits with samples (static quantisation of ONNX Runtime), and report the
     differences.
 
     Example: match quantize model.onnx --data samples.npz -o model_int8.onnx
     """
-    with Terminal(as_json=json) as terminal:
+    if percentile is not None and method not in (None, Method.PERCENTILE):
+        raise typer.BadParameter("only the method percentile has one", param_hint="--percentile")
+    if percentile is not None and method is None and not search:
+        method = Method.PERCENTILE
+    with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.load.dims import dim_sizes
+            from match_verify.images import normalisation
 
             from match_quant.quantize import QuantizeRequest, quantize_model
 
-            sizes = dim_sizes(dim or ())
-            request = QuantizeRequest(model, data, output, activations.value, not per_tensor, method.value, sizes)
-            result = quantize_model(request, plugins.front_ends())
+            given = {"method": method is not None, "percentile": percentile is not None, "per_channel": per_tensor}
+            request = QuantizeRequest(
+                model=model,
+                data=data,
+                output=output,
+                activations=activations.value,
+                per_channel=not per_tensor,
+                method="minmax" if method is None else method.value,
+                dims=dim_sizes(dim or ()),
+                percentile=99.999 if percentile is None else percentile,
+                normalisation=normalisation(mean, std),
+                search=search,
+                fixed=frozenset(name for name, fixed in given.items() if fixed),
+                layers=layers,
+                wider=tuple(wider or ()),
+                keep_wider=keep_wider,
+                labels=tuple(labels or ()),
+            )
+            result = quantize_model(request, plugins.front_ends(), terminal)
         terminal.document(_document(result, output))
-        rows = [
-            (d.name, f"{d.max_abs:.4g}", f"{d.mean_abs:.4g}", f"{d.largest:.4g}", _percent(d.top1_agreement))
-            for d in result.distances
-        ]
-        headings = ("output", "max", "mean", "largest value", "same top-1")
-        title = f"difference from the float network, {result.samples} samples"
-        terminal.table(Table(title, headings, rows, frozenset(headings[1:])))
+        _show(terminal, result)
         terminal.line(f"wrote the quantised network to {output}")
+        if result.wider:
+            terminal.line(f"what the layers in float cost: match check {output}")
     return 0
+
+
+def _show(terminal: Terminal, result: Quantized) -> None:
+    outputs = "outputs before Softmax" if result.softmax else "outputs"
+    if result.trials:
+        tried = [
+            (trial.scheme.title, _db(trial.sqnr_db), _percent(trial.agreement), "*" if trial is result.best else "")
+            for trial in result.trials
+        ]
+        columns = ("ranges and scales", "SQNR", "same top-1", "chosen")
+        title = f"{outputs} of {result.compared} samples held out"
+        terminal.table(Table(title, columns, tried, frozenset(columns[1:3])))
+    rows = [
+        (
+            d.name,
+            f"{d.max_abs:.4g}",
+            f"{d.mean_abs:.4g}",
+            f"{d.largest:.4g}",
+            _db(d.sqnr_db),
+            _percent(d.top1_agreement),
+        )
+        for d in result.distances
+    ]
+    headings = ("output", "max", "mean", "largest value", "SQNR", "same top-1")
+    title = f"difference from the float network, {result.compared} samples"
+    terminal.table(Table(title, headings, rows, frozenset(headings[1:])))
+    for check in result.labels:
+        show_check(terminal, check, ("float network", "in 8 bits"))
+    if result.losses:
+        worst = [(shortened(loss.nodes[0]), _db(loss.sqnr_db)) for loss in result.losses[:_SHOWN]]
+        title = f"layers that lose most: {outputs} if one layer is in 8 bits"
+        terminal.table(Table(title, ("ONNX nodes", "SQNR"), worst, frozenset({"SQNR"})))
+    if result.wider:
+        kept = [("(all layers in 8 bits)", _db(result.worst_sqnr_db or 0.0))]
+        kept += [(shortened(layer.nodes[0]), _db(layer.sqnr_db)) for layer in result.wider]
+        title = f"layers that stay in float: {outputs} with them and those above"
+        terminal.table(Table(title, ("ONNX nodes", "SQNR"), kept, frozenset({"SQNR"})))
 
 
 def _document(result: Quantized, output: Path) -> dict[str, Any]:
@@ -86,18 +183,23 @@ def _document(result: Quantized, output: Path) -> dict[str, Any]:
         "ok": True,
         "output": str(output),
         "samples": result.samples,
-        "outputs": [
-            {
-                "name": d.name,
-                "max_abs": d.max_abs,
-                "mean_abs": d.mean_abs,
-                "largest": d.largest,
-                "top1_agreement": d.top1_agreement,
-            }
-            for d in result.distances
-        ],
+        "compared": result.compared,
+        "method": result.scheme.method,
+        "percentile": result.scheme.percentile if result.scheme.method == "percentile" else None,
+        "per_channel": result.scheme.per_channel,
+        "activations": result.scheme.activations,
+        "outputs": [distance.as_json() for distance in result.distances],
+        "labels": {check.name: check.as_json() for check in result.labels},
+        "trials": [trial.as_json() for trial in result.trials],
+        "layers": [loss.as_json() for loss in result.losses],
+        "worst_sqnr_db": result.worst_sqnr_db,
+        "wider": [layer.as_json() for layer in result.wider],
     }
 
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.1%}"
+
+
+def _db(ratio: float) -> str:
+    return "exact" if ratio == float("inf") else f"{ratio:.1f} dB"

@@ -53,6 +53,12 @@ class Accuracy:
         """Whether all limits hold, or the loss is accepted."""
         return self.error is None
 
+    @property
+    def fall(self) -> LayerNoise | None:
+        """The layer where the accuracy falls, if layers were measured and one differs from the original."""
+        layer = fallen(self.layers or (), SQNR_DB)
+        return layer if layer is not None and layer.sqnr_db < float("inf") else None
+
     def as_json(self) -> dict[str, object]:
         """The fields of ``match verify --json``."""
         return {
@@ -63,6 +69,7 @@ class Accuracy:
                 "outputs": {output.name: output.as_json() for output in self.outputs},
             },
             "layers": None if self.layers is None else [layer.as_json() for layer in self.layers],
+            "falls_at": None if self.fall is None else self.fall.as_json(),
             "error": None if self.error is None else self.error.as_json(),
         }
 

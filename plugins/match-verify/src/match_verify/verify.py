@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,13 @@ from match_core.contract.compilation import Compilation
 from match_core.contract.errors import ToolError
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
-from match_core.io.arrays import TensorSpec, as_sequence, read_samples
+from match_core.io.arrays import TensorSpec, as_sequence, read_arrays, write_arrays
 from match_core.io.samples import SEED, random_array
 from match_core.ir.functions import ARITH
 from match_core.ir.reader import integer_inputs
+from match_core.load.load import load_model
 from match_core.load.read import source_proto
+from match_core.load.states import with_states
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
 from match_core.summary.fallbacks import fallbacks_json
@@ -28,9 +30,13 @@ from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy
 from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
 from match_verify.float_bounds import float_bounds
+from match_verify.images import PLAIN, Normalisation
+from match_verify.labels import LabelCheck, check_labels, read_labels
+from match_verify.meaning import meanings
 from match_verify.outputs import OutputCheck, compare_output
 from match_verify.reference import ReferenceRunner
 from match_verify.room import with_room
+from match_verify.sample_files import SampleFiles, read_sample_files, with_batch_axis
 from match_verify.stored import StoredCheck, check_stored
 
 if TYPE_CHECKING:
@@ -48,10 +54,12 @@ RANDOM_SAMPLES = 4
 
 @dataclass(frozen=True)
 class VerifyRequest(CompileOptions):
-    """What to verify. ``inputs``: an ``.npz`` file; ``arrays``: the same in memory (by graph input name, leading sample
-    axis); neither: seeded random samples. ``expected``: an ``.npz`` file with the outputs that the program must
-    compute. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md). ``accept_loss``: the
-    distance to the original model may be any. ``layers``: measure the noise of each layer, even if nothing is lost."""
+    """What to verify. ``inputs``: files of samples (``SampleFiles``), ``normalisation`` of images among them;
+    ``arrays``: samples in memory (by graph input name, leading sample axis); neither: seeded random samples.
+    ``expected``: an ``.npz`` file with the outputs that the program must compute. ``labels`` of the samples: ``Y.npy``
+    or ``OUTPUT=Y.npy``. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md).
+    ``accept_loss``: the distance to the original model may be any. ``layers``: measure the noise of each layer, even if
+    nothing is lost."""
 
     model: Path
     target: str | None = None
@@ -62,6 +70,8 @@ class VerifyRequest(CompileOptions):
     mode: str = "eager"
     accept_loss: bool = False
     layers: bool = False
+    normalisation: Normalisation = PLAIN
+    labels: tuple[str, ...] = ()
 
     def compile_request(self, output: Path) -> CompileRequest:
         """The request to compile the same model, target and options to a directory."""
@@ -80,6 +90,7 @@ class VerifyResult:
     stored: tuple[StoredCheck, ...] = ()
     accuracy: Accuracy = NOT_JUDGED
     warnings: tuple[str, ...] = ()
+    labels: tuple[LabelCheck, ...] = ()
 
     @property
     def computed(self) -> bool:
@@ -116,6 +127,7 @@ class VerifyResult:
             "top1_agreement": {output.name: output.top1_agreement for output in self.outputs},
             **self.accuracy.as_json(),
             "max_loss": None if self.compilation.choice is None else dict(self.compilation.choice.document),
+            "labels": {check.name: check.as_json() for check in self.labels},
             "expected": {check.name: check.as_json() for check in self.stored},
             "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
             "predicted_cycles": program.predicted_cycles,
@@ -143,6 +155,8 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     observer = observer or NullObserver()
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
+        labels = _labels(request, plugins.front_ends())
+        request = _with_archive(request, Path(temporary), plugins.front_ends(), observer.note)
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
         inputs = inputs_of(compiled.model, request.inputs, request.arrays, observer.note)
         samples = len(next(iter(inputs.values()))) if inputs else 1
@@ -160,10 +174,34 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         relative = {name: bound.relative for name, bound in bounds.items()}
         ends = compiled.model.quantised_ends
         stored = check_stored(request.expected, run.outputs, relative, ends, observer.note)
-    asked = Asked(Samples(inputs, original, run.outputs), request.accept_loss, request.layers, excused)
+    scores = check_labels(labels, original, run.outputs, meanings(compiled.source, compiled.model))
+    layers = request.layers or bool(labels)
+    asked = Asked(Samples(inputs, original, run.outputs), request.accept_loss, layers, excused)
     accuracy = accuracy_of(compiled, request, plugins, asked)
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs))
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs), scores)
+
+
+def _labels(request: VerifyRequest, front_ends: Sequence[FrontEnd]) -> Arrays:
+    """The labels, read before anything is compiled."""
+    if not request.labels:
+        return {}
+    model = load_model(request.model, None, front_ends, request.dims)
+    outputs = [str(tensor.name) for tensor in model.graph.outputs]
+    return read_labels(request.labels, outputs, samples=bool(request.inputs or request.arrays))
+
+
+def _with_archive(
+    request: VerifyRequest, folder: Path, front_ends: Sequence[FrontEnd], note: Callable[[str], object]
+) -> VerifyRequest:
+    """The request with all samples in an ``.npz`` file, which all stages read."""
+    if request.inputs is None or (files := SampleFiles(request.inputs, request.normalisation)).is_archive():
+        return request
+    model = with_states(load_model(request.model, None, front_ends, request.dims), request.states)
+    states = {state.input for state in model.states}
+    arrays = read_sample_files(files, [spec for spec in _specs(model) if spec.name not in states], note)
+    write_arrays(folder / "inputs.npz", arrays)
+    return replace(request, inputs=folder / "inputs.npz")
 
 
 def _in_double(
@@ -194,17 +232,22 @@ def inputs_of(
     model: Model, path: Path | None, arrays: Arrays | None = None, note: Callable[[str], object] = str
 ) -> Arrays:
     """Samples for the inputs of a transformed model, from a file, from memory, or random ones."""
-    specs = [
+    specs = _specs(model)
+    if path is not None:
+        arrays = with_batch_axis(read_arrays(path, specs), specs)
+        return as_sequence(arrays, specs, str(path), model.states, note).arrays
+    if arrays is not None:
+        return as_sequence(arrays, specs, "arrays", model.states, note).arrays
+    return random_inputs(model)
+
+
+def _specs(model: Model) -> list[TensorSpec]:
+    return [
         TensorSpec(
             t.name, tuple(int(size) for size in t.shape), np.dtype(t.dtype).name, model.quantised_ends.get(t.name)
         )
         for t in model.graph.inputs
     ]
-    if path is not None:
-        return read_samples(path, specs, model.states, note).arrays
-    if arrays is not None:
-        return as_sequence(arrays, specs, "arrays", model.states, note).arrays
-    return random_inputs(model)
 
 
 def random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:

@@ -46,15 +46,16 @@ class OperatorMatrix:
         return None
 
 
-def operator_matrix(model: Path, plugins: Plugins) -> OperatorMatrix:
-    """Match the model with every installed target. An error of loading, which affects all targets, is raised."""
+def operator_matrix(model: Path, plugins: Plugins, dims: tuple[tuple[str, int], ...] = ()) -> OperatorMatrix:
+    """Match the model, with ``dims`` for its dynamic sizes, with every installed target. An error of loading, which
+    affects all targets, is raised."""
     counts: dict[str, int] = {}
     columns: list[tuple[str, str]] = []
     cells: list[Coverage] = []
     failed: list[tuple[str, MatchError]] = []
     for soc in sorted(plugins.hardware().socs, key=lambda soc: soc.name):
         try:
-            prepared = prepare(CompileRequest(model=model, target=soc.name), plugins, NullObserver())
+            prepared = prepare(CompileRequest(model=model, target=soc.name, dims=dims), plugins, NullObserver())
         except PluginError as error:
             failed.append((soc.name, error))
             continue

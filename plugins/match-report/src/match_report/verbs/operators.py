@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from match_core.cli.parameters import JsonOption, ModelArgument
+from match_core.cli.parameters import DimOption, JsonOption, ModelArgument
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from match_report.advice.operator_matrix import OperatorMatrix
 
 
-def operators_command(model: ModelArgument, json: JsonOption = False) -> int:
+def operators_command(model: ModelArgument, dim: DimOption = None, json: JsonOption = False) -> int:
     """Show, for every installed target, how many nodes of each operator of a model a unit can run.
 
     Example: match operators model.onnx
     """
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_core.load.dims import dim_sizes
+
             from match_report.advice.operator_matrix import operator_matrix
 
-            matrix = operator_matrix(model, plugins)
+            matrix = operator_matrix(model, plugins, dim_sizes(dim or ()))
         terminal.document(_document(matrix))
         for target in dict.fromkeys(target for target, _ in matrix.columns):
             terminal.table(_table(matrix, target))

@@ -21,6 +21,9 @@ from match_core.cli.results import (
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 
+from match_verify.verbs.labels import show_labels
+from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
+
 EXIT_FAILED = 1
 
 
@@ -30,12 +33,20 @@ def verify_command(
     target: TargetOption = None,
     inputs: Annotated[
         Path | None,
-        typer.Option("--inputs", metavar="X.npz", help="Samples to run; default: random values.", show_default=False),
+        typer.Option(
+            "--inputs",
+            metavar="PATH",
+            help="Samples to run: .npz, .npy, images or a folder of them; default: random values.",
+            show_default=False,
+        ),
     ] = None,
+    mean: MeanOption = None,
+    std: StdOption = None,
     expected: Annotated[
         Path | None,
         typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
     ] = None,
+    labels: LabelsOption = None,
     *,
     choices: Choices,
     accept_loss: Annotated[
@@ -76,6 +87,7 @@ def verify_command(
             from match_report.measured import measured_report
             from match_report.trace import write_trace
 
+            from match_verify.images import normalisation
             from match_verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -88,13 +100,18 @@ def verify_command(
                 mode=mode,
                 accept_loss=accept_loss,
                 layers=layers,
+                normalisation=normalisation(mean, std),
+                labels=tuple(labels or ()),
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
                 write_trace(timeline, measured_report(result.compilation, result.run))
             document = result.as_json()
         terminal.document(document)
-        _show(terminal, document, model, result.computed)
+        asked = layers or not result.labels or result.accuracy.error is not None
+        _show(terminal, document if asked else {**document, "layers": None}, model, result.computed)
+        if result.labels:
+            show_labels(terminal, result.labels, result.accuracy.fall)
         if result.accuracy.error is not None and not json:
             terminal.error(result.accuracy.error)
     return 0 if document["ok"] else EXIT_FAILED
