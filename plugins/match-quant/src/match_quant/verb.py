@@ -82,7 +82,6 @@ def quantize_command(
 def _document(result: Quantized, output: Path) -> dict[str, Any]:
     return {
         "schema": "match.quantize",
-        "schema_version": 1,
         "ok": True,
         "output": str(output),
         "samples": result.samples,

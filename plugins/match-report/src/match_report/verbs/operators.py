@@ -33,7 +33,6 @@ def operators_command(model: ModelArgument, json: JsonOption = False) -> int:
 def _document(matrix: OperatorMatrix) -> dict[str, Any]:
     return {
         "schema": "match.operators",
-        "schema_version": 1,
         "ok": True,
         "operators": [{"operator": operator, "nodes": count} for operator, count in matrix.counts],
         "units": [{"target": target, "unit": unit} for target, unit in matrix.columns],

@@ -57,8 +57,7 @@ def report_command(
             files = write_report(report, target)
         terminal.document(
             {
-                "schema": "match.report-files",
-                "schema_version": 1,
+                "schema": "match.report",
                 "ok": True,
                 "output": str(target),
                 "files": list(files),
