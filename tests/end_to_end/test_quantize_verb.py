@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,8 @@ import pytest
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper, numpy_helper
+
+from tests.envelope import opened
 
 if TYPE_CHECKING:
     import subprocess
@@ -60,7 +61,7 @@ def test_a_network_is_quantised_and_runs(
     output = tmp_path / "int8.onnx"
     done = match_command("quantize", network, "--data", tmp_path / "x.npz", "-o", output, *options, "--json")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = opened(done.stdout)
     (distance,) = document["outputs"]
     assert document["samples"] == 16
     assert 0 < distance["mean_abs"] < 0.05 * distance["largest"]
@@ -77,5 +78,5 @@ def test_samples_that_do_not_fit_write_nothing(network: Path, tmp_path: Path, ma
     np.savez(tmp_path / "bad.npz", x=np.zeros((4, 7), np.float32))
     done = match_command("quantize", network, "--data", tmp_path / "bad.npz", "-o", tmp_path / "y.onnx", "--json")
     assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["code"] == "MATCH-U042"
+    assert opened(done.stdout)["error"]["code"] == "MATCH-U042"
     assert not (tmp_path / "y.onnx").exists()
