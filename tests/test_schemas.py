@@ -105,7 +105,7 @@ def test_published_targets_are_those_of_the_packages() -> None:
 
 def test_a_target_that_is_not_installed_names_its_package(program: Path, match_command: Match) -> None:
     done = match_command("check", program / "net.onnx", "-t", "GAP9", MATCH_DISABLE_PLUGINS="match-gap9")
-    assert done.returncode == 2 and "match-gap9 defines it and is not installed: pip install match-gap9" in done.stderr
+    assert done.returncode == 2 and "match-gap9 defines it and is not active: pip install match-gap9" in done.stderr
 
 
 @pytest.mark.parametrize("columns", [60, 80])

@@ -59,4 +59,4 @@ def published(target: str) -> tuple[str, ...]:
         with suppress(OSError, RecursionError, ValueError, AttributeError):
             listed = json.loads((folder / PUBLISHED).read_text("utf-8")) if folder is not None else {}
             found += [listed[name] for name in (target.casefold(),) if isinstance(listed.get(name), str)]
-    return tuple(f"{name} defines it and is not installed: pip install {name}" for name in dict.fromkeys(found))
+    return tuple(f"{name} defines it and is not active: pip install {name}" for name in dict.fromkeys(found))
