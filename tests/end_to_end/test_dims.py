@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from match_core.pipeline import CompileRequest, compile_model
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.base_packages import allowing
+from tests.envelope import opened
 
 if TYPE_CHECKING:
     import subprocess
@@ -52,7 +52,7 @@ def network(tmp_path: Path) -> Path:
 def test_the_error_states_the_options_that_help(network: Path, tmp_path: Path, match_command: Run) -> None:
     """The stated options, with a number for the size that is not the batch, are those that work."""
     done = match_command("compile", str(network), "-t", "host", "-o", str(tmp_path / "out"), "--json")
-    error = json.loads(done.stdout)["error"]
+    error = opened(done.stdout)["error"]
     assert error["code"] == "MATCH-F013"
     assert error["help"][0] == "fix the sizes: --dim batch=1 --dim x:3=N"
     target = ("-t", "host", "-o", str(tmp_path / "out"))
@@ -66,7 +66,7 @@ def test_a_fixed_network_verifies(batch: int, network: Path, match_command: Run)
         "verify", str(network), "-t", "host", "--dim", f"batch={batch}", "--dim", "x:3=8", "--json", "--quiet"
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["ok"]
+    assert opened(done.stdout)["ok"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_other_verbs_fix_sizes(
 
 def test_operators_fixes_sizes(network: Path, match_command: Run) -> None:
     done = match_command("operators", network, "--dim", "batch=1", "--dim", "x:3=8", "--json", **allowing())
-    assert {entry["operator"] for entry in json.loads(done.stdout)["operators"]} == {"Conv", "Relu", "Flatten", "Gemm"}
+    assert {entry["operator"] for entry in opened(done.stdout)["operators"]} == {"Conv", "Relu", "Flatten", "Gemm"}
 
 
 def test_calibrate_compiles_with_the_sizes_of_the_program(network: Path, tmp_path: Path, plugins: Plugins) -> None:
@@ -122,5 +122,5 @@ def test_quantize_writes_the_fixed_sizes(network: Path, tmp_path: Path, match_co
 )
 def test_wrong_sizes_are_refused(option: str, why: str, network: Path, match_command: Run) -> None:
     done = match_command("check", str(network), "-t", "host", "--dim", option, "--json")
-    error = json.loads(done.stdout)["error"]
+    error = opened(done.stdout)["error"]
     assert (done.returncode, error["code"], error["why"]) == (2, "MATCH-U037", why)

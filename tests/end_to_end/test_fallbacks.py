@@ -22,6 +22,7 @@ from match_core.summary.fallbacks import fallbacks, fallbacks_json
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.breadth_models import MADE, Graph, float_network, quantised
+from tests.envelope import opened
 
 Match = Callable[..., subprocess.CompletedProcess[str]]
 Golden = Callable[[str, str], None]
@@ -204,7 +205,7 @@ def test_every_verb_says_it(verb: str, tmp_path: Path, match_command: Match) -> 
         assert done.returncode == 0, done.stderr
         assert done.stderr.startswith("warning: the whole network runs on the host")
         assert "help: match quantize net.onnx" in done.stderr
-    document = json.loads(asked.stdout)
+    document = opened(asked.stdout)
     assert document["all_on_host"] is True
     (fallback,) = document["fallbacks"]
     assert fallback["onnx_names"] == ["conv_0", "relu_1"]

@@ -21,6 +21,7 @@ from onnx import numpy_helper
 
 from tests import forked
 from tests.conftest import ROOT
+from tests.envelope import opened
 
 PACKAGE = ROOT / "docs" / "examples" / "match-fern"
 HEAD = '<ir_version: 10, opset_import: ["" : 21]> net '
@@ -58,7 +59,7 @@ class Installed:
 
     def verified(self, model: Path, *options: str) -> dict[str, Any]:
         """The document of ``match verify``."""
-        document: dict[str, Any] = json.loads(self.run("match", "verify", str(model), "-t", "fern", "--json", *options))
+        document: dict[str, Any] = opened(self.run("match", "verify", str(model), "-t", "fern", "--json", *options))
         return document
 
 
@@ -266,6 +267,7 @@ from match_core.contract.region import Region
 from match_core.contract.passes import PassContext
 from tests.pass_checks import VerifyPass
 from pathlib import Path
+from tests.envelope import opened
 
 prepared = prepare(CompileRequest(Path(sys.argv[1]), "fern"), Plugins.load(), NullObserver())
 (candidate,) = [c for c in prepared.candidates.legal if c.unit == "fern_q"]
@@ -287,7 +289,7 @@ def test_the_passes_keep_what_they_promise(fern: Installed, tmp_path: Path) -> N
 
 def test_advice_and_reports_tell_of_the_rewritten_region(fern: Installed, tmp_path: Path) -> None:
     path = str(image(fern))
-    told = json.loads(fern.run("match", "explain", path, "Relu_1", "-t", "fern", "--json"))
+    told = opened(fern.run("match", "explain", path, "Relu_1", "-t", "fern", "--json"))
     chosen = [entry for entry in told["considered"] if entry["chosen"]]
     assert [(entry["unit"], entry["macs"]) for entry in chosen] == [("fern_q", 92_160)]
     assert {entry["unit"] for entry in told["considered"]} == {"fern_q", "host"}

@@ -20,6 +20,7 @@ from tests import forked
 from tests.conftest import ROOT
 from tests.end_to_end.layer_specs import LayerSpec, layer_model
 from tests.end_to_end.models import QdqBuilder
+from tests.envelope import opened
 
 DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 #: A file system that nobody writes to, root neither.
@@ -47,7 +48,7 @@ def _counted(folder: Path) -> None:
         builder = builder.conv(channels, 3)
     builder.save(folder / "deep.onnx")
     done = _match(["compile", "deep.onnx", "-t", "host", "-o", "deep", "--json"], folder)
-    nodes = json.loads(done.stdout)["nodes"]
+    nodes = opened(done.stdout)["nodes"]
     rows = [f"{index},{node['predicted_cycles'] * 1.2:.0f}" for index, node in enumerate(nodes)]
     (folder / "deep.csv").write_text("\n".join(("index,cycles", *rows, "")), encoding="utf-8")
 

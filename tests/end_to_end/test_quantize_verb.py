@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from match_quant.verb import Method, quantize_command
 from match_verify.verify import VerifyRequest, verify_model
 from onnx import TensorProto, helper
 
+from tests.envelope import opened
 from tests.verify.float_network import float_convolution
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def test_a_network_is_quantised_and_runs(
     output = tmp_path / "int8.onnx"
     done = match_command("quantize", network, "--data", tmp_path / "x.npz", "-o", output, *options, "--json")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = opened(done.stdout)
     (distance,) = document["outputs"]
     assert document["samples"] == 16
     assert 0 < distance["mean_abs"] < 0.05 * distance["largest"]
@@ -60,7 +60,7 @@ def test_samples_that_do_not_fit_write_nothing(network: Path, tmp_path: Path, ma
     np.savez(tmp_path / "bad.npz", x=np.zeros((4, 7), np.float32))
     done = match_command("quantize", network, "--data", tmp_path / "bad.npz", "-o", tmp_path / "y.onnx", "--json")
     assert done.returncode == 2
-    assert json.loads(done.stdout)["error"]["code"] == "MATCH-U042"
+    assert opened(done.stdout)["error"]["code"] == "MATCH-U042"
     assert not (tmp_path / "y.onnx").exists()
 
 
@@ -91,7 +91,7 @@ def test_a_folder_of_images_and_a_search(tmp_path: Path, match_command: Run) -> 
     done = match_command("quantize", model, "--data", tmp_path / "images", "-o", output, *numbers, *options, "--json")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    document = json.loads(done.stdout)
+    document = opened(done.stdout)
     assert (document["samples"], document["compared"]) == (8, 2)
     tried = [(trial["method"], trial["percentile"], trial["per_channel"]) for trial in document["trials"]]
     assert tried[:3] == [("minmax", None, True), ("percentile", 99.9, True), ("entropy", None, True)]
@@ -148,7 +148,7 @@ def test_the_layer_that_helps_most_stays_in_float(tmp_path: Path) -> None:
 def test_named_layers_stay_in_float(network: Path, tmp_path: Path, match_command: Run) -> None:
     options = ("--data", tmp_path / "x.npz", "-o", tmp_path / "y.onnx", "--no-layers", "-q", "--json")
     done = match_command("quantize", network, *options, "--wider", "relu", "--wider", "dense")
-    document = json.loads(done.stdout)
+    document = opened(done.stdout)
     assert [layer["nodes"][0] for layer in document["wider"]] == ["conv", "dense"]
     assert document["layers"] == []
     named = {node.name: node for node in onnx.load(str(tmp_path / "y.onnx")).graph.node}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from match_core.io.arrays import write_arrays
 from match_core.plugin.facade import Plugins
 
+from tests.envelope import opened
 from tests.errors import models
 from tests.errors.packages import ALL, BROKEN, CARELESS, CLASHING, USURPER, Package, install
 
@@ -54,7 +54,7 @@ def test_every_other_target_is_compiled_for(target: str, site: Path, tmp_path: P
     options = ("-t", target, "-o", tmp_path / "out", "--quiet", "--json")
     done = match_command("compile", model, *options, PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["target"] == target
+    assert opened(done.stdout)["target"] == target
     assert (tmp_path / "out" / "match.lock.json").is_file()
     about_plugins, _, _ = done.stderr.partition("warning: the whole network")  # of one Relu
     _each_told_once(about_plugins, ALL)
@@ -81,7 +81,7 @@ def test_every_verb_tells_each_once(verb: str, site: Path, program: Path, tmp_pa
     places |= {"INPUTS": tmp_path / "in.npz", "OUTPUTS": tmp_path / "out.npz"}
     done = match_command(verb, *(places.get(text, text) for text in arguments), PYTHONPATH=str(site))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout)
+    assert opened(done.stdout)
     _each_told_once(done.stderr, [package for package in ALL if compiling or not package.compiling])
 
 
@@ -91,10 +91,10 @@ def test_verbs_without_targets_ask_no_package(site: Path, tmp_path: Path, match_
 
 
 def test_plugins_and_doctor_tell_what_is_wrong(site: Path, match_command: Run) -> None:
-    listed = json.loads(match_command("plugins", "--json", PYTHONPATH=str(site)).stdout)
+    listed = opened(match_command("plugins", "--json", PYTHONPATH=str(site)).stdout)
     status = {row["distribution"]: row["status"] for row in listed["plugins"]}
     refused = {fault["distribution"]: fault for fault in listed["faults"]}
-    findings = json.loads(match_command("doctor", "--json", PYTHONPATH=str(site)).stdout)["findings"]
+    findings = opened(match_command("doctor", "--json", PYTHONPATH=str(site)).stdout)["findings"]
     assert next(finding for finding in findings if finding["name"] == "target careless")["status"] == "failed"
     for package in ALL:
         wanted = {"MATCH-H006": "faulty", "MATCH-H007": "faulty", "MATCH-H005": "active"}.get(package.code, "refused")
@@ -113,7 +113,7 @@ def test_plugins_and_doctor_tell_what_is_wrong(site: Path, match_command: Run) -
 
 def test_targets_lists_the_others(site: Path, match_command: Run) -> None:
     done = match_command("targets", "--json", PYTHONPATH=str(site))
-    assert sorted(row["name"] for row in json.loads(done.stdout)) == sorted((*TARGETS, "careless"))
+    assert sorted(row["name"] for row in opened(done.stdout)["targets"]) == sorted((*TARGETS, "careless"))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_switched_off_they_are_silent(site: Path, match_command: Run) -> None:
 def test_one_of_a_pair_switched_off_leaves_the_other_in_use(site: Path, match_command: Run) -> None:
     names = ",".join(package.name for package in (BROKEN, CARELESS, *CLASHING[1::2]))
     done = match_command("targets", "--json", PYTHONPATH=str(site), MATCH_DISABLE_PLUGINS=names)
-    assert {"both", "one"} <= {row["name"] for row in json.loads(done.stdout)}
+    assert {"both", "one"} <= {row["name"] for row in opened(done.stdout)["targets"]}
 
 
 def test_nobody_takes_a_name_from_an_installed_package(tmp_path: Path, match_command: Run) -> None:

@@ -5,7 +5,6 @@ The texts are golden: ``pytest --update-golden tests/errors`` rewrites them.
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.base_packages import allowing
+from tests.envelope import opened
 from tests.errors import models
 from tests.errors.faults import BROKEN, broken_plugin
 
@@ -170,12 +170,8 @@ def test_error_text(name: str, folder: Path, match_command: Run, golden: Callabl
 def test_error_json(name: str, folder: Path, match_command: Run) -> None:
     case = CASES[name]
     done = _compile_fails(case, folder, match_command, "--json", "--quiet")
-    document = json.loads(done.stdout)
-    assert {key: document[key] for key in ("schema", "schema_version", "ok")} == {
-        "schema": "match.error",
-        "schema_version": 1,
-        "ok": False,
-    }
+    document = opened(done.stdout)
+    assert (document["verb"], document["ok"]) == ("compile", False)
     error = document["error"]
     assert sorted(error) == ["code", "exit_code", "help", "what", "where", "why"]
     assert (error["code"], error["exit_code"]) == (case.code, case.exit_code)
@@ -187,7 +183,7 @@ def test_error_json(name: str, folder: Path, match_command: Run) -> None:
 def test_memory_report(name: str, folder: Path, match_command: Run) -> None:
     """Which memory, how many bytes over, which tensors with their sizes, and what would help: the numbers agree."""
     done = _compile_fails(CASES[name], folder, match_command, "--json", "--quiet")
-    error = json.loads(done.stdout)["error"]
+    error = opened(done.stdout)["error"]
     over = re.fullmatch(r"the program does not fit memory l2: (\d+) bytes too many", error["what"])
     needs = re.match(
         r"needs (\d+) bytes of (\d+): (\d+) for activations, (\d+) for constants, "

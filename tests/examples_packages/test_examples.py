@@ -21,6 +21,7 @@ from onnx import numpy_helper
 from tests import forked
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
+from tests.envelope import opened
 
 EXAMPLES = ROOT / "docs" / "examples"
 #: What an example may need at most, in lines of Python.
@@ -55,7 +56,7 @@ class Site:
 
     def verified(self, model: Path, target: str) -> dict[str, Any]:
         """The document of ``match verify``."""
-        document: dict[str, Any] = json.loads(self.run("verify", model, "-t", target, "--json").stdout)
+        document: dict[str, Any] = opened(self.run("verify", model, "-t", target, "--json").stdout)
         return document
 
     def compiled(self, model: Path, target: str, out: Path) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def test_damaged_text_files_are_told_with_code_and_line(installed: Callable[[str
     site = installed("match-textnet")
     (tmp_path / "cut.net").write_text(DAMAGED["cut off"][0], "utf-8")
     done = site.run("verify", tmp_path / "cut.net", "-t", "host", "--json", status=1)
-    error = json.loads(done.stdout)["error"]
+    error = opened(done.stdout)["error"]
     assert (error["code"], error["where"]) == ("MATCH-F002", "cut.net, line 3")
 
 
@@ -196,7 +197,7 @@ def test_a_verb_of_a_package(installed: Callable[[str], Site], integers: Path, t
     assert "sizes        List the bytes of every file of a compiled program." in site.run("--help").stdout
     site.compiled(integers, "host", out)
     sizes = {file.name: file.stat().st_size for file in out.iterdir()}
-    document = json.loads(site.run("sizes", out, "--json").stdout)
+    document = opened(site.run("sizes", out, "--json").stdout)
     assert document["ok"] and document["files"] == sizes
     assert document["total_bytes"] == sum(document["kinds"].values()) == sum(sizes.values())
     (out / "small.h").unlink()

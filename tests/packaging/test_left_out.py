@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
+from tests.envelope import opened
 
 DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -18,12 +18,12 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 def test_the_core_alone_starts_and_says_what_to_install(match_command: Command, tmp_path: Path) -> None:
     alone = {"MATCH_ALLOW_PLUGINS": "match-core"}
-    plugins = json.loads(match_command("plugins", "--json", **alone).stdout)
+    plugins = opened(match_command("plugins", "--json", **alone).stdout)
     active = [row["distribution"] for row in plugins["plugins"] if row["status"] == "active"]
     assert active == ["match-core"]
     targets = match_command("targets", **alone)
     assert targets.returncode == 0 and "pip install match-CHIP" in targets.stdout
-    assert json.loads(match_command("targets", "--json", **alone).stdout) == []
+    assert opened(match_command("targets", "--json", **alone).stdout)["targets"] == []
     done = match_command("compile", DEMO, "-o", tmp_path / "out", **alone)
     assert done.returncode == 2 and "MATCH-U024" in done.stderr and "pip install" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -68,7 +68,7 @@ def test_only_those_who_import_the_library_of_regions_need_it(match_command: Com
 def test_a_chip_whose_units_cover_a_network_needs_no_host_kernels(match_command: Command, tmp_path: Path) -> None:
     model = QdqBuilder(32, 16, 24, 24).conv(32, 3).conv(16, 1).save(tmp_path / "covered.onnx")
     options = ("-t", "gap9", "--quantized-io", "--sequential", "--json")
-    document = json.loads(match_command("verify", model, *options, MATCH_DISABLE_PLUGINS="match-host").stdout)
+    document = opened(match_command("verify", model, *options, MATCH_DISABLE_PLUGINS="match-host").stdout)
     assert document["ok"] and document["bit_exact"]
 
 

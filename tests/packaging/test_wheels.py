@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
+from tests.envelope import opened
 from tests.packaging.wheelhouse import wheelhouse_command
 
 PROJECTS = {"match_core": ROOT / "core"} | {
@@ -166,7 +166,7 @@ def _works_alone(environment: Environment) -> None:
     model = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
     environment.run("match", "compile", model, "-o", "out", "--sequential")
     assert (environment.folder / "out" / "match.lock.json").is_file()
-    verified = json.loads(environment.run("match", "verify", model, "--sequential", "--json"))
+    verified = opened(environment.run("match", "verify", model, "--sequential", "--json"))
     assert verified["bit_exact"] is True and verified["target"] == "gap9"
     assert _owners(environment) == {"gap9": "match-gap9", "host": "match-host"}
     where = environment.run(
@@ -177,4 +177,5 @@ def _works_alone(environment: Environment) -> None:
 
 def _owners(environment: Environment) -> dict[str, str]:
     """Target -> its package, as ``match targets`` lists them without a fault."""
-    return {target["name"]: target["package"] for target in json.loads(environment.run("match", "targets", "--json"))}
+    targets = opened(environment.run("match", "targets", "--json"))["targets"]
+    return {target["name"]: target["package"] for target in targets}

@@ -19,6 +19,7 @@ from match_verify.choose import choose
 from match_verify.judge import AccuracyError
 from onnx import TensorProto, helper
 
+from tests.envelope import opened
 from tests.verify.lossy import SHAPE, inexact, ruined
 
 Match = Callable[..., subprocess.CompletedProcess[str]]
@@ -31,7 +32,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(done.stdout)
+    document: dict[str, Any] = opened(done.stdout)
     return document
 
 

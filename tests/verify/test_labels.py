@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from match_verify.labels import LabelCheck, check_labels, read_labels
 from match_verify.layers import LayerNoise
 from match_verify.meaning import Meaning
 from match_verify.verbs.labels import show_labels
+
+from tests.envelope import opened
 
 if TYPE_CHECKING:
     import subprocess
@@ -154,7 +155,7 @@ def test_the_verb_compares_both(tmp_path: Path, match_command: Run) -> None:
     options = ("--dim", "batch=1", "--inputs", tmp_path / "images", "--mean=0.5", "--std=0.25")
     done = match_command("verify", model, "-t", "host", *options, "--labels", tmp_path / "y.npy", "--json")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = opened(done.stdout)
     labels = document["labels"]["y"]
     assert (labels["kind"], labels["count"], labels["same"]) == ("classes", 3, 1)
     assert labels["original"] == labels["program"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import forked
+from tests.envelope import opened
 
 if TYPE_CHECKING:
     from core.tests.plugin.distributions import Site
@@ -29,8 +29,8 @@ class Done:
 
     @property
     def json(self) -> Any:
-        """The one document on stdout."""
-        return json.loads(self.out)
+        """The one document on stdout: the result with the fields around it."""
+        return opened(self.out)
 
 
 @dataclass(frozen=True)

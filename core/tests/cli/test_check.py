@@ -20,7 +20,7 @@ def test_a_model_that_can_run(match: Match, make_model: MakeModel) -> None:
     done = match("check", make_model(operators=("Relu", "Sigmoid")), "-t", "example", "--json")
     assert done.code == 0, done.err
     document = done.json
-    assert (document["schema"], document["ok"], document["error"]) == ("match.check", True, None)
+    assert (document["verb"], document["ok"], document["error"]) == ("check", True, None)
     assert [(layer["operators"], layer["unit"]) for layer in document["layers"]] == [
         (["Relu"], "relu_unit"),
         (["Sigmoid"], "host"),

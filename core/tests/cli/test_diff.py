@@ -7,6 +7,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from match_core.cli.tables import Table
+from match_report.markdown import markdown_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +38,7 @@ def test_it_tells_cycles_units_and_files(match: Match) -> None:
     done = match("diff", "fast", "slow", "--json")
     assert done.code == 0, done.err
     document = done.json
-    assert (document["schema"], document["ok"], document["targets"]) == ("match.diff", True, ["example", "example"])
+    assert (document["verb"], document["ok"], document["targets"]) == ("diff", True, ["example", "example"])
     reports = [json.loads((match.directory / name / "report.json").read_text()) for name in ("fast", "slow")]
     assert [document["cycles"][when] for when in ("before", "after")] == [r["predicted_cycles"] for r in reports]
     assert document["cycles"]["after"] > document["cycles"]["before"]
@@ -88,17 +90,9 @@ def test_a_directory_without_a_report_that_can_be_read(match: Match, content: st
 
 
 def test_markdown_cannot_be_broken_by_names(match: Match, make_model: MakeModel) -> None:
-    from match_core.cli.terminal import Table, Terminal
-
     assert match("diff", "fast", "slow", "--markdown").out.startswith("**cycles (modelled) and bytes**\n\n| what |")
     table = Table("a|b", ("node", "n"), [("x|y<b>\n", "1")], frozenset({"n"}))
-    import contextlib
-    import io
-
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
-        Terminal().table(table, markdown=True)
     assert (
-        shown.getvalue()
+        markdown_text(table)
         == "**a\\|b**\n\n| node | n |\n| --- | ---: |\n| x\\|y\\<b\\>\N{REPLACEMENT CHARACTER} | 1 |\n\n"
     )

@@ -76,5 +76,5 @@ def test_a_latency_is_cycles_of_the_clock() -> None:
     clock = Constant("clock", 200e6, "Hz", "made up")
     soc = Soc("chip", "", "host", ("host",), (Memory("ram", 1, 1024),), (), "ram", clock_hz=clock)
     budget = parse_budget("latency=1.5ms", soc)
-    assert (budget.limit, budget.told(300_000)) == (300_000, "1.500 ms")
+    assert (budget.limit, budget.told(300_000)) == (300_000, "1.50 ms")
     assert parse_budget(budget.option(300_001).split()[1], soc).limit >= 300_001, "rounded up"

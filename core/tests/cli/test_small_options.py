@@ -11,6 +11,8 @@ import pytest
 from match_core.cli.main import run
 from match_kit.testing.findings import Outcome
 
+from tests.envelope import opened
+
 if TYPE_CHECKING:
     from core.tests.cli.conftest import MakeModel
 
@@ -75,8 +77,8 @@ def test_a_program_is_run_with_checks_where_they_are_asked_for(
 def test_a_package_is_written_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "elsewhere"
     assert run(["new-target", "sprout", "--output", str(folder), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["schema"], document["name"], document["folder"]) == ("match.new_target", "sprout", str(folder))
+    document = opened(capsys.readouterr().out)
+    assert (document["verb"], document["name"], document["folder"]) == ("new-target", "sprout", str(folder))
     assert sorted(document["files"]) == sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
@@ -102,7 +104,7 @@ def test_conformance_as_document_and_without_progress(
     assert json.loads(badge.read_text())["cases"] == {"passed": 0, "failed": 1, "skipped": 0}
     assert ("loads-found failed" in printed.err) == (options in ([], ["--json"]))
     if options == ["--json"]:
-        document = json.loads(printed.out)
+        document = opened(printed.out)
         assert (document["ok"], document["cases"]) == (False, [failed.as_json()])
     else:
         assert "loads-found failed: entry point: it is gone" in printed.out

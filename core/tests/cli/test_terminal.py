@@ -10,8 +10,8 @@ from pathlib import Path
 
 import match_core
 import pytest
-from match_core.cli.results import shortened
-from match_core.cli.terminal import Table, Terminal, library_output
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import PLAN_STAGES, Terminal, library_output
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.observe import NullObserver, StageObserver
 
@@ -43,32 +43,18 @@ def test_stages_are_lines_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert " ".join(counts) == "nodes 12,345, share 0.123, status optimal, l2 bytes 7"
 
 
-class _Status:
-    """What a line that can be overwritten was set to."""
-
-    def __init__(self) -> None:
-        self.shown: list[str] = []
-
-    def update(self, text: str) -> None:
-        self.shown.append(text)
-
-    def stop(self) -> None:
-        """The line goes."""
-
-
-def test_progress_is_one_line_that_changes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter((1.0, 1.5, 1.55, 3.0, 3.5))
+def test_progress_says_what_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter((1.0, 4.0, 6.0, 7.0))
     monkeypatch.setattr("time.perf_counter", lambda: next(times))
-    terminal, status = Terminal(), _Status()
+    terminal = Terminal(stages=PLAN_STAGES)
     terminal.stage_started("map")
-    monkeypatch.setattr(terminal, "_status", status)
-    monkeypatch.setattr(terminal, "_stage", "map")
-    terminal.progress({"solver": 1234567, "bound": 1000000, "gap": "19.0%"})
-    terminal.progress({"solver": 1, "bound": 1})  # 50 ms later: nobody could read it
-    terminal.progress({"unit": "[red]npu[/red]\n"})
-    assert status.shown[0] == "map 0 s  solver 1,234,567, bound 1,000,000, gap 19.0%"
-    assert status.shown[1:] == ["map 2 s  unit \\[red]npu\\[/red]\N{REPLACEMENT CHARACTER}"]
-    assert capsys.readouterr() == ("", "")
+    terminal.progress({"layer": 3, "of": 54, "bound": 1000000, "gap": "19.0%"})
+    shown = "5 of 6  map: choose the unit of each layer  2 s (total 5 s)  layer 3 of 54, bound 1,000,000, gap 19.0%"
+    assert terminal.running() == shown
+    terminal.progress({"unit": "[red]npu[/red]\nx"})
+    line = terminal.__rich__()
+    assert line.plain.endswith("unit [red]npu[/red]\N{REPLACEMENT CHARACTER}x")
+    assert (line.no_wrap, line.overflow) == (True, "ellipsis")
 
 
 def test_progress_says_nothing_where_lines_stay(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,16 +75,32 @@ def test_quiet_hides_progress_but_not_warnings_and_results(capsys: pytest.Captur
 
 
 def test_json_replaces_the_text(capsys: pytest.CaptureFixture[str]) -> None:
-    terminal = Terminal(as_json=True)
-    terminal.line("hidden")
-    terminal.table(TABLE)
-    terminal.document({"a": 1})
-    assert capsys.readouterr().out == '{\n "a": 1\n}\n'
+    with Terminal(as_json=True, quiet=True) as terminal:
+        terminal.document({"schema": "match.sizes", "ok": False, "a": 1, "notes": ["n", "m"]})
+        terminal.line("hidden")
+        terminal.table(TABLE)
+        terminal.warning("w")
+        terminal.note("n")
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == ["match", "verb", "schema", "status", "result", "error", "warnings", "notes"]
+    assert (document["verb"], document["status"], document["result"]) == ("sizes", "failed", {"a": 1})
+    assert (document["error"], document["warnings"], document["notes"]) == (None, ["w"], ["n", "m"])
+
+
+def test_a_document_is_not_printed_before_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InfeasibleError), Terminal(as_json=True) as terminal:
+        terminal.document({"schema": "match.sizes", "a": 1})
+        raise ERROR
+    Terminal(as_json=True).error(ERROR, "sizes")
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verb"], document["status"], document["result"]) == ("sizes", "failed", None)
+    assert document["error"] == ERROR.as_json()
 
 
 def test_json_has_null_for_numbers_that_are_not_finite(capsys: pytest.CaptureFixture[str]) -> None:
-    Terminal(as_json=True).document({"a": [{"b": float("nan")}, (float("-inf"), 1.5)]})
-    assert json.loads(capsys.readouterr().out) == {"a": [{"b": None}, [None, 1.5]]}
+    with Terminal(as_json=True) as terminal:
+        terminal.document({"a": [{"b": float("nan")}, (float("-inf"), 1.5)]})
+    assert json.loads(capsys.readouterr().out)["result"] == {"a": [{"b": None}, [None, 1.5]]}
 
 
 def test_plain_table_is_aligned(capsys: pytest.CaptureFixture[str]) -> None:

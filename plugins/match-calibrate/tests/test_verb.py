@@ -13,6 +13,7 @@ from calibration_programs import DEMO, Programs
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import units_of_program
 
+from tests.envelope import opened
 from tests.errors import models
 
 Command = Callable[..., "CompletedProcess[str]"]
@@ -55,7 +56,7 @@ def test_compiler_and_twin_use_the_file(
     calibrated: Path, match_command: Command, installed: Plugins, tmp_path: Path
 ) -> None:
     options = ("-t", "gap9", "--sequential", "--figures", calibrated / "figures.json")
-    document = json.loads(match_command("verify", DEMO, *options, "--json").stdout)
+    document = opened(match_command("verify", DEMO, *options, "--json").stdout)
     assert document["ok"] and document["preset"] == "engine"
     slow = [node for node in document["nodes"] if node["unit"] != "host" and node["cycles"]]
     assert slow and all(node["cycles"] >= 8000 for node in slow)
@@ -83,9 +84,9 @@ def test_every_verb_that_models_takes_the_file(match_command: Command, tmp_path:
     stated = {"schema": "match.figures", "schema_version": 1, "target": "host", "preset": "generic", "figures": [row]}
     file.write_text(json.dumps(stated), "utf-8")
     checked = match_command("check", model, "-t", "host", "--figures", file, "--json")
-    assert json.loads(checked.stdout)["predicted_cycles"] > 777
+    assert opened(checked.stdout)["predicted_cycles"] > 777
     explained = match_command("explain", model, "activation", "-t", "host", "--figures", file, "--json")
-    assert json.loads(explained.stdout)["considered"][0]["predicted_cycles"] > 777
+    assert opened(explained.stdout)["considered"][0]["predicted_cycles"] > 777
     fitted = match_command("fit", model, "-t", "host", "--figures", file, "--budget", "ram=64k", "--json")
     assert fitted.returncode == 0, fitted.stderr
 
@@ -103,7 +104,7 @@ def test_a_page_escapes_what_models_are_named(calibrated: Path) -> None:
 def _refused(match_command: Command, *arguments: str | Path) -> dict[str, str]:
     done = match_command("calibrate", *arguments, "--json")
     assert done.returncode == 2, done.stderr
-    error: dict[str, str] = json.loads(done.stdout)["error"]
+    error: dict[str, str] = opened(done.stdout)["error"]
     return error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from match_gap9.wide import formulas as wide_formulas
 from match_verify.verify import VerifyRequest, verify_model
 
 from tests.end_to_end.models import QdqBuilder
+from tests.envelope import opened
 from tests.forked import match
 
 TIMING = values()
@@ -156,11 +156,11 @@ def test_side_by_side_is_faster_and_as_predicted(plugins: Plugins, network: Path
 def test_a_gain_within_the_uncertainty_is_declined(network: Path, tmp_path: Path) -> None:
     """Nothing of concurrent programs is measured: the simpler program is compiled, unless the user wants the other."""
     options = (network, "-t", "gap9", "--precision", "fast", "--json")
-    plain = json.loads(match(["compile", *options, "-o", tmp_path / "plain"]).stdout)
+    plain = opened(match(["compile", *options, "-o", tmp_path / "plain"]).stdout)
     assert plain["queues"] == [] and plain["declined_cycles"] < plain["predicted_cycles"]
     assert plain["uncertainty"] == 0.1
     done = match(["compile", *options, "-o", tmp_path / "both", "--concurrent"])
-    both = json.loads(done.stdout)
+    both = opened(done.stdout)
     assert both["predicted_cycles"] == plain["declined_cycles"] and both["uncertainty"] == 0.25
     assert match(["verify", *options, "--concurrent"]).returncode == 0
     assert match(["fit", *options, "--concurrent", "--budget", "l2=1M"]).returncode == 0

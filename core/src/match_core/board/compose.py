@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from match_core.board.errors import names_error, unit_error
 from match_core.board.memories import MemoryNames, composed_links, composed_memories
 from match_core.board.reach import check_parts, check_reach
 from match_core.contract.board import Board
+from match_core.contract.errors import did_you_mean
 from match_core.contract.hardware import Constant, MemoryPart, Signalling, Soc, Unit
 from match_core.plugin.choose import raise_clash
 
@@ -66,8 +66,7 @@ def _unit(document: BoardDocument, entry: UnitEntry, targets: Targets) -> Owned[
     found = targets.units.get(entry.name)
     if found is None:
         raise_clash(targets.clashes, "unit", entry.name, f"board {document.name} cannot be used")
-        close = get_close_matches(entry.name, targets.units, n=1)
-        help_ = (*(f"did you mean {name}?" for name in close), *_install(entry))
+        help_ = (*did_you_mean(entry.name, targets.units), *_install(entry))
         known = ", ".join(targets.units) or "none"
         raise unit_error(document, entry.name, f"no active package defines it; known units: {known}", *help_)
     owner = found.owner

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from match_core.contract.errors import UsageError
+from match_core.contract.errors import UsageError, did_you_mean
 
 
 def file_error(where: str, why: str, *help_: str) -> UsageError:
@@ -104,8 +103,7 @@ class Table:
         """Reports keys that were not read."""
         for key in self._values:
             if key not in self._known:
-                close = get_close_matches(key, self._known, n=1)
-                help_ = (f"did you mean {close[0]}?" if close else f"the keys are {', '.join(self._known)}",)
+                help_ = did_you_mean(key, self._known) or (f"the keys are {', '.join(self._known)}",)
                 raise self.error(f"the key {key!r} is not known", *help_)
 
     def _get(self, key: str, default: Any) -> Any:

@@ -9,9 +9,10 @@ import typer
 
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
-from match_core.cli.results import energy_line, memory_table, modelled, shortened, show_fallbacks, side_by_side_lines
+from match_core.cli.results import energy_line, memory_table, modelled, show_fallbacks, side_by_side_lines
 from match_core.cli.session import plugin_session
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import COMPILE_STAGES, Terminal
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
@@ -39,7 +40,7 @@ def compile_command(
 
     Example: match compile model.onnx -t TARGET -o build
     """
-    with Terminal(as_json=json, quiet=quiet) as terminal:
+    with Terminal(as_json=json, quiet=quiet, stages=COMPILE_STAGES) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.pipeline import CompileRequest, compile_model
 
@@ -69,7 +70,6 @@ def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
     operators = source_operators(compilation.source)
     return {
         "schema": "match.compile",
-        "schema_version": 1,
         "ok": True,
         "name": compilation.model.name,
         "target": compilation.soc.name,
@@ -106,15 +106,9 @@ def _region_line(row: dict[str, Any]) -> str:
 
 
 def _nodes_table(document: dict[str, Any]) -> Table:
-    rows = [
-        (
-            shortened(node["title"]),
-            node["unit"],
-            node["pattern"],
-            f"{node['schedule']['steps']:,}",
-            f"{node['predicted_cycles']:,}",
-        )
-        for node in document["nodes"]
-    ]
-    headings = ("ONNX nodes", "unit", "pattern", "tiles", "predicted")
-    return Table(modelled("layers", document["preset"]), headings, rows, frozenset({"tiles", "predicted"}))
+    rows = []
+    for node in document["nodes"]:
+        counts = (f"{node['schedule']['steps']:,}", f"{node['predicted_cycles']:,}")
+        rows.append((shortened(node["title"]), node["unit"], node["pattern"], *counts))
+    title, headings = modelled("layers", document["preset"]), ("ONNX nodes", "unit", "pattern", "tiles", "predicted")
+    return Table(title, headings, rows, frozenset({"tiles", "predicted"}), ("tiles", "pattern"))

@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -120,7 +121,7 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: False) -> int:
     """Run one command line and return its exit code. No exception escapes except the interpreter's SystemExit.
     ``interrupted``: whether Ctrl-C arrived; every failure after that counts as the interrupt."""
-    terminal = Terminal(as_json="--json" in arguments)
+    report = partial(_report, arguments)
     try:
         code = typer.main.get_command(application(arguments)).main(
             list(arguments), prog_name="match", standalone_mode=False
@@ -130,15 +131,15 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
     except SystemExit:
         return EXIT_PIPE_CLOSED  # typer exits this way only if stdout is a pipe whose reader has ended
     except _CommandLineError as error:
-        return _report(terminal, _usage(error, arguments), error)
+        return report(_usage(error, arguments), error)
     except Exception as error:
         if interrupted():
             return EXIT_INTERRUPTED
         if isinstance(error, MatchError):
-            return _report(terminal, error, error)
+            return report(error, error)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            return _report(terminal, _no_room(error), error)
-        return _report(terminal, _internal(error), error)  # a bug: an error with its exit code, not a traceback
+            return report(_no_room(error), error)
+        return report(_internal(error), error)  # a bug: an error with its exit code, not a traceback
     return code if isinstance(code, int) else 0
 
 
@@ -152,12 +153,12 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _report(terminal: Terminal, error: MatchError, cause: BaseException) -> int:
+def _report(arguments: Sequence[str], error: MatchError, cause: BaseException) -> int:
     if os.environ.get(TRACEBACK_VARIABLE):
         import traceback
 
         traceback.print_exception(cause)
-    terminal.error(error)
+    Terminal(as_json="--json" in arguments).error(error, verb_of(arguments))
     return error.exit_code
 
 

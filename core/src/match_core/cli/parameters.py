@@ -93,28 +93,13 @@ JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Maximum number of search processes.", show_default=False),
 ]
-
-
-class Objective(str, Enum):
-    """Values of ``--objective``; the names are those of match_core.contract.loops.Objective."""
-
-    LATENCY = "latency"
-    ENERGY = "energy"
-    EDP = "edp"
-
-
+#: Values of ``--objective``; the names are those of match_core.contract.loops.Objective.
+Objective = Enum("Objective", [("LATENCY", "latency"), ("ENERGY", "energy"), ("EDP", "edp")], type=str)
 ObjectiveOption = Annotated[
     Objective, typer.Option("--objective", help="What to minimise: cycles, energy, or the product of both.")
 ]
-
-
-class Precision(str, Enum):
-    """Values of ``--precision``; the names are those of match_core.contract.passes.Precision."""
-
-    EXACT = "exact"
-    FAST = "fast"
-
-
+#: Values of ``--precision``; the names are those of match_core.contract.passes.Precision.
+Precision = Enum("Precision", [("EXACT", "exact"), ("FAST", "fast")], type=str)
 PrecisionOption = Annotated[
     Precision,
     typer.Option(
@@ -131,16 +116,8 @@ SequentialOption = Annotated[
         "larger than the uncertainty of the model.",
     ),
 ]
-
-
-class Parallel(str, Enum):
-    """Values of ``--parallel`` that can be emitted; the names are those of ``contract.mapping``."""
-
-    WHOLE = "whole"
-    VIEWS = "views"
-    PIPELINE = "pipeline"
-
-
+#: Values of ``--parallel`` that can be emitted; the names are those of ``contract.mapping``.
+Parallel = Enum("Parallel", [("WHOLE", "whole"), ("VIEWS", "views"), ("PIPELINE", "pipeline")], type=str)
 ParallelOption = Annotated[
     Parallel,
     typer.Option(
@@ -149,15 +126,8 @@ ParallelOption = Annotated[
         "pipeline: also start on the finished parts of a tensor.",
     ),
 ]
-
-
-class Regions(str, Enum):
-    """Values of ``--regions``; the names are those of match_core.deploy.compile_options.Regions."""
-
-    CHEAPEST = "cheapest"
-    LARGEST = "largest"
-
-
+#: Values of ``--regions``; the names are those of match_core.deploy.compile_options.Regions.
+Regions = Enum("Regions", [("CHEAPEST", "cheapest"), ("LARGEST", "largest")], type=str)
 RegionsOption = Annotated[
     Regions,
     typer.Option(

@@ -26,7 +26,6 @@ def plugins_command(json: JsonOption = False) -> int:
         terminal.document(
             {
                 "schema": "match.plugins",
-                "schema_version": 1,
                 "contract": CONTRACT_VERSION,
                 "plugins": [
                     {**row.as_json(), "conformance": badge.as_json() if badge is not None else None}
@@ -47,5 +46,5 @@ def plugins_command(json: JsonOption = False) -> int:
             for row, badge in zip(rows, badges, strict=True)
         ]
         columns = ("name", "package", "status", "targets", "hooks", "conformance")
-        terminal.table(Table("plugins", columns, shown))
+        terminal.table(Table("plugins", columns, shown, least=("conformance", "hooks")))
     return 0

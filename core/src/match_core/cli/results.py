@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from match_core.cli.terminal import Table
+from match_core.cli.tables import Table, shortened
+from match_core.contract.sizes import bytes_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,17 +82,12 @@ def cycles_table(total: int, units: Mapping[str, int], preset: str) -> Table:
 
 
 def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
-    """Bytes used of each memory."""
+    """The used part of each memory."""
     rows = [
-        (name, f"{use['used']:,}", f"{use['available']:,}", f"{use['used'] / use['available']:.1%}")
+        (name, bytes_text(use["used"]), bytes_text(use["available"]), f"{use['used'] / use['available']:.1%}")
         for name, use in memory.items()
     ]
     return Table("memory", ("name", "used", "available", "share"), rows, frozenset({"used", "available", "share"}))
-
-
-def shortened(title: str, limit: int = 48) -> str:
-    """A task's title, cut to one line of a table."""
-    return title if len(title) <= limit else title[: limit - 3] + "..."
 
 
 #: Fallbacks below this share of the cycles, and those after the first ones, share a line.

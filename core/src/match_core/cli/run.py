@@ -32,7 +32,7 @@ def run_command(
 
     Example: match run build --inputs inputs.npz --outputs outputs.npz
     """
-    with Terminal(as_json=json, quiet=quiet) as terminal:
+    with Terminal(as_json=json, quiet=quiet, stages=("build", "run")) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
@@ -50,7 +50,6 @@ def run_command(
 def _document(result: RunResult, outputs: Path, preset: str) -> dict[str, object]:
     return {
         "schema": "match.run",
-        "schema_version": 1,
         "ok": True,
         "preset": preset,
         "outputs": str(outputs),

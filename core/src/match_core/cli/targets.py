@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 from match_core.contract.errors import PluginError
+from match_core.contract.sizes import bytes_text
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
     from match_core.plugin.facade import Plugins
-
-_WIDTH = 100
 
 
 def targets_command(json: JsonOption = False) -> int:
@@ -25,7 +23,7 @@ def targets_command(json: JsonOption = False) -> int:
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)
-        terminal.document(rows)
+        terminal.document({"schema": "match.targets", "targets": rows})
         if not rows:
             terminal.line(
                 "no target is installed; install a package that defines one, for example with pip install match-CHIP"
@@ -33,8 +31,9 @@ def targets_command(json: JsonOption = False) -> int:
             return 0
         terminal.table(_table(rows))
         for row in rows:
-            for line in _estimate_lines(row):
-                terminal.line(line)
+            if row["estimates"]:
+                count = len(row["estimates"])
+                terminal.line(f"{row['name']}: {count} cost figures are estimates, not published (--json lists them)")
     return 0
 
 
@@ -53,8 +52,6 @@ def _rows(plugins: Plugins, terminal: Terminal) -> list[dict[str, Any]]:
 def _row(soc: Soc, plugins: Plugins) -> dict[str, Any]:
     owner = plugins.owner_of(soc.name)
     return {
-        "schema": "match.target",
-        "schema_version": 1,
         "name": soc.name,
         "description": soc.description,
         "package": owner.distribution,
@@ -87,13 +84,7 @@ def _estimates(soc: Soc, plugins: Plugins) -> list[dict[str, object]]:
 def _table(rows: list[dict[str, Any]]) -> Table:
     shown = []
     for row in rows:
-        sizes = ", ".join(f"{memory['name']} {memory['size_bytes'] / 1024:.1f} KiB" for memory in row["memories"])
+        sizes = ", ".join(f"{memory['name']} {bytes_text(memory['size_bytes'])}" for memory in row["memories"])
         package, units, presets = f"{row['package']} {row['version']}", ", ".join(row["units"]), row["presets"]
         shown.append((row["name"], package, units, sizes, ", ".join(presets) or "-"))
-    return Table("targets", ("name", "package", "units", "memories", "presets"), shown)
-
-
-def _estimate_lines(row: dict[str, Any]) -> list[str]:
-    names = ", ".join(estimate["name"] for estimate in row["estimates"])
-    text = f"{row['name']}: estimated, because not published: {names}" if names else ""
-    return wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return Table("targets", ("name", "package", "units", "memories", "presets"), shown, least=("package",))

@@ -2,96 +2,116 @@
 
 Progress, notes and errors go to stderr; results go to stdout. If a stream is not a terminal, if NO_COLOR is set, or
 on a dumb terminal, text is plain and rich is not even imported. Control characters in text from model files or
-plugins are replaced.
+plugins are replaced. Text is as wide as the terminal or COLUMNS say. Into a pipe, tables have 120 columns and
+sentences are not broken.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
+import re
 import sys
-import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
+
+from match_core.cli.envelope import envelope
+from match_core.cli.tables import Table as Table
+from match_core.cli.tables import clean, table_lines, wrapped
+from match_core.contract.errors import MatchError
 
 if TYPE_CHECKING:
     from rich.status import Status
+    from rich.text import Text
 
-    from match_core.contract.errors import MatchError
     from match_core.contract.observe import Facts
 
 _STAGE_WIDTH = 10
-#: A line that changes more often is unreadable.
-_REFRESH_SECONDS = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of text under headings; columns whose heading is in ``right`` are aligned to the right."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    right: frozenset[str] = frozenset()
+#: Columns of tables in a pipe, of sentences at most, and of what no terminal is narrower than.
+_PIPE_WIDTH, _SENTENCE_WIDTH, _WIDTH_MIN = 120, 80, 20
+#: The stages of ``match verify`` in order, and what each of them is about to do.
+STAGES = {
+    "load": "read the model",
+    "transform": "make its arithmetic that of the chip",
+    "match": "find what each unit can run",
+    "schedule": "choose tiles and loop orders",
+    "map": "choose the unit of each layer",
+    "plan": "choose the place of each tensor",
+    "emit": "write C",
+    "build": "build for the twin",
+    "run": "run on the twin",
+    "compare": "compare with the model",
+}
+COMPILE_STAGES, PLAN_STAGES = tuple(STAGES)[:7], tuple(STAGES)[:6]
 
 
 class Terminal:
-    """Shows progress and results; also the observer of the stages. Use it as a context manager."""
+    """Shows progress and results; also the observer of the ``stages`` of a verb. Use it as a context manager: the JSON
+    document is printed at its end."""
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, stages: Sequence[str] = ()) -> None:
         self.as_json = as_json
         self.quiet = quiet
+        self.stages = tuple(stages)
         self._status: Status | None = None
-        self._started = 0.0
-        self._shown = 0.0
-        self._stage = ""
+        self._began = self._started = time.perf_counter()
+        self._stage = self._facts = ""
+        self._document: Mapping[str, object] | None = None
+        self._notes: list[str] = []
+        self._warnings: list[str] = []
 
     def __enter__(self) -> Terminal:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stop_status()
-
-    # Progress on stderr
-    # ------------------------------------------------------------------------------------------
+        if kind is None and self._document is not None:
+            self._print(envelope(self._document, self._warnings, self._notes))
 
     def stage_started(self, name: str) -> None:
         """Show the running stage if the terminal can be overwritten."""
-        self._started = time.perf_counter()
+        self._started, self._stage, self._facts = time.perf_counter(), name, ""
         if not self.quiet and _styled(sys.stderr):
             from rich.console import Console
 
-            self._stage = _clean(name)
-            self._status = Console(stderr=True, highlight=False).status(self._stage)
+            self._status = Console(stderr=True, highlight=False).status(self)
             self._status.start()
 
     def progress(self, facts: Facts) -> None:
         """Show how far the stage got, if the terminal can be overwritten: a solver's best value, bound and gap, or the
         layer that is searched."""
+        self._facts = _counts(facts)
+
+    def __rich__(self) -> Text:
+        """The line that changes, cut at the end of the terminal: rich asks for it several times in a second."""
+        from rich.text import Text
+
+        return Text(clean(self.running()), no_wrap=True, overflow="ellipsis")
+
+    def running(self) -> str:
+        """The running stage: which of how many, what it decides, seconds of the stage and of the verb, progress."""
         now = time.perf_counter()
-        if self._status is None or now - self._shown < _REFRESH_SECONDS:
-            return
-        self._shown = now
-        shown = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
-        self._status.update(_escaped(f"{self._stage} {now - self._started:.0f} s  {shown}"))
+        places = {name: f"{number} of {len(self.stages)}  " for number, name in enumerate(self.stages, 1)}
+        purpose = f": {STAGES[self._stage]}" if self._stage in STAGES else ""
+        times = f"{now - self._started:.0f} s (total {now - self._began:.0f} s)"
+        return f"{places.get(self._stage, '')}{self._stage}{purpose}  {times}  {self._facts}".rstrip()
 
     def stage_finished(self, name: str, facts: Facts) -> None:
         """One line: name, elapsed time, counts."""
         self._stop_status()
         elapsed = time.perf_counter() - self._started
-        counts = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
-        self._progress(f"{name:<{_STAGE_WIDTH}} {elapsed:7.2f} s  {counts}", "green")
+        self._progress(f"{name:<{_STAGE_WIDTH}} {elapsed:7.2f} s  {_counts(facts)}", "green")
 
     def note(self, text: str) -> None:
         """One line of advice."""
+        self._notes.append(text)
         self._progress(f"note: {text}", "cyan")
 
     def warning(self, text: str) -> None:
         """One line that is shown even when quiet."""
+        self._warnings.append(text)
         self._stop_status()
         _write(sys.stderr, f"warning: {text}", "yellow")
 
@@ -104,53 +124,56 @@ class Terminal:
             self._status.stop()
             self._status = None
 
-    # Results on stdout
-    # -------------------------------------------------------------------------------------------
-
     def line(self, text: str, style: str = "") -> None:
         """One line of the result (nothing with ``--json``)."""
         if not self.as_json:
             _write(sys.stdout, text, style)
 
     def paragraph(self, text: str, advice: Iterable[str] = (), *, warning: bool = False) -> None:
-        """Lines of 80 columns, and a line for each command or change that helps; a warning goes to stderr, also when
-        quiet."""
-        indent = "" if warning else "  "
-        lines = textwrap.wrap(text, 80, initial_indent=indent, subsequent_indent="    ", break_on_hyphens=False)
-        for line in (*lines, *(f"    help: {line}" for line in advice)):
+        """Lines of at most 80 columns, and a line for each command or change that helps; a warning goes to stderr, also
+        when quiet."""
+        width = min(_SENTENCE_WIDTH, _width(sys.stderr if warning else sys.stdout) or _SENTENCE_WIDTH)
+        text = text if warning else f"  {text}"
+        for line in (*wrapped(text, width, "    "), *(f"    help: {line}" for line in advice)):
             if warning:
                 _write(sys.stderr, line, "yellow")
             else:
                 self.line(line)
+        if warning:
+            self._warnings.append(text.removeprefix("warning: "))
 
-    def table(self, table: Table, *, markdown: bool = False) -> None:
+    def table(self, table: Table) -> None:
         """A table of the result (nothing with ``--json``)."""
         if self.as_json:
             return
-        if markdown:
-            _markdown_table(table)
-        elif _styled(sys.stdout):
-            _rich_table(table)
-        else:
-            _plain_table(table)
+        width = _width(sys.stdout)
+        lines, omitted = table_lines(table, width or _PIPE_WIDTH)
+        self.line(table.title, "bold")
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        if omitted:
+            self.line(f"  (no room for {', '.join(filter(None, omitted))}: see --json, or set COLUMNS)")
 
-    def document(self, document: Mapping[str, object] | Sequence[object]) -> None:
-        """The command's only JSON document (nothing without ``--json``). Numbers that are not finite become null,
-        because JSON cannot express them."""
+    def document(self, document: Mapping[str, object]) -> None:
+        """The result of the command for its only JSON document, which is printed at the end (nothing without
+        ``--json``). The envelope takes ``ok``, ``error``, ``warnings`` and ``notes`` from it; ``schema`` is the verb
+        after ``match.``."""
         if self.as_json:
-            sys.stdout.write(json.dumps(_finite(document), indent=1, allow_nan=False) + "\n")
+            self._document = document
 
-    def error(self, error: MatchError) -> None:
+    def error(self, error: MatchError, verb: str = "") -> None:
         """The error in four parts: text on stderr, or as the JSON document."""
         self._stop_status()
         if self.as_json:
-            document = {"schema": "match.error", "schema_version": 1, "ok": False, "error": error.as_json()}
-            self.document(document)
+            document = {"schema": f"match.{verb}", "error": error.as_json(), "ok": False}
+            self._print(envelope(document, self._warnings, self._notes) | {"result": None})
             return
         head, *parts = str(error).split("\n")
         _write(sys.stderr, f"error: {head}", "bold red")
         for part in parts:
             _write(sys.stderr, part)
+
+    def _print(self, document: Mapping[str, object]) -> None:
+        sys.stdout.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
 @contextlib.contextmanager
@@ -172,78 +195,39 @@ def _styled(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("", "dumb")
 
 
+def _width(stream: TextIO) -> int | None:
+    """Columns of what shows the stream; None if nothing says so."""
+    stated = os.environ.get("COLUMNS", "")
+    if re.fullmatch(r"[1-9][0-9]{0,4}", stated):
+        return max(int(stated), _WIDTH_MIN)
+    if not stream.isatty():
+        return None
+    with contextlib.suppress(OSError):
+        return max(os.get_terminal_size(stream.fileno()).columns or _SENTENCE_WIDTH, _WIDTH_MIN)
+    return _SENTENCE_WIDTH
+
+
 def _write(stream: TextIO, text: str, style: str = "") -> None:
-    text = _clean(text)
+    """Lines of whole words: those after the first begin where its text does."""
+    text, width = clean(text), _width(stream)
+    indent = len(text) - len(re.sub(r"^ *(\w{3,5}: +)?", "", text))
+    lines = [text] if width is None else wrapped(text, width, " " * max(2, indent)) or [""]
     if style and _styled(stream):
         from rich.console import Console
         from rich.text import Text
 
-        Console(file=stream, highlight=False, soft_wrap=True).print(Text(text, style=style))
+        Console(file=stream, highlight=False, soft_wrap=True).print(Text("\n".join(lines), style=style))
     else:
-        stream.write(text + "\n")
+        stream.write("".join(f"{line}\n" for line in lines))
 
 
-def _plain_table(table: Table) -> None:
-    rows = [table.headings, *(tuple(_clean(cell) for cell in row) for row in table.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(table.headings))]
-    sys.stdout.write(f"{_clean(table.title)}\n")
-    for row in rows:
-        cells = [
-            cell.rjust(width) if heading in table.right else cell.ljust(width)
-            for cell, width, heading in zip(row, widths, table.headings, strict=True)
-        ]
-        sys.stdout.write(f"  {'  '.join(cells).rstrip()}\n")
-
-
-def _markdown_table(table: Table) -> None:
-    """A title in bold and a table with pipes; names of nodes cannot break out of their cells."""
-    rules = ("---:" if heading in table.right else "---" for heading in table.headings)
-    lines = [table.headings, tuple(rules), *(tuple(_markdown(cell) for cell in row) for row in table.rows)]
-    sys.stdout.write(f"**{_markdown(table.title)}**\n\n")
-    for line in lines:
-        sys.stdout.write(f"| {' | '.join(line)} |\n")
-    sys.stdout.write("\n")
-
-
-def _markdown(cell: str) -> str:
-    special = "\\`*_{}[]<>|#!&"
-    return "".join(f"\\{character}" if character in special else character for character in _clean(cell))
-
-
-def _rich_table(table: Table) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    shown = RichTable(title=Text(_clean(table.title)), title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in table.headings:
-        shown.add_column(Text(heading), justify="right" if heading in table.right else "left", overflow="fold")
-    for row in table.rows:
-        shown.add_row(*(Text(_clean(cell)) for cell in row))
-    Console(file=sys.stdout, highlight=False).print(shown)
+def _counts(facts: Facts) -> str:
+    """Names with numbers: ``layer 5 of 54, unit npu``."""
+    shown = ", ".join(f"{key.replace('_', ' ')} {_number(value)}" for key, value in facts.items())
+    return shown.replace(", of ", " of ")
 
 
 def _number(value: float | str) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3g}"
-
-
-def _escaped(text: str) -> str:
-    """Text with rich's markup escaped."""
-    from rich.markup import escape
-
-    return escape(_clean(text))
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _clean(text: str) -> str:
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 
 from match_core.contract.commands import Command
 
@@ -10,10 +12,10 @@ from match_core.contract.commands import Command
 def core_verbs() -> tuple[Command, ...]:
     """In the order of ``match --help``."""
     return (
-        Command("compile", "Compile a model to C for a target.", _compile),
-        Command("run", "Run a compiled program on the twin of its target.", _run),
-        Command("targets", "List the installed targets.", _targets),
-        Command("plugins", "List the installed plugins.", _plugins),
+        Command("compile", "Compile a model to C for a target.", partial(_load, "compile")),
+        Command("run", "Run a compiled program on the twin of its target.", partial(_load, "run")),
+        Command("targets", "List the installed targets.", partial(_load, "targets")),
+        Command("plugins", "List the installed plugins.", partial(_load, "plugins")),
     )
 
 
@@ -23,25 +25,6 @@ def verb_of(arguments: Sequence[str]) -> str:
     return next((argument for argument in arguments if not argument.startswith("-")), "")
 
 
-def _compile() -> Callable[..., int]:
-    from match_core.cli.compile import compile_command
-
-    return compile_command
-
-
-def _run() -> Callable[..., int]:
-    from match_core.cli.run import run_command
-
-    return run_command
-
-
-def _targets() -> Callable[..., int]:
-    from match_core.cli.targets import targets_command
-
-    return targets_command
-
-
-def _plugins() -> Callable[..., int]:
-    from match_core.cli.plugins import plugins_command
-
-    return plugins_command
+def _load(name: str) -> Callable[..., int]:
+    command: Callable[..., int] = getattr(import_module(f"match_core.cli.{name}"), f"{name}_command")
+    return command

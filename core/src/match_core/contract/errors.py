@@ -11,6 +11,7 @@ MatchError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -77,3 +78,12 @@ class PluginError(MatchError):
 
 class ToolError(MatchError):
     """The C compiler or a program it built failed."""
+
+
+def did_you_mean(name: str, known: Iterable[str], form: str = "{}") -> tuple[str, ...]:
+    """A line of help with the most similar known name in ``form``; case does not count. None if no name is similar."""
+    from difflib import get_close_matches  # not at start-up
+
+    folded = {other.casefold(): other for other in known}
+    close = get_close_matches(name[:80].casefold(), folded, n=1)
+    return tuple(f"did you mean {form.format(folded[other])}?" for other in close)

@@ -1,4 +1,4 @@
-"""Sizes that users write: whole bytes and their multiples."""
+"""Sizes and times as text: what users write, and what tables show."""
 
 from __future__ import annotations
 
@@ -14,3 +14,20 @@ def parse_bytes(text: str) -> int | None:
     parts = _SIZE.fullmatch(text.strip())
     multiple = _MULTIPLES.get(parts[2].lower()) if parts else None
     return None if parts is None or multiple is None else int(parts[1]) * multiple
+
+
+def bytes_text(count: int) -> str:
+    """Bytes for people in binary multiples, four digits: ``832 KiB``, ``1.375 MiB``. Errors and JSON are exact."""
+    power = min(max(count, 1).bit_length() - 1, 30) // 10
+    return f"{count / 1024**power:.4g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"
+
+
+def cycles_text(count: int) -> str:
+    """Cycles for people: ``1,234 cycles``."""
+    return f"{count:,} cycles"
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration for people, in s, ms or us: ``1.25 ms``."""
+    factor, name = next(((f, n) for f, n in ((1, "s"), (1e3, "ms")) if seconds * f >= 1), (1e6, "us"))
+    return f"{seconds * factor:,.2f} {name}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
-from match_core.contract.errors import UsageError
+from match_core.contract.errors import UsageError, did_you_mean
 from match_core.contract.sizes import parse_bytes
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def enabled_units(
                 what=f"unit {name!r} is not known",
                 where=f"target {soc.name}",
                 why=f"its {len(known)} units are {', '.join(known)}",
-                help=tuple(f"use {candidate}" for candidate in known),
+                help=did_you_mean(name, known, "{}") or tuple(f"use {candidate}" for candidate in known),
             )
     keep = set(only) | {soc.host} if only else set(known)
     left = tuple(unit for unit in units if unit.name in keep - set(without))
@@ -152,14 +151,13 @@ def kept_passes(passes: Sequence[Pass], without: Sequence[str], target: str) -> 
         if name in optional:
             continue
         known = any(item.name == name for item in passes)
-        close = get_close_matches(name, optional, n=1)
         raise UsageError(
             code="MATCH-U031",
             what=f"pass {name!r} cannot be skipped",
             where=f"option --without-pass, target {target}",
             why=("the program would not be correct without it" if known else "there is no such pass")
             + (f"; optional passes are {', '.join(optional)}" if optional else "; the target has no optional passes"),
-            help=(*(f"did you mean --without-pass {other}?" for other in close), "omit the option"),
+            help=(*did_you_mean(name, optional, "--without-pass {}"), "omit the option"),
         )
     return tuple(item for item in passes if item.name not in without)
 
@@ -171,26 +169,24 @@ def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pas
     for name in names:
         own = next((name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)), name)
         if name not in nodes and own not in nodes:
-            close = get_close_matches(own, nodes, n=1)
             raise UsageError(
                 code="MATCH-U039",
                 what=f"node {name!r} is not known",
                 where="option --exact",
                 why=f"none of the {len(nodes)} nodes of the model has this name",
-                help=(*(f"did you mean --exact {other}?" for other in close), "omit the option"),
+                help=(*did_you_mean(own, nodes, "--exact {}"), "omit the option"),
             )
 
 
 def _with_preset(soc: Soc, preset: str) -> Soc:
     if preset in soc.presets:
         return replace(soc, preset=preset)
-    close = get_close_matches(preset, soc.presets, n=1)
     raise UsageError(
         code="MATCH-U025",
         what=f"preset {preset!r} is not known",
         where=f"option --preset, target {soc.name}",
         why=f"its presets are {', '.join(soc.presets)}" if soc.presets else "it has no presets",
-        help=(*(f"did you mean --preset {name}?" for name in close), "see the presets with: match targets"),
+        help=(*did_you_mean(preset, soc.presets, "--preset {}"), "see the presets with: match targets"),
     )
 
 
@@ -203,7 +199,9 @@ def _with_memory(soc: Soc, memory: Sequence[tuple[str, int]]) -> Soc:
     for name, size in memory:
         if name not in known:
             raise _memory_error(
-                f"there is no memory {name!r}; the memories are {sizes_known}", (f"use one of {', '.join(known)}",), soc
+                f"there is no memory {name!r}; the memories are {sizes_known}",
+                did_you_mean(name, known, f"--memory {{}}={size}") or (f"use one of {', '.join(known)}",),
+                soc,
             )
         if not 0 < size <= known[name]:
             help_ = (f"give 1 to {known[name]} bytes", "omit the option to use the whole memory")

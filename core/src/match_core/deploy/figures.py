@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from match_core.contract.errors import UsageError
+from match_core.contract.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit
@@ -63,7 +62,7 @@ def with_figures(soc: Soc, preset: str | None, units: Sequence[Unit], figures: F
         if constant is None or not constant.may_fit:
             names = [other for (_, other), c in known.items() if c.may_fit]
             why = "there is no such constant" if constant is None else "its package does not let counters replace it"
-            close = (f"did you mean {other}?" for other in get_close_matches(name[:80], names, n=1))
+            close = did_you_mean(name, names)
             raise _error("MATCH-U072", "a figure cannot be used", where, why, *close)
         least = 0 if constant.unit == "cycles" else 1
         if type(value) is not int or not least <= value <= VALUE_MAX or (unit, name) in rows:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from match_core.contract.errors import ModelError
+from match_core.contract.errors import ModelError, did_you_mean
 from match_core.ir.naming import comment_text
 from match_core.ir.qoperator import CONTRIB_OPERATORS, MICROSOFT
 from match_core.load.dims import size_advice
@@ -123,8 +122,9 @@ def _missing(operator: str, version: int) -> tuple[str, tuple[str, ...]]:
     first = min((entry.since_version for entry in schemas if entry.name == operator), default=None)
     if first is not None:
         return f"opset {version} has no such operator; it appears in opset {first}", (f"export with opset {first}",)
-    close = get_close_matches(operator, {entry.name for entry in schemas}, n=1)
-    return "no opset of ONNX's default domain has such an operator", tuple(f"did you mean {name}?" for name in close)
+    return "no opset of ONNX's default domain has such an operator", did_you_mean(
+        operator, (entry.name for entry in schemas)
+    )
 
 
 def check_shapes(proto: onnx.ModelProto, source: str, origins: Mapping[str, tuple[str, ...]]) -> None:

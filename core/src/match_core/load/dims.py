@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from match_core.contract.errors import UsageError
+from match_core.contract.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     import onnx
@@ -34,11 +33,10 @@ def fix_sizes(proto: onnx.ModelProto, dims: Sequence[tuple[str, int]], source: s
     for name, size in dims:
         known = dict(dynamic_sizes(proto))
         if name not in known:
-            close = get_close_matches(name, known, n=1)
             names = ", ".join(known)
             raise _refused(
                 f"no input has the dynamic size {name!r}; " + (f"dynamic are {names}" if known else "all are fixed"),
-                (*(f"did you mean --dim {other}={size}?" for other in close), f"omit --dim {name}={size}"),
+                (*did_you_mean(name, known, f"--dim {{}}={size}"), f"omit --dim {name}={size}"),
                 source,
             )
         dim = known[name]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from match_core.contract.errors import PluginError, UsageError
+from match_core.contract.errors import PluginError, UsageError, did_you_mean
 from match_core.contract.hardware import Unit
 from match_core.plugin.discovery import normalised
+from match_core.plugin.places import published
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
@@ -54,14 +54,13 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
     for fault in faults:
         if _would_define(fault, name):
             raise fault.as_error(f"target {name} cannot be used")
-    close = get_close_matches(name, (*known, *own), n=1)
     broken = [f"repair or remove {fault.distribution}: {fault.cause}" for fault in faults]
     raise UsageError(
         code="MATCH-U022",
         what=f"target {name!r} is not known",
         where="option -t",
         why=f"installed: {', '.join((*known, *own)) or 'none'}",
-        help=(*(f"did you mean -t {match}?" for match in close), *broken, _LIST),
+        help=(*did_you_mean(name, (*known, *own), "-t {}"), *published(name), *broken, _LIST),
     )
 
 

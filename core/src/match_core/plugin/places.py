@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution
+from contextlib import suppress
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,3 +45,18 @@ def import_folder(name: str, plugin: str) -> Path | None:
         return None
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     return Path(places[0]) if places else None
+
+
+#: {target: package} of targets that may not be installed: a file next to the modules of any plugin.
+PUBLISHED = "published-targets.json"
+
+
+def published(target: str) -> tuple[str, ...]:
+    """Lines of help with the packages that define a target, as files of installed plugins state them."""
+    found = []
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        folder = import_folder(point.dist.name, point.name) if point.dist is not None else None
+        with suppress(OSError, RecursionError, ValueError, AttributeError):
+            listed = json.loads((folder / PUBLISHED).read_text("utf-8")) if folder is not None else {}
+            found += [listed[name] for name in (target.casefold(),) if isinstance(listed.get(name), str)]
+    return tuple(f"{name} defines it and is not active: pip install {name}" for name in dict.fromkeys(found))

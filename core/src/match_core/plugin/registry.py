@@ -15,12 +15,11 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import TypeVar
 
 import pluggy
 
-from match_core.contract.errors import MatchError
+from match_core.contract.errors import MatchError, did_you_mean
 from match_core.plugin.answers import WrongAnswerError
 from match_core.plugin.discovery import Found, Selection
 from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
@@ -188,8 +187,7 @@ class Registry:
             if hook in HOOKS:
                 found.add(hook)
             elif not options.get("optionalhook"):
-                close = get_close_matches(hook, HOOKS, n=1)
-                hint = f"; did you mean {close[0]}?" if close else f"; the hooks are {', '.join(HOOKS)}"
+                hint = "; " + (*did_you_mean(hook, HOOKS), f"the hooks are {', '.join(HOOKS)}")[0]
                 return frozenset(), f"there is no hook {hook}{hint}"
         return frozenset(found), None
 

@@ -72,7 +72,7 @@ def calibrate_command(
                 with whole_file(path, "the calibration") as file:
                     file.write(text.encode("utf-8"))
         files = [str(path) for path in texts]
-        summary = {"schema": "match.calibrate", "schema_version": 1, "ok": True, "files": files}
+        summary = {"schema": "match.calibrate", "ok": True, "files": files}
         terminal.document({**summary, "figures": document, "layers": layers})
         for table in (_layers(layers), _figures(document), _kernels(document)):
             terminal.table(table)
@@ -94,7 +94,7 @@ def _layers(layers: list[dict[str, Any]]) -> Table:
     ]
     headings = ("layer", "ONNX nodes", "unit", "kernel", *cells, "error before", "error after")
     title = f"cycles of the {len(rows)} worst of {len(layers)} layers"
-    return Table(title, headings, rows, frozenset(headings[4:]))
+    return Table(title, headings, rows, frozenset(headings[4:]), ("before", "error before", "kernel"))
 
 
 def _figures(document: Mapping[str, Any]) -> Table:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from match_core.cli.parameters import DimOption, JsonOption, ModelArgument, QuietOption
-from match_core.cli.results import shortened
 from match_core.cli.session import plugin_session
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import Terminal
 from match_verify.verbs.labels import show_check
 from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
 
@@ -179,7 +179,6 @@ def _show(terminal: Terminal, result: Quantized) -> None:
 def _document(result: Quantized, output: Path) -> dict[str, Any]:
     return {
         "schema": "match.quantize",
-        "schema_version": 1,
         "ok": True,
         "output": str(output),
         "samples": result.samples,

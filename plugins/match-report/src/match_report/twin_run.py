@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from match_core.io.samples import SEED, random_array
 from match_core.run.compiled_program import read_manifest, run_program
 
 from match_report.measured import measured_json
+from match_report.samples import SEED, random_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WIDE_BOUND = 1e-4
 #: Bits of the largest relative error of one rounding to a type: u = 2^-bits.
 UNIT_BITS = {"float16": 11} | {
-    name: int(ml_dtypes.finfo(getattr(ml_dtypes, name)).nmant) + 1  # type: ignore[no-untyped-call]  # as in io.samples
+    name: int(ml_dtypes.finfo(getattr(ml_dtypes, name)).nmant) + 1  # type: ignore[no-untyped-call]  # as in match_report.samples
     for name in (
         *("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
         *("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"),

@@ -14,7 +14,6 @@ from match_core.contract.errors import ToolError
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
 from match_core.io.arrays import TensorSpec, as_sequence, read_arrays, write_arrays
-from match_core.io.samples import SEED, random_array
 from match_core.ir.functions import ARITH
 from match_core.ir.reader import integer_inputs
 from match_core.load.load import load_model
@@ -24,6 +23,7 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
 from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
+from match_report.samples import SEED, random_array
 from numpy.typing import NDArray
 
 from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy_of
@@ -112,7 +112,6 @@ class VerifyResult:
         program = self.compilation.program
         return {
             "schema": "match.verify",
-            "schema_version": 1,
             "model": self.compilation.model.name,
             "target": self.compilation.soc.name,
             "preset": self.compilation.soc.preset,

@@ -29,7 +29,6 @@ def sizes_command(
         terminal.document(
             {
                 "schema": "match.sizes",
-                "schema_version": 1,
                 "ok": not missing,
                 "files": sizes,
                 "kinds": kinds,

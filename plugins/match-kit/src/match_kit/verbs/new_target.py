@@ -32,8 +32,7 @@ def new_target_command(
         counts = [len((folder / file).read_text("utf-8").splitlines()) for file in files]
         terminal.document(
             {
-                "schema": "match.new_target",
-                "schema_version": 1,
+                "schema": "match.new-target",
                 "name": target_name(name),
                 "folder": str(folder),
                 "files": files,

@@ -58,8 +58,7 @@ def test_target_command(
         complete = len(badge.levels) == badge.of
         terminal.document(
             {
-                "schema": "match.test_target",
-                "schema_version": 1,
+                "schema": "match.test-target",
                 "ok": complete,
                 "package": name,
                 "version": version,

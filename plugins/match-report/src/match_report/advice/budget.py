@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from match_core.contract.errors import UsageError
-from match_core.contract.sizes import parse_bytes
+from match_core.contract.errors import UsageError, did_you_mean
+from match_core.contract.sizes import bytes_text, cycles_text, parse_bytes, seconds_text
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
@@ -30,8 +30,8 @@ class Budget:
     def told(self, amount: int) -> str:
         """An amount as text, with the budget's unit."""
         if self.kind == "latency":
-            return f"{amount / self.clock_hz * 1e3:,.3f} ms"
-        return f"{amount:,} {'bytes' if self.kind == 'memory' else 'cycles'}"
+            return seconds_text(amount / self.clock_hz)
+        return bytes_text(amount) if self.kind == "memory" else cycles_text(amount)
 
     def option(self, amount: int) -> str:
         """The command-line option for this budget with another amount."""
@@ -53,7 +53,9 @@ def parse_budget(text: str, soc: Soc) -> Budget:
     if name == "cycles":
         return Budget(name, "cycles", text, limit)
     if name not in {memory.name for memory in soc.memories}:
-        raise _refused(text, f"{soc.name} has no memory {name!r}", soc)
+        known = ("cycles", "latency", *(memory.name for memory in soc.memories))
+        close = did_you_mean(name, known, f"--budget {{}}={amount}")
+        raise _refused(text, f"{soc.name} has no memory {name!r}", soc, close)
     return Budget(name, "memory", text, limit)
 
 
@@ -67,12 +69,15 @@ def _latency(text: str, amount: str, soc: Soc) -> Budget:
     return Budget("latency", "latency", text, int(seconds * soc.clock_hz.value), soc.clock_hz.value)
 
 
-def _refused(text: str, why: str, soc: Soc) -> UsageError:
+def _refused(text: str, why: str, soc: Soc, close: tuple[str, ...] = ()) -> UsageError:
     names = ", ".join(memory.name for memory in soc.memories)
     return UsageError(
         code="MATCH-U034",
         what="the budget is not valid",
         where=f"--budget {text}",
         why=why,
-        help=(f"name a memory of {soc.name} ({names}), cycles, or latency: l2=512k, cycles=2000000, latency=10ms",),
+        help=(
+            *close,
+            f"name a memory of {soc.name} ({names}), cycles, or latency: l2=512k, cycles=2000000, latency=10ms",
+        ),
     )

@@ -120,7 +120,7 @@ def explain_node(
 def _check_known(node: str, operators: dict[str, str], request: CompileRequest) -> None:
     if node in operators:
         return
-    close = get_close_matches(node, operators, n=3, cutoff=0.4) or list(operators)[:3]
+    close = get_close_matches(node[:80], operators, n=3, cutoff=0.4) or list(operators)[:3]
     raise UsageError(
         code="MATCH-U035",
         what=f"there is no node {node!r}",

@@ -15,8 +15,9 @@ import numpy as np
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
 from match_core.io.arrays import write_arrays
-from match_core.io.samples import SEED, random_array
 from match_core.pipeline import decide, prepare
+
+from match_report.samples import SEED, random_array
 
 if TYPE_CHECKING:
     from match_core.contract.model import Model

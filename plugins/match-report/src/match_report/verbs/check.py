@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from match_core.cli.choices import MEMORY, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
-from match_core.cli.results import memory_table, modelled, shortened, show_fallbacks
+from match_core.cli.results import memory_table, modelled, show_fallbacks
 from match_core.cli.session import plugin_session
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import PLAN_STAGES, Terminal
 
 if TYPE_CHECKING:
     from match_report.advice.check import Check
@@ -29,7 +30,7 @@ def check_command(
 
     Example: match check model.onnx -t TARGET
     """
-    with Terminal(as_json=json, quiet=quiet) as terminal:
+    with Terminal(as_json=json, quiet=quiet, stages=PLAN_STAGES) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.pipeline import CompileRequest
 
@@ -63,7 +64,6 @@ def _document(found: Check) -> dict[str, Any]:
     report = found.report or {**empty, "fallbacks": [], "all_on_host": False}
     return {
         "schema": "match.check",
-        "schema_version": 1,
         "ok": found.error is None,
         "name": found.name,
         "target": found.target,
@@ -94,7 +94,8 @@ def _layers_table(document: dict[str, Any]) -> Table:
         for layer in document["layers"]
     ]
     headings = ("ONNX nodes", "unit", "pattern", "predicted")
-    return Table(modelled("units of the layers", document["preset"]), headings, rows, frozenset({"predicted"}))
+    title = modelled("units of the layers", document["preset"])
+    return Table(title, headings, rows, frozenset({"predicted"}), ("pattern",))
 
 
 def _refusals_table(document: dict[str, Any]) -> Table:
@@ -104,9 +105,8 @@ def _refusals_table(document: dict[str, Any]) -> Table:
         for place in document["refused"]
         for rule in place["rules"]
     ]
-    return Table(
-        "nodes that units cannot run, and the rules that they break", ("ONNX nodes", "unit", "pattern", "rule"), rows
-    )
+    title = "nodes that units cannot run, and the rules that they break"
+    return Table(title, ("ONNX nodes", "unit", "pattern", "rule"), rows, least=("pattern",))
 
 
 def _in_8_bits(document: dict[str, Any]) -> str:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from match_core.cli.parameters import JsonOption
-from match_core.cli.results import shortened
-from match_core.cli.terminal import Table, Terminal, library_output
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import Terminal, library_output
+
+from match_report.markdown import markdown_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +56,10 @@ def diff_command(
         ok = not broken and not (same_units and difference.moved)
         terminal.document(_document(difference, broken, ok))
         for table in _tables(difference):
-            terminal.table(table, markdown=markdown)
+            if markdown and not json:
+                typer.echo(markdown_text(table), nl=False)
+            else:
+                terminal.table(table)
         for line in _verdict(difference, broken, same_units):
             terminal.line(line)
     return 0 if ok else 1
@@ -63,7 +68,6 @@ def diff_command(
 def _document(difference: Difference, broken: tuple[Exceeded, ...], ok: bool) -> dict[str, Any]:
     return {
         "schema": "match.diff",
-        "schema_version": 1,
         "ok": ok,
         **asdict(difference),
         "exceeded": [{"limit": e.limit.text, "growth": e.growth, "allowed": e.allowed} for e in broken],

@@ -24,7 +24,6 @@ def doctor_command(json: JsonOption = False) -> int:
         terminal.document(
             {
                 "schema": "match.doctor",
-                "schema_version": 1,
                 "ok": ok,
                 "findings": [
                     {

@@ -10,7 +10,7 @@ from match_core.cli.choices import MEMORY, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import modelled
 from match_core.cli.session import plugin_session
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.terminal import PLAN_STAGES, Table, Terminal
 
 if TYPE_CHECKING:
     from match_report.advice.explain import Explanation
@@ -44,7 +44,7 @@ def explain_command(
 
     Example: match explain model.onnx /stage1/conv1/Conv -t TARGET
     """
-    with Terminal(as_json=json, quiet=quiet) as terminal:
+    with Terminal(as_json=json, quiet=quiet, stages=PLAN_STAGES) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.io.files import whole_file
             from match_core.pipeline import CompileRequest
@@ -77,7 +77,6 @@ def _document(found: Explanation) -> dict[str, Any]:
 
     return {
         "schema": "match.explain",
-        "schema_version": 1,
         "ok": True,
         "node": found.node,
         "operator": found.operator,
@@ -142,7 +141,8 @@ def _considered_table(document: dict[str, Any]) -> Table:
         rows.append((entry["unit"], entry["pattern"], f"{entry['macs']:,}", *cost, *counts, sign))
     headings = ("unit", "pattern", "MACs", *_COSTS, "tiles", "tilings", "predicted", "")
     title = modelled(f"{document['node']} ({document['operator']}): cycles of the alternatives", document["preset"])
-    return Table(title, headings, rows, frozenset(("MACs", *_COSTS, "tiles", "tilings", "predicted")))
+    least = ("tilings", "overlapped", "sync", "launch", "tiles", "MACs", "transfer", "compute", "pattern")
+    return Table(title, headings, rows, frozenset(("MACs", *_COSTS, "tiles", "tilings", "predicted")), least)
 
 
 def _tilings_table(document: dict[str, Any]) -> Table:

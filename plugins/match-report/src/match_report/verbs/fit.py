@@ -8,7 +8,7 @@ import typer
 from match_core.cli.choices import SEQUENTIAL, Choices, with_choices
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.session import plugin_session
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.terminal import PLAN_STAGES, Table, Terminal
 
 if TYPE_CHECKING:
     from match_report.advice.fit import Fit, Need
@@ -38,7 +38,7 @@ def fit_command(
 
     Example: match fit model.onnx -t TARGET --budget l2=512k --budget latency=10ms
     """
-    with Terminal(as_json=json, quiet=quiet) as terminal:
+    with Terminal(as_json=json, quiet=quiet, stages=PLAN_STAGES) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.deploy.compile_options import adapted_soc
             from match_core.pipeline import CompileRequest
@@ -64,7 +64,6 @@ def fit_command(
 def _document(answer: Fit) -> dict[str, Any]:
     return {
         "schema": "match.fit",
-        "schema_version": 1,
         "ok": answer.ok,
         "name": answer.name,
         "target": answer.target,

@@ -35,7 +35,6 @@ def operators_command(model: ModelArgument, dim: DimOption = None, json: JsonOpt
 def _document(matrix: OperatorMatrix) -> dict[str, Any]:
     return {
         "schema": "match.operators",
-        "schema_version": 1,
         "ok": True,
         "operators": [{"operator": operator, "nodes": count} for operator, count in matrix.counts],
         "units": [{"target": target, "unit": unit} for target, unit in matrix.columns],

@@ -66,8 +66,7 @@ def report_command(
             files = write_report(report, target, None if compare is None else _compared(compare, directory))
         terminal.document(
             {
-                "schema": "match.report-files",
-                "schema_version": 1,
+                "schema": "match.report",
                 "ok": True,
                 "output": str(target),
                 "files": list(files),

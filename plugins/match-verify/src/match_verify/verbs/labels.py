@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from match_core.cli.results import shortened
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import Terminal
 
 from match_verify.judge import SQNR_DB
 

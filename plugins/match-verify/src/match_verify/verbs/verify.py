@@ -13,13 +13,13 @@ from match_core.cli.results import (
     energy_line,
     memory_table,
     modelled,
-    shortened,
     show_fallbacks,
     side_by_side_lines,
     within,
 )
 from match_core.cli.session import plugin_session
-from match_core.cli.terminal import Table, Terminal
+from match_core.cli.tables import Table, shortened
+from match_core.cli.terminal import STAGES, Terminal
 
 from match_verify.verbs.labels import show_labels
 from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
@@ -82,7 +82,7 @@ def verify_command(
     """
     if timeline is not None and mode.startswith("threads"):
         raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
-    with Terminal(as_json=json, quiet=quiet) as terminal:
+    with Terminal(as_json=json, quiet=quiet, stages=tuple(STAGES)) as terminal:
         with plugin_session(terminal) as plugins:
             from match_report.measured import measured_report
             from match_report.trace import write_trace
