@@ -38,11 +38,6 @@ def modelled(title: str, preset: str) -> str:
     return f"{title} (preset {preset})" if preset else title
 
 
-def within(uncertainty: float) -> str:
-    """The uncertainty behind a number of cycles; nothing where none is known."""
-    return f" (± {uncertainty:.0%})" if uncertainty else ""
-
-
 def energy_line(energy: Mapping[str, Any]) -> str:
     """The modelled energy, or the units that publish no figures."""
     if energy["pj"] is None:

@@ -16,7 +16,6 @@ from match_core.deploy.compile_options import CompileOptions
 from match_core.io.arrays import TensorSpec, as_sequence, read_samples
 from match_core.io.samples import SEED, random_array
 from match_core.ir.functions import ARITH
-from match_core.ir.reader import integer_inputs
 from match_core.load.read import source_proto
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
@@ -28,6 +27,7 @@ from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy
 from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
 from match_verify.float_bounds import float_bounds
+from match_verify.held import integer_inputs
 from match_verify.outputs import OutputCheck, compare_output
 from match_verify.reference import ReferenceRunner
 from match_verify.room import with_room

@@ -73,6 +73,7 @@ def _channel_edits(graph: gs.Graph, linear: Linear) -> Iterator[Edit]:
         yield Edit("groups", str(linear.group), "1", 0.05, _ungroup)
         return
     if linear.group > 1:
+        yield Edit("groups", str(linear.group), "1", 0.05, _ungroup)
         return
     for size in _targets(linear.out_channels):
         before = linear.out_channels

@@ -16,7 +16,6 @@ from match_core.cli.results import (
     shortened,
     show_fallbacks,
     side_by_side_lines,
-    within,
 )
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -112,7 +111,7 @@ def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: b
     show_fallbacks(terminal, document, model)
     cycles = document["cycles"]
     terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
-    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{within(document['uncertainty'])}")
+    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{_within(document['uncertainty'])}")
     for line in side_by_side_lines(document):
         terminal.line(line)
     terminal.line(energy_line(document["energy"]))
@@ -173,3 +172,8 @@ def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: b
 
 def _db(ratio: float | None) -> str:
     return "-" if ratio is None else "exact" if ratio == float("inf") else f"{ratio:.1f} dB"
+
+
+def _within(uncertainty: float) -> str:
+    """The uncertainty behind a number of cycles; nothing where none is known."""
+    return f" (± {uncertainty:.0%})" if uncertainty else ""

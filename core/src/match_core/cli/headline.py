@@ -1,0 +1,77 @@
+"""The first lines of a verb's result (how long, on which units, in which memories) and its last (the next command)."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from match_core.cli.terminal import Terminal
+
+_MEMORY = ("name", "used_bytes", "available_bytes")
+
+
+def headline(report: Mapping[str, Any], named: str | None, twin: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The headline (docs/cli.md) of a report document, with modelled cycles or those of the ``twin`` (``total``,
+    ``units``). ``named``: the target as the user named it. An estimated clock gives no time."""
+    clock, busy = report["target"]["clock_hz"], Counter[str]()
+    for layer in report["layers"]:
+        busy[layer["unit"]] += layer["predicted_cycles"]
+    if twin is not None:
+        busy = Counter(twin["units"])
+    total = report["predicted_cycles"] if twin is None else twin["total"]
+    clock_hz = None if clock is None or clock["estimate"] else clock["value"]
+    return {
+        "model": report["name"],
+        "target": report["target"]["name"],
+        "target_chosen": "only one installed" if named is None else "by name",
+        "cycles": total,
+        "cycles_from": "model" if twin is None else "twin",
+        "milliseconds": 1e3 * total / clock_hz if clock_hz else None,
+        "clock_hz": clock_hz,
+        "memories": [{key: memory[key] for key in _MEMORY} for memory in report["memories"]],
+        "units": {unit: cycles / total for unit, cycles in busy.most_common() if cycles},
+    }
+
+
+def show_headline(terminal: Terminal, told: Mapping[str, Any]) -> None:
+    """Lines of at most 80 columns; without units below half a percent and memories that are not used."""
+    only = " (the only target installed)" if told["target_chosen"] != "by name" else ""
+    text = f"{told['cycles']:,} cycles, {'modelled' if told['cycles_from'] == 'model' else 'on the twin'}"
+    if told["milliseconds"] is not None:
+        text = f"{told['milliseconds']:,.3g} ms at {told['clock_hz'] / 1e6:,.4g} MHz ({text})"
+    units = ", ".join(f"{unit} {share:.0%}" for unit, share in told["units"].items() if share >= 0.005)
+    memories = ", ".join(_used(m["name"], m["used_bytes"], m["available_bytes"]) for m in told["memories"])
+    for line in (f"{told['model']} on {told['target']}{only}: {text}", f"  {units}; {memories}"):
+        for part in textwrap.wrap(line, 80, subsequent_indent="  ", break_on_hyphens=False):
+            terminal.line(part.replace("\xa0", " "), "bold")
+
+
+def command_line(*words: object) -> str:
+    """A command line of match, quoted for shells."""
+    return shlex.join(("match", *map(str, words)))
+
+
+def show_next(terminal: Terminal, following: str | None) -> None:
+    """The last line: the next command, never wrapped."""
+    if following:
+        terminal.line(f"next: {following}")
+
+
+def _used(name: str, used: int, available: int) -> str:
+    """One word for line breaks."""
+    (some, unit), (most, whole) = _size(used), _size(available)
+    return f"{name} {some}{f' {unit}' if used and unit != whole else ''} of {most} {whole}".replace(" ", "\xa0")
+
+
+def _size(count: float) -> tuple[str, str]:
+    """Three significant digits, and the unit."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < 1000:
+            return f"{count:.3g}", unit
+        count /= 1024
+    return f"{count:.3g}", "GiB"
