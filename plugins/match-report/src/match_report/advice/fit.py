@@ -141,8 +141,8 @@ class Fitting:
         return self._change(request, (*options, *budget.option(_cycles(trial)).split()), (), trial)
 
     def _requests(self) -> Iterator[tuple[tuple[str, ...], CompileRequest]]:
-        """The request with one option changed that affects only accuracy, the types of inputs and outputs; or units that
-        run at the same time though the gain is smaller than the uncertainty of the model."""
+        """The request with one option changed that affects only accuracy, the types of inputs and outputs, or, if
+        the gain is below the uncertainty of the model, units that run at the same time."""
         if self._request.precision != "fast":
             yield ("--precision", "fast"), replace(self._request, precision="fast")
         if not self._request.quantized_io:
