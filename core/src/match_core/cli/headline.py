@@ -15,31 +15,30 @@ if TYPE_CHECKING:
 _MEMORY = ("name", "used_bytes", "available_bytes")
 
 
-def headline(report: Mapping[str, Any], named: str | None, twin: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The headline (docs/cli.md) of a report document, with modelled cycles or those of the ``twin`` (``total``,
-    ``units``). ``named``: the target as the user named it. An estimated clock gives no time."""
-    clock, busy = report["target"]["clock_hz"], Counter[str]()
+def headline(report: Mapping[str, Any], named: str | None) -> dict[str, Any]:
+    """The headline (docs/cli.md) of a report document, with the cycles of the twin if it has them. ``named``: the
+    target as the user named it. An estimated clock gives no time."""
+    clock, twin, busy = report["target"]["clock_hz"], report["measured"], Counter[str]()
     for layer in report["layers"]:
         busy[layer["unit"]] += layer["predicted_cycles"]
-    if twin is not None:
-        busy = Counter(twin["units"])
-    total = report["predicted_cycles"] if twin is None else twin["total"]
+    counted = twin is not None and twin["cycles"] > 0
+    total, busy = (twin["cycles"], Counter(twin["units"])) if counted else (report["predicted_cycles"], busy)
     clock_hz = None if clock is None or clock["estimate"] else clock["value"]
     return {
         "model": report["name"],
         "target": report["target"]["name"],
         "target_chosen": "only one installed" if named is None else "by name",
         "cycles": total,
-        "cycles_from": "model" if twin is None else "twin",
+        "cycles_from": "twin" if counted else "model",
         "milliseconds": 1e3 * total / clock_hz if clock_hz else None,
         "clock_hz": clock_hz,
         "memories": [{key: memory[key] for key in _MEMORY} for memory in report["memories"]],
-        "units": {unit: cycles / total for unit, cycles in busy.most_common() if cycles},
+        "units": {unit: cycles / max(1, total) for unit, cycles in busy.most_common() if cycles},
     }
 
 
 def show_headline(terminal: Terminal, told: Mapping[str, Any]) -> None:
-    """Lines of at most 80 columns; without units below half a percent and memories that are not used."""
+    """Lines of at most 80 columns, without units below half a percent."""
     only = " (the only target installed)" if told["target_chosen"] != "by name" else ""
     text = f"{told['cycles']:,} cycles, {'modelled' if told['cycles_from'] == 'model' else 'on the twin'}"
     if told["milliseconds"] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from match_core.cli.terminal import Table
@@ -12,11 +13,6 @@ if TYPE_CHECKING:
 
     from match_core.cli.terminal import Terminal
     from match_core.run.execute import NodeCycles
-
-
-def cycles_json(total: int, units: Mapping[str, int]) -> dict[str, object]:
-    """Cycles of one inference: wall total, and the busy cycles of each unit."""
-    return {"total": total, "units": dict(units)}
 
 
 def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
@@ -95,7 +91,9 @@ _SHARE_MIN, _FALLBACKS_MAX = 0.01, 5
 
 def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path) -> None:
     """What runs on the host, one line for each cause; a warning if nothing runs elsewhere."""
-    found = document["fallbacks"]
+    file, path = f" {quote(model.name)} ", f" {quote(str(model))} "  # a report does not name the folder
+    helped = ([f"{line} ".replace(file, path).rstrip() for line in entry["help"]] for entry in document["fallbacks"])
+    found = [{**entry, "help": lines} for entry, lines in zip(document["fallbacks"], helped, strict=True)]
     large = [entry for entry in found if entry["share"] >= _SHARE_MIN][:_FALLBACKS_MAX]
     rest = found[len(large) :]
     if found:

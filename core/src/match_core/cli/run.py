@@ -10,7 +10,7 @@ import typer
 
 from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
-from match_core.cli.results import cycles_json, cycles_table, nodes_json
+from match_core.cli.results import cycles_table, nodes_json
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
 
@@ -41,10 +41,10 @@ def run_command(
             result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
             write_arrays(outputs, result.outputs)
             clock = plugins.soc(manifest["target"]).clock_hz
-        cycles = cycles_json(result.cycles_total, result.cycles_by_unit)
         report = {
-            "name": manifest["name"],
+            **manifest,
             "target": {"name": manifest["target"], "clock_hz": None if clock is None else asdict(clock)},
+            "measured": {"cycles": result.cycles_total, "units": result.cycles_by_unit},
             "layers": (),
             "memories": [{"name": name, **use} for name, use in manifest["memory"].items()],
         }
@@ -52,11 +52,11 @@ def run_command(
             "schema": "match.run",
             "schema_version": 1,
             "ok": True,
-            "headline": headline(report, manifest["target"], cycles),
+            "headline": headline(report, manifest["target"]),
             "preset": preset,
             "outputs": str(outputs),
             "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
-            "cycles": cycles,
+            "cycles": {"total": result.cycles_total, "units": dict(result.cycles_by_unit)},
             "nodes": nodes_json(result.nodes),
             "next": command_line("report", directory, "--inputs", inputs),
         }

@@ -12,7 +12,7 @@ from match_core.summary.document import report_document
 
 from match_report.advice.nearest import obstacles
 from match_report.advice.recommendation import ordered
-from match_report.advice.variants import refused, variants
+from match_report.advice.variants import fitting, refused, variants
 
 if TYPE_CHECKING:
     from match_core.contract.errors import MatchError
@@ -53,7 +53,8 @@ def check_model(request: CompileRequest, plugins: Plugins, observer: StageObserv
     try:
         planned, _ = decide(prepared, plugins, observer)
     except (UnsupportedError, InfeasibleError) as error:
-        return Check(prepared.model.name, prepared.soc.name, error, found, None)
+        advice = tuple(fitting(prepared, error, request, plugins))
+        return Check(prepared.model.name, prepared.soc.name, error, found, None, None, advice)
     report = report_document(planned, chosen_options(request, planned.soc))
     tried = tuple(variants(report, planned, request, plugins, SHARE_MIN))
     in_8_bits = [entry.planned.program.predicted_cycles for entry in tried if entry.advice.kind == "quantise"]

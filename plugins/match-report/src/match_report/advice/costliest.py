@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.contract.observe import NullObserver
-from match_core.contract.titles import source_operators
+from match_core.contract.titles import SILENT, source_operators
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 
@@ -18,7 +18,7 @@ from match_report.advice.recommendation import Recommendation, ordered
 from match_report.advice.variants import variants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from match_core.contract.compilation import Planned
     from match_core.contract.observe import StageObserver
@@ -32,6 +32,7 @@ LAYERS_MAX = 5
 #: Layers below this share of the cycles get no search for a change of their own.
 SHARE_MIN = 0.02
 
+_PARTS = ("compute", "transfer", "launch", "sync")
 Limit = Literal["compute", "transfers", "launches"]
 
 
@@ -74,8 +75,7 @@ def explain_network(
     planned, _ = decide(prepared, plugins, observer)
     report = report_document(planned, chosen_options(request, planned.soc))
     tried = tuple(variants(report, planned, request, plugins, 0))
-    steps = [layer for layer in report["layers"] if not layer["view"]]
-    steps.sort(key=lambda layer: -layer["predicted_cycles"])
+    steps = _merged(layer for layer in report["layers"] if not layer["view"])
     places = obstacles(prepared.model, prepared.candidates)
     names = source_operators(prepared.source)
     #: Float layers of a network that should be quantised are not worth a search.
@@ -83,7 +83,8 @@ def explain_network(
     layers, moves = [], []
     for step in steps[:LAYERS_MAX]:
         node = next(iter(computing_first(step["onnx_names"], names)), step["title"])
-        helps = [(entry.saves(planned, step["onnx_names"]), entry.advice) for entry in tried]
+        own = [name for name in step["onnx_names"] if names.get(name) not in SILENT] or step["onnx_names"]
+        helps = [(entry.saves(planned, own), entry.advice) for entry in tried]
         observer.progress({"layer": node})
         total = planned.program.predicted_cycles
         found = _moves(step, node, places, prepared, request, plugins, total) if search else ()
@@ -92,6 +93,25 @@ def explain_network(
             moves.append(move)
         layers.append(_layer(step, node, planned, helps))
     return NetworkExplanation(report, tuple(layers), ordered((*(entry.advice for entry in tried), *moves)))
+
+
+def _merged(layers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Steps of the same source nodes as one, the costliest first; it has the unit and the pattern of its costliest
+    step, and the sums of their costs."""
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for layer in sorted(layers, key=lambda layer: -layer["predicted_cycles"]):
+        groups.setdefault(tuple(layer["onnx_names"]), []).append(layer)
+    merged = [
+        {
+            **first,
+            "predicted_cycles": sum(layer["predicted_cycles"] for layer in (first, *others)),
+            "cost": {
+                part: sum(layer["schedule"]["cost"][f"{part}_cycles"] for layer in (first, *others)) for part in _PARTS
+            },
+        }
+        for first, *others in groups.values()
+    ]
+    return sorted(merged, key=lambda layer: -layer["predicted_cycles"])
 
 
 def _moves(
@@ -109,13 +129,12 @@ def _moves(
         return
     names = computing_first(step["onnx_names"], source_operators(prepared.source))
     flip = find_flip(prepared.source, names, request, plugins).flip
-    if flip is None or flip.cycles_after >= flip.cycles_before:
+    if flip is None or flip.less_work or flip.cycles_after >= flip.cycles_before:
         return
     place = next((entry for entry in near if entry.unit == flip.unit_after), near[0])
     rules = "; ".join(f"{rule}, but {value}" for rule, value in place.rules)
-    change = (
-        f"{node}: {flip.parameter} {flip.before} -> {flip.after} moves it from {flip.unit_before} to {flip.unit_after}"
-    )
+    moved = f"moves {node} from {flip.unit_before} to {flip.unit_after}"
+    change = f"{flip.parameter} {flip.before} -> {flip.after} {moved}"
     yield Recommendation(
         "unit",
         f"{place.unit} requires: {rules}",
@@ -130,14 +149,18 @@ def _moves(
 def _layer(
     step: Mapping[str, Any], node: str, planned: Planned, helps: Sequence[tuple[int, Recommendation]]
 ) -> CostlyLayer:
-    cost = step["schedule"]["cost"]
+    cost = step["cost"]
     parts: dict[Limit, int] = {
-        "compute": cost["compute_cycles"],
-        "transfers": cost["transfer_cycles"],
-        "launches": cost["launch_cycles"] + cost["sync_cycles"],
+        "compute": cost["compute"],
+        "transfers": cost["transfer"],
+        "launches": cost["launch"] + cost["sync"],
     }
     limit = max(parts, key=lambda part: parts[part])
-    saved, best = max(helps, key=lambda entry: entry[0], default=(0, None))
+    saved, best = max(
+        ((min(saved, step["predicted_cycles"]), advice) for saved, advice in helps),
+        key=lambda entry: entry[0],
+        default=(0, None),
+    )
     return CostlyLayer(
         title=step["title"],
         node=node,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from match_core.contract.compilation import Planned
-    from match_core.pipeline import CompileRequest
+    from match_core.pipeline import CompileRequest, Prepared
     from match_core.plugin.facade import Plugins
 
     from match_report.advice.recommendation import Kind
@@ -36,7 +36,7 @@ class Variant:
     advice: Recommendation
 
     def saves(self, before: Planned, names: Iterable[str]) -> int:
-        """Modelled cycles that the layers with these source nodes take less."""
+        """Modelled cycles that the steps with these source nodes take less."""
         wanted = frozenset(names)
         return _cycles_of(before, wanted) - _cycles_of(self.planned, wanted)
 
@@ -66,18 +66,19 @@ def variants(
             made = quantised_plan(planned.source, sequential, plugins)
             if made is not None:
                 saved = total - made.program.predicted_cycles
-                change = "quantise to 8 bits (modelled with the ranges of random samples)"
+                cause += " (modelled with the ranges of random samples)"
                 command = quantize_command(request)
-                yield Variant(made, Recommendation("quantise", cause, change, command, stake, total, saved))
+                yield Variant(
+                    made, Recommendation("quantise", cause, "quantise to 8 bits", command, stake, total, saved)
+                )
     ends = sum(layer["predicted_cycles"] for layer in report["layers"] if set(layer["operators"]) <= _ENDS)
     if ends >= share_min * total and ends and not request.quantized_io and not report["all_on_host"]:
-        cause = f"float inputs and outputs are converted, in {ends:,} cycles"
+        cause = f"converting float inputs and outputs takes {ends:,} cycles"
         changed = replace(request, quantized_io=True)
-        yield from variant("inputs", cause, "8-bit inputs and outputs (--quantized-io)", ends, changed)
+        yield from variant("inputs", cause, "--quantized-io", ends, changed)
     if share_min == 0 and request.precision == "exact" and not report["all_on_host"]:
-        cause = "results are rounded exactly as in the original"
-        change = "--precision fast; more values differ by one step"
-        yield from variant("precision", cause, change, total, replace(request, precision="fast"))
+        cause = "rounding as the original does takes wider arithmetic; without it, more values differ by one step"
+        yield from variant("precision", cause, "--precision fast", total, replace(request, precision="fast"))
 
 
 def refused(report: Mapping[str, Any], request: CompileRequest) -> Iterator[Recommendation]:
@@ -89,6 +90,18 @@ def refused(report: Mapping[str, Any], request: CompileRequest) -> Iterator[Reco
             change = f"change {node} so that {fallback['unit']} runs it"
             total = report["predicted_cycles"]
             yield Recommendation("unit", reason(fallback), change, command, fallback["cycles"], total)
+
+
+def fitting(
+    prepared: Prepared, error: MatchError, request: CompileRequest, plugins: Plugins
+) -> Iterator[Recommendation]:
+    """8 bits, for a float network that does not fit without them."""
+    if not any(line.startswith("match quantize") for left in prepared.model.left for line in left.help):
+        return
+    made = quantised_plan(prepared.source, prepared.request, plugins)
+    if made is not None:
+        change = f"quantise to 8 bits: it then fits and takes {made.program.predicted_cycles:,} cycles"
+        yield Recommendation("quantise", f"{error.what}: {error.why}", change, quantize_command(request), 0, 0)
 
 
 def _plan(request: CompileRequest, plugins: Plugins) -> Planned | None:

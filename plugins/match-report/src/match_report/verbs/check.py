@@ -98,10 +98,9 @@ def _document(found: Check, request: CompileRequest) -> dict[str, Any]:
     }
 
 
-def _next(found: Check, verify: str) -> str | None:
+def _next(found: Check, verify: str | None) -> str | None:
     """Quantise first where that is what the network lacks."""
-    if found.error is not None:
-        return None
+    verify = None if found.error is not None else verify
     return next((entry.command for entry in found.recommendations if entry.kind == "quantise"), verify)
 
 

@@ -50,8 +50,8 @@ def show_network(terminal: Terminal, document: dict[str, Any]) -> None:
     for layer in document["layers"]:
         helped = "nothing that was tried makes it faster"
         if layer["help"] is not None:
-            helped = f"{layer['help']['change']}: {layer['saves_cycles']:,} of {layer['cycles']:,} cycles fewer"
-        terminal.paragraph(f"{shortened(layer['title'], 34)}: {helped}")
+            helped = f"{layer['help']['change']}, {layer['saves_cycles']:,} cycles fewer"
+        terminal.paragraph(f"{shortened(layer['node'], 34)}: {helped}")
     show_recommendations(terminal, document["recommendations"])
 
 

@@ -15,11 +15,11 @@ def show_recommendations(terminal: Terminal, recommendations: Sequence[Mapping[s
     if recommendations:
         terminal.line("what would help (modelled)")
     for entry in recommendations:
-        terminal.paragraph(f"{entry['change']}: {_saved(entry)}; {entry['cause']}")
+        terminal.paragraph(f"{entry['change']}{_saved(entry)}; {entry['cause']}")
         terminal.line(f"    {entry['command']}")
 
 
 def _saved(entry: Mapping[str, Any]) -> str:
     if entry["saves_cycles"] is None:
-        return f"concerns {entry['stake_cycles']:,} cycles"
-    return f"{entry['saves_cycles']:,} cycles fewer ({entry['saves_percent']:.1f}%)"
+        return f": concerns {entry['stake_cycles']:,} cycles" if entry["stake_cycles"] else ""
+    return f": {entry['saves_cycles']:,} cycles fewer ({entry['saves_percent']:.1f}%)"

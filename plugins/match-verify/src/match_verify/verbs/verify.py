@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
+from match_core.cli.headline import headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import (
     cycles_table,
@@ -72,6 +73,7 @@ def verify_command(
         raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_report.advice.commands import command_of
             from match_report.measured import measured_report
             from match_report.trace import write_trace
 
@@ -89,11 +91,21 @@ def verify_command(
                 layers=layers,
             )
             result = verify_model(request, plugins, terminal)
+            report = measured_report(result.compilation, result.run)
             if timeline is not None:
-                write_trace(timeline, measured_report(result.compilation, result.run))
-            document = result.as_json()
+                write_trace(timeline, report)
+            program = result.compilation.model.name
+            more = ("--samples", inputs) if inputs is not None and request.max_loss is not None else ()
+            following = command_of("compile", request.compile_request(Path()), "-o", f"build/{program}", *more)
+            document: dict[str, Any] = {
+                **result.as_json(),
+                "headline": headline(report, target),
+                "next": following if result.ok else None,
+            }
         terminal.document(document)
+        show_headline(terminal, document["headline"])
         _show(terminal, document, model, result.computed)
+        show_next(terminal, document["next"])
         if result.accuracy.error is not None and not json:
             terminal.error(result.accuracy.error)
     return 0 if document["ok"] else EXIT_FAILED
