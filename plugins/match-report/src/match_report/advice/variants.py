@@ -101,7 +101,7 @@ def fitting(
     made = quantised_plan(prepared.source, prepared.request, plugins)
     if made is not None:
         change = f"quantise to 8 bits: it then fits and takes {made.program.predicted_cycles:,} cycles"
-        yield Recommendation("quantise", f"{error.what}: {error.why}", change, quantize_command(request), 0, 0)
+        yield Recommendation("quantise", error.what, change, quantize_command(request), 0, 0)
 
 
 def _plan(request: CompileRequest, plugins: Plugins) -> Planned | None:
