@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from match_core.contract.compilation import Compilation
@@ -21,6 +21,7 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
 from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
+from match_report.measured import measured_report
 from numpy.typing import NDArray
 
 from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy_of
@@ -96,8 +97,13 @@ class VerifyResult:
         """Every output equals the integer graph's bit for bit."""
         return all(output.bit_exact for output in self.outputs)
 
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report document of the program, with what the twin counted."""
+        return measured_report(self.compilation, self.run)
+
     def as_json(self) -> dict[str, object]:
-        """The document that ``--json`` prints."""
+        """The document that ``--json`` prints, without its first and its last line."""
         program = self.compilation.program
         return {
             "schema": "match.verify",

@@ -74,7 +74,6 @@ def verify_command(
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_report.advice.commands import command_of
-            from match_report.measured import measured_report
             from match_report.trace import write_trace
 
             from match_verify.verify import VerifyRequest, verify_model
@@ -91,17 +90,13 @@ def verify_command(
                 layers=layers,
             )
             result = verify_model(request, plugins, terminal)
-            report = measured_report(result.compilation, result.run)
             if timeline is not None:
-                write_trace(timeline, report)
-            program = result.compilation.model.name
-            more = ("--samples", inputs) if inputs is not None and request.max_loss is not None else ()
-            following = command_of("compile", request.compile_request(Path()), "-o", f"build/{program}", *more)
-            document: dict[str, Any] = {
-                **result.as_json(),
-                "headline": headline(report, target),
-                "next": following if result.ok else None,
-            }
+                write_trace(timeline, result.report)
+            document: dict[str, Any] = {**result.as_json(), "headline": headline(result.report, target), "next": None}
+            if document["ok"]:
+                more = ("--samples", inputs) if inputs is not None and request.max_loss is not None else ()
+                output = f"build/{document['model']}"
+                document["next"] = command_of("compile", request.compile_request(Path()), "-o", output, *more)
         terminal.document(document)
         show_headline(terminal, document["headline"])
         _show(terminal, document, model, result.computed)
