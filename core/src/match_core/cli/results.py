@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ def _cause(entry: Mapping[str, Any]) -> str:
     return f"{wants}{entry['rule']}, but {entry['value']}"
 
 
-def _amount(entries: list[Mapping[str, Any]]) -> str:
+def _amount(entries: Sequence[Mapping[str, Any]]) -> str:
     count = sum(len(entry["onnx_names"]) for entry in entries)
     cycles, share = (sum(entry[key] for entry in entries) for key in ("cycles", "share"))
     return f"{count:,} node{'s' if count > 1 else ''}, {cycles:,} cycles ({share:.1%})"
