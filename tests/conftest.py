@@ -25,7 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """In the background of a shell without job control interrupts are ignored, here and in all that is started."""
+    """In the background of a shell without job control interrupts are ignored, here and in all that is started; and
+    xdist states a width of 80 columns, where CI's own terminal has none."""
+    os.environ.pop("COLUMNS", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

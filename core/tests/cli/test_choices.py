@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from match_core.cli.main import run
 from match_core.contract.errors import UsageError
 from match_core.deploy.compile_options import CompileOptions
+from match_report.advice.commands import command_of
 
 #: Where each verb hands its request over.
 LIBRARY = {
@@ -113,7 +115,26 @@ def test_what_is_not_chosen_is_the_default(verb: str, library: Library) -> None:
         assert arguments[0] in ("-t", "--target") or getattr(library.arguments[0], name) != value
 
 
-@pytest.mark.parametrize(("verb", "execution"), [("check", "sequential"), ("explain", "sequential"), ("fit", "auto")])
-def test_what_a_verb_does_not_offer_keeps_its_default(verb: str, execution: str, library: Library) -> None:
+@pytest.mark.parametrize("verb", ["check", "explain", "fit"])
+def test_what_a_verb_does_not_offer_keeps_its_default(verb: str, library: Library) -> None:
     run([verb, *NEEDED[verb], "-t", "host"])
-    assert library.arguments[0].choices() == {**CompileOptions().choices(), "execution": execution}
+    assert library.arguments[0].choices() == CompileOptions().choices()
+
+
+#: Options that the lists above leave to their own tests.
+OTHERS = (["--dim", "batch=1", "--dim", "x y:2=3"], ["--exact", "/a/Conv"], ["--max-loss", "20"])
+
+
+@pytest.mark.parametrize("verb", ["compile"])
+@pytest.mark.parametrize("arguments", [*(choice[0] for choice in CHOICES["compile"]), *OTHERS], ids=" ".join)
+def test_a_command_in_advice_repeats_the_request(verb: str, arguments: list[str], library: Library) -> None:
+    """Parsed again, the command that ``command_of`` writes asks for the same."""
+    target = [] if {"-t", "--target"} & set(arguments) else ["-t", "host"]
+    run([verb, *NEEDED[verb], *target, *arguments])
+    asked = library.arguments[0]
+    run(shlex.split(command_of(verb, asked, "-o", asked.output))[1:])
+    again = library.arguments[0]
+    assert again is not asked
+    jobs = {"jobs": asked.jobs}  # how fast a program is found is not part of advice
+    assert {**again.choices(), **jobs} == asked.choices()
+    assert (again.model, again.target) == (asked.model, asked.target)

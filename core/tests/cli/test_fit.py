@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,6 +61,25 @@ def test_several_budgets_that_are_all_too_small(match: Match, model: Path) -> No
     told = match("fit", model, "-t", "example", *budgets, "--quiet")
     assert told.code == 1
     assert f"it would fit with {' '.join(change['options'])}" in told.out
+
+
+def test_the_smallest_budgets_and_the_next_command(match: Match, model: Path) -> None:
+    """Each command that is suggested fits."""
+    document = match("fit", model, "-t", "example", "--budget", "ram=3kB", "--budget", "cycles=10", "--json").json
+    smallest = {change["needs"][0]["budget"]: change for change in document["smallest"]}
+    assert set(smallest) == {"ram", "cycles"}
+    assert document["next"] == document["changes"][0]["command"]
+    for change in smallest.values():
+        name, verb, *arguments = shlex.split(change["command"])
+        assert (name, verb, match(verb, *arguments).code) == ("match", "fit", 0)
+        option, _, amount = change["options"][-1].partition("=")
+        assert option != "cycles" or match("check", model, "-t", "example", "--json").json["predicted_cycles"] == int(
+            amount
+        )
+    fits = match("fit", model, "-t", "example", "--budget", "ram=8kB", "--json").json
+    assert [need["slack"] for need in fits["needs"]] == [8000 - 4 * TENSOR_BYTES]
+    assert fits["smallest"] == []
+    assert match(*shlex.split(fits["next"])[1:]).code == 0
 
 
 @pytest.mark.parametrize("budget", ["ram", "ram=", "ram=0", "ram=fast", "flash=3kB", "latency=10", "latency=10ms"])

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from integer_chains import random_network
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import PassContext
-from match_core.ir.reader import integer_inputs
 from match_core.load.load import model_from_proto
 from match_core.passes.pipeline import run_passes
 from match_quant.narrow_functions import gelu
 from match_quant.narrow_integers import NARROW_INTEGERS
 from match_quant.narrow_requant import Requantisation
 from match_quant.unsigned_activations import UNSIGNED_ACTIVATIONS
+from match_verify.held import integer_inputs
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 

@@ -27,26 +27,26 @@ SCHEDULE = """
 
 
 def test_a_package_that_gives_costs_counts(site: Site) -> None:
-    alone = site.load().code()
+    alone = site.load().code
     assert alone is not None
     site.plugin("npu", COST)
-    assert site.load().code() != alone
+    assert site.load().code != alone
 
 
 def test_a_package_that_gives_neither_does_not(site: Site) -> None:
-    alone = site.load().code()
+    alone = site.load().code
     site.plugin("npu", "")
-    assert site.load().code() == alone
+    assert site.load().code == alone
 
 
 @pytest.mark.parametrize("text", [COST, SCHEDULE])
 def test_every_change_of_a_source_counts(site: Site, text: str) -> None:
     site.plugin("npu", text)
-    before = site.load().code()
-    assert site.load().code() == before
+    before = site.load().code
+    assert site.load().code == before
     path = site.path / "fake_npu.py"
     path.write_text(path.read_text(encoding="utf-8") + "# another speed\n", encoding="utf-8")
-    assert site.load().code() != before
+    assert site.load().code != before
 
 
 def test_a_whole_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,32 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from match_core.cli.parameters import (
-    DimOption,
-    ExactOption,
-    FiguresOption,
-    JobsOption,
-    MaxLossOption,
-    MemoryOption,
-    NameOption,
-    NoCacheOption,
-    Objective,
-    ObjectiveOption,
-    OnlyUnitOption,
-    Parallel,
-    ParallelOption,
-    Precision,
-    PrecisionOption,
-    PresetOption,
-    QuantizedIoOption,
-    RegionMinOption,
-    Regions,
-    RegionsOption,
-    SequentialOption,
-    StateOption,
-    WithoutPassOption,
-    WithoutUnitOption,
-)
+from match_core.cli import parameters as options
 
 #: Arguments of ``CompileOptions``, as a verb receives them.
 Choices = dict[str, Any]
@@ -46,26 +21,26 @@ _FIELDS |= {SEQUENTIAL: "execution", "no_cache": "cache", "state": "states"}
 
 
 def compile_choices(
-    dim: DimOption = None,
-    only_unit: OnlyUnitOption = None,
-    without_unit: WithoutUnitOption = None,
-    without_pass: WithoutPassOption = None,
-    exact: ExactOption = None,
-    max_loss: MaxLossOption = None,
-    quantized_io: QuantizedIoOption = False,
-    precision: PrecisionOption = Precision.EXACT,
-    preset: PresetOption = None,
-    figures: FiguresOption = None,
-    memory: MemoryOption = None,
-    objective: ObjectiveOption = Objective.LATENCY,
-    name: NameOption = None,
-    no_cache: NoCacheOption = False,
-    jobs: JobsOption = None,
-    sequential: SequentialOption = None,
-    parallel: ParallelOption = Parallel.PIPELINE,
-    regions: RegionsOption = Regions.CHEAPEST,
-    region_min: RegionMinOption = None,
-    state: StateOption = None,
+    dim: options.DimOption = None,
+    only_unit: options.OnlyUnitOption = None,
+    without_unit: options.WithoutUnitOption = None,
+    without_pass: options.WithoutPassOption = None,
+    exact: options.ExactOption = None,
+    max_loss: options.MaxLossOption = None,
+    quantized_io: options.QuantizedIoOption = False,
+    precision: options.PrecisionOption = options.Precision.EXACT,
+    preset: options.PresetOption = None,
+    figures: options.FiguresOption = None,
+    memory: options.MemoryOption = None,
+    objective: options.ObjectiveOption = options.Objective.LATENCY,
+    name: options.NameOption = None,
+    no_cache: options.NoCacheOption = False,
+    jobs: options.JobsOption = None,
+    sequential: options.SequentialOption = None,
+    parallel: options.ParallelOption = options.Parallel.PIPELINE,
+    regions: options.RegionsOption = options.Regions.CHEAPEST,
+    region_min: options.RegionMinOption = None,
+    state: options.StateOption = None,
 ) -> Choices:
     """The options as arguments of ``CompileOptions``. UsageError MATCH-U026 if a memory size cannot be parsed,
     MATCH-U036 if a minimum of regions cannot, MATCH-U037 if a dynamic size cannot, MATCH-U070 if the figures file

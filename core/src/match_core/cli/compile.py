@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
+from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import energy_line, memory_table, modelled, show_fallbacks, side_by_side_lines
 from match_core.cli.session import plugin_session
@@ -16,6 +17,9 @@ from match_core.cli.terminal import COMPILE_STAGES, Terminal
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
+
+#: What a document states of each step.
+_LAYER = ("title", "onnx_names", "unit", "pattern", "predicted_cycles", "schedule")
 
 
 @with_choices(MEMORY, SEQUENTIAL, *PROGRAM)
@@ -46,8 +50,9 @@ def compile_command(
 
             request = CompileRequest(model=model, target=target, output=output, **choices, samples=samples)
             compilation = compile_model(request, plugins, terminal).compilation
-        document = _document(compilation, output)
+        document = _document(compilation, target, output)
         terminal.document(document)
+        show_headline(terminal, document["headline"])
         terminal.table(_nodes_table(document))
         show_fallbacks(terminal, document, model)
         for line in side_by_side_lines(document):
@@ -57,44 +62,30 @@ def compile_command(
         terminal.line(energy_line(document["energy"]))
         terminal.table(memory_table(document["memory"]))
         terminal.line(f"{len(document['files'])} files written to {output}")
+        show_next(terminal, document["next"])
     return 0
 
 
-def _document(compilation: Compilation, output: Path) -> dict[str, Any]:
-    from match_core.contract.titles import source_operators, task_title
-    from match_core.summary.fallbacks import fallbacks_json
-    from match_core.summary.program_json import energy_json, memory_json, schedule_json, side_by_side_json
-    from match_core.summary.regions import regions_json
+def _document(compilation: Compilation, target: str | None, output: Path) -> dict[str, Any]:
+    from match_core.summary.document import report_document
+    from match_core.summary.program_json import memory_json, side_by_side_json
 
-    program = compilation.program
-    operators = source_operators(compilation.source)
+    report = report_document(compilation, {})
     return {
         "schema": "match.compile",
         "ok": True,
-        "name": compilation.model.name,
-        "target": compilation.soc.name,
-        "preset": compilation.soc.preset,
+        "headline": headline(report, target),
+        "target": report["target"]["name"],
+        "preset": report["target"]["preset"],
         "objective": compilation.objective,
         "output": str(output),
         "max_loss": None if compilation.choice is None else dict(compilation.choice.document),
         "files": [file.name for file in compilation.sources.files],
-        "predicted_cycles": program.predicted_cycles,
         **side_by_side_json(compilation),
-        "energy": energy_json(program),
-        "nodes": [
-            {
-                "title": task_title(compilation.model, operators, task.assignment),
-                "onnx_names": list(compilation.model.origin(task.assignment.candidate.match.nodes)),
-                "unit": task.assignment.candidate.unit,
-                "pattern": task.assignment.candidate.pattern.name,
-                "predicted_cycles": task.assignment.schedule.cost.total_cycles,
-                "schedule": schedule_json(task.assignment.schedule, compilation.soc.home),
-            }
-            for task in program.tasks
-        ],
-        "memory": memory_json(program),
-        "regions": regions_json(compilation),
-        **fallbacks_json(compilation),
+        "nodes": [{key: layer[key] for key in _LAYER} for layer in report["layers"]],
+        "memory": memory_json(compilation.program),
+        **{key: report[key] for key in ("name", "predicted_cycles", "energy", "regions", "fallbacks", "all_on_host")},
+        "next": command_line("report", output, "--twin"),
     }
 
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from match_core.cli import interrupts
+from match_core.cli.headline import command_line
 from match_core.cli.listed import listed_commands
 from match_core.cli.terminal import Terminal, prepare_streams
 from match_core.cli.verbs import core_verbs, verb_of
@@ -136,7 +139,7 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
         if interrupted():
             return EXIT_INTERRUPTED
         if isinstance(error, MatchError):
-            return report(error, error)
+            return report(replace(error, help=_runnable(error.help, arguments)), error)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             return report(_no_room(error), error)
         return report(_internal(error), error)  # a bug: an error with its exit code, not a traceback
@@ -160,6 +163,13 @@ def _report(arguments: Sequence[str], error: MatchError, cause: BaseException) -
         traceback.print_exception(cause)
     Terminal(as_json="--json" in arguments).error(error, verb_of(arguments))
     return error.exit_code
+
+
+def _runnable(help_: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:
+    """Advice to add options becomes the user's command line with them."""
+    return tuple(
+        command_line(*arguments, *shlex.split(text[4:])) if text.startswith("add --") else text for text in help_
+    )
 
 
 def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from match_core.cli.tables import Table, shortened
@@ -13,11 +14,6 @@ if TYPE_CHECKING:
 
     from match_core.cli.terminal import Terminal
     from match_core.run.execute import NodeCycles
-
-
-def cycles_json(total: int, units: Mapping[str, int]) -> dict[str, object]:
-    """Cycles of one inference: wall total, and the busy cycles of each unit."""
-    return {"total": total, "units": dict(units)}
 
 
 def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
@@ -37,11 +33,6 @@ def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
 def modelled(title: str, preset: str) -> str:
     """The title of a table that shows cycles, with the preset that they come from."""
     return f"{title} (preset {preset})" if preset else title
-
-
-def within(uncertainty: float) -> str:
-    """The uncertainty behind a number of cycles; nothing where none is known."""
-    return f" (± {uncertainty:.0%})" if uncertainty else ""
 
 
 def energy_line(energy: Mapping[str, Any]) -> str:
@@ -96,7 +87,9 @@ _SHARE_MIN, _FALLBACKS_MAX = 0.01, 5
 
 def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path) -> None:
     """What runs on the host, one line for each cause; a warning if nothing runs elsewhere."""
-    found = document["fallbacks"]
+    file, path = f" {quote(model.name)} ", f" {quote(str(model))} "  # a report does not name the folder
+    helped = ([f"{line} ".replace(file, path).rstrip() for line in entry["help"]] for entry in document["fallbacks"])
+    found = [{**entry, "help": lines} for entry, lines in zip(document["fallbacks"], helped, strict=True)]
     large = [entry for entry in found if entry["share"] >= _SHARE_MIN][:_FALLBACKS_MAX]
     rest = found[len(large) :]
     if found:
@@ -121,7 +114,7 @@ def _cause(entry: Mapping[str, Any]) -> str:
     return f"{wants}{entry['rule']}, but {entry['value']}"
 
 
-def _amount(entries: list[Mapping[str, Any]]) -> str:
+def _amount(entries: Sequence[Mapping[str, Any]]) -> str:
     count = sum(len(entry["onnx_names"]) for entry in entries)
     cycles, share = (sum(entry[key] for entry in entries) for key in ("cycles", "share"))
     return f"{count:,} node{'s' if count > 1 else ''}, {cycles:,} cycles ({share:.1%})"

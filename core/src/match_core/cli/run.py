@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
-from match_core.cli.results import cycles_json, cycles_table, nodes_json
+from match_core.cli.results import cycles_table, nodes_json
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
-
-if TYPE_CHECKING:
-    from match_core.run.execute import RunResult
 
 
 def run_command(
@@ -41,19 +40,28 @@ def run_command(
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
             result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
             write_arrays(outputs, result.outputs)
-        terminal.document(_document(result, outputs, preset))
+            clock = plugins.soc(manifest["target"]).clock_hz
+        report = {
+            **manifest,
+            "target": {"name": manifest["target"], "clock_hz": None if clock is None else asdict(clock)},
+            "measured": {"cycles": result.cycles_total, "units": result.cycles_by_unit},
+            "layers": (),
+            "memories": [{"name": name, **use} for name, use in manifest["memory"].items()],
+        }
+        document = {
+            "schema": "match.run",
+            "ok": True,
+            "headline": headline(report, manifest["target"]),
+            "preset": preset,
+            "outputs": str(outputs),
+            "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
+            "cycles": {"total": result.cycles_total, "units": dict(result.cycles_by_unit)},
+            "nodes": nodes_json(result.nodes),
+            "next": command_line("report", directory, "--inputs", inputs),
+        }
+        terminal.document(document)
+        show_headline(terminal, document["headline"])
         terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit, preset))
         terminal.line(f"outputs written to {outputs}")
+        show_next(terminal, document["next"])
     return 0
-
-
-def _document(result: RunResult, outputs: Path, preset: str) -> dict[str, object]:
-    return {
-        "schema": "match.run",
-        "ok": True,
-        "preset": preset,
-        "outputs": str(outputs),
-        "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
-        "cycles": cycles_json(result.cycles_total, result.cycles_by_unit),
-        "nodes": nodes_json(result.nodes),
-    }

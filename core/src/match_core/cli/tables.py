@@ -32,7 +32,7 @@ class Table:
 
 def clean(text: str) -> str:
     """Text without control characters."""
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    return "".join(c if c.isprintable() or c == "\xa0" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def shortened(title: str, limit: int = 48) -> str:

@@ -274,7 +274,7 @@ class Deploying:
             scheduler,
             sequential,
             options.parallel,
-            self.plugins.code() if options.cache else None,
+            self.plugins.code if options.cache else None,
             limit_cycles,
         )
         return self.plugins.mapping(
@@ -299,7 +299,7 @@ class Deploying:
         )
 
     def _cache(self) -> ScheduleCache:
-        code = self.plugins.code() if self.options.cache else None
+        code = self.plugins.code if self.options.cache else None
         return ScheduleCache(schedule_directory() if code else None, __version__, code or "")
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:

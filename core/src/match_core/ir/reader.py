@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.contract.model import Model
 
 #: A numpy element type.
 DType: TypeAlias = "np.dtype[Any]"
@@ -235,18 +234,3 @@ def clamp_bounds(node: gs.Node) -> tuple[float, float] | None:
 def is_private(tensor: gs.Tensor, outputs: Sequence[gs.Tensor]) -> bool:
     """Whether the tensor has one consumer and is not a graph output."""
     return len(tensor.outputs) == 1 and not any(tensor is output for output in outputs)
-
-
-def integer_inputs(model: Model) -> frozenset[str]:
-    """Names of the float graph inputs that a narrowed model reads as integers only."""
-
-    def limited(node: gs.Node) -> bool:
-        values = [constant(tensor) for tensor in node.inputs[1:]]
-        sizes = [abs(float(value.reshape(-1)[0])) for value in values if value is not None]
-        if node.op == "Clip":
-            return sizes == [INPUT_LIMIT] * 2 and all(reader.op == "Cast" for reader in node.outputs[0].outputs)
-        return node.op == "QuantizeLinear" and sizes == [1.0, 0.0]
-
-    return frozenset(
-        tensor.name for tensor in model.graph.inputs if tensor.outputs and all(map(limited, tensor.outputs))
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UsageError, did_you_mean
@@ -58,14 +59,14 @@ def dynamic_sizes(proto: onnx.ModelProto) -> Iterator[tuple[str, onnx.TensorShap
 
 
 def size_advice(proto: onnx.ModelProto) -> str:
-    """The option that fixes all dynamic sizes of inputs: 1 for the first axis, which exporters leave to the batch."""
-    first = {value.type.tensor_type.shape.dim[0].dim_param for value in proto.graph.input if _has_axis(value)}
-    dims = [f"--dim {name}={1 if name in first or name.endswith(':0') else 'N'}" for name, _ in dynamic_sizes(proto)]
-    return f"fix the sizes: {' '.join(dims)}"
-
-
-def _has_axis(value: onnx.ValueInfoProto) -> bool:
-    return len(value.type.tensor_type.shape.dim) > 0
+    """The options that fix all dynamic sizes of inputs: 1 for the batch. That is a size with such a name, else the
+    first axis."""
+    names = [name for name, _ in dynamic_sizes(proto)]
+    first = {dim.dim_param for value in proto.graph.input for dim in value.type.tensor_type.shape.dim[:1]}
+    named = {name for name in names if "batch" in name.lower()}
+    batch = named or {name for name in names if name in first or name.endswith(":0")}
+    dims = " ".join(f"--dim {quote(name)}={1 if name in batch else 'N'}" for name in names)
+    return f"fix the sizes: {dims}" if set(names) - batch else f"add {dims}"
 
 
 def _all_dims(proto: onnx.ModelProto) -> Iterator[onnx.TensorShapeProto.Dimension]:

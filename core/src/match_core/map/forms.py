@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment
 
 
-def has_forms(candidate: Candidate) -> bool:
-    """Whether the candidate reads or writes a tensor that is not plain."""
-    return any(operand.form for operand in candidate.workload.operands)
-
-
 def forms_read(candidate: Candidate) -> dict[str, str]:
     """The form that the candidate requires of each tensor that it reads, by name."""
     members = {tensor.name for node in candidate.match.nodes for tensor in node.outputs}

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -242,9 +243,10 @@ class Plugins:
         files = [getattr(module, "__file__", None) for module in modules]
         return None if None in files else tuple(dict.fromkeys(Path(str(file)) for file in files))
 
+    @cached_property
     def code(self) -> str | None:
         """Digest of all code that decides schedules and mappings: the core, and the packages that provide cost models,
-        schedules or mappings. None if a plugin has no source file."""
+        schedules or mappings. None if a plugin has no source file. Read once: a plan for each trial asks for it."""
         hooks = ("match_cost", "match_schedule", "match_map", "match_plan")
         return code_digest((target for hook in hooks for _, target in self._registry.implementers(hook)), (CORE,))
 

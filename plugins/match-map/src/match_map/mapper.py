@@ -15,7 +15,6 @@ from match_core.contract.candidate import Refusal
 from match_core.contract.mapping import Assignment, Mapping, SolverStatus
 from match_core.ir.groups import circles, readers, sorted_groups
 from match_core.ir.topology import Topology
-from match_core.map.forms import has_forms
 from match_core.map.objective import WEIGHTINGS, Weighting
 
 from match_map.aliases import shared_outputs
@@ -28,6 +27,7 @@ from match_map.option import Option
 from match_map.ways import has_one_way_out, is_convex
 
 if TYPE_CHECKING:
+    from match_core.contract.candidate import Candidate
     from match_core.contract.loops import Objective
     from match_core.contract.mapping import Converter
     from match_core.contract.model import Model
@@ -95,7 +95,7 @@ def _choose(ask: _Question, weighting: Weighting) -> Mapping:
 
 
 def _conversions(ask: _Question, options: Sequence[Option], weighting: Weighting) -> tuple[Conversion, ...]:
-    if not any(has_forms(ask.offered[option.index].candidate) for option in options):
+    if not any(_has_forms(ask.offered[option.index].candidate) for option in options):
         return ()
     if ask.convert is None:
         raise ValueError("candidates have stored forms, but the request has no costs of conversions")
@@ -237,3 +237,8 @@ def _status(covers: Sequence[Cover]) -> SolverStatus:
     cost = sum(cover.cost for cover in covers)
     bound = cost if worst == "optimal" else sum(cover.bound for cover in covers)
     return SolverStatus(" + ".join(solvers), worst, cost, bound)
+
+
+def _has_forms(candidate: Candidate) -> bool:
+    """Whether the candidate reads or writes a tensor that is not plain."""
+    return any(operand.form for operand in candidate.workload.operands)

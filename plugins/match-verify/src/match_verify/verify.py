@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from match_core.contract.compilation import Compilation
@@ -15,7 +15,6 @@ from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
 from match_core.io.arrays import TensorSpec, as_sequence, read_arrays, write_arrays
 from match_core.ir.functions import ARITH
-from match_core.ir.reader import integer_inputs
 from match_core.load.load import load_model
 from match_core.load.read import source_proto
 from match_core.load.states import with_states
@@ -23,6 +22,7 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
 from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
+from match_report.measured import measured_report
 from match_report.samples import SEED, random_array
 from numpy.typing import NDArray
 
@@ -30,6 +30,7 @@ from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy
 from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
 from match_verify.float_bounds import float_bounds
+from match_verify.held import integer_inputs
 from match_verify.images import PLAIN, Normalisation
 from match_verify.labels import LabelCheck, check_labels, read_labels
 from match_verify.meaning import meanings
@@ -107,8 +108,13 @@ class VerifyResult:
         """Every output equals the integer graph's bit for bit."""
         return all(output.bit_exact for output in self.outputs)
 
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report document of the program, with what the twin counted."""
+        return measured_report(self.compilation, self.run)
+
     def as_json(self) -> dict[str, object]:
-        """The document that ``--json`` prints."""
+        """The document that ``--json`` prints, without its first and its last line."""
         program = self.compilation.program
         return {
             "schema": "match.verify",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.errors import InfeasibleError, UnsupportedError
@@ -11,6 +11,8 @@ from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 
 from match_report.advice.nearest import obstacles
+from match_report.advice.recommendation import ordered
+from match_report.advice.variants import fitting, refused, variants
 
 if TYPE_CHECKING:
     from match_core.contract.errors import MatchError
@@ -19,13 +21,19 @@ if TYPE_CHECKING:
     from match_core.plugin.facade import Plugins
 
     from match_report.advice.nearest import Obstacle
+    from match_report.advice.recommendation import Recommendation
+
+
+#: Changes of options are planned if this share of the cycles depends on them: each plan takes as long as the first.
+SHARE_MIN = 0.05
 
 
 @dataclass(frozen=True)
 class Check:
     """``error``: why the model cannot run, None if it can; then ``report`` is the report of the program that
     ``match compile`` would write. ``obstacles``: nodes that a unit cannot run at all. ``quantised_cycles``: modelled
-    cycles in 8 bits of a network that is float and runs on the host alone; None for others, or if not known."""
+    cycles in 8 bits of a network that is float and runs on the host alone; None for others, or if not known.
+    ``recommendations``: by what they save."""
 
     name: str
     target: str
@@ -33,22 +41,22 @@ class Check:
     obstacles: tuple[Obstacle, ...]
     report: dict[str, Any] | None
     quantised_cycles: int | None = None
+    recommendations: tuple[Recommendation, ...] = ()
 
 
 def check_model(request: CompileRequest, plugins: Plugins, observer: StageObserver | None = None) -> Check:
-    """Run all stages up to the plan. ModelError if the model cannot be read; an unsupported node or a program that does
-    not fit is an answer, not an error."""
+    """Run all stages up to the plan of a sequential program. ModelError if the model cannot be read; an unsupported
+    node or a program that does not fit is an answer, not an error."""
     observer = observer or NullObserver()
-    prepared = prepare(request, plugins, observer)
+    prepared = prepare(replace(request, execution="sequential"), plugins, observer)
     found = obstacles(prepared.model, prepared.candidates)
     try:
         planned, _ = decide(prepared, plugins, observer)
     except (UnsupportedError, InfeasibleError) as error:
-        return Check(prepared.model.name, prepared.soc.name, error, found, None)
+        advice = tuple(fitting(prepared, error, request, plugins))
+        return Check(prepared.model.name, prepared.soc.name, error, found, None, None, advice)
     report = report_document(planned, chosen_options(request, planned.soc))
-    cycles = None
-    if report["all_on_host"] and any(fallback["cause"] == "float" for fallback in report["fallbacks"]):
-        from match_report.advice.quantised import quantised_cycles
-
-        cycles = quantised_cycles(planned.source, request, plugins)
-    return Check(planned.model.name, planned.soc.name, None, found, report, cycles)
+    tried = tuple(variants(report, planned, request, plugins, SHARE_MIN))
+    in_8_bits = [entry.planned.program.predicted_cycles for entry in tried if entry.advice.kind == "quantise"]
+    advice = ordered((*(entry.advice for entry in tried), *refused(report, request)))
+    return Check(planned.model.name, planned.soc.name, None, found, report, next(iter(in_8_bits), None), advice)

@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 GRAINS = (4, 8, 16, 32, 64)
 #: Sizes change by at most this factor.
 FACTOR_MAX = 4
+#: Added to the size of edits with which the layer does less work.
+LESS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     """``parameter`` of the layer from ``before`` to ``after``, as text. ``size`` orders edits by the relative
-    amount of change; edits that do not change the layer's results come first (0 to 0.1)."""
+    amount of change; edits that do not change the layer's results come first (0 to 0.1), those with which the layer
+    does less last (from LESS on)."""
 
     parameter: str
     before: str
@@ -61,7 +64,7 @@ def _targets(size: int) -> Iterator[int]:
 
 
 def _relative(before: int, after: int) -> float:
-    return 0.1 + abs(after - before) / before
+    return 0.1 + abs(after - before) / before + (LESS if after < before else 0)
 
 
 def _channel_edits(graph: gs.Graph, linear: Linear) -> Iterator[Edit]:
@@ -73,6 +76,7 @@ def _channel_edits(graph: gs.Graph, linear: Linear) -> Iterator[Edit]:
         yield Edit("groups", str(linear.group), "1", 0.05, _ungroup)
         return
     if linear.group > 1:
+        yield Edit("groups", str(linear.group), "1", 0.05, _ungroup)
         return
     for size in _targets(linear.out_channels):
         before = linear.out_channels
@@ -125,14 +129,14 @@ def _window_edits(linear: Linear) -> Iterator[Edit]:
     for size in (1, 3, 5, 7):
         if (size, size) != (rows, columns):
             same = size >= max(rows, columns) and (size - rows) % 2 == 0 == (size - columns) % 2
-            cost = 0.02 * size if same else 0.5 + abs(size * size - rows * columns) / (rows * columns)
+            cost = 0.02 * size if same else 0.5 + _relative(rows * columns, size * size)
             yield Edit("kernel", f"{rows}x{columns}", f"{size}x{size}", cost, partial(_set_kernel, size=size))
     for step in (1, 2):
         if strides != [step, step]:
             before = "x".join(map(str, strides))
-            yield Edit(
-                "stride", before, f"{step}x{step}", 1.0, partial(_set_attribute, name="strides", value=[step] * 2)
-            )
+            cost = 1.0 + (LESS if step > min(strides) else 0)
+            apply = partial(_set_attribute, name="strides", value=[step] * 2)
+            yield Edit("stride", before, f"{step}x{step}", cost, apply)
     around = [rows // 2, columns // 2] * 2
     for value in (around, [0] * 4):
         if value != pads and linear.node.attrs.get("auto_pad", "NOTSET") == "NOTSET":
@@ -179,7 +183,7 @@ def _image_edits(graph: gs.Graph) -> Iterator[Edit]:
         pairs.add((rows // grain * grain, columns // grain * grain))
     for height, width in sorted(pairs - {(rows, columns)}):
         if height > 0 and width > 0:
-            cost = 0.1 + abs(height * width - rows * columns) / (rows * columns)
+            cost = _relative(rows * columns, height * width)
             apply = partial(_set_image, height=height, width=width)
             yield Edit("height and width", f"{rows}x{columns}", f"{height}x{width}", cost, apply)
 

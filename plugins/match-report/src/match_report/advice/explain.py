@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from match_core.contract.candidate import Candidates
 from match_core.contract.errors import InfeasibleError, UnsupportedError, UsageError
 from match_core.contract.observe import NullObserver
 from match_core.contract.titles import SILENT, source_operators
-from match_core.pipeline import decide, prepare
+from match_core.pipeline import chosen_options, decide, prepare
+from match_core.summary.document import report_document
 
 from match_report.advice.flip import FlipSearch, find_flip
 from match_report.advice.nearest import Obstacle, obstacles
 from match_report.advice.runner import runner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from match_core.contract.compilation import Planned
     from match_core.contract.loops import LoopSchedule
     from match_core.contract.mapping import Assignment
@@ -66,7 +69,8 @@ class Explanation:
     """``considered``: ordered by most work, then lowest cost; ``refused``: units that cannot run the node, with the
     rules that it breaks; ``without_pattern``: units that have no pattern for it; ``margin``: None if no other unit
     runs it; ``tilings``: costs of other tile sizes on the chosen unit; ``folded``: the node is computed at compile
-    time or became part of others, and no step runs it."""
+    time or became part of others, and no step runs it; ``report``: the report document
+    of the program."""
 
     node: str
     operator: str
@@ -79,6 +83,7 @@ class Explanation:
     margin: Margin | None
     tilings: tuple[Tiling, ...]
     flips: FlipSearch | None
+    report: dict[str, Any]
 
 
 def explain_node(
@@ -101,7 +106,7 @@ def explain_node(
     search = None
     if winner is not None and flips:
         names = planned.model.origin(winner.candidate.match.nodes)
-        search = find_flip(prepared.source, _telling(node, names, operators), request, plugins)
+        search = find_flip(prepared.source, computing_first(names, operators, node), request, plugins)
     return Explanation(
         node=node,
         operator=operators[node],
@@ -114,6 +119,7 @@ def explain_node(
         tilings=() if winner is None else _tilings_of(winner, planned, plugins),
         margin=None if winner is None else _margin(prepared, planned, node, winner.candidate.unit, plugins),
         flips=search,
+        report=report_document(planned, chosen_options(request, planned.soc)),
     )
 
 
@@ -130,11 +136,11 @@ def _check_known(node: str, operators: dict[str, str], request: CompileRequest) 
     )
 
 
-def _telling(node: str, names: tuple[str, ...], operators: dict[str, str]) -> list[str]:
-    """The names of a layer with a computing node first: the requested node if it computes."""
+def computing_first(names: Sequence[str], operators: Mapping[str, str], node: str = "") -> list[str]:
+    """The names of a layer with a computing node first: ``node`` if it computes."""
     computing = [name for name in names if operators.get(name) not in SILENT]
     first = node if node in computing or not computing else computing[0]
-    return [first, *(name for name in names if name != first)]
+    return [first, *(name for name in names if name != first)] if first else list(names)
 
 
 def _considered(planned: Planned, node: str) -> tuple[Considered, ...]:

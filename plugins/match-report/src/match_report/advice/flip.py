@@ -11,7 +11,7 @@ from match_core.contract.errors import InfeasibleError, ModelError, UnsupportedE
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import decide, prepare
 
-from match_report.advice.edits import edits_of
+from match_report.advice.edits import LESS, edits_of
 from match_report.advice.isolate import layer_graph, to_proto
 from match_report.advice.runner import runner
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Flip:
     """With ``parameter`` of the layer changed from ``before`` to ``after``, ``unit_after`` runs it. Cycles are modelled
-    for the layer as a separate network; ``model`` is that network with the change."""
+    for the layer as a separate network; ``model`` is that network with the change; ``less_work``: it does less."""
 
     parameter: str
     before: str
@@ -40,6 +40,7 @@ class Flip:
     cycles_before: int
     cycles_after: int
     model: onnx.ModelProto
+    less_work: bool
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,9 @@ class FlipSearch:
 
 
 def find_flip(source: Model, names: Sequence[str], request: CompileRequest, plugins: Plugins) -> FlipSearch:
-    """Try the edits of a layer, smallest first, until one moves it and makes it faster; if none does, return the
-    smallest that moves it. ``names``: its source nodes, with the main computing node first."""
+    """Try the edits of a layer, smallest first and those that do less work last, until one moves it and makes it
+    faster; if none does, return the smallest that moves it. ``names``: its source nodes, with the main computing node
+    first."""
     graph = layer_graph(source, names)
     before = _run(graph, names[0], request, plugins)
     if before is None:
@@ -68,7 +70,9 @@ def find_flip(source: Model, names: Sequence[str], request: CompileRequest, plug
         after = _run_edit(changed, edit, names[0], request, plugins)
         if after is None or after[0] == unit:
             continue
-        flip = Flip(edit.parameter, edit.before, edit.after, unit, after[0], cycles, after[1], to_proto(changed))
+        units, costs = (unit, after[0]), (cycles, after[1])
+        less = edit.size >= LESS
+        flip = Flip(edit.parameter, edit.before, edit.after, *units, *costs, to_proto(changed), less)
         if flip.cycles_after < cycles:
             return FlipSearch(unit, tried, flip)
         first = first or flip

@@ -20,6 +20,7 @@ from match_core.pipeline import decide, prepare
 from match_report.samples import SEED, random_array
 
 if TYPE_CHECKING:
+    from match_core.contract.compilation import Planned
     from match_core.contract.model import Model
     from match_core.pipeline import CompileRequest
     from match_core.plugin.facade import Plugins
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 _SAMPLES = 4
 
 
-def quantised_cycles(model: Model, request: CompileRequest, plugins: Plugins) -> int | None:
-    """Modelled cycles of the network in 8 bits; None without ``match-quant``, or if the network cannot be quantised or
+def quantised_plan(model: Model, request: CompileRequest, plugins: Plugins) -> Planned | None:
+    """The program of the network in 8 bits; None without ``match-quant``, or if the network cannot be quantised or
     does not fit. ``model``: the network as it is loaded."""
     try:
         from match_quant.quantize import QuantizeRequest, quantize_model
@@ -39,13 +40,13 @@ def quantised_cycles(model: Model, request: CompileRequest, plugins: Plugins) ->
         data, output = Path(folder, "random.npz"), Path(folder, f"{model.name}.onnx")
         try:
             write_arrays(data, _random_inputs(model))
-            quantize_model(QuantizeRequest(request.model, data, output), plugins.front_ends())
+            quantize_model(QuantizeRequest(request.model, data, output, dims=request.dims), plugins.front_ends())
             planned, _ = decide(
-                prepare(replace(request, model=output), plugins, NullObserver()), plugins, NullObserver()
+                prepare(replace(request, model=output, dims=()), plugins, NullObserver()), plugins, NullObserver()
             )
         except MatchError:
             return None
-    return planned.program.predicted_cycles
+    return planned
 
 
 def _random_inputs(model: Model) -> dict[str, NDArray[np.generic]]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from match_core.cli.choices import MEMORY, Choices, with_choices
+from match_core.cli.headline import headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import memory_table, modelled, show_fallbacks
 from match_core.cli.session import plugin_session
 from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import PLAN_STAGES, Terminal
 
+from match_report.verbs.recommended import show_recommendations
+
 if TYPE_CHECKING:
+    from match_core.pipeline import CompileRequest
+
     from match_report.advice.check import Check
 
 
@@ -39,25 +44,28 @@ def check_command(
             request = CompileRequest(
                 model=model,
                 target=target,
-                **choices | {"execution": "sequential"},
+                **choices,
             )
             found = check_model(request, plugins, terminal)
-        document = _document(found)
+        document = _document(found, request)
         terminal.document(document)
         if document["layers"]:
+            show_headline(terminal, document["headline"])
             terminal.table(_layers_table(document))
             show_fallbacks(terminal, document, model)
-            if document["quantised_cycles"]:
-                terminal.paragraph(_in_8_bits(document))
             terminal.table(memory_table(document["memory"]))
-        terminal.table(_refusals_table(document))
+        if document["refused"]:
+            terminal.table(_refusals_table(document))
+        show_recommendations(terminal, document["recommendations"])
         terminal.line(_verdict(document))
+        show_next(terminal, document["next"])
         if found.error is not None and not json:
             terminal.error(found.error)
     return 0 if found.error is None else 1
 
 
-def _document(found: Check) -> dict[str, Any]:
+def _document(found: Check, request: CompileRequest) -> dict[str, Any]:
+    from match_report.advice.commands import command_of
     from match_report.advice.nearest import told
 
     empty: dict[str, Any] = {"layers": [], "memories": [], "predicted_cycles": None, "target": {"preset": ""}}
@@ -65,6 +73,7 @@ def _document(found: Check) -> dict[str, Any]:
     return {
         "schema": "match.check",
         "ok": found.error is None,
+        "headline": None if found.report is None else headline(found.report, request.target),
         "name": found.name,
         "target": found.target,
         "preset": report["target"]["preset"],
@@ -84,8 +93,16 @@ def _document(found: Check) -> dict[str, Any]:
         "refused": told(found.obstacles),
         **{key: report[key] for key in ("fallbacks", "all_on_host")},
         "quantised_cycles": found.quantised_cycles,
+        "recommendations": [entry.as_json() for entry in found.recommendations],
+        "next": _next(found, command_of("verify", request)),
         "error": None if found.error is None else found.error.as_json(),
     }
+
+
+def _next(found: Check, verify: str | None) -> str | None:
+    """Quantise first where that is what the network lacks."""
+    verify = None if found.error is not None else verify
+    return next((entry.command for entry in found.recommendations if entry.kind == "quantise"), verify)
 
 
 def _layers_table(document: dict[str, Any]) -> Table:
@@ -107,12 +124,6 @@ def _refusals_table(document: dict[str, Any]) -> Table:
     ]
     title = "nodes that units cannot run, and the rules that they break"
     return Table(title, ("ONNX nodes", "unit", "pattern", "rule"), rows, least=("pattern",))
-
-
-def _in_8_bits(document: dict[str, Any]) -> str:
-    cycles = document["quantised_cycles"]
-    fewer = document["predicted_cycles"] / cycles
-    return f"in 8 bits (ranges of random samples): {cycles:,} cycles (modelled), {fewer:,.1f} times fewer"
 
 
 def _verdict(document: dict[str, Any]) -> str:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from match_core.cli.choices import MEMORY, Choices, with_choices
+from match_core.cli.headline import headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import modelled
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import PLAN_STAGES, Table, Terminal
 
+from match_report.verbs.explain_network import network_document, show_network
+
 if TYPE_CHECKING:
+    from match_core.pipeline import CompileRequest
+
     from match_report.advice.explain import Explanation
 
 _COSTS = ("compute", "transfer", "launch", "sync", "overlapped")
@@ -21,7 +26,12 @@ _COSTS = ("compute", "transfer", "launch", "sync", "overlapped")
 @with_choices(MEMORY)
 def explain_command(
     model: ModelArgument,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="Name of a node of the ONNX file.", show_default=False)],
+    node: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NODE]", help="Name of a node of the ONNX file; default: the costliest ones.", show_default=False
+        ),
+    ] = None,
     target: TargetOption = None,
     *,
     choices: Choices,
@@ -42,42 +52,60 @@ def explain_command(
 ) -> int:
     """Explain why a unit runs a node: alternatives, refusals, the margin of the choice, and what would change it.
 
+    Without NODE: the five costliest layers of the network, what limits each, and what would help.
+
     Example: match explain model.onnx /stage1/conv1/Conv -t TARGET
     """
     with Terminal(as_json=json, quiet=quiet, stages=PLAN_STAGES) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.io.files import whole_file
             from match_core.pipeline import CompileRequest
 
-            from match_report.advice.explain import explain_node
+            request = CompileRequest(model=model, target=target, **choices)
+            if node is None:
+                from match_report.advice.costliest import explain_network
 
-            request = CompileRequest(
-                model=model,
-                target=target,
-                **choices | {"execution": "sequential"},
-            )
-            found = explain_node(request, node, plugins, terminal, flips=not no_flip)
-            if apply is not None and found.flips is not None and found.flips.flip is not None:
-                with whole_file(apply, "the model") as file:
-                    file.write(found.flips.flip.model.SerializeToString(deterministic=True))
-        document = _document(found)
+                found = explain_network(request, plugins, terminal, flips=not no_flip)
+                document, show = network_document(found, request), show_network
+            else:
+                from match_report.advice.explain import explain_node
+
+                explained = explain_node(request, node, plugins, terminal, flips=not no_flip)
+                _write_change(explained, apply)
+                document, show = _document(explained, request, apply), _show
         terminal.document(document)
-        terminal.table(_considered_table(document))
-        if document["tilings"]:
-            terminal.table(_tilings_table(document))
-        if document["refused"]:
-            terminal.table(_refused_table(document))
-        for line in _lines(document):
-            terminal.line(line)
+        show_headline(terminal, document["headline"])
+        show(terminal, document)
+        show_next(terminal, document["next"])
     return 0
 
 
-def _document(found: Explanation) -> dict[str, Any]:
+def _write_change(found: Explanation, apply: Path | None) -> None:
+    """The changed layer, if a change moves it."""
+    from match_core.io.files import whole_file
+
+    if apply is not None and found.flips is not None and found.flips.flip is not None:
+        with whole_file(apply, "the model") as file:
+            file.write(found.flips.flip.model.SerializeToString(deterministic=True))
+
+
+def _show(terminal: Terminal, document: dict[str, Any]) -> None:
+    terminal.table(_considered_table(document))
+    if document["tilings"]:
+        terminal.table(_tilings_table(document))
+    if document["refused"]:
+        terminal.table(_refused_table(document))
+    for line in _lines(document):
+        terminal.line(line)
+
+
+def _document(found: Explanation, request: CompileRequest, apply: Path | None) -> dict[str, Any]:
+    from match_report.advice.commands import command_of
     from match_report.advice.nearest import told
 
     return {
         "schema": "match.explain",
         "ok": True,
+        "headline": headline(found.report, request.target),
         "node": found.node,
         "operator": found.operator,
         "target": found.target,
@@ -111,6 +139,9 @@ def _document(found: Explanation) -> dict[str, Any]:
             "cycles_without": found.margin.cycles_without,
         },
         "flip": _flip_json(found),
+        "next": command_of("explain", request, found.node, "--apply", "layer.onnx")
+        if apply is None and found.flips is not None and found.flips.flip is not None
+        else command_of("verify", request),
     }
 
 

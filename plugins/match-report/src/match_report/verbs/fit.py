@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from match_core.cli.choices import SEQUENTIAL, Choices, with_choices
+from match_core.cli.headline import headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import PLAN_STAGES, Table, Terminal
 
 if TYPE_CHECKING:
-    from match_report.advice.fit import Fit, Need
+    from match_core.pipeline import CompileRequest
+
+    from match_report.advice.budget import Budget
+    from match_report.advice.fit import Change, Fit, Need
 
 
 @with_choices(SEQUENTIAL)
@@ -54,26 +59,46 @@ def fit_command(
             soc = adapted_soc(plugins.soc(target), request.preset, ())
             budgets = [parse_budget(text, soc) for text in budget]
             answer = Fitting(request, soc, plugins, terminal).fit(budgets)
-        terminal.document(_document(answer))
+        document = _document(answer, request, budgets)
+        terminal.document(document)
+        if document["headline"] is not None:
+            show_headline(terminal, document["headline"])
         terminal.table(_table(answer))
         for line in _lines(answer):
             terminal.line(line)
+        show_next(terminal, document["next"])
     return 0 if answer.ok else 1
 
 
-def _document(answer: Fit) -> dict[str, Any]:
+def _document(answer: Fit, request: CompileRequest, budgets: list[Budget]) -> dict[str, Any]:
     return {
         "schema": "match.fit",
         "ok": answer.ok,
+        "headline": None if answer.report is None else headline(answer.report, request.target),
         "name": answer.name,
         "target": answer.target,
         "needs": [_need_json(need) for need in answer.needs],
-        "changes": [
-            {"options": list(change.options), "needs": [_need_json(need) for need in change.needs]}
-            for change in answer.changes
-        ],
+        "changes": [_change_json(change) for change in answer.changes],
+        "smallest": [_change_json(change) for change in answer.smallest],
+        "next": _next(answer, request, budgets),
         "error": None if answer.error is None else answer.error.as_json(),
     }
+
+
+def _next(answer: Fit, request: CompileRequest, budgets: list[Budget]) -> str:
+    """Compile within the budgets, or try the smallest change, or see what costs the cycles."""
+    from match_report.advice.commands import command_of
+
+    memory = tuple((budget.name, budget.limit) for budget in budgets if budget.kind == "memory")
+    if answer.ok:
+        return command_of("compile", replace(request, memory=memory), "-o", f"build/{answer.name}")
+    tried = (*answer.changes, *answer.smallest)
+    return tried[0].command if tried else command_of("explain", request)
+
+
+def _change_json(change: Change) -> dict[str, Any]:
+    needs = [_need_json(need) for need in change.needs]
+    return {"options": list(change.options), "needs": needs, "command": change.command}
 
 
 def _need_json(need: Need) -> dict[str, Any]:
@@ -83,6 +108,7 @@ def _need_json(need: Need) -> dict[str, Any]:
         "unit": kind,
         "limit": need.budget.limit,
         "amount": need.amount,
+        "slack": need.slack,
         "ok": need.ok,
     }
 
@@ -90,11 +116,10 @@ def _need_json(need: Need) -> dict[str, Any]:
 def _table(answer: Fit) -> Table:
     rows = []
     for need in answer.needs:
-        amount = "-" if need.amount is None else need.budget.told(need.amount)
-        rows.append((need.budget.name, need.budget.told(need.budget.limit), amount, "yes" if need.ok else "no"))
-    return Table(
-        "budgets (times are modelled)", ("budget", "limit", "required", "holds"), rows, frozenset(("limit", "required"))
-    )
+        amount, slack = ("-" if n is None else need.budget.told(n) for n in (need.amount, need.slack))
+        rows.append((need.budget.name, need.budget.told(need.budget.limit), amount, slack, "yes" if need.ok else "no"))
+    headings = ("budget", "limit", "required", "slack", "holds")
+    return Table("budgets (times are modelled)", headings, rows, frozenset(("limit", "required", "slack")))
 
 
 def _lines(answer: Fit) -> list[str]:
@@ -106,4 +131,7 @@ def _lines(answer: Fit) -> list[str]:
     for change in answer.changes:
         needs = ", ".join(f"{n.budget.name} {n.budget.told(n.amount)}" for n in change.needs if n.amount is not None)
         lines.append(f"it would fit with {' '.join(change.options)}: {needs}")
-    return lines if answer.changes else [*lines, "none of the changes tried makes it fit"]
+    for change in answer.smallest:
+        options = " ".join(change.options)
+        lines.append(f"the smallest {change.needs[0].budget.name} that would fit on its own: {options}")
+    return lines if answer.changes or answer.smallest else [*lines, "none of the changes tried makes it fit"]

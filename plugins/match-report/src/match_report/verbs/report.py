@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, QuietOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
@@ -64,17 +65,21 @@ def report_command(
                 terminal.stage_finished("run", {"cycles": report["measured"]["cycles"]})
             target = output or directory / "report"
             files = write_report(report, target, None if compare is None else _compared(compare, directory))
-        terminal.document(
-            {
-                "schema": "match.report",
-                "ok": True,
-                "output": str(target),
-                "files": list(files),
-                "predicted_cycles": report["predicted_cycles"],
-                "cycles": None if report["measured"] is None else report["measured"]["cycles"],
-            }
-        )
+        document = {
+            "schema": "match.report",
+            "ok": True,
+            "headline": headline(report, report["target"]["name"]),
+            "output": str(target),
+            "files": list(files),
+            "predicted_cycles": report["predicted_cycles"],
+            "cycles": None if report["measured"] is None else report["measured"]["cycles"],
+            "next": command_line("report", directory, "--twin") if report["measured"] is None else None,
+        }
+        terminal.document(document)
+        show_headline(terminal, document["headline"])
         terminal.line(f"{len(files)} files written to {target}: {', '.join(files)}")
+        terminal.line(f"open {target / 'report.html'} in a browser")
+        show_next(terminal, document["next"])
     return 0
 
 

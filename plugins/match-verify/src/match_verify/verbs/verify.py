@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
+from match_core.cli.headline import headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import (
     cycles_table,
@@ -15,7 +16,6 @@ from match_core.cli.results import (
     modelled,
     show_fallbacks,
     side_by_side_lines,
-    within,
 )
 from match_core.cli.session import plugin_session
 from match_core.cli.tables import Table, shortened
@@ -84,7 +84,7 @@ def verify_command(
         raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet, stages=tuple(STAGES)) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_report.measured import measured_report
+            from match_report.advice.commands import command_of
             from match_report.trace import write_trace
 
             from match_verify.images import normalisation
@@ -105,13 +105,19 @@ def verify_command(
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
-                write_trace(timeline, measured_report(result.compilation, result.run))
-            document = result.as_json()
+                write_trace(timeline, result.report)
+            document: dict[str, Any] = {**result.as_json(), "headline": headline(result.report, target), "next": None}
+            if document["ok"]:
+                more = ("--samples", inputs) if inputs is not None and request.max_loss is not None else ()
+                output = f"build/{document['model']}"
+                document["next"] = command_of("compile", request.compile_request(Path()), "-o", output, *more)
         terminal.document(document)
         asked = layers or not result.labels or result.accuracy.error is not None
+        show_headline(terminal, document["headline"])
         _show(terminal, document if asked else {**document, "layers": None}, model, result.computed)
         if result.labels:
             show_labels(terminal, result.labels, result.accuracy.fall)
+        show_next(terminal, document["next"])
         if result.accuracy.error is not None and not json:
             terminal.error(result.accuracy.error)
     return 0 if document["ok"] else EXIT_FAILED
@@ -129,7 +135,7 @@ def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: b
     show_fallbacks(terminal, document, model)
     cycles = document["cycles"]
     terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
-    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{within(document['uncertainty'])}")
+    terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{_within(document['uncertainty'])}")
     for line in side_by_side_lines(document):
         terminal.line(line)
     terminal.line(energy_line(document["energy"]))
@@ -190,3 +196,8 @@ def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: b
 
 def _db(ratio: float | None) -> str:
     return "-" if ratio is None else "exact" if ratio == float("inf") else f"{ratio:.1f} dB"
+
+
+def _within(uncertainty: float) -> str:
+    """The uncertainty behind a number of cycles; nothing where none is known."""
+    return f" (± {uncertainty:.0%})" if uncertainty else ""
