@@ -189,7 +189,7 @@ def test_what_is_not_known_is_left_out(capsys: pytest.CaptureFixture[str]) -> No
         lines = capsys.readouterr().out.splitlines()
         assert lines[0] == "n on chip (the only target installed): 7,003 cycles, modelled"
         assert lines[1] == "  npu 100%; ram0 0 bytes of 0 bytes, ram1 999 bytes of 2.927 KiB,"
-        assert lines[2] == "  ram2 0.977 of 2.93 KiB, ram3 0.999 of 3 MiB, ram4 7 of 21 GiB"
+        assert lines[2] == "  ram2 1000 bytes of 2.93 KiB, ram3 1023 KiB of 2.997 MiB, ram4 7 GiB of 21 GiB"
 
 
 def test_the_twin_counts_first(capsys: pytest.CaptureFixture[str]) -> None:
