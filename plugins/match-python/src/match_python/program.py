@@ -131,9 +131,11 @@ class Program(Tabular):
             result = run_program(folder, arrays, plugins, sanitize)
         return Run(result.outputs, result.cycles_total, result.cycles_by_unit, result.nodes)
 
-    def report(self, output: str | PathLike[str], inputs: Mapping[str, ArrayLike] | None = None) -> Path:
-        """Write the report of ``match report``, with cycles of a run on the twin if there are ``inputs``; returns the
-        path of its page."""
+    def report(
+        self, output: str | PathLike[str], inputs: Mapping[str, ArrayLike] | None = None, *, twin: bool = False
+    ) -> Path:
+        """Write the report of ``match report``; returns the path of its page. It has cycles of a run on the twin with
+        ``inputs``, or with generated ones if ``twin`` is True."""
         import numpy as np
         from match_report.read import read_report
         from match_report.render import write_report
@@ -141,9 +143,10 @@ class Program(Tabular):
 
         with plugin_session() as plugins, self._folder() as folder:
             document = read_report(folder)
-            if inputs is not None:
-                arrays = {name: np.asarray(array) for name, array in named(inputs, "inputs").items()}
-                document = with_measured(document, folder, arrays, plugins)
+            if twin or inputs is not None:
+                given = {} if inputs is None else named(inputs, "inputs")
+                arrays = {name: np.asarray(array) for name, array in given.items()}
+                document = with_measured(document, folder, arrays or None, plugins)
             write_report(document, Path(output))
         return Path(output) / "report.html"
 
