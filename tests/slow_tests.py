@@ -11,6 +11,9 @@ SLOW_TESTS = (
     "tests/docs/test_developing.py::test_the_recipe_works[hook]",
     "tests/docs/test_developing.py::test_the_recipe_works[verb]",
     "tests/docs/test_developing.py::test_the_recipe_works[operator]",
+    # The README's five commands are these; the gate's page compiles and compares the same programs.
+    "tests/docs/test_commands.py::test_session[docs/tutorial-pytorch.md",
+    "tests/docs/test_commands.py::test_session[docs/tutorial-research.md",
     # Each package is installed and left out by the other tests of the folder, and by tests/examples_packages.
     "tests/packaging/test_wheels.py::test_from_one_package_to_all_and_back",
     # Equal bytes: core/tests/cli/test_verbs.py compiles twice, core/tests/map/test_cached.py with a filled cache.
