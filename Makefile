@@ -172,8 +172,10 @@ $(ZIG)/.stamp: benchmarks/requirements-zig.txt
 bench-riscv: $(STAMP) $(ZIG)/.stamp
 	$(BIN)/python -m benchmarks.host_riscv
 
+# With the reports of the gallery; nothing is loaded from a network.
 docs: $(STAMP)
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/make_gallery.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheels: $(STAMP)
 	rm -rf dist

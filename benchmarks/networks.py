@@ -1,6 +1,7 @@
 """Time and accuracy of the MLPerf Tiny networks on GAP9 with all units and with some switched off.
 
-``make bench`` prints, per preset, the milliseconds at 260 MHz beside the published ones, and the tables of cycles and accuracy.
+``make bench`` prints, per preset, the milliseconds at 260 MHz beside the published ones, and the tables of cycles and
+accuracy.
 "on the twin" is what running the emitted program on virtual clocks gives, "modelled" what the compiler predicted.
 Neither is silicon. Kernels of the host have no twin: the twin charges them what the model says, so "CPU" says nothing
 about the model.

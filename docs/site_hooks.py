@@ -1,7 +1,8 @@
 """Hooks of mkdocs: pages that are made from what the repository holds elsewhere.
 
 ``start.md`` is the README, ``packages/`` are the packages' READMEs, ``notebooks/`` the notebooks; ``errors/`` has a
-page for every error code, with the texts that the tests compare with, ``hooks/`` has one for every hook of the contract and one for its types.
+page for every error code, with the texts that the tests compare with; ``hooks/`` has one for every hook of the contract
+and one for its types.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def wheelhouse_command(folder: Path, wheels: Sequence[Path]) -> list[str]:
     """The call of pip that downloads everything else, in the versions that are tested together."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     options = ["--only-binary=:all:", "--constraint", str(ROOT / "requirements-dev.txt"), "--find-links", str(folder)]
-    return [*command, *options, "--dest", str(folder), *map(with_extras, wheels)]
+    return [*command, *options, "--dest", str(folder), "pip", *map(with_extras, wheels)]  # pip: pipx wants a recent one
 
 
 def with_extras(wheel: Path) -> str:
