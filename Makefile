@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 # The packages of the demo alone, without the tools of tests.
 DEMO := $(VENV)/.stamp-demo
-DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify gap9)
+DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify python gap9)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Each after those that it depends on.
-PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify calibrate kit gap9 carfield ita diana dnnl)
+PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate kit gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
@@ -27,6 +27,7 @@ TESTS_regions := tests/regions
 TESTS_tflite := tests/tflite tests/end_to_end/test_tflite.py
 TESTS_report := tests/report tests/end_to_end/test_explain.py $(addprefix core/tests/cli/test_,check.py diff.py explain_verb.py fit.py report.py)
 TESTS_verify := tests/verify core/tests/cli/test_quantised_io.py
+TESTS_python := plugins/match-python/tests
 TESTS_calibrate := plugins/match-calibrate/tests
 TESTS_kit := tests/kit
 TESTS_gap9 := plugins/match-gap9/tests
@@ -35,7 +36,7 @@ TESTS_ita := plugins/match-ita/tests
 TESTS_diana := plugins/match-diana/tests
 TESTS_dnnl := plugins/match-dnnl/tests
 TESTS_docs := tests/docs
-TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify calibrate kit gap9 carfield ita diana dnnl docs)
+TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate kit gap9 carfield ita diana dnnl docs)
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-qemu test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
@@ -171,8 +172,10 @@ $(ZIG)/.stamp: benchmarks/requirements-zig.txt
 bench-riscv: $(STAMP) $(ZIG)/.stamp
 	$(BIN)/python -m benchmarks.host_riscv
 
+# With the reports of the gallery; nothing is loaded from a network.
 docs: $(STAMP)
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/make_gallery.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheels: $(STAMP)
 	rm -rf dist

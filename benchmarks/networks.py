@@ -1,6 +1,7 @@
 """Time and accuracy of the MLPerf Tiny networks on GAP9 with all units and with some switched off.
 
-``make bench`` prints, per preset, the milliseconds at 260 MHz beside the published ones, and the tables of the READMEs.
+``make bench`` prints, per preset, the milliseconds at 260 MHz beside the published ones, and the tables of cycles and
+accuracy.
 "on the twin" is what running the emitted program on virtual clocks gives, "modelled" what the compiler predicted.
 Neither is silicon. Kernels of the host have no twin: the twin charges them what the model says, so "CPU" says nothing
 about the model.
@@ -25,10 +26,9 @@ from benchmarks.runs import HOST, NETWORKS, UNIT_SETS, Setting, about_runs, netw
 from benchmarks.tables import PAGE, ROOT, Cell, Column, Table
 
 COMMAND = "benchmarks.networks"
-README = ROOT / "README.md"
 PACKAGE_README = ROOT / "plugins" / "match-gap9" / "README.md"
-#: The preset of the tables in the READMEs: the one that is used where none is chosen.
-README_PRESET = "open-sdk"
+#: The preset of the tables of cycles and accuracy: the one that is used where none is chosen.
+SHOWN_PRESET = "open-sdk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _published(ms: Mapping[str, float]) -> tuple[Cell, ...]:
     return (*(ms[name] for name in (*UNIT_SETS, "DORY", "NNTool")), min(subsets) / ms["all"])
 
 
-def readme_table(runs: Sequence[Run]) -> Table:
+def accuracy_table(runs: Sequence[Run]) -> Table:
     """Cycles, shares and distance to the original model of every network and unit set; of precision fast, all units
     only."""
     rows: list[tuple[Cell, ...]] = []
@@ -187,9 +187,9 @@ def chart(preset: str, precision: Precision, runs: Sequence[Run]) -> None:
 def tables(runs: Sequence[Run], presets: Sequence[str]) -> list[tuple[Table, Path]]:
     """All tables, each with the page that shows it."""
     found = [(times(preset, runs), PAGE) for preset in presets]
-    shown = [run for run in runs if run.setting.preset == README_PRESET]
+    shown = [run for run in runs if run.setting.preset == SHOWN_PRESET]
     if shown:
-        found += [(readme_table(shown), README), (model_table(shown), PACKAGE_README)]
+        found += [(accuracy_table(shown), PAGE), (model_table(shown), PACKAGE_README)]
     return found
 
 

@@ -1,7 +1,8 @@
 """Hooks of mkdocs: pages that are made from what the repository holds elsewhere.
 
-``start.md`` is the README, ``packages/`` are the packages' READMEs, ``errors/`` has a page for every error code, with
-the texts that the tests compare with, ``hooks/`` has one for every hook of the contract and one for its types.
+``start.md`` is the README, ``packages/`` are the packages' READMEs, ``notebooks/`` the notebooks; ``errors/`` has a
+page for every error code, with the texts that the tests compare with; ``hooks/`` has one for every hook of the contract
+and one for its types.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import make_gallery
 from hook_pages import hook_pages
+from notebook_pages import notebook_pages
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -23,6 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 READMES = {
     "start.md": ROOT / "README.md",
     "demo.md": ROOT / "examples" / "demo" / "README.md",
+    "notebooks.md": ROOT / "examples" / "notebooks" / "README.md",
+    "changelog.md": ROOT / "CHANGELOG.md",
+    "contributing.md": ROOT / "CONTRIBUTING.md",
     "packages/core.md": ROOT / "core" / "README.md",
     **{f"packages/{path.parent.name}.md": path for path in sorted((ROOT / "plugins").glob("*/README.md"))},
 }
@@ -37,9 +43,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     made = {place: _readme(source, place) for place, source in READMES.items()}
     made |= {f"errors/{code}.md": text for code, text in error_pages().items()}
-    made |= hook_pages()
+    made |= hook_pages() | notebook_pages()
     for place, text in made.items():
         files.append(File.generated(config, place, content=text))
+    for page in sorted(make_gallery.FOLDER.glob("*/report.html")):
+        place = f"gallery/{page.parent.name}/report.html"
+        files.append(File.generated(config, place, content=page.read_text(encoding="utf-8")))
     return files
 
 
@@ -50,6 +59,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         markdown = _SECTION.sub(r"## [\1](errors/\1.md)", markdown)
     if page.file.src_uri == "plugins.md":
         markdown = _HOOK.sub(r"### [\1](hooks/\1.md)", markdown)
+    if page.file.src_uri == "gallery.md":
+        markdown = markdown.replace("<!-- gallery -->", "\n".join(make_gallery.page_lines()))
     if page.file.generated_by:
         return markdown
     return _rewritten(markdown, own.parent, page.file.src_uri)

@@ -64,6 +64,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "tests/verify/test_float_bounds.py",
         "tests/end_to_end/test_micro.py::test_micro_convolution[micro_conv_std_16x16_c64_int]",
     ),
+    "match-python": ("plugins/match-python/tests/test_functions.py::test_the_options_are_those_of_the_verbs",),
     "match-calibrate": ("plugins/match-calibrate/tests/test_solve.py",),
     "match-kit": ("tests/kit/test_badge.py",),
     # chips

@@ -14,6 +14,10 @@ SLOW_TESTS = (
     # The page's first command stays; test_quantize_verb.py and tests/verify/test_labels.py do what the others show.
     "tests/docs/test_commands.py::test_session[docs/calibration.md:1]",
     "tests/docs/test_commands.py::test_session[docs/calibration.md:2]",
+    # The README's five commands are those of the first; cli.md compiles and compares the programs of the others.
+    "tests/docs/test_commands.py::test_session[docs/tutorial-gate.md",
+    "tests/docs/test_commands.py::test_session[docs/tutorial-pytorch.md",
+    "tests/docs/test_commands.py::test_session[docs/tutorial-research.md",
     # Each package is installed and left out by the other tests of the folder, and by tests/examples_packages.
     "tests/packaging/test_wheels.py::test_from_one_package_to_all_and_back",
     # Equal bytes: core/tests/cli/test_verbs.py compiles twice, core/tests/map/test_cached.py with a filled cache.

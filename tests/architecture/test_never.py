@@ -51,6 +51,7 @@ TOOLS = {
     "match_tflite",
     "match_map",
     "match_concurrent",
+    "match_python",
 }
 #: What chips share -> what it may import of the core besides the public modules.
 SHARED: Mapping[str, tuple[str, ...]] = {"match_host": (), "match_regions": ("match_core.regions",)}

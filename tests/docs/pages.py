@@ -2,14 +2,16 @@
 
 A console block under ``<!-- run -->`` is run: lines that begin with ``$`` are commands, what stands below them is their
 output. A line ``...`` in the output stands for any lines. ``<!-- run: COMMAND -->`` runs another command than the one
-that is shown (for what the shown one does besides, like setting up an environment).
+that is shown (for what the shown one does besides, like setting up an environment). ``<!-- run after: COMMAND -->``
+runs a command first that the page does not show. A block under ``<!-- then run -->`` continues the block before it, in
+the same folder.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -23,7 +25,10 @@ READMES = (
     ROOT / "examples" / "demo" / "README.md",
 )
 ANYTHING = "..."
-_BLOCK = re.compile(r"<!-- run(?:: (?P<instead>[^\n]*?))? -->\n```console\n(?P<text>.*?)```", re.DOTALL)
+_BLOCK = re.compile(
+    r"<!-- (?P<then>then )?run(?:: (?P<instead>[^\n]*?)| after: (?P<first>[^\n]*?))? -->\n```console\n(?P<text>.*?)```",
+    re.DOTALL,
+)
 #: What may differ from run to run: the elapsed times of stages.
 _SECONDS = re.compile(r" *\d+\.\d\d s")
 
@@ -54,11 +59,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A console block."""
+    """Console blocks that are run one after another in one folder. ``number``: of the first one in its page;
+    ``first``: a command before them that the page does not show, or empty."""
 
     page: Path
     number: int
-    steps: tuple[Step, ...]
+    first: str
+    blocks: tuple[tuple[Step, ...], ...]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of all blocks."""
+        return tuple(step for block in self.blocks for step in block)
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.number}"
@@ -76,22 +88,28 @@ def text_of(path: Path) -> str:
 
 def sessions() -> tuple[Session, ...]:
     """All console blocks that are marked to be run."""
-    return tuple(
-        Session(page, number, _steps(block["text"], block["instead"]))
-        for page in pages()
-        for number, block in enumerate(_BLOCK.finditer(text_of(page)))
-    )
+    found: list[Session] = []
+    for page in pages():
+        for number, block in enumerate(_BLOCK.finditer(text_of(page))):
+            steps = _steps(block["text"], block["instead"])
+            if block["then"]:
+                found[-1] = replace(found[-1], blocks=(*found[-1].blocks, steps))
+            else:
+                found.append(Session(page, number, block["first"] or "", (steps,)))
+    return tuple(found)
 
 
 def rewrite(session: Session, run: Callable[[str], str]) -> None:
     """Put what commands print now into the page."""
-    text = text_of(session.page)
-    block = list(_BLOCK.finditer(text))[session.number]
-    lines = []
-    for step in session.steps:
-        lines += [f"$ {step.shown}", *step.abridged(run(step.command))]
-    start, stop = block.span("text")
-    session.page.write_text(text[:start] + "\n".join(lines) + "\n" + text[stop:], encoding="utf-8")
+    if session.first:
+        run(session.first)
+    for number, steps in enumerate(session.blocks, start=session.number):
+        lines = []
+        for step in steps:
+            lines += [f"$ {step.shown}", *step.abridged(run(step.command))]
+        text = text_of(session.page)
+        start, stop = list(_BLOCK.finditer(text))[number].span("text")
+        session.page.write_text(text[:start] + "\n".join(lines) + "\n" + text[stop:], encoding="utf-8")
 
 
 def _steps(block: str, instead: str | None) -> tuple[Step, ...]:

@@ -59,9 +59,11 @@ def test_session(
     if any("-t dnnl" in step.command for step in session.steps) and not _has_onednn():
         assert not os.environ.get("CI"), "oneDNN and cJSON are not installed"
         pytest.skip("oneDNN and cJSON are not installed (Debian: libdnnl-dev, libcjson-dev)")
-    commands = tuple(step.command for step in session.steps)
+    commands = (session.first, *(step.command for step in session.steps))
     if commands not in printed:
-        printed[commands] = [run(command) for command in commands]
+        if session.first:
+            run(session.first)
+        printed[commands] = [run(command) for command in commands[1:]]
     wrong = [
         f"$ {step.command}\n{text}"
         for step, text in zip(session.steps, printed[commands], strict=True)

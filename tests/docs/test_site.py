@@ -47,3 +47,26 @@ def test_readmes_are_pages(site: Path) -> None:
 def test_the_picture_is_current() -> None:
     command = [sys.executable, str(ROOT / "docs" / "make_picture.py"), "--check"]
     assert subprocess.run(command, check=False).returncode == 0, "run: python docs/make_picture.py"
+
+
+def test_the_reference_is_made_from_docstrings(site: Path) -> None:
+    text = (site / "python" / "index.html").read_text("utf-8")
+    for name in ("compile", "quantize", "verify", "explain", "targets", "to_dataframe", "Program"):
+        assert f'">{name}' in text or f">{name}<" in text, name
+    assert "Compile a model to C." in text and "::: " not in text
+
+
+def test_nothing_is_loaded_from_a_network(site: Path) -> None:
+    text = (site / "index.html").read_text("utf-8")
+    loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"', text)
+    assert [address for address in loaded if 'rel="canonical"' not in address] == []
+    assert (site / "search" / "search_index.json").is_file()
+
+
+@pytest.mark.slow
+def test_the_gallery_shows_the_reports_that_are_there(tmp_path: Path) -> None:
+    import make_gallery
+
+    assert make_gallery.page_lines(tmp_path) == ["`make docs` writes the reports."]
+    page = make_gallery.make("small-gap9", tmp_path)
+    assert "<html" in page.read_text("utf-8") and "small-gap9/report.html" in make_gallery.page_lines(tmp_path)[-1]

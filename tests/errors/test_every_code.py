@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import match_python
 import numpy as np
 import pytest
 from match_core.cli import main as cli
@@ -320,6 +321,9 @@ def test_error_of_the_library(golden: Callable[[str, str], None]) -> None:
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("nobody", 1)],
         ir_version=8,
     )
+    with pytest.raises(MatchError) as caught:
+        match_python.compile(unknown, "host", precison="fast")
+    golden("argument_of_a_function.txt", f"{caught.value}\n")
     with pytest.raises(MatchError) as caught:
         ReferenceRunner(unknown)
     golden("runtime_refuses.txt", f"{caught.value}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -17,7 +18,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
 from tests.envelope import opened
-from tests.packaging.wheelhouse import wheelhouse_command
+from tests.packaging.wheelhouse import wheelhouse_command, with_extras
 
 PROJECTS = {"match_core": ROOT / "core"} | {
     path.parent.name.replace("-", "_"): path.parent for path in sorted((ROOT / "plugins").glob("*/pyproject.toml"))
@@ -89,6 +90,9 @@ def test_entry_points_and_metadata(wheels: dict[str, Path]) -> None:
         assert metadata["License-Expression"] == "Apache-2.0"
         assert any(name.endswith("licenses/LICENSE") for name in _names(wheel))
         assert len(str(metadata.get_payload())) > 500, "the README is the description"
+    for name in CHIPS:  # pipx installs packages that have a command
+        assert f"{name.replace('_', '-')} = match_core.cli.main:main" in _text(wheels[name], "entry_points.txt")
+    assert "compile = match_python.functions:compile" in _text(wheels["match_python"], "entry_points.txt")
     requires = email.message_from_string(_text(wheels["match_gap9"], ".dist-info/METADATA")).get_all("Requires-Dist")
     assert requires is not None
     (core,) = (line for line in requires if line.startswith("match-core"))
@@ -159,6 +163,29 @@ def test_from_one_package_to_all_and_back(wheelhouse: Path, tmp_path: Path) -> N
         environment.run("match", "compile", model, "-t", lost[0], "-o", "gone", status=2)
         left = next(target for target, owner in owners.items() if owner == stays)
         environment.run("match", "compile", model, "-t", left, "-o", f"still_{left}", "--sequential", "--quiet")
+
+
+@pytest.mark.slow
+def test_every_extra_installs_without_a_network(wheelhouse: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
+    environment = _environment(tmp_path / "venv", wheelhouse)
+    wanted = [with_extras(wheel) for wheel in wheels.values()]
+    assert any("[pandas]" in text for text in wanted) and any("[testing]" in text for text in wanted)
+    assert "pandas" in environment.run("pip", "install", "--dry-run", *wanted)
+
+
+@pytest.mark.slow
+def test_pipx_installs_a_chip(wheelhouse: Path, tmp_path: Path) -> None:
+    """The command has the chip's name, and with the resources of match-core its own."""
+    pipx = shutil.which("pipx")
+    if pipx is None:
+        pytest.skip("pipx is not on this machine")
+    places = {f"PIPX_{name}": str(tmp_path / name.lower()) for name in ("HOME", "BIN_DIR", "MAN_DIR")}
+    arguments = f"--no-index --find-links {wheelhouse}"
+    command = [pipx, "install", "--include-resources-from", "match-core", "--pip-args", arguments, "match-gap9"]
+    subprocess.run(command, env={**os.environ, **places}, check=True)
+    for name in ("match", "match-gap9"):
+        shown = subprocess.run([tmp_path / "bin_dir" / name, "--version"], capture_output=True, text=True, check=True)
+        assert shown.stdout.startswith("match ")
 
 
 def _works_alone(environment: Environment) -> None:

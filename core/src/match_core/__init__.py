@@ -91,10 +91,21 @@ _HOMES = {
 }
 
 
+#: Entry points of this group are functions that packages offer here.
+_FUNCTIONS = "match.functions"
+
+
 def __getattr__(name: str) -> object:
+    value: object = None
     for home, names in _HOMES.items():
         if name in names.split():
-            value: object = getattr(import_module(f"{__name__}.{home}"), name)
-            globals()[name] = value
-            return value
+            value = getattr(import_module(f"{__name__}.{home}"), name)
+    if value is None and not name.startswith("_"):
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=_FUNCTIONS, name=name):
+            value = point.load()
+    if value is not None:
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -131,8 +131,8 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
         )
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
-    except SystemExit:
-        return EXIT_PIPE_CLOSED  # typer exits this way only if stdout is a pipe whose reader has ended
+    except SystemExit as ended:  # typer: 1 if stdout is a pipe whose reader has ended, 0 after a completion
+        return EXIT_PIPE_CLOSED if ended.code else 0
     except _CommandLineError as error:
         return report(_usage(error, arguments), error)
     except Exception as error:
