@@ -12,7 +12,7 @@ from match_python.tables import Tabular
 if TYPE_CHECKING:
     import numpy as np
     import onnx
-    from match_quant.quantize import Distance
+    from match_quant.losses import Distance
     from match_report.advice.explain import Considered, Margin, Tiling
     from match_report.advice.flip import Flip
     from match_report.advice.nearest import Obstacle
