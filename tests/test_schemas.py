@@ -74,7 +74,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "explain": ("net.onnx", "relu", "-t", "host"),
     "explain network": ("net.onnx", "-t", "host"),
     "fit": ("net.onnx", "-t", "host", "--budget", "ram=1"),
-    "report": ("b",),
+    "report": ("b", "--compare", "b"),
     "diff": ("b", "b"),
     "verify": ("net.onnx", "-t", "host"),
     "new-target": ("sprout", "-o", "sprout"),
