@@ -26,7 +26,8 @@ def explanation(path: Path, feeds: Sequence[Mapping[str, Array]]) -> str:
     model = onnx.load(path)
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    for name, rule in {"lengths": _lengths, "narrow zero points": _narrow_zero_points}.items():
+    rules = {"lengths": _lengths, "narrow zero points": _narrow_zero_points, "negative alpha of Celu": _negative_alpha}
+    for name, rule in rules.items():
         if rule(model):
             return name
     return "overflow" if _near_overflow(model, feeds) else ""
@@ -38,6 +39,18 @@ def _lengths(model: onnx.ModelProto) -> bool:
         node.op_type in ("RNN", "GRU", "LSTM") and len(node.input) > 4 and bool(node.input[4])
         for graph in graphs(model)
         for node in graph.node
+    )
+
+
+def _negative_alpha(model: onnx.ModelProto) -> bool:
+    """A Celu with a negative alpha: the standard's formula and its function body differ. ONNX Runtime and match compute
+    the body, the evaluator the formula."""
+    return any(
+        attribute.f < 0
+        for graph in graphs(model)
+        for node in graph.node
+        for attribute in node.attribute
+        if node.op_type == "Celu" and attribute.name == "alpha"
     )
 
 
@@ -67,7 +80,7 @@ def _near_overflow(model: onnx.ModelProto, feeds: Sequence[Mapping[str, Array]])
     numbers += [np.float32(value) for value in _attributes(model)]
     if any(_real(array) and np.isnan(array.astype(np.float64)).any() for array in numbers):
         return False
-    if any(_large(array) for array in numbers):
+    if any(_large(array) for array in numbers) or _large_bias(model):
         return True
     known = {value.name for value in model.graph.output}
     added = [name for node in model.graph.node for name in node.output if name and name not in known]
@@ -86,6 +99,18 @@ def _near_overflow(model: onnx.ModelProto, feeds: Sequence[Mapping[str, Array]])
     except Exception:  # of any type: ONNX Runtime cannot show the results, so nothing is explained
         return False
     return False
+
+
+def _large_bias(model: onnx.ModelProto) -> bool:
+    """A quantised layer has a bias that leaves its sums no room in 32 bits: match computes the sum, others wrap."""
+    constants = {t.name: t for t in model.graph.initializer}
+    biases = [
+        constants[node.input[8]]
+        for graph in graphs(model)
+        for node in graph.node
+        if node.op_type == "QLinearConv" and len(node.input) > 8 and node.input[8] in constants
+    ]
+    return any(np.abs(numpy_helper.to_array(bias).astype(np.int64)).max(initial=0) >= 1 << 30 for bias in biases)
 
 
 def _attributes(model: onnx.ModelProto) -> Iterator[float]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.inference import inferred
+from match_core.load.sound import graphs_of
 
 if TYPE_CHECKING:
     import onnx
@@ -75,31 +76,36 @@ def with_exact_products(proto: onnx.ModelProto) -> onnx.ModelProto:
     if changed is proto:
         changed = type(proto)()
         changed.CopyFrom(proto)
-    _Moved(changed).run()
+    _Moved(changed.graph).run()
     return changed
 
 
 def _has_products(proto: onnx.ModelProto) -> bool:
-    bodies = (proto.graph, *proto.functions)
-    return any((node.domain, node.op_type) in _OPERATORS for body in bodies for node in body.node)
+    return any((node.domain, node.op_type) in _OPERATORS for body in graphs_of(proto) for node in body.node)
 
 
 class _Moved:
-    """Changes the types of weights in one graph."""
+    """Changes the types of weights in one graph and those inside of it; ``outer``: the graph that it is in."""
 
-    def __init__(self, proto: onnx.ModelProto) -> None:
-        self.graph = proto.graph
-        self.constants = {tensor.name: tensor for tensor in self.graph.initializer}
-        self.types = {
-            info.name: info.type.tensor_type.elem_type
-            for info in (*self.graph.input, *self.graph.value_info, *self.graph.output)
+    def __init__(self, graph: onnx.GraphProto, outer: _Moved | None = None, suffix: str = "__moved") -> None:
+        self.graph, self.suffix = graph, suffix
+        self.constants: dict[str, onnx.TensorProto] = {
+            **(outer.constants if outer else {}),
+            **{tensor.name: tensor for tensor in graph.initializer},
+        }
+        self.types: dict[str, int] = {
+            **(outer.types if outer else {}),
+            **{i.name: i.type.tensor_type.elem_type for i in (*graph.input, *graph.value_info, *graph.output)},
         }
         self.nodes: list[onnx.NodeProto] = []
         self.made: dict[str, str] = {}
 
     def run(self) -> None:
         """Change the graph."""
-        for node in self.graph.node:
+        for number, node in enumerate(self.graph.node):
+            for attribute in node.attribute:
+                for index, inner in enumerate((*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)):
+                    _Moved(inner, self, f"{self.suffix}_{number}_{attribute.name}_{index}").run()
             place = _OPERATORS.get((node.domain, node.op_type))
             if place is not None and len(node.input) > place.weights:
                 self._move(node, place)
@@ -134,7 +140,7 @@ class _Moved:
         from onnx import numpy_helper
 
         if name not in self.made:
-            self.made[name] = f"{name}__moved"
+            self.made[name] = f"{name}{self.suffix}"
             if name in self.constants:
                 values = _other(np.asarray(numpy_helper.to_array(self.constants[name])))
                 self.graph.initializer.append(numpy_helper.from_array(values, self.made[name]))
@@ -157,7 +163,7 @@ class _Moved:
     def _zero(self, dtype: type[np.generic]) -> str:
         from onnx import numpy_helper
 
-        name = f"zero_of_{np.dtype(dtype).name}__moved"
+        name = f"zero_of_{np.dtype(dtype).name}{self.suffix}"
         if name not in self.made:
             self.made[name] = name
             self.graph.initializer.append(numpy_helper.from_array(_other(np.zeros((), dtype)), name))
