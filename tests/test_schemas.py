@@ -135,7 +135,7 @@ def test_lists_continue_on_further_lines() -> None:
 
 
 def test_units_are_readable() -> None:
-    assert [bytes_text(count) for count in (0, 1023, 1024, 64512 * 1024, 2**31)] == [
-        *("0 bytes", "1023 bytes", "1 KiB", "63 MiB", "2 GiB")
+    assert [bytes_text(count) for count in (-10_384, 0, 1023, 1024, 64512 * 1024, 2**31)] == [
+        *("-10.14 KiB", "0 bytes", "1023 bytes", "1 KiB", "63 MiB", "2 GiB")
     ]
     assert [seconds_text(time) for time in (1.5, 0.00125, 2e-5)] == ["1.50 s", "1.25 ms", "20.00 us"]

@@ -18,7 +18,7 @@ def parse_bytes(text: str) -> int | None:
 
 def bytes_text(count: int) -> str:
     """Bytes for people in binary multiples, four digits: ``832 KiB``, ``1.375 MiB``. Errors and JSON are exact."""
-    power = min(max(count, 1).bit_length() - 1, 30) // 10
+    power = min(max(abs(count), 1).bit_length() - 1, 30) // 10
     return f"{count / 1024**power:.4g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"
 
 
