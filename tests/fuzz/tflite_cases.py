@@ -107,8 +107,11 @@ def mutated_tflite(content: bytes, random: Random) -> tuple[bytes, str]:
         found: dict[tuple[str, str], list[Site]] = {}
         try:
             for site in islice(sites(bytes(data)), _MOST_SITES):
-                found.setdefault((site.kind, site.path), []).append(site)
+                if 0 <= site.place <= len(data) - 8:  # a damaged file names places beyond its end
+                    found.setdefault((site.kind, site.path), []).append(site)
         except (struct.error, IndexError, RecursionError):
+            break
+        if not found:
             break
         kind, path = random.choice(list(found))
         chosen = found[kind, path]
