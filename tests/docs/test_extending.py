@@ -82,7 +82,7 @@ def test_the_pages_that_go_step_by_step(page: str, steps: int, tmp_path: Path, r
 
 def test_every_case_is_listed_with_what_it_asks(request: pytest.FixtureRequest) -> None:
     """``--update-golden`` rewrites the table."""
-    lines = ["| level | case | what it asks |", "|---|---|---|"]
+    lines = ["| level | case | what it checks |", "|---|---|---|"]
     lines += [f"| `{case.level}` | `{case.name}` | {case.asks} |" for case in all_cases()]
     wanted = "\n".join(lines)
     page = DOCS / "conformance-levels.md"
