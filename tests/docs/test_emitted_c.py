@@ -14,7 +14,6 @@ from match_gap9.timing import HEADER_NAME, render_timing_header
 
 from tests.conftest import ROOT
 from tests.docs.pages import DOCS, text_of
-from tests.envelope import opened
 
 MODEL = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 NAME = "resnet8_shapes"
@@ -130,7 +129,7 @@ def test_json_fields_are_documented(
     }[verb]
     done = match_command(verb, *arguments, "--json", MATCH_ALLOW_PLUGINS=ALLOWED)
     assert done.returncode == 0, done.stdout
-    document = opened(done.stdout)
+    document = json.loads(done.stdout)["result"]
     section = text_of(DOCS / "cli.md").split(f"\n## match {verb}\n")[1].split("\n## ")[0]
     rows = dict(re.findall(r"^\| (`.+?`(?:, `.+?`)*) \| (.+) \|$", section, flags=re.MULTILINE))
     fields = {name for cell in rows for name in re.findall(r"`(\w+)`", cell)}

@@ -1,4 +1,4 @@
-"""Results of quantize, verify, explain and targets."""
+"""Results of quantize, verify and targets."""
 
 from __future__ import annotations
 
@@ -13,33 +13,47 @@ if TYPE_CHECKING:
     import numpy as np
     import onnx
     from match_quant.losses import Distance
-    from match_report.advice.explain import Considered, Margin, Tiling
-    from match_report.advice.flip import Flip
-    from match_report.advice.nearest import Obstacle
+    from match_quant.search import Trial
+    from match_quant.static import Scheme
+    from match_quant.wider import LayerLoss
     from match_verify.judge import AccuracyError, OutputLoss
+    from match_verify.labels import LabelCheck
+    from match_verify.layers import LayerNoise
     from match_verify.outputs import OutputCheck
     from numpy.typing import NDArray
 
+    from match_python.headline import Headline
     from match_python.program import Program, Run
 
 
 @dataclass(frozen=True)
 class QuantizedModel(Tabular):
-    """A quantised network, as a proto and, if ``output`` was given, as a file; ``distances``: differences of each
-    output from the float network over all ``samples``."""
+    """A quantised network, as a proto and, if ``output`` was given, as a file.
+
+    ``distances``: differences of each output from the float network, over ``compared`` of the ``samples`` (with a
+    search, those that did not determine ranges); ``scheme``: how ranges and scales were chosen; ``trials`` of a search;
+    ``losses``: what each layer loses if it alone is in 8 bits, the one that loses most first; ``wider``: layers that
+    stay in float; ``labels``: both networks against the labels; ``notes``: how samples were read."""
 
     model: onnx.ModelProto = field(repr=False)
     output: Path | None
     samples: int
+    compared: int
     distances: tuple[Distance, ...]
+    scheme: Scheme
+    trials: tuple[Trial, ...]
+    losses: tuple[LayerLoss, ...]
+    wider: tuple[LayerLoss, ...]
+    labels: tuple[LabelCheck, ...]
+    notes: tuple[str, ...]
 
-    def headline(self) -> str:
+    def summary(self) -> str:
         """The worst difference and the agreement."""
         worst = max(self.distances, key=lambda d: d.mean_abs / max(d.largest, 1e-30))
         same = "" if worst.top1_agreement is None else f", same largest element in {worst.top1_agreement:.1%}"
         return (
             f"int8 network: {worst.name} differs by {worst.mean_abs:.3g} on average (largest value "
-            f"{worst.largest:.3g}){same} of {self.samples} samples"
+            f"{worst.largest:.3g}){same} of {self.compared} samples"
         )
 
     def rows(self) -> list[dict[str, object]]:
@@ -50,6 +64,7 @@ class QuantizedModel(Tabular):
                 "largest difference": d.max_abs,
                 "mean difference": d.mean_abs,
                 "largest value": d.largest,
+                "SQNR (dB)": d.sqnr_db,
                 "same top-1": d.top1_agreement,
             }
             for d in self.distances
@@ -62,15 +77,22 @@ class Verification(Tabular):
 
     ``ok``: the program computes the integer graph and is close enough to the original; ``bit_exact``: every output
     equals the integer graph's; ``outputs`` and ``losses``: the comparison of each output with either; ``error``: the
-    limit that does not hold (MATCH-V001), None if all do; ``run``: outputs and cycles."""
+    limit that does not hold (MATCH-V001), None if all do; ``labels``: the original and the program against the labels;
+    ``layers``: the noise of each layer, None if it was not measured; ``falls_at``: the layer where the accuracy falls,
+    if one does; ``notes``: how samples were read; ``run``: outputs and cycles."""
 
+    headline: Headline
     ok: bool
     bit_exact: bool
     samples: int
     outputs: tuple[OutputCheck, ...]
     losses: tuple[OutputLoss, ...]
     error: AccuracyError | None
+    labels: tuple[LabelCheck, ...]
+    layers: tuple[LayerNoise, ...] | None
+    falls_at: LayerNoise | None
     warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     program: Program = field(repr=False)
     run: Run = field(repr=False)
 
@@ -84,7 +106,7 @@ class Verification(Tabular):
         """The program's outputs by name, first axis the sample."""
         return self.run.outputs
 
-    def headline(self) -> str:
+    def summary(self) -> str:
         """Whether the program is right, and its cycles."""
         exact = "bit exact" if self.bit_exact else "within its bounds" if self.ok or self.error else "wrong"
         verdict = "ok" if self.ok else "not ok"
@@ -104,60 +126,6 @@ class Verification(Tabular):
                 "agreement": losses[o.name].agreement if o.name in losses else None,
             }
             for o in self.outputs
-        ]
-
-
-@dataclass(frozen=True)
-class NodeExplanation(Tabular):
-    """Why a unit runs a node. ``unit``: the one that runs it, None if it is computed at compile time; ``considered``:
-    the legal ways to run it, with cycles; ``refused``: the rules that other units' patterns refuse it by; ``margin``:
-    modelled cycles of the network without this unit for the node; ``tilings``: costs of other tile sizes; ``flip``: the
-    smallest change of the layer that moves it to another unit."""
-
-    node: str
-    operator: str
-    target: str
-    unit: str | None
-    considered: tuple[Considered, ...]
-    refused: tuple[Obstacle, ...]
-    without_pattern: tuple[str, ...]
-    margin: Margin | None
-    tilings: tuple[Tiling, ...]
-    flip: Flip | None
-
-    def headline(self) -> str:
-        """The unit, and what another would cost."""
-        if self.unit is None:
-            return f"{self.node} ({self.operator}) is computed at compile time"
-        if self.margin is None:
-            return f"{self.node} ({self.operator}) runs on {self.unit}: no other unit of {self.target} can run it"
-        more = self.margin.cycles_without - self.margin.cycles
-        return (
-            f"{self.node} ({self.operator}) runs on {self.unit}: on {self.margin.unit} the network takes {more:,} "
-            "more cycles"
-        )
-
-    def rows(self) -> list[dict[str, object]]:
-        """The alternatives, and the rules of those that refuse the node."""
-        legal: list[dict[str, object]] = [
-            {
-                "unit": entry.unit,
-                "pattern": entry.pattern,
-                "predicted cycles": entry.schedule.cost.total_cycles,
-                "chosen": entry.chosen,
-                "refused because": None,
-            }
-            for entry in self.considered
-        ]
-        return legal + [
-            {
-                "unit": place.unit,
-                "pattern": place.pattern,
-                "predicted cycles": None,
-                "chosen": False,
-                "refused because": "; ".join(f"{rule}: {value}" for rule, value in place.rules),
-            }
-            for place in self.refused
         ]
 
 
@@ -197,7 +165,7 @@ class Targets(Tabular, Sequence[Target]):
     def __iter__(self) -> Iterator[Target]:
         return iter(self.targets)
 
-    def headline(self) -> str:
+    def summary(self) -> str:
         """Their names."""
         return f"{len(self.targets)} targets: {', '.join(target.name for target in self.targets)}"
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 from match_core.contract.errors import MatchError
 
-from match_python.files import array_file, model_file
-from match_python.options import choice, choices_of
-from match_python.session import plugin_session
+from match_python.files import array_file, label_texts, model_file, normalisation_of, sample_file
+from match_python.headline import headline_of
+from match_python.options import choice, choices_of, wrong_argument
+from match_python.session import Notes, plugin_session
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from match_python.answers import NodeExplanation, QuantizedModel, Targets, Verification
-    from match_python.files import ArraysLike, ModelLike
-    from match_python.options import Options
+    from match_python.answers import QuantizedModel, Targets, Verification
+    from match_python.explanations import NetworkExplanation, NodeExplanation
+    from match_python.files import ArraysLike, LabelsLike, ModelLike, Numbers, SamplesLike
+    from match_python.options import Names, Options
     from match_python.program import Program
 
 
@@ -58,28 +60,45 @@ def compile(
         choices = choices_of(options)
         given = None if samples is None else array_file(samples, work, "samples")
         request = CompileRequest(model=model_file(model, work), target=target, output=folder, **choices, samples=given)
-        return program_of(compile_model(request, plugins).compilation, folder)
+        return program_of(compile_model(request, plugins).compilation, folder, target)
 
 
 def quantize(
     model: ModelLike,
-    samples: ArraysLike,
+    samples: SamplesLike,
     output: str | PathLike[str] | None = None,
     *,
+    mean: Numbers | None = None,
+    std: Numbers | None = None,
     activations: Literal["int8", "uint8"] = "int8",
     per_tensor: bool = False,
-    method: Literal["minmax", "entropy", "percentile"] = "minmax",
-    dim: dict[str, int] | None = None,
+    method: Literal["minmax", "entropy", "percentile"] | None = None,
+    percentile: float | None = None,
+    search: bool = False,
+    layers: bool = True,
+    wider: Names = (),
+    keep_wider: int = 0,
+    labels: LabelsLike | None = None,
+    dim: Mapping[str, int] | None = None,
 ) -> QuantizedModel:
     """Quantise a float network to 8 bits.
 
     Args:
         model: a path, the bytes of a file, or an ``onnx.ModelProto``.
-        samples: calibration inputs by name with a leading sample axis, or the path of an ``.npz`` file.
+        samples: calibration inputs by name with a leading sample axis, an array if there is one input, or a path: an
+            ``.npz`` or ``.npy`` file, an image, a folder of images or of ``.npy`` files.
         output: the file for the quantised network; None to keep it in memory only.
+        mean: of images, in units of 0 to 1: one number, or one for each channel.
+        std: the standard deviation of images, in the same form.
         activations: element type of activations.
         per_tensor: one scale for all weights of an operator, not one per channel.
-        method: how the samples determine the range of a tensor.
+        method: how the samples determine the range of a tensor; None for ``minmax``, or what a search chooses.
+        percentile: the share of values within the range, in percent (50 to 100), for the method of that name.
+        search: try all methods, and choose what loses least on samples held out.
+        layers: measure which layers lose most in 8 bits.
+        wider: nodes whose layers stay in float.
+        keep_wider: how many more layers stay in float: those that help most.
+        labels: of the samples, an array or the path of an ``.npy`` file; by output name if there are several outputs.
         dim: dynamic sizes by name.
 
     Returns:
@@ -90,35 +109,59 @@ def quantize(
     """
     import onnx
     from match_core.load.dims import dim_sizes
-    from match_quant.quantize import QuantizeRequest, quantize_model
+    from match_quant.quantize import QuantizeRequest, chosen_ranges, quantize_model
     from match_quant.verb import Activations, Method
 
     from match_python.answers import QuantizedModel
 
+    chosen = None if method is None else choice("method", method, Method).value
+    if percentile is not None and (chosen not in (None, "percentile") or not 50 <= percentile <= 100):
+        why = f"it is {percentile!r}, the method is {chosen!r}"
+        raise wrong_argument("argument 'percentile'", why, ("use method='percentile' and 50 to 100 percent",))
     with _workspace() as work, plugin_session() as plugins:
         path = work / "quantised.onnx" if output is None else Path(output)
         request = QuantizeRequest(
             model=model_file(model, work),
-            data=array_file(samples, work, "samples"),
+            data=sample_file(samples, work, "samples"),
             output=path,
             activations=choice("activations", activations, Activations).value,
-            per_channel=not per_tensor,
-            method=choice("method", method, Method).value,
             dims=dim_sizes([f"{name}={size}" for name, size in (dim or {}).items()]),
+            normalisation=normalisation_of(mean, std),
+            layers=layers,
+            wider=(wider,) if isinstance(wider, str) else tuple(wider),
+            keep_wider=keep_wider,
+            labels=label_texts(labels, work),
+            **chosen_ranges(chosen, percentile, per_tensor=per_tensor, search=search),
         )
-        result = quantize_model(request, plugins.front_ends())
-        made = None if output is None else Path(output)
-        return QuantizedModel(onnx.load(str(path)), made, result.samples, result.distances)
+        notes = Notes()
+        result = quantize_model(request, plugins.front_ends(), notes)
+        return QuantizedModel(
+            model=onnx.load(str(path)),
+            output=None if output is None else path,
+            samples=result.samples,
+            compared=result.compared,
+            distances=result.distances,
+            scheme=result.scheme,
+            trials=result.trials,
+            losses=result.losses,
+            wider=result.wider,
+            labels=result.labels,
+            notes=tuple(notes.texts),
+        )
 
 
 def verify(
     model: ModelLike,
     target: str | None = None,
-    inputs: ArraysLike | None = None,
+    inputs: SamplesLike | None = None,
     *,
+    mean: Numbers | None = None,
+    std: Numbers | None = None,
     expected: ArraysLike | None = None,
+    labels: LabelsLike | None = None,
     sanitize: bool = False,
     accept_loss: bool = False,
+    layers: bool = False,
     **options: Unpack[Options],
 ) -> Verification:
     """Compile a model, run the program on the target's twin, and compare every output.
@@ -126,10 +169,15 @@ def verify(
     Args:
         model: a path, the bytes of a file, or an ``onnx.ModelProto``.
         target: its name, or the path of a board file; None if only one is installed.
-        inputs: samples by input name, or the path of an ``.npz`` file; None for seeded random ones.
+        inputs: samples by input name, an array if there is one input, or a path: an ``.npz`` or ``.npy`` file, an
+            image, a folder of images or of ``.npy`` files; None for seeded random ones.
+        mean: of images, in units of 0 to 1: one number, or one for each channel.
+        std: the standard deviation of images, in the same form.
         expected: outputs that the program must compute, by name.
+        labels: of the samples, an array or the path of an ``.npy`` file; by output name if there are several outputs.
         sanitize: build with address and undefined-behaviour sanitizers.
         accept_loss: accept any distance to the original model.
+        layers: measure the noise of each layer against the original model; labels measure it too.
         options: those of ``match verify``, see ``Options``.
 
     Returns:
@@ -145,69 +193,82 @@ def verify(
     from match_python.program import Run, program_of
 
     with _workspace() as work, plugin_session() as plugins:
-        choices = choices_of(options)
+        notes = Notes()
         request = VerifyRequest(
             model=model_file(model, work),
             target=target,
-            inputs=None if inputs is None else array_file(inputs, work, "inputs"),
+            inputs=None if inputs is None else sample_file(inputs, work, "inputs"),
+            normalisation=normalisation_of(mean, std),
             expected=None if expected is None else array_file(expected, work, "expected"),
+            labels=label_texts(labels, work),
             sanitize=sanitize,
             accept_loss=accept_loss,
-            **choices,
+            layers=layers,
+            **choices_of(options),
         )
-        found = verify_model(request, plugins)
-    run = Run(found.run.outputs, found.run.cycles_total, found.run.cycles_by_unit, found.run.nodes)
+        found = verify_model(request, plugins, notes)
     return Verification(
+        headline=headline_of(found.report, target),
         ok=found.ok,
         bit_exact=found.bit_exact,
         samples=found.samples,
         outputs=found.outputs,
         losses=found.accuracy.outputs,
         error=found.accuracy.error,
+        labels=found.labels,
+        layers=found.accuracy.layers,
+        falls_at=found.accuracy.fall,
         warnings=found.warnings,
-        program=program_of(found.compilation, None),
-        run=run,
+        notes=tuple(notes.texts),
+        program=program_of(found.compilation, None, target),
+        run=Run(found.run.outputs, found.run.cycles_total, found.run.cycles_by_unit, found.run.nodes),
     )
 
 
+@overload
 def explain(
-    model: ModelLike, node: str, target: str | None = None, *, flip: bool = True, **options: Unpack[Options]
-) -> NodeExplanation:
-    """Explain why a unit runs a node, and what would move it.
+    model: ModelLike, target: str | None = None, *, node: None = None, flip: bool = True, **options: Unpack[Options]
+) -> NetworkExplanation: ...
+@overload
+def explain(
+    model: ModelLike, target: str | None = None, *, node: str, flip: bool = True, **options: Unpack[Options]
+) -> NodeExplanation: ...
+def explain(
+    model: ModelLike,
+    target: str | None = None,
+    *,
+    node: str | None = None,
+    flip: bool = True,
+    **options: Unpack[Options],
+) -> NetworkExplanation | NodeExplanation:
+    """Explain what costs most and what would help; or why a unit runs a node, and what would move it.
 
     Args:
         model: a path, the bytes of a file, or an ``onnx.ModelProto``.
-        node: the name of a node of the model.
         target: its name, or the path of a board file; None if only one is installed.
-        flip: search for the smallest change of the layer that moves it to another unit.
+        node: the name of a node of the model; None for the whole network.
+        flip: search for the smallest change of a layer that moves it to another unit.
         options: those of ``match explain``, see ``Options``.
 
     Returns:
-        The alternatives with their cycles, the refusals with their rules, the margin of the choice.
+        Of the network: the five costliest layers with what limits each and what would help, and recommendations with
+            the modelled cycles that they save. Of a node: the alternatives with their cycles, the refusals with their
+            rules, the margin of the choice.
 
     Raises:
         MatchError: as ``match explain``; MATCH-U035 if there is no such node.
     """
     from match_core.pipeline import CompileRequest
+    from match_report.advice.costliest import explain_network
     from match_report.advice.explain import explain_node
 
-    from match_python.answers import NodeExplanation
+    from match_python.explanations import network_explanation, node_explanation
 
     with _workspace() as work, plugin_session() as plugins:
         request = CompileRequest(model=model_file(model, work), target=target, **choices_of(options))
-        found = explain_node(request, node, plugins, flips=flip)
-    return NodeExplanation(
-        node=found.node,
-        operator=found.operator,
-        target=found.target,
-        unit=next((entry.unit for entry in found.considered if entry.chosen), None),
-        considered=found.considered,
-        refused=found.refused,
-        without_pattern=found.without_pattern,
-        margin=found.margin,
-        tilings=found.tilings,
-        flip=None if found.flips is None else found.flips.flip,
-    )
+        if node is not None:
+            return node_explanation(explain_node(request, node, plugins, flips=flip), target)
+        return network_explanation(explain_network(request, plugins, flips=flip), target, work)
 
 
 def targets() -> Targets:
@@ -245,4 +306,5 @@ def _workspace() -> Iterator[Path]:
         try:
             yield Path(folder)
         except MatchError as error:
-            raise replace(error, where=error.where.replace(f"{folder}/", "")) from error
+            where, *help_ = (text.replace(f"{folder}/", "") for text in (error.where, *error.help))
+            raise replace(error, where=where, help=tuple(help_)) from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_python.files import named
+from match_python.headline import Headline, MemoryUse, headline_of
 from match_python.session import plugin_session
 from match_python.tables import Tabular
 
@@ -36,15 +37,6 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryUse:
-    """Bytes of one memory."""
-
-    name: str
-    used_bytes: int
-    available_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Run(Tabular):
     """A run on the twin. ``outputs`` by name, with a sample axis if the inputs have one; ``cycles`` of one inference
     (the first sample), also by unit and by layer."""
@@ -54,7 +46,7 @@ class Run(Tabular):
     cycles_by_unit: Mapping[str, int]
     layers: tuple[NodeCycles, ...]
 
-    def headline(self) -> str:
+    def summary(self) -> str:
         """Outputs and cycles."""
         return f"{', '.join(self.outputs)}: {self.cycles:,} cycles of one inference on the twin"
 
@@ -72,6 +64,7 @@ class Program(Tabular):
     none; ``sequential_cycles``: modelled cycles with one unit at a time, None if that does not fit; ``output``: the
     folder that holds the files, None if none was given; ``compilation``: all decisions of the compiler."""
 
+    headline: Headline
     name: str
     target: str
     preset: str
@@ -84,7 +77,7 @@ class Program(Tabular):
     output: Path | None
     compilation: Compilation = field(repr=False, compare=False)
 
-    def headline(self) -> str:
+    def summary(self) -> str:
         """Target, time and the fullest memory."""
         time = "" if self.milliseconds is None else f" ({self.milliseconds:.3g} ms)"
         fullest = max(self.memory, key=lambda use: use.used_bytes / max(1, use.available_bytes), default=None)
@@ -159,9 +152,10 @@ class Program(Tabular):
             yield self.write(Path(temporary) / "program")
 
 
-def program_of(compilation: Compilation, output: Path | None) -> Program:
-    """The typed view of a compilation."""
+def program_of(compilation: Compilation, output: Path | None, named: str | None) -> Program:
+    """The typed view of a compilation. ``named``: the target as the user named it."""
     from match_core.contract.titles import source_operators, task_title
+    from match_core.summary.document import report_document
 
     program, model = compilation.program, compilation.model
     operators = source_operators(compilation.source)
@@ -177,6 +171,7 @@ def program_of(compilation: Compilation, output: Path | None) -> Program:
         for assignment in (task.assignment for task in program.tasks)
     )
     return Program(
+        headline=headline_of(report_document(compilation, {}), named),
         name=model.name,
         target=compilation.soc.name,
         preset=compilation.soc.preset,

@@ -9,12 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from match_core.contract.observe import NullObserver
+
 if TYPE_CHECKING:
     from match_core.plugin.facade import Plugins
 
 
 class PluginWarning(UserWarning):
     """A package of match is not used, or only in part, because it has a fault."""
+
+
+class Notes(NullObserver):
+    """Collects what stages report in words."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        """One line, such as the range of images."""
+        self.texts.append(text)
 
 
 @contextmanager

@@ -17,10 +17,10 @@ _ROWS_MAX = 60
 
 
 class Tabular(ABC):
-    """A result with a headline and rows. Every row has the same keys, which are the columns."""
+    """A result with a summary and rows. Every row has the same keys, which are the columns."""
 
     @abstractmethod
-    def headline(self) -> str:
+    def summary(self) -> str:
         """The answer in one line of text."""
 
     @abstractmethod
@@ -28,7 +28,7 @@ class Tabular(ABC):
         """The details: one mapping of column to value for each row."""
 
     def __str__(self) -> str:
-        return self.headline()
+        return self.summary()
 
     def _repr_html_(self) -> str:
         rows = self.rows()
@@ -37,7 +37,7 @@ class Tabular(ABC):
         body = "".join(f"<tr>{''.join(_cell(row[name]) for name in columns)}</tr>" for row in rows[:_ROWS_MAX])
         more = f"<p>{len(rows) - _ROWS_MAX} more rows: use to_dataframe() or rows()</p>" if rows[_ROWS_MAX:] else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
-        return f"<div><p><strong>{escape(self.headline())}</strong></p>{table}{more}</div>"
+        return f"<div><p><strong>{escape(self.summary())}</strong></p>{table}{more}</div>"
 
     def to_dataframe(self) -> pd.DataFrame:
         """The rows as a pandas frame. ModuleNotFoundError if pandas is not installed: pip install pandas."""

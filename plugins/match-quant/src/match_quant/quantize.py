@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from match_core.contract.errors import ToolError, UsageError
@@ -58,6 +58,21 @@ class QuantizeRequest:
     def scheme(self) -> Scheme:
         """The choice of ranges and scales, without a search."""
         return Scheme(self.method, self.per_channel, self.activations, self.percentile)
+
+
+def chosen_ranges(method: Method | None, percentile: float | None, *, per_tensor: bool, search: bool) -> dict[str, Any]:
+    """Fields of a request for what a user chooses: None, and ``per_tensor`` False, leave the choice to the search or to
+    the default. A percentile alone chooses the method that has one."""
+    if percentile is not None and method is None and not search:
+        method = "percentile"
+    given = {"method": method is not None, "percentile": percentile is not None, "per_channel": per_tensor}
+    return {
+        "method": method or "minmax",
+        "percentile": 99.999 if percentile is None else percentile,
+        "per_channel": not per_tensor,
+        "search": search,
+        "fixed": frozenset(name for name, fixed in given.items() if fixed),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,28 +103,23 @@ def quantize_command(
     """
     if percentile is not None and method not in (None, Method.PERCENTILE):
         raise typer.BadParameter("only the method percentile has one", param_hint="--percentile")
-    if percentile is not None and method is None and not search:
-        method = Method.PERCENTILE
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
             from match_core.load.dims import dim_sizes
             from match_verify.images import normalisation
 
-            from match_quant.quantize import QuantizeRequest, quantize_model
+            from match_quant.quantize import QuantizeRequest, chosen_ranges, quantize_model
 
-            given = {"method": method is not None, "percentile": percentile is not None, "per_channel": per_tensor}
             request = QuantizeRequest(
                 model=model,
                 data=data,
                 output=output,
                 activations=activations.value,
-                per_channel=not per_tensor,
-                method="minmax" if method is None else method.value,
                 dims=dim_sizes(dim or ()),
-                percentile=99.999 if percentile is None else percentile,
                 normalisation=normalisation(mean, std),
-                search=search,
-                fixed=frozenset(name for name, fixed in given.items() if fixed),
+                **chosen_ranges(
+                    None if method is None else method.value, percentile, per_tensor=per_tensor, search=search
+                ),
                 layers=layers,
                 wider=tuple(wider or ()),
                 keep_wider=keep_wider,
