@@ -181,7 +181,7 @@ def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
         code="MATCH-U001",
         what="the command line is not valid",
         where=command,
-        why=message,
+        why=message.replace("Value error, ", ""),
         help=(f"see: {command} --help",),
     )
 
