@@ -114,7 +114,7 @@ def test_labels_that_do_not_fit() -> None:
     assert "first -1" in _why([1, -1, 3], SCORES)
     assert "float64 of shape [3]" in _why([0.1, 0.2, 0.3], SCORES)
     assert "shape [3, 2]" in _why(np.zeros((3, 2), np.int64), SCORES)
-    assert "0 labels" in _why(np.int64(3), SCORES)
+    assert "labels: 0," in _why(np.int64(3), SCORES)
 
 
 def test_files_of_labels(tmp_path: Path) -> None:
