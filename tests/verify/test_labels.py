@@ -109,12 +109,12 @@ def test_steps_become_real_values() -> None:
 
 
 def test_labels_that_do_not_fit() -> None:
-    assert "3 labels, the output has 2 samples" in _why([1, 2, 3], SCORES[:2, None])
+    assert "labels: 3, samples of the output: 2" in _why([1, 2, 3], SCORES[:2, None])
     assert "1 of 3 labels are not in 0 to 9, first 10" in _why([1, 10, 3], SCORES)
     assert "first -1" in _why([1, -1, 3], SCORES)
     assert "float64 of shape [3]" in _why([0.1, 0.2, 0.3], SCORES)
     assert "shape [3, 2]" in _why(np.zeros((3, 2), np.int64), SCORES)
-    assert "0 labels" in _why(np.int64(3), SCORES)
+    assert "labels: 0," in _why(np.int64(3), SCORES)
 
 
 def test_files_of_labels(tmp_path: Path) -> None:

@@ -174,14 +174,13 @@ def _runnable(help_: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]
 
 def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
     named = verb_of(arguments)
-    known = any(command.name == named for command in _commands(named))
-    command = f"match {named}" if known else "match"
+    command = f"match {named}" if any(each.name == named for each in _commands(named)) else "match"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     return UsageError(
         code="MATCH-U001",
         what="the command line is not valid",
         where=command,
-        why=message,
+        why=message.replace("Value error, ", ""),
         help=(f"see: {command} --help",),
     )
 

@@ -40,8 +40,9 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
     content = path.read_bytes()
     proto, digest = _complete(content, path, front_ends)
     if not proto.ir_version or not proto.opset_import or not proto.graph.output:
-        checkpoint = b"data.pkl" in content[:200]  # the first entry of the zip file that torch.save writes
-        looks = "looks like a PyTorch checkpoint, not an ONNX model" if checkpoint else "is not an ONNX model"
+        of = {b"data.pkl": "PyTorch checkpoint", b"PK\3": "zip file", b"HDF": "Keras file", b"git-lfs": "Git LFS file"}
+        seen = [kind for mark, kind in of.items() if mark in content[:200]]  # torch.save begins with data.pkl
+        looks = f"looks like a {seen[0]}, not an ONNX model" if seen else "is not an ONNX model"
         raise ModelError(
             "MATCH-F002",
             "cannot read the model",

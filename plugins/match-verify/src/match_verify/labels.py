@@ -124,8 +124,8 @@ def _by_label(name: str, labels: Array, output: Array) -> Array:
         return output.reshape(count, *output.shape[2:])
     if count == samples:
         return output
-    why = f"there are {count} labels, the output has {samples * batch} samples"
-    _refused(f"output {name!r}", why, f"give {samples * batch} labels, in the order of the samples")
+    why = f"labels: {count}, samples of the output: {samples * batch}"
+    _refused(f"output {name!r}", why, f"give one label for each sample ({samples * batch} in all), in their order")
 
 
 def _class_axis(labels: tuple[int, ...], shape: tuple[int, ...]) -> int | None:

@@ -132,7 +132,7 @@ def _check_known(node: str, operators: dict[str, str], request: CompileRequest) 
         what=f"there is no node {node!r}",
         where=str(request.model),
         why=f"none of the model's {len(operators)} nodes has this name",
-        help=(f"did you mean {', '.join(close)}?", "match check lists the nodes with the units that run them"),
+        help=(f"did you mean {', '.join(close)}?", f"see all nodes: match operators {request.model}"),
     )
 
 
