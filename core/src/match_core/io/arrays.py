@@ -99,8 +99,9 @@ def stored_array(file: IO[bytes], stored: int, name: str) -> NDArray[np.generic]
     shape, _, dtype = header(file)
     size, there = math.prod(shape) * dtype.itemsize, stored - file.tell()
     if dtype.hasobject or dtype.names or size != there or min(shape, default=0) < 0:
-        found = f"{name[:80]!r} states {dtype} of shape {list(shape)}: {size} bytes"
-        raise ValueError(f"{found}, not the {there} that are there" if size != there else f"{found} of no numbers")
+        if dtype.hasobject or dtype.names:
+            raise ValueError(f"{name[:80]!r} holds Python objects or records, not numbers")
+        raise ValueError(f"{name[:80]!r} is {dtype} of shape {list(shape)}: {size} bytes, but the file holds {there}")
     file.seek(0)
     return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
