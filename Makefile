@@ -14,8 +14,8 @@ PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-# worksteal: tests of one file stay together, so that what they share is made once.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --hypothesis-profile=ci
+# Three processes for two cores: tests that wait leave the cores to others. worksteal: tests of one file stay together, so that what they share is made once.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" --hypothesis-profile=ci
 
 # Tests by package; `make test-NAME` runs those of one. Some need another package to compile with.
 TESTS_core := core/tests tests/architecture tests/fuzz

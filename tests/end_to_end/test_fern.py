@@ -301,4 +301,4 @@ def test_advice_and_reports_tell_of_the_rewritten_region(fern: Installed, tmp_pa
     assert layer["onnx_names"] == ["Conv_0", "Relu_1", "MaxPool_2", "Conv_3"]
     assert {tuple(rival["onnx_names"]) for rival in layer["alternatives"]} >= {("Relu_1",), ("Conv_3",)}
     fern.run("match", "report", str(tmp_path / "out"), "--twin", "--quiet")
-    assert "fern_q" in (tmp_path / "out" / "report" / "report.html").read_text("utf-8")
+    assert "fern_q" in (tmp_path / "out" / "report" / "layers.csv").read_text("utf-8")
