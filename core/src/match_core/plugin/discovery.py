@@ -58,10 +58,11 @@ def find_plugins() -> tuple[Found, ...]:
 
 
 def _found(point: EntryPoint) -> Found:
+    stated = point.dist.metadata if point.dist else None  # read once: each of dist's properties would parse it again
     return Found(
         name=point.name,
-        distribution=(point.dist.name if point.dist else None) or UNKNOWN,
-        version=(point.dist.version if point.dist else None) or UNKNOWN,
+        distribution=(stated["Name"] if stated else None) or UNKNOWN,
+        version=(stated["Version"] if stated else None) or UNKNOWN,
         load=point.load if _VALUE.fullmatch(point.value) else _failing(f"{point.value!r} is not a module"),
     )
 
