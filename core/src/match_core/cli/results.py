@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from match_core.cli.terminal import Terminal
-    from match_core.run.execute import NodeCycles
+    from match_core.contract.runner import NodeCycles
 
 
 def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:

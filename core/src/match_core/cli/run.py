@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from match_core.cli.headline import command_line, headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
+from match_core.cli.parameters import JsonOption, OnOption, QuietOption, SanitizeOption
 from match_core.cli.results import cycles_table, nodes_json
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
@@ -23,6 +23,7 @@ def run_command(
     outputs: Annotated[
         Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
     ],
+    on: OnOption = "twin",
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -35,10 +36,11 @@ def run_command(
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
+            from match_core.run.place import place_of
 
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
+            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place_of(on))
             write_arrays(outputs, result.outputs)
             clock = plugins.soc(manifest["target"]).clock_hz
         report = {

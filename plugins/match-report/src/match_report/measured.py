@@ -9,7 +9,7 @@ from match_core.summary.document import NAME
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
-    from match_core.run.execute import RunResult
+    from match_core.contract.runner import RunResult
 
 
 def measured_report(compilation: Compilation, run: RunResult) -> dict[str, Any]:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.model import Model
     from match_core.contract.passes import Precision
+    from match_core.contract.runner import RunResult
     from match_core.plugin.facade import Plugins
-    from match_core.run.execute import RunResult
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

@@ -1,0 +1,27 @@
+"""The hook of match-qemu: its runners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.contract.runner import Runner, RunRequest, RunResult
+from match_core.plugin.markers import hookimpl
+
+from match_qemu.tools import TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+match_contract = 1
+
+
+@hookimpl
+def match_runners() -> Sequence[Runner]:
+    """Boards that QEMU emulates."""
+    return (Runner("qemu", "emulated boards: Cortex-M and RISC-V, with exact instruction counts", _emulated, TOOLS),)
+
+
+def _emulated(request: RunRequest) -> RunResult:
+    from match_qemu.emulator import run_emulated
+
+    return run_emulated(request)
