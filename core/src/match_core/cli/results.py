@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from match_core.cli.terminal import Terminal
-    from match_core.contract.runner import NodeCycles
-
-
-def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
-    """One object per emitted node."""
-    return [
-        {
-            "title": node.title,
-            "onnx_names": list(node.onnx_names),
-            "unit": node.unit,
-            "cycles": node.cycles,
-            "predicted_cycles": node.predicted_cycles,
-        }
-        for node in nodes
-    ]
 
 
 def modelled(title: str, preset: str) -> str:
@@ -61,15 +46,29 @@ def side_by_side_lines(document: Mapping[str, Any]) -> list[str]:
     return [line, f"lower bound {lower:,} cycles, gap {document['gap']:.1%}"]
 
 
-def cycles_table(total: int, units: Mapping[str, int], preset: str) -> Table:
-    """Cycles of one inference on the twin."""
-    rows = [(unit, f"{cycles:,}") for unit, cycles in units.items()]
-    return Table(
-        modelled("cycles of one inference", preset),
-        ("unit", "cycles"),
-        [*rows, ("total", f"{total:,}")],
-        frozenset({"cycles"}),
-    )
+def _counter(document: Mapping[str, Any]) -> str:
+    return "cycles" if document["cycles"] is not None else "instructions"
+
+
+def layers_table(document: Mapping[str, Any], preset: str) -> Table:
+    """What a run counted for each layer, and the predicted cycles."""
+    counter = _counter(document)
+    rows = [
+        (shortened(node["title"]), node["unit"], f"{node[counter]:,}", f"{node['predicted_cycles']:,}")
+        for node in document["nodes"]
+    ]
+    names = ("ONNX nodes", "unit", counter, "predicted" if counter == "cycles" else "predicted cycles")
+    return Table(modelled("layers", preset), names, rows, frozenset(names[2:]))
+
+
+def counts_table(document: Mapping[str, Any], preset: str) -> Table:
+    """What a run counted in one inference, by unit."""
+    counter, place = _counter(document), document["place"]
+    whole = document[counter]
+    rows = [(unit, f"{count:,}") for unit, count in (*whole["units"].items(), ("total", whole["total"]))]
+    title = f"{counter} of one inference"
+    title = modelled(title, preset) if counter == "cycles" else f"{title} on {place}"
+    return Table(title, ("unit", counter), rows, frozenset({counter}))
 
 
 def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:

@@ -1,4 +1,4 @@
-"""``match run``: run a compiled program on the twin."""
+"""``match run``: run a compiled program on the twin, or where a runner runs it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, OnOption, QuietOption, SanitizeOption
-from match_core.cli.results import cycles_table, nodes_json
+from match_core.cli.results import counts_table, layers_table
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
 
@@ -28,7 +28,7 @@ def run_command(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Run a compiled program on the twin, write its outputs to a file and print the cycles.
+    """Run a compiled program on the twin or with a runner, write its outputs to a file and print what was counted.
 
     Example: match run build --inputs inputs.npz --outputs outputs.npz
     """
@@ -37,17 +37,19 @@ def run_command(
             from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
             from match_core.run.place import place_of
+            from match_core.summary.program_json import run_json
 
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
             result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place_of(on))
             write_arrays(outputs, result.outputs)
+            on_twin = result.counter == "cycles"
             clock = plugins.soc(manifest["target"]).clock_hz
         report = {
             **manifest,
             "target": {"name": manifest["target"], "clock_hz": None if clock is None else asdict(clock)},
-            "measured": {"cycles": result.cycles_total, "units": result.cycles_by_unit},
-            "layers": (),
+            "measured": {"cycles": result.cycles_total, "units": result.cycles_by_unit} if on_twin else None,
+            "layers": [node for node in manifest["nodes"] if node["emitted"]],
             "memories": [{"name": name, **use} for name, use in manifest["memory"].items()],
         }
         document = {
@@ -57,13 +59,16 @@ def run_command(
             "preset": preset,
             "outputs": str(outputs),
             "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
-            "cycles": {"total": result.cycles_total, "units": dict(result.cycles_by_unit)},
-            "nodes": nodes_json(result.nodes),
+            **run_json(result),
             "next": command_line("report", directory, "--inputs", inputs),
         }
         terminal.document(document)
         show_headline(terminal, document["headline"])
-        terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit, preset))
+        if not on_twin:
+            terminal.table(layers_table(document, preset))
+        terminal.table(counts_table(document, preset))
+        if result.sizes:
+            terminal.line("built: " + ", ".join(f"{name} {size:,} bytes" for name, size in result.sizes.items()))
         terminal.line(f"outputs written to {outputs}")
         show_next(terminal, document["next"])
     return 0

@@ -81,9 +81,7 @@ def build_image(request: RunRequest, machine: Machine, processor: str, board: Bo
 
     def compile_one(source: Path) -> Path:
         target = work / f"{'program' if source in program else 'run'}_{source.stem}.o"
-        _call(
-            [*compiler, "-Wall", "-Wextra", *defines, *includes, "-c", str(source), "-o", str(target)], source.name
-        )
+        _call([*compiler, "-Wall", "-Wextra", *defines, *includes, "-c", str(source), "-o", str(target)], source.name)
         return target
 
     with ThreadPoolExecutor(2) as pool:
@@ -108,7 +106,7 @@ def program_sources(request: RunRequest) -> list[Path]:
 
 def _application(document: Mapping[str, Any], folder: Path, work: Path) -> list[Path]:
     inputs, outputs = ([_tensor(row) for row in document[kind]] for kind in ("inputs", "outputs"))
-    sizes = {row["name"]: tensor for row, tensor in zip(document["inputs"], inputs, strict=True)}
+    given = {row["name"]: tensor for row, tensor in zip(document["inputs"], inputs, strict=True)}
     results = {row["name"]: tensor for row, tensor in zip(document["outputs"], outputs, strict=True)}
     view = {
         **{name: document[name] for name in ("name", "arenas", "stores", "state")},
@@ -116,8 +114,9 @@ def _application(document: Mapping[str, Any], folder: Path, work: Path) -> list[
         "inputs": inputs,
         "outputs": outputs,
         "states": [
-            (sizes[s["input"]].field, results[s["output"]].field, min(sizes[s["input"]].size_bytes, results[s["output"]].size_bytes))
-            for s in document.get("states", ())
+            (kept.field, made.field, min(kept.size_bytes, made.size_bytes))
+            for state in document.get("states", ())
+            for kept, made in [(given[state["input"]], results[state["output"]])]
         ],
         "nodes": mark_count(document),
     }

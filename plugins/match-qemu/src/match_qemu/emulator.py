@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
-from pathlib import Path
 
 from match_core.contract.errors import ToolError, UsageError, did_you_mean
 from match_core.contract.runner import RunRequest, RunResult
@@ -36,8 +35,7 @@ def run_emulated(request: RunRequest) -> RunResult:
     observer.stage_finished("build", {})
     observer.stage_started("run")
     samples = write_inputs(request.document, request.inputs, work / "inputs.bin")
-    command = [emulator, "-M", machine.name.rstrip("0123456789") if machine.family == "riscv" else machine.name]
-    command += [*machine.options, "-nographic", "-monitor", "none", "-serial", "none"]
+    command = [emulator, *machine.options, "-nographic", "-monitor", "none", "-serial", "none"]
     command += ["-semihosting-config", "enable=on,target=native", *plugin_arguments(plugin, image)]
     _run([*command, "-kernel", str(image.elf)], request, machine)
     outputs = work / "outputs.bin"

@@ -23,9 +23,9 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``name`` as for QEMU's ``-M``, with ``options``; ``emulator``: the command; ``processors`` whose code it runs, its
-    own first; ``areas``: ``code`` (instructions and constants), ``ram`` (data and stack) and others; ``vectors`` and
-    ``arenas``: the areas of these; ``ram_bytes``: of QEMU's option ``-m``, 0 if the machine's RAM is fixed."""
+    """``name`` as in ``--on qemu:NAME``; ``emulator``: the command, with its ``options``; ``processors`` whose code it
+    runs, its own first; ``areas``: ``code`` (instructions and constants), ``ram`` (data and stack) and others;
+    ``vectors`` and ``arenas``: the areas of these."""
 
     name: str
     emulator: str
@@ -33,8 +33,8 @@ class Machine:
     processors: tuple[str, ...]
     areas: tuple[Area, ...]
     arenas: str
-    vectors: str = "code"
-    options: tuple[str, ...] = ()
+    vectors: str
+    options: tuple[str, ...]
 
     @property
     def processor(self) -> str:
@@ -48,13 +48,13 @@ def _mps2(name: str, processors: tuple[str, ...], psram: int = 0x21000000) -> Ma
         Area("ram", 0x20000000, 4 * _MIB),
         Area("psram", psram, 16 * _MIB),
     )
-    return Machine(name, "qemu-system-arm", "arm", processors, areas, "psram")
+    return Machine(name, "qemu-system-arm", "arm", processors, areas, "psram", "code", ("-M", name))
 
 
 def _virt(width: int, processors: tuple[str, ...]) -> Machine:
     areas = (Area("code", 0x80000000, 64 * _MIB), Area("ram", 0x84000000, 64 * _MIB))
-    options = ("-m", "128M", "-bios", "none")
-    return Machine(f"virt{width}", f"qemu-system-riscv{width}", "riscv", processors, areas, "ram", options=options)
+    options = ("-M", "virt", "-m", "128M", "-bios", "none")
+    return Machine(f"virt{width}", f"qemu-system-riscv{width}", "riscv", processors, areas, "ram", "code", options)
 
 
 MACHINES = (
@@ -68,6 +68,8 @@ MACHINES = (
         ("cortex-m33", "cortex-m33+nofp", "cortex-m33+nodsp", "cortex-m23"),
         (Area("code", 0x10000000, 4 * _MIB), Area("ram", 0x38000000, 4 * _MIB), Area("psram", 0x80000000, 16 * _MIB)),
         "psram",
+        "code",
+        ("-M", "mps2-an505"),
     ),
     Machine(
         "mps3-an547",
@@ -81,6 +83,7 @@ MACHINES = (
         ),
         "ram",
         "vectors",
+        ("-M", "mps3-an547"),
     ),
     _virt(32, ("rv32imafc", "rv32imac", "rv32imafdc", "rv32imc", "rv32im")),
     _virt(64, ("rv64imafdc", "rv64imac")),

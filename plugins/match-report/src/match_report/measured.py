@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def measured_report(compilation: Compilation, run: RunResult) -> dict[str, Any]:
-    """The report of a compilation with the measurements of a run."""
-    return {**json.loads(compilation.sources.text(NAME)), "measured": measured_json(run)}
+    """The report of a compilation with the cycles of a run, if it counted cycles."""
+    measured = measured_json(run) if run.counter == "cycles" else None
+    return {**json.loads(compilation.sources.text(NAME)), "measured": measured}
 
 
 def measured_json(run: RunResult) -> dict[str, Any]:

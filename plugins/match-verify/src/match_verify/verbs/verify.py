@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.headline import headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
+from match_core.cli.parameters import JsonOption, ModelArgument, OnOption, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import (
-    cycles_table,
+    counts_table,
     energy_line,
+    layers_table,
     memory_table,
-    modelled,
     show_fallbacks,
     side_by_side_lines,
 )
@@ -55,6 +55,7 @@ def verify_command(
     layers: Annotated[
         bool, typer.Option("--layers", help="Measure the noise of each layer against the original model.")
     ] = False,
+    on: OnOption = "twin",
     sanitize: SanitizeOption = False,
     mode: Annotated[
         str,
@@ -75,15 +76,16 @@ def verify_command(
 ) -> int:
     """Check that the compiled program computes the model.
 
-    The program runs on the twin. Its outputs must equal those of the integer graph, and their distance to the
-    outputs of the original model is measured.
+    The program runs on the twin, or where --on says. Its outputs must equal those of the integer graph, and their
+    distance to the outputs of the original model is measured.
 
     Example: match verify model.onnx -t TARGET --inputs inputs.npz
     """
-    if timeline is not None and mode.startswith("threads"):
-        raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
+    if timeline is not None and (mode.startswith("threads") or on != "twin"):
+        raise typer.BadParameter("only the twin has virtual time, in other modes than threads", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet, stages=tuple(STAGES)) as terminal:
         with plugin_session(terminal) as plugins:
+            from match_core.run.place import place_of
             from match_report.advice.commands import command_of
             from match_report.trace import write_trace
 
@@ -102,6 +104,7 @@ def verify_command(
                 layers=layers,
                 normalisation=normalisation(mean, std),
                 labels=tuple(labels or ()),
+                place=place_of(on),
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
@@ -124,17 +127,9 @@ def verify_command(
 
 
 def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: bool) -> None:
-    rows = [
-        (shortened(node["title"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
-        for node in document["nodes"]
-    ]
-    right = frozenset({"cycles", "predicted"})
-    terminal.table(
-        Table(modelled("layers", document["preset"]), ("ONNX nodes", "unit", "cycles", "predicted"), rows, right)
-    )
+    terminal.table(layers_table(document, document["preset"]))
     show_fallbacks(terminal, document, model)
-    cycles = document["cycles"]
-    terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
+    terminal.table(counts_table(document, document["preset"]))
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{_within(document['uncertainty'])}")
     for line in side_by_side_lines(document):
         terminal.line(line)
