@@ -148,9 +148,6 @@ StateOption = Annotated[
         "--state", metavar="IN=OUT", help="Input IN gets output OUT of the previous inference; may be repeated."
     ),
 ]
-OnOption = Annotated[
-    str, typer.Option("--on", metavar="RUNNER", help="Where to run: twin, or RUNNER or RUNNER:CHOICE of a package.")
-]
 SanitizeOption = Annotated[
     bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour sanitizers (slower).")
 ]

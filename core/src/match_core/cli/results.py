@@ -46,31 +46,6 @@ def side_by_side_lines(document: Mapping[str, Any]) -> list[str]:
     return [line, f"lower bound {lower:,} cycles, gap {document['gap']:.1%}"]
 
 
-def _counter(document: Mapping[str, Any]) -> str:
-    return "cycles" if document["cycles"] is not None else "instructions"
-
-
-def layers_table(document: Mapping[str, Any], preset: str) -> Table:
-    """What a run counted for each layer, and the predicted cycles."""
-    counter = _counter(document)
-    rows = [
-        (shortened(node["title"]), node["unit"], f"{node[counter]:,}", f"{node['predicted_cycles']:,}")
-        for node in document["nodes"]
-    ]
-    names = ("ONNX nodes", "unit", counter, "predicted" if counter == "cycles" else "predicted cycles")
-    return Table(modelled("layers", preset), names, rows, frozenset(names[2:]))
-
-
-def counts_table(document: Mapping[str, Any], preset: str) -> Table:
-    """What a run counted in one inference, by unit."""
-    counter, place = _counter(document), document["place"]
-    whole = document[counter]
-    rows = [(unit, f"{count:,}") for unit, count in (*whole["units"].items(), ("total", whole["total"]))]
-    title = f"{counter} of one inference"
-    title = modelled(title, preset) if counter == "cycles" else f"{title} on {place}"
-    return Table(title, ("unit", counter), rows, frozenset({counter}))
-
-
 def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:
     """The used part of each memory."""
     rows = [

@@ -85,3 +85,12 @@ class Runner:
     run: Callable[[RunRequest], RunResult]
     tools: tuple[Tool, ...] = ()
     options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A runner with the choices for one run: ``detail`` and ``options`` of its RunRequest."""
+
+    runner: Runner
+    detail: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)

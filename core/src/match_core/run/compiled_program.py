@@ -18,7 +18,7 @@ from match_core.contract.errors import UsageError
 from match_core.contract.model import State
 from match_core.contract.observe import NullObserver
 from match_core.contract.quantisation import Quantisation
-from match_core.contract.runner import RunRequest, RunResult
+from match_core.contract.runner import RunRequest
 from match_core.deploy.compile_options import adapted_soc
 from match_core.deploy.figures import Figures, with_figures
 from match_core.emit.manifest import NAME, SCHEMA_FILE
@@ -29,11 +29,11 @@ from match_core.run.build import build
 from match_core.run.compiler import BuildOptions
 from match_core.run.execute import run_twin
 from match_core.run.modes import check_mode, is_threads
-from match_core.run.place import TWIN, Place, runner_at
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
     from match_core.contract.observe import StageObserver
+    from match_core.contract.runner import Place, RunResult
     from match_core.contract.unit_api import UnitApi
     from match_core.plugin.facade import Plugins
 
@@ -99,26 +99,25 @@ def run_program(
     sanitize: bool = False,
     mode: str = "eager",
     observer: StageObserver | None = None,
-    place: Place = TWIN,
+    place: Place | None = None,
 ) -> RunResult:
-    """Build the program and run every sample at ``place``; the observer sees two stages.
+    """Build the program and run every sample, on its target's twin or at ``place``; the observer sees two stages.
 
     ``inputs`` by graph input name, with a leading sample axis or a single sample without one; the outputs have the same
-    form. ``sanitize`` and ``mode`` are for the twin (``run_twin``); the threads modes always run with the thread
-    sanitizer. UsageError MATCH-U029 for a mode that the program does not support, MATCH-U100 for an unknown runner.
+    form. ``sanitize`` and ``mode`` (``run_twin``) are for the twin; the threads modes always run with the thread
+    sanitizer. UsageError MATCH-U029 for a mode that the program does not support.
     """
     document, observer = read_manifest(directory), observer or NullObserver()
-    runner = runner_at(place, plugins, sanitize or mode != "eager")
-    if runner is None:
-        check_mode(mode, document)
+    check_mode(mode, document)
     states = [State(**entry) for entry in document.get("states", ())]
     samples = as_sequence(inputs, input_specs(document), "inputs", states, observer.note)
     soc, (_, apis) = soc_of_program(document, plugins), units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-run-") as temporary:
-        request = RunRequest(
-            directory, document, samples.arrays, soc, apis, Path(temporary), observer, place.detail, place.options
-        )
-        result = _on_twin(request, sanitize, mode) if runner is None else runner.run(request)
+        request = RunRequest(directory, document, samples.arrays, soc, apis, Path(temporary), observer)
+        if place is None:
+            result = _on_twin(request, sanitize, mode)
+        else:
+            result = place.runner.run(replace(request, detail=place.detail, options=place.options))
     return replace(result, outputs=samples.restore(result.outputs))
 
 

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from match_core.contract.cost import Cost
     from match_core.contract.loops import LoopSchedule
     from match_core.contract.program import Program, Queue
-    from match_core.contract.runner import RunResult
 
 
 def schedule_json(schedule: LoopSchedule, home: str) -> dict[str, object]:
@@ -45,26 +44,6 @@ def energy_json(program: Program) -> dict[str, object]:
     unpublished = sorted({a.candidate.unit for a in run if a.schedule.cost.energy_pj is None})
     total = sum(a.schedule.cost.energy_pj or 0.0 for a in run)
     return {"pj": None if unpublished else total, "unpublished": unpublished}
-
-
-def run_json(run: RunResult) -> dict[str, object]:
-    """What a run counted at ``place``: ``cycles`` or ``instructions``, in whole and by node (the other one is null);
-    ``sizes`` of the built program in bytes."""
-    whole = {"total": run.cycles_total, "units": dict(run.cycles_by_unit)}
-    nodes = [
-        {
-            "title": node.title,
-            "onnx_names": list(node.onnx_names),
-            "unit": node.unit,
-            "cycles": None,
-            "instructions": None,
-            run.counter: node.cycles,
-            "predicted_cycles": node.predicted_cycles,
-        }
-        for node in run.nodes
-    ]
-    counted: dict[str, object] = {"cycles": None, "instructions": None, str(run.counter): whole}
-    return {"place": run.place, **counted, "sizes": dict(run.sizes), "nodes": nodes}
 
 
 def memory_json(program: Program) -> dict[str, dict[str, int]]:

@@ -20,14 +20,14 @@ from match_core.load.read import source_proto
 from match_core.load.states import with_states
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
-from match_core.run.place import TWIN, Place
 from match_core.summary.fallbacks import fallbacks_json
-from match_core.summary.program_json import energy_json, memory_json, run_json, side_by_side_json
+from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from match_report.measured import measured_report
 from match_report.samples import SEED, random_array
 from numpy.typing import NDArray
 
 from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy_of
+from match_verify.counts import run_json
 from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
 from match_verify.float_bounds import float_bounds
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.model import Model
     from match_core.contract.passes import Precision
-    from match_core.contract.runner import RunResult
+    from match_core.contract.runner import Place, RunResult
     from match_core.plugin.facade import Plugins
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -60,8 +60,8 @@ class VerifyRequest(CompileOptions):
     ``arrays``: samples in memory (by graph input name, leading sample axis); neither: seeded random samples.
     ``expected``: an ``.npz`` file with the outputs that the program must compute. ``labels`` of the samples: ``Y.npy``
     or ``OUTPUT=Y.npy``. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md).
-    ``place``: where the program runs. ``accept_loss``: the distance to the original model may be any. ``layers``:
-    measure the noise of each layer, even if nothing is lost."""
+    ``place``: where the program runs, None for the twin. ``accept_loss``: the distance to the original model may be
+    any. ``layers``: measure the noise of each layer, even if nothing is lost."""
 
     model: Path
     target: str | None = None
@@ -74,7 +74,7 @@ class VerifyRequest(CompileOptions):
     layers: bool = False
     normalisation: Normalisation = PLAIN
     labels: tuple[str, ...] = ()
-    place: Place = TWIN
+    place: Place | None = None
 
     def compile_request(self, output: Path) -> CompileRequest:
         """The request to compile the same model, target and options to a directory."""

@@ -8,11 +8,9 @@ from typing import Annotated, Any
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.headline import headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, ModelArgument, OnOption, QuietOption, SanitizeOption, TargetOption
+from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import (
-    counts_table,
     energy_line,
-    layers_table,
     memory_table,
     show_fallbacks,
     side_by_side_lines,
@@ -21,8 +19,17 @@ from match_core.cli.session import plugin_session
 from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import STAGES, Terminal
 
+from match_verify.verbs.counts import counts_table, layers_table, show_sizes
 from match_verify.verbs.labels import show_labels
-from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
+from match_verify.verbs.options import (
+    BaudOption,
+    FlashOption,
+    LabelsOption,
+    MeanOption,
+    OnOption,
+    PortOption,
+    StdOption,
+)
 
 EXIT_FAILED = 1
 
@@ -56,6 +63,9 @@ def verify_command(
         bool, typer.Option("--layers", help="Measure the noise of each layer against the original model.")
     ] = False,
     on: OnOption = "twin",
+    port: PortOption = None,
+    baud: BaudOption = None,
+    flash: FlashOption = None,
     sanitize: SanitizeOption = False,
     mode: Annotated[
         str,
@@ -85,11 +95,11 @@ def verify_command(
         raise typer.BadParameter("only the twin has virtual time, in other modes than threads", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet, stages=tuple(STAGES)) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.run.place import place_of
             from match_report.advice.commands import command_of
             from match_report.trace import write_trace
 
             from match_verify.images import normalisation
+            from match_verify.places import place_at
             from match_verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -104,7 +114,7 @@ def verify_command(
                 layers=layers,
                 normalisation=normalisation(mean, std),
                 labels=tuple(labels or ()),
-                place=place_of(on),
+                place=place_at(on, {"port": port, "baud": baud, "flash": flash}, plugins, sanitize or mode != "eager"),
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
@@ -130,6 +140,7 @@ def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: b
     terminal.table(layers_table(document, document["preset"]))
     show_fallbacks(terminal, document, model)
     terminal.table(counts_table(document, document["preset"]))
+    show_sizes(terminal, document)
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{_within(document['uncertainty'])}")
     for line in side_by_side_lines(document):
         terminal.line(line)

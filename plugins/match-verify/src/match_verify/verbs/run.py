@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
 from match_core.cli.headline import command_line, headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, OnOption, QuietOption, SanitizeOption
-from match_core.cli.results import counts_table, layers_table
+from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
+
+from match_verify.verbs.counts import counts_table, layers_table, show_sizes
+from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOption
 
 
 def run_command(
@@ -24,6 +25,9 @@ def run_command(
         Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
     ],
     on: OnOption = "twin",
+    port: PortOption = None,
+    baud: BaudOption = None,
+    flash: FlashOption = None,
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -36,12 +40,14 @@ def run_command(
         with plugin_session(terminal) as plugins:
             from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
-            from match_core.run.place import place_of
-            from match_core.summary.program_json import run_json
 
+            from match_verify.counts import run_json
+            from match_verify.places import place_at
+
+            place = place_at(on, {"port": port, "baud": baud, "flash": flash}, plugins, sanitize)
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place_of(on))
+            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place)
             write_arrays(outputs, result.outputs)
             on_twin = result.counter == "cycles"
             clock = plugins.soc(manifest["target"]).clock_hz
@@ -67,8 +73,7 @@ def run_command(
         if not on_twin:
             terminal.table(layers_table(document, preset))
         terminal.table(counts_table(document, preset))
-        if result.sizes:
-            terminal.line("built: " + ", ".join(f"{name} {size:,} bytes" for name, size in result.sizes.items()))
+        show_sizes(terminal, document)
         terminal.line(f"outputs written to {outputs}")
         show_next(terminal, document["next"])
     return 0
