@@ -81,16 +81,16 @@ def build_image(request: RunRequest, machine: Machine, processor: str, board: Bo
 
     def compile_one(source: Path) -> Path:
         target = work / f"{'program' if source in program else 'run'}_{source.stem}.o"
-        _call([*compiler, "-Wall", "-Wextra", *defines, *includes, "-c", str(source), "-o", str(target)], source.name)
+        call([*compiler, "-Wall", "-Wextra", *defines, *includes, "-c", str(source), "-o", str(target)], source.name)
         return target
 
     with ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(compile_one, (*program, *own)))
     elf = work / "run.elf"
     link = ["-nostartfiles", f"-T{board.script}", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
-    _call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], machine.name)
-    sizes = _sizes(_call([f"{prefix}size", *map(str, objects[: len(program)])], "size"))
-    return Image(elf, _symbols(_call([f"{prefix}nm", "-S", str(elf)], "nm")), sizes)
+    call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], machine.name)
+    sizes = _sizes(call([f"{prefix}size", *map(str, objects[: len(program)])], "size"))
+    return Image(elf, symbols_of(call([f"{prefix}nm", "-S", str(elf)], "nm")), sizes)
 
 
 def program_sources(request: RunRequest) -> list[Path]:
@@ -144,7 +144,8 @@ def _tensor(row: Mapping[str, Any]) -> _Tensor:
 # ---- tools -------------------------------------------------------------------------------------------------------
 
 
-def _call(command: Sequence[str], what: str) -> str:
+def call(command: Sequence[str], what: str) -> str:
+    """What a tool prints. ToolError MATCH-T011 if it fails, MATCH-T012 if the linker finds too little memory."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS
@@ -181,6 +182,7 @@ def _sizes(text: str) -> dict[str, int]:
     return {name: sum(int(row[column]) for row in rows) for column, name in enumerate(("text", "data", "bss"))}
 
 
-def _symbols(text: str) -> dict[str, tuple[int, int]]:
+def symbols_of(text: str) -> dict[str, tuple[int, int]]:
+    """(address, bytes) by name, from what ``nm -S`` says."""
     rows = [line.split() for line in text.splitlines()]
     return {row[3]: (int(row[0], 16), int(row[1], 16)) for row in rows if len(row) == 4}

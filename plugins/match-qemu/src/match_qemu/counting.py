@@ -12,7 +12,7 @@ from typing import Any
 from match_core.contract.errors import ToolError
 from match_core.run.compiler import host_compiler
 
-from match_qemu.build import C_FILES, Image, mark_count
+from match_qemu.build import C_FILES, mark_count
 
 #: Versions of QEMU's plug-in interface, by the first QEMU that has each.
 _INTERFACES = (((10, 0), 4), ((9, 1), 3), ((9, 0), 2))
@@ -46,24 +46,34 @@ def build_plugin(emulator: str, work: Path) -> Path:
     return library
 
 
-def plugin_arguments(library: Path, image: Image) -> list[str]:
+def plugin_arguments(library: Path, symbols: Mapping[str, tuple[int, int]]) -> list[str]:
     """Options of QEMU that load the plug-in."""
-    marks, size = image.symbols["match_marks"]
-    places = [image.symbols[f"match_profile_{name}"] for name in ("begin", "end")]
+    marks, size = symbols["match_marks"]
+    places = [symbols[f"match_profile_{name}"] for name in ("begin", "end")]
     begin, end = min(place[0] for place in places) & ~1, max(sum(place) for place in places)
     values = {"marks": marks, "size": size, "from": begin, "to": end}
     return ["-plugin", ",".join((str(library), *(f"{name}={value:#x}" for name, value in values.items())))]
 
 
 def read_counts(path: Path, document: Mapping[str, Any]) -> Counts:
-    """What the plug-in wrote. ValueError if that is not whole."""
+    """What the plug-in wrote of one processor. ValueError if that is not whole."""
+    return counts_of(_between_marks(path), document)
+
+
+def read_marks(path: Path) -> dict[int, int]:
+    """The instructions of each node, each on its own processor."""
+    raw = _between_marks(path)
+    empty = raw[max(raw)]
+    return {node: max(0, count - empty) for node, count in raw.items()}
+
+
+def _between_marks(path: Path) -> dict[int, int]:
     seen: dict[int, int] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         words = line.split()
         if words[0] == "mark":
             seen[int(words[1])] = int(words[3])
-    raw = {mark // 2: seen[mark + 1] - count for mark, count in seen.items() if mark % 2 == 0 and mark + 1 in seen}
-    return counts_of(raw, document)
+    return {mark // 2: seen[mark + 1] - count for mark, count in seen.items() if mark % 2 == 0 and mark + 1 in seen}
 
 
 def counts_of(raw: Mapping[int, int], document: Mapping[str, Any]) -> Counts:

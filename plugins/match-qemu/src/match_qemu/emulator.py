@@ -25,6 +25,10 @@ def run_emulated(request: RunRequest) -> RunResult:
     """Build and run. UsageError MATCH-U102 for a machine that does not exist or does not run the target's processor;
     ToolError MATCH-T010 to T013."""
     machine = choose(request)
+    if any(api.twin.sources for api in request.apis.values()) and not request.soc.processor:
+        from match_qemu.virt.machine import run_on_harts
+
+        return run_on_harts(request, 32 if machine.name == "virt32" else 64)
     processor = request.soc.processor or machine.processor
     observer, work = request.observer, request.work
     emulator = found(machine.emulator)
@@ -36,7 +40,7 @@ def run_emulated(request: RunRequest) -> RunResult:
     observer.stage_started("run")
     samples = write_inputs(request.document, request.inputs, work / "inputs.bin")
     command = [emulator, *machine.options, "-nographic", "-monitor", "none", "-serial", "none"]
-    command += ["-semihosting-config", "enable=on,target=native", *plugin_arguments(plugin, image)]
+    command += ["-semihosting-config", "enable=on,target=native", *plugin_arguments(plugin, image.symbols)]
     _run([*command, "-kernel", str(image.elf)], request, machine)
     outputs = work / "outputs.bin"
     try:
@@ -72,8 +76,6 @@ def choose(request: RunRequest) -> Machine:
         why, help_lines = f"no machine has its processor, {processor}", ()
     elif processor and processor not in machine.processors:
         why, help_lines = f"{machine.name} runs {', '.join(machine.processors)}, the target has a {processor}", ()
-    elif request.document["queues"]:
-        why, help_lines = "its units run at the same time, and the machine has one processor", ()
     else:
         return machine
     raise UsageError(
