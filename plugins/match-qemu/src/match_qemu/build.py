@@ -39,8 +39,8 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """``symbols``: (address, bytes) by name; ``sizes``: bytes of ``text`` (instructions and constants), ``data`` and
-    ``bss`` of the program alone."""
+    """``symbols``: (address, bytes) by name; ``sizes``: bytes of ``text``, ``constants``, ``data`` and ``bss``
+    of the program alone."""
 
     elf: Path
     symbols: Mapping[str, tuple[int, int]]
@@ -68,11 +68,13 @@ def emulated_board(machine: Machine, work: Path) -> Board:
     return Board(sources, script, ("MATCH_COUNTED_OUTSIDE",))
 
 
-def build_image(request: RunRequest, machine: Machine, processor: str, board: Board) -> Image:
-    """Compile and link. ToolError MATCH-T010 without a compiler, MATCH-T011 if it rejects a file, MATCH-T012 if the
-    machine's memory is too small."""
+def build_image(
+    request: RunRequest, machine: Machine, processor: str, board: Board, flags: tuple[str, ...] = ()
+) -> Image:
+    """Compile and link; ``flags`` come after the usual ones. ToolError MATCH-T010 without a compiler, MATCH-T011 if it
+    rejects a file, MATCH-T012 if the machine's memory is too small."""
     prefix = PREFIXES[machine.family]
-    compiler = (found(f"{prefix}gcc"), *flags_of(machine.family, processor))
+    compiler = (found(f"{prefix}gcc"), *flags_of(machine.family, processor), *flags)
     work = request.work
     own = [*_application(request.document, request.folder, work), *board.sources, C_FILES / "match_counts.c"]
     program = program_sources(request)
@@ -89,7 +91,7 @@ def build_image(request: RunRequest, machine: Machine, processor: str, board: Bo
     elf = work / "run.elf"
     link = ["-nostartfiles", f"-T{board.script}", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
     call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], machine.name)
-    sizes = _sizes(call([f"{prefix}size", *map(str, objects[: len(program)])], "size"))
+    sizes = _sizes(call([f"{prefix}size", "-A", *map(str, objects[: len(program)])], "size"))
     return Image(elf, symbols_of(call([f"{prefix}nm", "-S", str(elf)], "nm")), sizes)
 
 
@@ -178,8 +180,15 @@ def _rejected(tool: str, what: str, why: str) -> ToolError:
 
 
 def _sizes(text: str) -> dict[str, int]:
-    rows = [line.split() for line in text.splitlines()[1:]]
-    return {name: sum(int(row[column]) for row in rows) for column, name in enumerate(("text", "data", "bss"))}
+    """Bytes by kind of section, from what ``size -A`` says."""
+    sizes = dict.fromkeys(("text", "constants", "data", "bss"), 0)
+    kinds = {".text": "text", ".rodata": "constants", ".srodata": "constants", ".data": "data", ".sdata": "data"}
+    kinds |= {".bss": "bss", ".sbss": "bss"}
+    for words in (line.split() for line in text.splitlines()):
+        kind = kinds.get("." + words[0].split(".")[1]) if words and words[0].startswith(".") else None
+        if kind is not None:
+            sizes[kind] += int(words[1])
+    return sizes
 
 
 def symbols_of(text: str) -> dict[str, tuple[int, int]]:

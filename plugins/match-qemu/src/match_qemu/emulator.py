@@ -21,9 +21,9 @@ _FAULT = re.compile(r"fault: kind ([0-9a-f]{8}) at ([0-9a-f]{8}) value ([0-9a-f]
 _STATUS = {90: "the application could not read its samples or write its outputs"}
 
 
-def run_emulated(request: RunRequest) -> RunResult:
-    """Build and run. UsageError MATCH-U102 for a machine that does not exist or does not run the target's processor;
-    ToolError MATCH-T010 to T013."""
+def run_emulated(request: RunRequest, flags: tuple[str, ...] = ()) -> RunResult:
+    """Build, with more ``flags`` of the compiler, and run. UsageError MATCH-U102 for a machine that does not exist or
+    does not run the target's processor; ToolError MATCH-T010 to T013."""
     machine = choose(request)
     if any(api.twin.sources for api in request.apis.values()) and not request.soc.processor:
         from match_qemu.virt.machine import run_on_harts
@@ -34,7 +34,7 @@ def run_emulated(request: RunRequest) -> RunResult:
     emulator = found(machine.emulator)
     observer.stage_started("build")
     board = emulated_board(machine, work)
-    image = build_image(request, machine, processor, board)
+    image = build_image(request, machine, processor, board, flags)
     plugin = build_plugin(emulator, work)
     observer.stage_finished("build", {})
     observer.stage_started("run")

@@ -57,8 +57,5 @@ def no_port(request: RunRequest) -> UsageError:
         what="the program cannot run there",
         where=f"runner qemu, target {request.soc.name}",
         why=f"no emulated machine has the units {', '.join(units)}",
-        help=(
-            "run it on the twin: leave --on out",
-            f"compile for the host alone: {'  '.join(f'--without-unit {u}' for u in units)}",
-        ),
+        help=("run it on the twin: leave --on out", *(f"compile without it: --without-unit {unit}" for unit in units)),
     )
