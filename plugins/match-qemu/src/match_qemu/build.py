@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from match_core.contract.element_types import c_type
@@ -17,7 +17,7 @@ from match_core.contract.errors import ToolError
 from match_core.contract.runner import RunRequest
 from match_core.lower.templates import Templates
 
-from match_qemu.machines import Machine
+from match_qemu.machines import Family, Machine
 from match_qemu.tools import PREFIXES, flags_of, found
 
 C_FILES = Path(__file__).resolve().parent / "c"
@@ -35,6 +35,18 @@ class Board:
     sources: tuple[Path, ...]
     script: Path
     defines: tuple[str, ...] = ()
+
+
+class Core(Protocol):
+    """What code is built for."""
+
+    @property
+    def family(self) -> Family:
+        """Which compiler builds for it."""
+
+    @property
+    def processor(self) -> str:
+        """As the compiler names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +80,11 @@ def emulated_board(machine: Machine, work: Path) -> Board:
     return Board(sources, script, ("MATCH_COUNTED_OUTSIDE",))
 
 
-def build_image(
-    request: RunRequest, machine: Machine, processor: str, board: Board, flags: tuple[str, ...] = ()
-) -> Image:
+def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str, ...] = ()) -> Image:
     """Compile and link; ``flags`` come after the usual ones. ToolError MATCH-T010 without a compiler, MATCH-T011 if it
     rejects a file, MATCH-T012 if the machine's memory is too small."""
-    prefix = PREFIXES[machine.family]
-    compiler = (found(f"{prefix}gcc"), *flags_of(machine.family, processor), *flags)
+    prefix = PREFIXES[core.family]
+    compiler = (found(f"{prefix}gcc"), *flags_of(core.family, core.processor), *flags)
     work = request.work
     own = [*_application(request.document, request.folder, work), *board.sources, C_FILES / "match_counts.c"]
     program = program_sources(request)
@@ -90,7 +100,7 @@ def build_image(
         objects = list(pool.map(compile_one, (*program, *own)))
     elf = work / "run.elf"
     link = ["-nostartfiles", f"-T{board.script}", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
-    call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], machine.name)
+    call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], board.script.name)
     sizes = _sizes(call([f"{prefix}size", "-A", *map(str, objects[: len(program)])], "size"))
     return Image(elf, symbols_of(call([f"{prefix}nm", "-S", str(elf)], "nm")), sizes)
 

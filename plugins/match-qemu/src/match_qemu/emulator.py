@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
+from dataclasses import replace
 
 from match_core.contract.errors import ToolError, UsageError, did_you_mean
 from match_core.contract.runner import RunRequest, RunResult
@@ -34,7 +35,7 @@ def run_emulated(request: RunRequest, flags: tuple[str, ...] = ()) -> RunResult:
     emulator = found(machine.emulator)
     observer.stage_started("build")
     board = emulated_board(machine, work)
-    image = build_image(request, machine, processor, board, flags)
+    image = build_image(request, replace(machine, processors=(processor,)), board, flags)
     plugin = build_plugin(emulator, work)
     observer.stage_finished("build", {})
     observer.stage_started("run")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def measured_report(compilation: Compilation, run: RunResult) -> dict[str, Any]:
-    """The report of a compilation with the cycles of a run, if it counted cycles."""
-    measured = measured_json(run) if run.counter == "cycles" else None
+    """The report of a compilation with the cycles of a run on the twin."""
+    measured = measured_json(run) if run.place == "twin" else None
     return {**json.loads(compilation.sources.text(NAME)), "measured": measured}
 
 

@@ -83,9 +83,13 @@ int main(void)
     match_profile_end(MATCH_PAIR);
     int status = ${name}_init(program);
     while ((status == ${guard}_OK) && (match_board_next() != 0)) {
+        int lost = 0;
 % for io in inputs:
-        match_board_receive(io_${io.field}, ${io.size_bytes}u);
+        lost |= match_board_receive(io_${io.field}, ${io.size_bytes}u);
 % endfor
+        if (lost != 0) {
+            continue;
+        }
 % for kept, source, size_bytes in states:
         if (samples != 0u) {
             memcpy(io_${kept}, io_${source}, ${size_bytes}u);

@@ -9,8 +9,8 @@
 void match_board_start(void);
 /* 1 if another sample follows, 0 after the last one. */
 int match_board_next(void);
-/* Exactly this many bytes of the sample, in order. A line that breaks ends the run. */
-void match_board_receive(void *data, uint32_t bytes);
+/* This many bytes of the sample, in order; 0 if they are whole. Else the sample is skipped: it will come again. */
+int match_board_receive(void *data, uint32_t bytes);
 void match_board_send(const void *data, uint32_t bytes);
 /* A line for people, without line end. */
 void match_board_say(const char *text);

@@ -65,13 +65,14 @@ int match_board_next(void)
     return (input_left != 0u) ? 1 : 0;
 }
 
-void match_board_receive(void *data, uint32_t bytes)
+int match_board_receive(void *data, uint32_t bytes)
 {
     const uintptr_t arguments[3] = {input_file, (uintptr_t)data, bytes};
     if ((bytes > input_left) || (call(SYS_READ, arguments) != 0u)) {
         match_board_end(LINE_BROKEN);
     }
     input_left -= bytes;
+    return 0;
 }
 
 void match_board_send(const void *data, uint32_t bytes)

@@ -34,7 +34,7 @@ def counts_table(document: Mapping[str, Any], preset: str) -> Table:
     whole = document[counter]
     rows = [(unit, f"{count:,}") for unit, count in (*whole["units"].items(), ("total", whole["total"]))]
     title = f"{counter} of one inference"
-    title = modelled(title, preset) if counter == "cycles" else f"{title} on {place}"
+    title = modelled(title, preset) if place == "twin" else f"{title} on {place}"
     return Table(title, ("unit", counter), rows, frozenset({counter}))
 
 
