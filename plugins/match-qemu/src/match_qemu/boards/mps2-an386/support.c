@@ -103,5 +103,6 @@ uint64_t match_board_count(void)
         before = rounds;
         value = SYSTICK_VALUE;
     } while (before != rounds);
-    return (uint64_t)before * (SYSTICK_MAX + 1u) + (SYSTICK_MAX - value);
+    /* The interrupt comes with value 0, a cycle before the counter begins again from the top. */
+    return (uint64_t)before * (SYSTICK_MAX + 1u) + ((value == 0u) ? 0u : (SYSTICK_MAX + 1u) - value);
 }
