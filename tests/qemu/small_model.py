@@ -1,5 +1,5 @@
 """A small residual network in float16 with weights from a fixed seed: a few milliseconds on an emulated hart, work for
-both clusters, and a last node for the host. ``python -m tests.ports.small_model M.onnx X.npz`` writes it and two
+both clusters, and a last node for the host. ``python -m tests.qemu.small_model M.onnx X.npz`` writes it and two
 samples."""
 
 from __future__ import annotations
