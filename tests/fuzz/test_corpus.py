@@ -14,8 +14,9 @@ import pytest
 from match_core.contract.errors import MatchError
 from match_core.emit.write import is_ours
 from match_core.io import arrays
-from match_core.io.arrays import TensorSpec, read_arrays
+from match_core.io.arrays import TensorSpec
 from match_core.load.load import load_model
+from match_report.npz import read_arrays
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.conformance.batch import Failed, run_batch

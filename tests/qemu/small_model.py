@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from match_core.io.arrays import write_arrays
+from match_report.npz import write_arrays
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 

@@ -173,7 +173,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
             ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    assert len(commands) == 4 and done.stdout == ""
+    assert len(commands) == 4
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from match_core.contract.compilation import Compilation
 from match_core.contract.errors import ToolError
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
-from match_core.io.arrays import TensorSpec, as_sequence, read_arrays, write_arrays
+from match_core.io.arrays import TensorSpec, as_sequence
 from match_core.ir.functions import ARITH
 from match_core.load.load import load_model
 from match_core.load.read import source_proto
@@ -23,6 +23,7 @@ from match_core.run.compiled_program import run_program
 from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from match_report.measured import measured_report
+from match_report.npz import read_arrays, write_arrays
 from match_report.samples import SEED, random_array
 from numpy.typing import NDArray
 

@@ -45,3 +45,6 @@ FlashOption = Annotated[
 BaudOption = Annotated[
     str | None, typer.Option("--baud", metavar="RATE", help="With --on serial: bits per second; default: 115200.")
 ]
+SanitizeOption = Annotated[
+    bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour sanitizers (slower).")
+]

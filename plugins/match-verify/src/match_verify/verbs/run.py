@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 from match_core.cli.headline import command_line, headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
+from match_core.cli.parameters import JsonOption, QuietOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
 
 from match_verify.verbs.counts import counts_table, layers_table, show_sizes
-from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOption
+from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOption, SanitizeOption
 
 
 def run_command(
@@ -38,8 +38,8 @@ def run_command(
     """
     with Terminal(as_json=json, quiet=quiet, stages=("build", "run")) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
+            from match_report.npz import read_arrays, write_arrays
 
             from match_verify.counts import run_json
             from match_verify.places import place_at

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.headline import headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
+from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import (
     energy_line,
     memory_table,
@@ -28,6 +28,7 @@ from match_verify.verbs.options import (
     MeanOption,
     OnOption,
     PortOption,
+    SanitizeOption,
     StdOption,
 )
 
