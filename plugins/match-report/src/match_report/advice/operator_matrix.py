@@ -47,7 +47,8 @@ class OperatorMatrix:
 
     def best(self, hosts: Iterable[tuple[str, str]]) -> tuple[str, int, int] | None:
         """The target whose units other than the host can run most nodes (a node counts once), how many,
-        and of how many that remain; the first of equals. ``hosts``: targets and their host units. None if no such unit can run a node."""
+        and of how many that remain; the first of equals. ``hosts``: targets and their host units. None if no such unit
+        can run a node."""
         found = []
         for target, host in hosts:
             own = [cell for cell in self.cells if cell.target == target and cell.unit != host]
