@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import io
+import json
 import os
 import pty
 import re
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from match_core.cli.envelope import envelope
 from match_core.cli.main import run
 from match_core.cli.tables import Table, table_lines
 from match_core.cli.terminal import Terminal
@@ -32,10 +34,11 @@ from match_core.plugin.facade import Plugins
 from match_kit.testing.findings import Outcome
 
 from tests.float_models import exported_network, images
+from tests.test_schemas import checked
 
 #: What a verb calls to print: the method and its arguments.
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
-CALLS = ("line", "paragraph", "table", "note", "warning", "stage_finished", "error")
+CALLS = ("document", "line", "paragraph", "table", "note", "warning", "stage_finished", "error")
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?")
 _ELAPSED = re.compile(r" *\d+\.\d\d s\b")
 _AMOUNT = re.compile(r"\d[\d,.]* (?:bytes|KiB|MiB|GiB|cycles|ms|us|MHz|dB|uJ)\b")
@@ -54,8 +57,8 @@ VERBS: dict[str, str] = {
     "check": "int8.onnx -t gap9",
     "check float": "net.onnx -t gap9 --dim batch=1",
     "explain": "int8.onnx /backbone/stage1/conv1/Conv -t gap9 --no-flip",
-    "explain network": "int8.onnx -t gap9",
-    "fit": "int8.onnx -t gap9 --budget l1=30k --budget latency=1us",
+    "explain network": "int8.onnx -t gap9 --no-flip",
+    "fit": "int8.onnx -t gap9 --precision fast --quantized-io --budget l1=30k --budget latency=1us",
     "operators": "int8.onnx",
     "targets": "",
     "plugins": "",
@@ -235,7 +238,14 @@ def test_a_pipe_gets_the_same_text_without_styles(verb: str, printed: dict[str, 
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_first_line_is_a_headline_and_the_last_the_next_command(verb: str, printed: dict[str, list[Call]]) -> None:
+def test_the_first_line_is_a_headline_and_the_last_the_next_command(
+    verb: str, printed: dict[str, list[Call]], tmp_path: Path
+) -> None:
+    """In text and in the document, which has the form of its schema."""
+    ((document,),) = (arguments for name, arguments, _ in printed[verb] if name == "document")
+    result = checked(json.dumps(envelope(document, (), ())), tmp_path)["result"]
     told = [call for call in printed[verb] if call[0] in ("line", "paragraph", "table")]
     assert told[0][0] == "paragraph" and told[0][2].get("style") == "bold"
-    assert str(told[-1][1][0]).startswith("next: ")
+    if isinstance(result["headline"], str):
+        assert told[0][1] == (result["headline"],)
+    assert told[-1][1] == (f"next: {result['next']}",)

@@ -56,6 +56,20 @@ def test_a_program_does_the_same_as_itself(match: Match) -> None:
     assert done.out.splitlines()[-2:] == ["the programs do not differ", "next: match report fast --compare fast"]
 
 
+def test_a_report_that_is_not_that_of_its_program(match: Match) -> None:
+    """By the digests of the manifest; a report without a program is compared as it is."""
+    assert match("diff", "fast", "slow", "--json").json["warnings"] == []
+    (match.directory / "fast" / "net.h").write_text("changed")
+    changed = match("diff", "fast", "slow", "--json")
+    assert changed.code == 0 and "net.h" in changed.json["warnings"][0]
+    shutil.copy(match.directory / "slow" / "report.json", match.directory / "fast" / "report.json")
+    for arguments in (("diff", "fast", "slow"), ("report", "slow", "--compare", "fast"), ("report", "fast")):
+        (warning,) = match(*arguments, "--json").json["warnings"]
+        assert warning == "fast/report.json does not belong to the program beside it: compile the model again"
+    (match.directory / "fast" / "match.lock.json").unlink()
+    assert match("diff", "fast", "slow", "--json").json["warnings"] == []
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [

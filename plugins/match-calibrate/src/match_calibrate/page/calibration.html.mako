@@ -31,9 +31,9 @@ p { margin: 6px 0; max-width: 76em; color: var(--soft); font-size: 14px; overflo
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
-td:first-child { min-width: 10em; overflow-wrap: anywhere; }
+td:first-child { min-width: 14em; overflow-wrap: break-word; }
 .n { text-align: right; white-space: nowrap; }
-.bars { min-width: 12em; width: 28%; }
+.bars { min-width: 10em; width: 20%; }
 .bars i { display: block; height: 6px; margin: 2px 0; min-width: 1px; border-radius: 2px; }
 i.measured { background: var(--text); } i.before { background: var(--before); } i.after { background: var(--accent); }
 .key i { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin: 0 7px 0 16px; }
@@ -45,7 +45,7 @@ i.measured { background: var(--text); } i.before { background: var(--before); } 
 <% errors = document["errors"] %>\
 <header>
 <h1>Calibration of ${document["target"]}</h1>
-<p>${f'preset {document["preset"]}, ' if document["preset"] else ''}${errors["layers"]} measured layers, ${len(document["figures"])} constants</p>
+<p>${f'preset {document["preset"]}, ' if document["preset"] else ''}${errors["layers"]} measured layers, fitted constants: ${len(document["figures"])}</p>
 </header>
 <main>
 <dl class="stats">
