@@ -65,7 +65,7 @@ VERBS: dict[str, str] = {
     "doctor": "",
     "calibrate": "net.onnx --counters demo=demo.csv -t gap9 -o figures.json",
     "new-target": "sprout",
-    "test-target": "match-gap9",
+    "test-target": "match-gap9 -o badge.json",
 }
 #: Their exit codes, if not 0.
 CODES = {"fit": 1, "test-target": 1}
