@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from match_core.cli.headline import command_line
 from match_core.cli.listed import listed_commands
 from match_core.cli.terminal import Terminal, prepare_streams
 from match_core.cli.verbs import core_verbs, verb_of
-from match_core.contract.errors import MatchError, ToolError, UsageError
+from match_core.contract.errors import MatchError, UsageError, no_room
 
 if TYPE_CHECKING:
     from match_core.contract.commands import Command
@@ -141,7 +142,7 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
         if isinstance(error, MatchError):
             return report(replace(error, help=_runnable(error.help, arguments)), error)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            return report(_no_room(error), error)
+            return report(no_room(str(error.filename or "temporary files"), error.strerror or str(error)), error)
         return report(_internal(error), error)  # a bug: an error with its exit code, not a traceback
     return code if isinstance(code, int) else 0
 
@@ -168,7 +169,7 @@ def _report(arguments: Sequence[str], error: MatchError, cause: BaseException) -
 def _runnable(help_: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:
     """Advice to add options becomes the user's command line with them."""
     return tuple(
-        command_line(*arguments, *shlex.split(text[4:])) if text.startswith("add --") else text for text in help_
+        command_line(*arguments, *shlex.split(text[4:])) if text.startswith("add -") else text for text in help_
     )
 
 
@@ -176,23 +177,15 @@ def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
     named = verb_of(arguments)
     command = f"match {named}" if any(each.name == named for each in _commands(named)) else "match"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    return UsageError(
-        code="MATCH-U001",
-        what="the command line is not valid",
-        where=command,
-        why=message.replace("Value error, ", ""),
-        help=(f"see: {command} --help",),
-    )
-
-
-def _no_room(error: OSError) -> ToolError:
-    return ToolError(
-        code="MATCH-T006",
-        what="this machine has no room for the work",
-        where=str(error.filename or "temporary files"),
-        why=error.strerror or str(error),
-        help=("free disk space or memory", "set TMPDIR and MATCH_CACHE_DIR to folders on another disk"),
-    )
+    context = getattr(error, "ctx", None)
+    wrong, close = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
+    if not close:
+        wrong, close = named, re.findall(r"Did you mean '([a-z-]+)'", message)
+    meant = [close[0] + word[len(wrong) :] if word.split("=")[0] == wrong else word for word in arguments if close]
+    examples = re.findall(r"Example: (match .*)", getattr(getattr(context, "command", None), "help", None) or "")
+    corrected = (command_line(*meant),) if close else tuple(f"for example: {example}" for example in examples)
+    why, help_ = message.replace("Value error, ", ""), (*corrected, f"see: {command} --help")
+    return UsageError("MATCH-U001", "the command line is not valid", command, why, help_)
 
 
 def _internal(error: Exception) -> InternalError:
