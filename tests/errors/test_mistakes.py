@@ -160,3 +160,12 @@ def test_help_works(trial: Trial, tmp_path: Path) -> None:
     done = _run(trial.mistake, (*trial.words, "--json"), tmp_path, trial.variables)
     error = opened(done.stdout)["error"]
     assert error is None or error["code"] != row["code"], error
+
+
+@pytest.mark.parametrize("words", ["check model.onnx -t gap9 --json --quiet", "targets"])
+def test_results_that_find_no_room(words: str, tmp_path: Path) -> None:
+    """A document is printed by the verb, the last lines when the command ends."""
+    samples(tmp_path)
+    with Path("/dev/full").open("w") as full:
+        done = match(shlex.split(words), cwd=tmp_path, env={**os.environ, "NO_COLOR": "1"}, stdout=full.fileno())
+    assert (done.returncode, "MATCH-T006" in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr

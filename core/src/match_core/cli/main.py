@@ -142,18 +142,18 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
         if isinstance(error, MatchError):
             return report(replace(error, help=_runnable(error.help, arguments)), error)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            return report(no_room(str(error.filename or "temporary files"), error.strerror or str(error)), error)
+            return report(_no_room(error), error)
         return report(_internal(error), error)  # a bug: an error with its exit code, not a traceback
     return code if isinstance(code, int) else 0
 
 
 def _flushed(code: int) -> int:
-    """``code``, or that of a reader who went away before the last of the output was written."""
+    """``code``, or that of a reader who went away before the last of the output was written, or of a full disk."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
-        return EXIT_PIPE_CLOSED
+        return EXIT_PIPE_CLOSED if error.errno == errno.EPIPE else _report((), _no_room(error), error)
     return code
 
 
@@ -162,8 +162,15 @@ def _report(arguments: Sequence[str], error: MatchError, cause: BaseException) -
         import traceback
 
         traceback.print_exception(cause)
-    Terminal(as_json="--json" in arguments).error(error, verb_of(arguments))
+    try:
+        Terminal(as_json="--json" in arguments).error(error, verb_of(arguments))
+    except OSError:  # the document cannot be written
+        Terminal().error(error)
     return error.exit_code
+
+
+def _no_room(error: OSError) -> MatchError:
+    return no_room(str(error.filename or "temporary files, or the output"), error.strerror or str(error))
 
 
 def _runnable(help_: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:
