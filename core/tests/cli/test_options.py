@@ -157,13 +157,16 @@ def test_wrong_values(match: Match, make_model: MakeModel, options: list[str], c
         ("a = 1 MiB", 1 << 20),
         ("a=2mb", 2_000_000),
         ("a=7B", 7),
+        ("a=2GB", 2_000_000_000),
     ],
 )
 def test_sizes(text: str, size: int) -> None:
     assert memory_size(text) == ("a", size)
 
 
-@pytest.mark.parametrize("text", ["", "a", "=8", "a=", "a=kB", "a=-8", "a=1.5kB", "a=8GB", "a=0x10", "a=8 8"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "=8", "a=", "a=kB", "a=-8", "a=1.5kB", "a=8TB", f"a={'9' * 5000}", "a=0x10", "a=8 8"]
+)
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(UsageError, match="the size of a memory cannot be changed"):
         memory_size(text)
