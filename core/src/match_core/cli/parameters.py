@@ -49,6 +49,8 @@ MaxLossOption = Annotated[
     float | None,
     typer.Option(
         "--max-loss",
+        min=0,
+        max=300,
         metavar="DB",
         help="Keep nodes exact until the outputs have this signal to quantisation noise ratio.",
     ),

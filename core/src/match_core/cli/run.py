@@ -34,7 +34,7 @@ def run_command(
 
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
+            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, origin=str(inputs))
             write_arrays(outputs, result.outputs)
             clock = plugins.soc(manifest["target"]).clock_hz
         report = {

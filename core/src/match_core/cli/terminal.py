@@ -211,7 +211,7 @@ def _width(stream: TextIO) -> int | None:
 def _write(stream: TextIO, text: str, style: str = "") -> None:
     """Lines of whole words: those after the first begin where its text does. A command stays one line, to be copied."""
     text = clean(text)
-    width = None if re.match(r" *(\w+: +)?(match|pip|apt) ", text) else _width(stream)
+    width = None if re.match(r"(?:[^:]*: )* *(match|pip|apt|python|unzip) ", text) else _width(stream)
     indent = len(text) - len(re.sub(r"^ *(\w{3,5}: +)?", "", text))
     lines = [text] if width is None else wrapped(text, width, " " * max(2, indent)) or [""]
     lines = [line.replace("\xa0", " ") for line in lines]
