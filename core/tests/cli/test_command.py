@@ -195,6 +195,26 @@ def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
     assert _where_plugins_load(load, PYTHONPATH=str(tmp_path)) == (130, "", "imported\n")
 
 
+@pytest.mark.parametrize("call", ["mkdir", "unlink"])
+def test_an_interrupt_waits_for_a_change_of_folders(call: str, tmp_path: Path) -> None:
+    """Between making the folder of a new program and knowing its name, and while it is removed."""
+    load = (
+        "from pathlib import Path\n"
+        "from match_core.emit.write import check_output_directory\n"
+        f"original = os.{call}\n"
+        "def interrupted(*arguments, **named):\n"
+        "    original(*arguments, **named)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(0.01)\n"
+        f"os.{call} = interrupted\n"
+        f"check_output_directory(Path({str(tmp_path / 'out')!r}))\n"
+        "time.sleep(5)\n"
+        "print('not interrupted')"
+    )
+    assert _where_plugins_load(load) == (130, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_interrupt_comes_again_where_it_was_lost() -> None:
     """Python drops what is raised in a finaliser, and says so."""
     load = (

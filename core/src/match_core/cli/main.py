@@ -116,7 +116,7 @@ def main() -> NoReturn:
     prepare_streams()
     # A compilation keeps nearly all objects that it creates; collecting garbage would take a tenth of its time.
     gc.set_threshold(100_000, 50, 50)
-    code = run(sys.argv[1:], interrupts.hold_within_imports())
+    code = run(sys.argv[1:], interrupts.hold_interrupts())
     interrupts.ignore()
     sys.exit(_flushed(code))
 

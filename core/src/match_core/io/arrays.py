@@ -217,16 +217,6 @@ def as_sequence(
     return replace(samples, arrays={**samples.arrays, **held})
 
 
-def read_samples(
-    path: Path,
-    specs: Sequence[TensorSpec],
-    states: Sequence[State] = (),
-    note: Callable[[str], object] = str,
-) -> Samples:
-    """:func:`read_arrays`, then :func:`as_sequence`."""
-    return as_sequence(read_arrays(path, specs), specs, str(path), states, note)
-
-
 def write_arrays(path: Path, arrays: Arrays) -> None:
     """Write an ``.npz`` file, all of it or nothing; equal arrays give equal bytes. UsageError MATCH-U045
     if the file cannot be written.
