@@ -28,7 +28,6 @@ def fit_command(
             "--budget",
             metavar="NAME=AMOUNT",
             help="A memory, cycles or latency, for example l2=512k or latency=10ms; may be repeated.",
-            show_default=False,
         ),
     ],
     target: TargetOption = None,
