@@ -17,13 +17,9 @@ from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOp
 
 
 def run_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.", show_default=False)],
-    inputs: Annotated[
-        Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.", show_default=False)
-    ],
-    outputs: Annotated[
-        Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.")],
+    inputs: Annotated[Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.")],
+    outputs: Annotated[Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.")],
     on: OnOption = "twin",
     port: PortOption = None,
     baud: BaudOption = None,
@@ -47,7 +43,9 @@ def run_command(
             place = place_at(on, {"port": port, "baud": baud, "flash": flash}, plugins, sanitize)
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place)
+            result = run_program(
+                directory, arrays, plugins, sanitize=sanitize, observer=terminal, origin=str(inputs), place=place
+            )
             write_arrays(outputs, result.outputs)
             on_twin = place is None
             clock = plugins.soc(manifest["target"]).clock_hz
