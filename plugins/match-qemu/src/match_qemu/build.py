@@ -30,7 +30,7 @@ _STARTS = {"arm": "cortexm.c", "riscv": "riscv.S"}
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What the image is linked with: the board's ``name`` for messages, ``sources`` of the board, the linker's ``script``, macros."""
+    """What the image is linked with: ``sources`` of the board, the linker's ``script``, macros; a ``name`` for messages."""
 
     name: str
     sources: tuple[Path, ...]
