@@ -30,7 +30,7 @@ _STARTS = {"arm": "cortexm.c", "riscv": "riscv.S"}
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What the image is linked with: ``sources`` of the board, the linker's ``script``, macros; a ``name`` for messages."""
+    """What the image is linked with: the board's ``sources``, the linker's ``script``, macros. ``name``: for errors."""
 
     name: str
     sources: tuple[Path, ...]
