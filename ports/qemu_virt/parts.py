@@ -13,8 +13,6 @@ HERE = Path(__file__).resolve().parent
 COMMON = ("start.S", "virt.c")
 #: Runtime files of Carfield that the port takes the place of.
 REPLACED = tuple(f"match_carfield_{name}.c" for name in ("host", "dma", "pulp", "pulp_dma", "spatz", "spatz_dma"))
-#: Applications, which the port has one of its own for.
-APPLICATIONS = ("example_main.c", *(f"match_carfield_{name}.c" for name in ("main", "pulp_main", "spatz_main")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Parts:
     harts: int
     sources: tuple[Path, ...]
     includes: tuple[Path, ...] = ()
-    left_out: tuple[str, ...] = APPLICATIONS
+    left_out: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
 
 
@@ -50,6 +48,6 @@ def _carfield(work: Path) -> Parts:
         harts=3,
         sources=(*(HERE / name for name in (*COMMON, "units.c", "copies.c", "redmule.c")), redmule),
         includes=(HERE / "include", twin / "include"),
-        left_out=(*REPLACED, *APPLICATIONS),
+        left_out=REPLACED,
         kernels=("match_carfield_half_", "match_carfield_int8_"),
     )

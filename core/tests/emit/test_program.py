@@ -146,6 +146,7 @@ def emit(name: str) -> tuple[SourceFile, ...]:
 def write(folder: Path, name: str) -> None:
     folder.mkdir(exist_ok=True)
     for file in emit(name):
+        (folder / file.name).parent.mkdir(exist_ok=True)
         (folder / file.name).write_bytes(file.content)
 
 
@@ -202,14 +203,14 @@ def test_two_programs_in_one_application(tmp_path: Path) -> None:
     for name in ("fake_unit.h", "fake_unit.c"):
         (tmp_path / name).write_text((lp.HERE / name).read_text())
     units = [f"{name}{part}.c" for name in ("first", "second") for part in ("", "_array", "_weights")]
-    for name in (*units, "example_main.c"):
-        subprocess.run(["cc", *STRICT, "-c", name], cwd=tmp_path, check=True)
+    for name in (*units, "example/main.c"):
+        subprocess.run(["cc", *STRICT, "-I.", "-c", name], cwd=tmp_path, check=True)
     subprocess.run(["cc", "-w", "-c", "fake_unit.c"], cwd=tmp_path, check=True)
     (tmp_path / "store.c").write_text(
         '#include "fake_unit.h"\nuint32_t load_store(void);\nuint32_t load_store(void) { return 0x10000000u; }\n'
     )
     subprocess.run(["cc", "-c", "store.c"], cwd=tmp_path, check=True)
-    objects = [name.replace(".c", ".o") for name in (*units, "example_main.c", "fake_unit.c", "store.c")]
+    objects = [name.replace(".c", ".o") for name in (*units, "main.c", "fake_unit.c", "store.c")]
     subprocess.run(["cc", *objects, "-lm", "-o", "both"], cwd=tmp_path, check=True)
     symbols = subprocess.run(
         ["nm", "-g", *[u.replace(".c", ".o") for u in units]], cwd=tmp_path, check=True, capture_output=True, text=True

@@ -33,6 +33,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("side")
     for name in ("side", "again"):
         for file in emit(name):
+            (folder / file.name).parent.mkdir(exist_ok=True)
             (folder / file.name).write_bytes(file.content)
     (folder / "side_main.c").write_text((lp.HERE / "side_main.c").read_text())
     image, x = (folder / "side_store.bin").read_bytes(), chain()[1]
@@ -126,6 +127,7 @@ def test_operators_divided_by_chance(tmp_path: Path) -> None:
     sources = ["main.c", "fake_unit.c", "fake_queues.c"]
     for name, some in zip(names, jobs, strict=True):
         for file in emit(name, jobs=some):
+            (tmp_path / file.name).parent.mkdir(exist_ok=True)
             (tmp_path / file.name).write_bytes(file.content)
         main = RANDOM_MAIN.format(name=name, guard=name.upper(), size=expected(x).nbytes)
         (tmp_path / f"run_{name}.c").write_text(main)
@@ -212,7 +214,7 @@ def test_applications_in_cpp(sources: Path) -> None:
 
 
 def test_lines_are_short(sources: Path) -> None:
-    files = [*sources.glob("side*.[ch]"), sources / "match_runtime.h", sources / "example_main.c"]
+    files = [*sources.glob("side*.[ch]"), sources / "match_runtime.h", sources / "example" / "main.c"]
     for path in files:
         if path.name != "side_data.h":
             assert all(len(line) <= 120 for line in path.read_text().splitlines()), path.name

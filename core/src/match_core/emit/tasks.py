@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.unit_api import Kernel, UnitApi
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from match_core.contract.candidate import Share
     from match_core.contract.model import Model
     from match_core.contract.program import Program, Task
+    from match_core.contract.quantisation import Quantisation
     from match_core.emit.places import Places
     from match_core.lower.constants import ConstantPool
     from match_core.lower.lower import Lowered, Title
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class EmitRequest:
     """The input of the emitter. ``lowered`` is parallel to ``program.tasks`` (None for views); ``title`` names a task
-    by its source nodes (raw text, not yet safe for C)."""
+    by its source nodes (raw text, not yet safe for C); ``stated``: real values of integer inputs and outputs."""
 
     model: Model
     title: Title
@@ -36,6 +37,7 @@ class EmitRequest:
     pool: ConstantPool
     apis: Mapping[str, UnitApi]
     version: str
+    stated: Mapping[str, Quantisation] = field(default_factory=dict)
 
 
 class TaskWriter:

@@ -60,6 +60,7 @@ def write_sources(sources: Sources, directory: Path) -> tuple[str, ...]:
         staging = staging_of(directory)
         try:
             for file in sources.files:
+                (staging / file.name).parent.mkdir(exist_ok=True)
                 (staging / file.name).write_bytes(file.content)
             staging.chmod(0o755)
             kept = _keep(directory, staging) if directory.exists() else ()
@@ -71,16 +72,25 @@ def write_sources(sources: Sources, directory: Path) -> tuple[str, ...]:
 
 def _keep(old: Path, new: Path) -> list[str]:
     """Link what match did not write into the new folder; the names of written files that were changed since."""
-    files, changed = _manifest(old).get("files"), []
-    written: Mapping[str, object] = files if isinstance(files, dict) else {}
+    files = _manifest(old).get("files")
+    return _kept(old, new, "", files if isinstance(files, dict) else {})
+
+
+def _kept(old: Path, new: Path, folder: str, written: Mapping[str, object]) -> list[str]:
+    changed = []
     for entry in sorted(old.iterdir()):
-        if entry.name == NAME or _unchanged(entry, written.get(entry.name)):
+        inner, plain = f"{folder}{entry.name}/", entry.is_dir() and not entry.is_symlink()
+        if entry.name == NAME or _unchanged(entry, written.get(inner[:-1])):
             continue
-        name = f"{entry.name}.kept" if entry.name in written else entry.name
+        if plain and any(name.startswith(inner) for name in written):
+            (new / entry.name).mkdir(exist_ok=True)
+            changed += _kept(entry, new / entry.name, inner, written)
+            continue
+        name = f"{entry.name}.kept" if inner[:-1] in written else entry.name
         while os.path.lexists(new / name):
             name += ".kept"
-        changed += [entry.name] if name != entry.name else []
-        if entry.is_dir() and not entry.is_symlink():
+        changed += [inner[:-1]] if name != entry.name else []
+        if plain:
             shutil.copytree(entry, new / name, symlinks=True, copy_function=_link)
         else:
             _link(entry, new / name)
