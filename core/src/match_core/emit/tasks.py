@@ -71,8 +71,8 @@ class TaskWriter:
             definition=self._definition(lowered, layer, heading),
             private_memories=private,
             kernel=lowered.kernel,
-            arguments=", ".join(lowered.arguments if names else map(_of_task, lowered.arguments)),
-            parameters=", ".join(f"{'const ' if n.startswith('in') else ''}void *{n}" for n in names)
+            arguments=", ".join(map(_parameter if names else _of_task, lowered.arguments)),
+            parameters=", ".join(f"{'const ' if n.startswith('in') else ''}void *{_parameter(n)}" for n in names)
             or "void *argument",
             step=None if self.request.program.queues else self._step(task, lowered, private, bool(names)),
             region=self._regions.get(lowered.function),
@@ -159,6 +159,12 @@ def _region_function(name: str, function: str, run: str, heading: str) -> str:
     call = f"    region->status = {run}(region->handle, region->task.in, region->task.out, region->task.scratch);"
     declared = f"    {name}_region_task_t *const region = argument;"
     return f"{heading}\nvoid {function}(void *argument)\n{{\n{declared}\n{call}\n}}\n"
+
+
+def _parameter(argument: str) -> str:
+    """``in1`` as ``input_2``, ``out0`` as ``output``: how a task's function calls its tensors."""
+    found = re.fullmatch(r"(in|out)(\d+)", argument)
+    return argument if found is None else f"{found[1]}put" + (f"_{int(found[2]) + 1}" if found[2] != "0" else "")
 
 
 def _of_task(argument: str) -> str:
