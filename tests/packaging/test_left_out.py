@@ -41,6 +41,7 @@ def test_the_core_alone_starts_and_says_what_to_install(match_command: Command, 
         ("match-report", ""),
         ("match-verify", ""),
         ("match-calibrate", ""),
+        ("match-export", ""),
         ("match-kit", ""),
     ],
 )

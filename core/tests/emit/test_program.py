@@ -239,14 +239,43 @@ static void expect(int found, int wanted)
 
 int main(void)
 {
-    chain_state_t state;
+    static chain_state_t state;
     const chain_t none = {near, home, fake_load_store(image, sizeof image), NULL};
     const chain_t ctx = {near, home, none.store, &state};
     const chain_inputs_t in = {x};
     const chain_outputs_t outputs = {out};
+    const chain_t shifted = {near + 1, home, none.store, &state};
+    const chain_inputs_t no_input = {NULL};
+    expect(chain_init(NULL), CHAIN_ERROR_ARGUMENT);
     expect(chain_init(&none), CHAIN_ERROR_ARENA);
+    expect(chain_init(&shifted), CHAIN_ERROR_ARENA);
+    /* before init, and after an init that failed */
+    for (int failed = 0; failed < 2; failed++) {
+        expect(chain_run(&ctx, &in, &outputs), CHAIN_ERROR_STATE);
+        expect(chain_start(&ctx, &in, &outputs), CHAIN_ERROR_STATE);
+        expect(chain_poll(&ctx), CHAIN_ERROR_STATE);
+        expect(chain_wait(&ctx), CHAIN_ERROR_STATE);
+        expect(chain_cancel(&ctx), CHAIN_ERROR_STATE);
+        chain_stop(&ctx);
+        fake_failing_start = 1;
+        expect(chain_init(&ctx), CHAIN_ERROR_UNIT);
+        fake_failing_start = 0;
+    }
+    expect(fake_starts, 0);
+    chain_stop(NULL);
     expect(chain_init(&ctx), CHAIN_OK);
-    expect(chain_poll(&ctx), CHAIN_OK);
+    expect(chain_init(&ctx), CHAIN_OK);
+    expect(fake_starts, 1);
+    expect(chain_run(NULL, &in, &outputs), CHAIN_ERROR_ARGUMENT);
+    expect(chain_run(&shifted, &in, &outputs), CHAIN_ERROR_ARENA);
+    expect(chain_run(&ctx, NULL, &outputs), CHAIN_ERROR_ARGUMENT);
+    expect(chain_run(&ctx, &in, NULL), CHAIN_ERROR_ARGUMENT);
+    expect(chain_run(&ctx, &no_input, &outputs), CHAIN_ERROR_ARGUMENT);
+    expect(chain_start(&ctx, &in, &outputs), CHAIN_OK);
+    expect(chain_poll(&ctx), CHAIN_BUSY);
+    expect(chain_cancel(&ctx), CHAIN_OK);
+    expect(chain_wait(&ctx), CHAIN_CANCELLED);
+    expect(chain_poll(&ctx), CHAIN_CANCELLED);
     expect(chain_start(&ctx, &in, &outputs), CHAIN_OK);
     expect(chain_start(&ctx, &in, &outputs), CHAIN_ERROR_UNIT);
     expect(chain_poll(&ctx), CHAIN_BUSY);
@@ -256,7 +285,10 @@ int main(void)
     for (unsigned i = 0; i < sizeof out; i++) {
         printf("%02x", out[i]);
     }
-    return chain_wait(&ctx);
+    expect(chain_wait(&ctx), CHAIN_OK);
+    chain_stop(&ctx);
+    expect(fake_starts, 0);
+    return chain_run(&ctx, &in, &outputs) != CHAIN_ERROR_STATE;
 }
 """
 

@@ -160,14 +160,14 @@ def test_manifest(sources: Path) -> None:
     assert document["swap"] == {"memory": "store", "field": "store_swap", "size_bytes": 512, "alignment_bytes": 16}
     assert document["swaps"][1]["target"] == "y0_back"
     assert document["signalling"]["wake_cycles"] == 20
-    assert document["state_bytes"] == 4 * 128 + 64
+    assert document["state_bytes"] == 4 * 128 + 128
     images = document["images"]
     assert images["array"] == ["again_array.c", "fake_queues.c", "fake_unit.c"]
     assert "again_array.c" not in images["host"] and "again_weights.c" in images["host"]
 
 
 def test_state_has_the_stated_size(sources: Path) -> None:
-    check = '#include "again.h"\n_Static_assert(sizeof(again_state_t) == 576 && sizeof(void *) == 8, "size");\n'
+    check = '#include "again.h"\n_Static_assert(sizeof(again_state_t) == 640 && sizeof(void *) == 8, "size");\n'
     done = subprocess.run(["cc", "-x", "c", "-fsyntax-only", "-"], cwd=sources, input=check, text=True, check=False)
     assert done.returncode == 0
 
@@ -175,7 +175,7 @@ def test_state_has_the_stated_size(sources: Path) -> None:
 @pytest.mark.parametrize("bits", ["-m32", "-m64"])
 def test_host_and_unit_of_other_widths_see_the_same_state(bits: str, sources: Path) -> None:
     """Host and unit are separate images here: no pointers to code, addresses of 32 bits."""
-    places = {"queue[3].done": 448, "base[4]": 528, "store": 532, "status": 548}
+    places = {"queue[3].done": 448, "base[4]": 528, "store": 536, "status": 552}
     text = '#include "side.h"\n#include <stddef.h>\n' + "".join(
         f'_Static_assert(offsetof(side_state_t, {field}) == {place}, "{field}");\n' for field, place in places.items()
     )
@@ -207,7 +207,7 @@ def test_images_need_nothing_of_each_other_but_constants(sources: Path) -> None:
 
 
 def test_applications_in_cpp(sources: Path) -> None:
-    text = '#include "side.h"\nstatic_assert(sizeof(side_state_t) == 576 && alignof(side_state_t) == 64, "size");\n'
+    text = '#include "side.h"\nstatic_assert(sizeof(side_state_t) == 640 && alignof(side_state_t) == 64, "size");\n'
     command = ["c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-fsyntax-only", "-"]
     done = subprocess.run(command, cwd=sources, input=text, text=True, check=False, capture_output=True)
     assert done.returncode == 0, done.stderr

@@ -33,7 +33,7 @@ def check_output_directory(directory: Path) -> None:
         if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
             raise _refused("cannot be used", directory, "it exists and is not a plain directory", "with -o")
         entries = sorted(path.name for path in directory.iterdir()) if directory.exists() else []
-        if entries and not is_ours(directory):
+        if entries and _manifest(directory).get("schema") not in ("match.lock", DERIVED):
             more = f" and {len(entries) - 1} more files" if len(entries) > 1 else ""
             why = f"it holds {entries[0]!r}{more}, but no {NAME} written by match"
             raise _refused("would be overwritten", directory, why, "with -o", "empty the directory first")
@@ -60,7 +60,7 @@ def write_sources(sources: Sources, directory: Path) -> tuple[str, ...]:
         staging = staging_of(directory)
         try:
             for file in sources.files:
-                (staging / file.name).parent.mkdir(exist_ok=True)
+                (staging / file.name).parent.mkdir(parents=True, exist_ok=True)
                 (staging / file.name).write_bytes(file.content)
             staging.chmod(0o755)
             kept = _keep(directory, staging) if directory.exists() else ()
