@@ -91,20 +91,14 @@ class ProgramEmitter:
             "const_sections": (constant_section(self.name, self.soc.home),),
             "code_sections": {unit: code_section(self.name, unit) for unit in self._files()},
         }
+        main, pool = "model_queues.c.mako" if self.queues else "model.c.mako", self.request.pool
+        named = {"tasks": self.tasks, "constants": constants, "prototypes": self.regions.prototypes}
         files = {
-            f"{self.name}.c": self._render(
-                "model_queues.c.mako" if self.queues else "model.c.mako", **common, **self._run_view()
-            ),
+            f"{self.name}.c": self._render(main, **common, **self._run_view()),
             f"{self.name}_port.h": self._render("model_port.h.mako", **common),
-            f"{self.name}_tasks.h": self._render(
-                "model_tasks.h.mako",
-                **common,
-                tasks=self.tasks,
-                constants=constants,
-                prototypes=self.regions.prototypes,
-            ),
+            f"{self.name}_tasks.h": self._render("model_tasks.h.mako", **common, **named),
             f"{self.name}_weights.c": self._render(
-                "model_weights.c.mako", name=self.name, constants=constants, total_bytes=self.request.pool.size_bytes
+                "model_weights.c.mako", **common, **named, total_bytes=pool.size_bytes
             ),
             "match_runtime.h": self._render("match_runtime.h.mako"),
             EXAMPLE: self._render("example_main.c.mako", **common),
@@ -122,8 +116,9 @@ class ProgramEmitter:
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", **build)
         stack = stack_bytes(files[name] for name in c_files if name != f"{self.name}_weights.c")
         content = {name: text.encode("utf-8") for name, text in files.items()}
-        content.update({store.file: self.request.pool.image for store in self.stores})
-        digest = hashlib.sha256(b"".join(content[name] for name in sorted(content) if name != EXAMPLE)).hexdigest()
+        content.update({store.file: pool.image for store in self.stores})
+        parts = (content[name] for name in sorted(content) if name.endswith((".c", ".h", ".bin")) and "/" not in name)
+        digest = hashlib.sha256(b"".join(parts)).hexdigest()
         facts = {"model": self.request.model, "soc": self.soc, "version": self.request.version}
         header = self._render("model.h.mako", **common, **facts, stack_bytes=stack, program_sha256=digest)
         content[f"{self.name}.h"] = header.encode("utf-8")

@@ -12,6 +12,8 @@ from match_core.contract.geometry import round_up
 _FRAMES_BYTES = 1024
 #: A record of a layer's step, an estimate; types whose size follows from their name are not records.
 _RECORD_BYTES = 256
+_BYTES = {f"{sign}int{8 * size}_t": size for sign in ("", "u") for size in (1, 2, 4, 8)}
+_BYTES |= {"float": 4, "double": 8, "bool": 1, "": 4}
 _ARRAY = re.compile(r"^ +(?:const )?(\w+) (\*)?(?:const )?\w+((?:\[\d+u?\])+)", re.MULTILINE)
 
 
@@ -24,12 +26,7 @@ def stack_bytes(files: Iterable[str]) -> int:
 
 def _arrays(body: str) -> int:
     """Bytes of the automatic arrays of one function."""
-    return sum(
-        (4 if pointer else _element(kind)) * prod(int(size) for size in re.findall(r"\d+", sizes))
-        for kind, pointer, sizes in _ARRAY.findall(body)
+    arrays = (
+        (_BYTES.get("" if pointer else kind, _RECORD_BYTES), sizes) for kind, pointer, sizes in _ARRAY.findall(body)
     )
-
-
-def _element(kind: str) -> int:
-    bits = re.fullmatch(r"u?int(\d+)_t", kind)
-    return int(bits[1]) // 8 if bits else {"float": 4, "double": 8, "bool": 1}.get(kind, _RECORD_BYTES)
+    return sum(size_bytes * prod(map(int, re.findall(r"\d+", sizes))) for size_bytes, sizes in arrays)

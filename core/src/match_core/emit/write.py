@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -63,28 +63,23 @@ def write_sources(sources: Sources, directory: Path) -> tuple[str, ...]:
                 (staging / file.name).parent.mkdir(parents=True, exist_ok=True)
                 (staging / file.name).write_bytes(file.content)
             staging.chmod(0o755)
-            kept = _keep(directory, staging) if directory.exists() else ()
+            kept = _keep(directory, staging, _manifest(directory).get("files")) if directory.exists() else ()
             swap(staging, directory)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
     return tuple(kept)
 
 
-def _keep(old: Path, new: Path) -> list[str]:
+def _keep(old: Path, new: Path, digests: object, folder: str = "") -> list[str]:
     """Link what match did not write into the new folder; the names of written files that were changed since."""
-    files = _manifest(old).get("files")
-    return _kept(old, new, "", files if isinstance(files, dict) else {})
-
-
-def _kept(old: Path, new: Path, folder: str, written: Mapping[str, object]) -> list[str]:
-    changed = []
+    changed, written = [], digests if isinstance(digests, dict) else {}
     for entry in sorted(old.iterdir()):
         inner, plain = f"{folder}{entry.name}/", entry.is_dir() and not entry.is_symlink()
         if entry.name == NAME or _unchanged(entry, written.get(inner[:-1])):
             continue
         if plain and any(name.startswith(inner) for name in written):
             (new / entry.name).mkdir(exist_ok=True)
-            changed += _kept(entry, new / entry.name, inner, written)
+            changed += _keep(entry, new / entry.name, written, inner)
             continue
         name = f"{entry.name}.kept" if inner[:-1] in written else entry.name
         while os.path.lexists(new / name):
