@@ -15,7 +15,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define SIDE_VERSION "1"
 #define SIDE_MODEL_SHA256 ""
-#define SIDE_PROGRAM_SHA256 "60bfc99ac4656cfe3838b85b8a9db0035e5ee2993f5489f1e2457b41770ae3fb"
+#define SIDE_PROGRAM_SHA256 "6e19b27d2175efd984adee20792c47439a871f5290e7eb0c5f9420da43420b52"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */

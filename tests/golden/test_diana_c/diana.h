@@ -14,7 +14,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define DIANA_VERSION "0.1.0"
 #define DIANA_MODEL_SHA256 "29c80dda0bf0e9273bef560985715006df33a0773ac94e05c1f3f448960dd17f"
-#define DIANA_PROGRAM_SHA256 "73b73678b29c3e9a0f87d066cc8aa0fdef3456d641e6e077c9e5ee3508f21961"
+#define DIANA_PROGRAM_SHA256 "cb003851703c994a55e475199b1a669454fff5d3c1c5f4179083f44862f88f70"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */
