@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from match_core.contract.errors import MatchError
-from match_core.io.arrays import Samples, TensorSpec, read_arrays, read_samples, write_arrays
+from match_core.io.arrays import Samples, TensorSpec, as_sequence, read_arrays, write_arrays
 from match_core.run.compiled_program import read_manifest
 from numpy.typing import NDArray
 
@@ -35,7 +35,8 @@ def _arguments() -> argparse.Namespace:
 
 def _samples(program: Path, inputs: Path) -> Samples:
     document = read_manifest(program)
-    return read_samples(inputs, [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]])
+    specs = [TensorSpec(t["name"], tuple(t["shape"]), t["dtype"]) for t in document["inputs"]]
+    return as_sequence(read_arrays(inputs, specs), specs, str(inputs), ())
 
 
 def _report(image: Image, result: Result, counted: bool) -> None:

@@ -323,6 +323,12 @@ def test_logarithms_of_softmax_near_the_largest_number(tmp_path: Path) -> None:
     assert np.allclose(found, wanted, rtol=1e-6)
 
 
+def test_maxima_of_nothing_but_nan(tmp_path: Path) -> None:
+    values: dict[str, Array] = {"x": np.array([[[[np.nan, np.nan, 1, np.nan], [-np.inf] * 4]]], np.float32)}
+    (found,) = _results(_one("MaxPool", values, (1, 1, 2, 2), kernel_shape=[1, 2], strides=[1, 2]), values, tmp_path)
+    assert np.array_equal(found.reshape(-1), [np.nan, 1, -np.inf, -np.inf], equal_nan=True)
+
+
 def _explained(model: Model, values: dict[str, Array], folder: Path) -> str:
     return explanation(_written(model, folder), [values])
 

@@ -246,7 +246,7 @@ def _match(
         return unit, [with_minimum(pattern, options.region_min) for pattern in found]
 
     candidates = find_candidates(model.graph, [offer(unit) for unit in units])
-    for unit in (unit for unit in all_units if unit not in units and unit.name != context.soc.host):
+    for unit in (unit for unit in all_units if unit not in units):
         with suppress(PluginError):  # it may be why the user disabled the unit
             idle = find_candidates(model.graph, [offer(unit)])
             omitted = f"--without-unit {unit.name} disables it" if unit.name in options.without_units else ""

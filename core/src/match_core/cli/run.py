@@ -16,13 +16,9 @@ from match_core.cli.terminal import Terminal
 
 
 def run_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.", show_default=False)],
-    inputs: Annotated[
-        Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.", show_default=False)
-    ],
-    outputs: Annotated[
-        Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.")],
+    inputs: Annotated[Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.")],
+    outputs: Annotated[Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.")],
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -38,7 +34,7 @@ def run_command(
 
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
+            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, origin=str(inputs))
             write_arrays(outputs, result.outputs)
             clock = plugins.soc(manifest["target"]).clock_hz
         report = {

@@ -80,6 +80,12 @@ class ToolError(MatchError):
     """The C compiler or a program it built failed."""
 
 
+def no_room(where: str, why: str) -> ToolError:
+    """MATCH-T006: the machine has no room for the work."""
+    help_ = ("free disk space or memory", "set TMPDIR and MATCH_CACHE_DIR to folders on another disk")
+    return ToolError("MATCH-T006", "this machine has no room for the work", where, why, help_)
+
+
 def did_you_mean(name: str, known: Iterable[str], form: str = "{}") -> tuple[str, ...]:
     """A line of help with the most similar known name in ``form``; case does not count. None if no name is similar."""
     from difflib import get_close_matches  # not at start-up

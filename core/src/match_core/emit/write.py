@@ -31,14 +31,14 @@ def check_output_directory(directory: Path) -> None:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         repair(whole)
         if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
-            raise _refused("cannot be used", directory, "it exists and is not a plain directory", "with -o")
+            raise _refused("cannot be used", directory, "it exists and is not a plain directory", "-o DIR")
         entries = sorted(path.name for path in directory.iterdir()) if directory.exists() else []
         if entries and _manifest(directory).get("schema") not in ("match.lock", DERIVED):
             more = f" and {len(entries) - 1} more files" if len(entries) > 1 else ""
             why = f"it holds {entries[0]!r}{more}, but no {NAME} written by match"
-            raise _refused("would be overwritten", directory, why, "with -o", "empty the directory first")
+            raise _refused("would be overwritten", directory, why, "-o DIR", "empty the directory first")
         if Path.cwd().is_relative_to(whole.resolve()):
-            raise _refused("cannot be replaced", directory, "match runs inside it", "with -o, or run match elsewhere")
+            raise _refused("cannot be replaced", directory, "match runs inside it", "-o DIR", "run match elsewhere")
         probe = staging_of(next(path for path in whole.parents if path.exists()) / whole.name)
         try:
             (probe / NAME).write_bytes(bytes(_PROBE_BYTES))
@@ -130,10 +130,10 @@ def _writing(directory: Path) -> Iterator[None]:
             what="the output directory cannot be written",
             where=str(directory),
             why=(isinstance(error, OSError) and error.strerror) or str(error),
-            help=("choose a directory that you may write to, with free space, with -o",),
+            help=("choose a directory that you may write to, with free space: -o DIR",),
         ) from error
 
 
 def _refused(what: str, directory: Path, why: str, choose: str, *help_: str) -> UsageError:
-    where, advice = str(directory), f"choose another directory {choose}"
+    where, advice = str(directory), f"choose another directory: {choose}"
     return UsageError("MATCH-U010", f"the output directory {what}", where, why, (advice, *help_))

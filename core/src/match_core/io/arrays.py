@@ -69,12 +69,14 @@ def read_arrays(path: Path, specs: Sequence[TensorSpec] = ()) -> dict[str, NDArr
         if not path.is_file():
             raise ValueError("it is not a file" if path.exists() else "there is no such file")
         with path.open("rb") as file:
-            if file.read(4) != b"PK\x03\x04":
-                raise ValueError("it is not an .npz archive (write one with numpy.savez)")
+            if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):
+                raise ValueError("it is not an .npz archive")
         with zipfile.ZipFile(path) as archive:
             members = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
             wanted = {spec.name for spec in specs} & {entry.filename[:-4] for entry in members}
             members = [entry for entry in members if not wanted or entry.filename[:-4] in wanted]
+            if not members:
+                raise ValueError(f"the archive has {len(archive.infolist())} files and no array")
             if (size := sum(entry.file_size for entry in members)) > MOST_BYTES:
                 raise ValueError(f"its arrays have {size} bytes, more than {MOST_BYTES}")
             if len(members) > len({entry.filename for entry in members}):
@@ -84,10 +86,10 @@ def read_arrays(path: Path, specs: Sequence[TensorSpec] = ()) -> dict[str, NDArr
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(
             code="MATCH-U040",
-            what="the input arrays cannot be read",
+            what="the arrays cannot be read",
             where=str(path),
             why=reason[:300] or type(error).__name__,
-            help=("give an .npz file with one array per graph input, named like the input",),
+            help=("write an .npz file with numpy.savez: one array per input (or expected output), named like it",),
         ) from error
 
 
@@ -215,16 +217,6 @@ def as_sequence(
         given = as_samples(arrays, [spec], where, note=note).arrays[spec.name][:1] if spec.name in arrays else start
         held[spec.name] = np.repeat(given, samples.count, axis=0)
     return replace(samples, arrays={**samples.arrays, **held})
-
-
-def read_samples(
-    path: Path,
-    specs: Sequence[TensorSpec],
-    states: Sequence[State] = (),
-    note: Callable[[str], object] = str,
-) -> Samples:
-    """:func:`read_arrays`, then :func:`as_sequence`."""
-    return as_sequence(read_arrays(path, specs), specs, str(path), states, note)
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:

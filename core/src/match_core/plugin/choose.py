@@ -28,13 +28,8 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         if len(known) == 1:
             return targets.socs[known[0]].item
         if known:
-            raise UsageError(
-                code="MATCH-U023",
-                what="no target was given",
-                where="option -t",
-                why=f"{len(known)} targets are installed: {', '.join(known)}",
-                help=(f"choose one, for example -t {known[0]}",),
-            )
+            why = f"{len(known)} targets are installed: {', '.join(known)}"
+            raise UsageError("MATCH-U023", "no target was given", "option -t", why, (f"add -t {known[0]}", _LIST))
         if faults:
             raise faults[0].as_error("there is no target to compile for")
         raise UsageError(

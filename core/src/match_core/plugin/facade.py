@@ -52,7 +52,6 @@ class Plugins:
         self._registry = registry
         #: Whether :meth:`load` in another process finds the same plugins.
         self.reloadable = reloadable
-        self._targets: Targets | None = None
         self._boards: dict[str, Board] = {}
 
     @classmethod
@@ -85,29 +84,36 @@ class Plugins:
 
     def owner_of(self, target: str) -> PluginInfo:
         """The plugin that defines a target (KeyError if none does)."""
-        owner = self._merged().socs[target].owner
+        owner = self.targets.socs[target].owner
         found = self._registry.found
         return self.plugins()[next(index for index, plugin in enumerate(found) if plugin is owner)]
 
     def hardware(self) -> Hardware:
         """All usable units and Socs (hook ``match_hardware``)."""
-        targets = self._merged()
         return Hardware(
-            units=tuple(owned.item for owned in targets.units.values()),
-            socs=tuple(owned.item for owned in targets.socs.values()),
+            units=tuple(owned.item for owned in self.targets.units.values()),
+            socs=tuple(owned.item for owned in self.targets.socs.values()),
         )
 
-    @property
+    @cached_property
     def targets(self) -> Targets:
-        """All usable units and Socs with their plugins, and the names that clash."""
-        return self._merged()
+        """All usable units and Socs with their plugins, and the names that clash (hook ``match_hardware``)."""
+        merged = merge(self._registry.ask("match_hardware", "", check.hardware, frozenset()))
+        causes: dict[str, list[str]] = {}
+        for clash in merged.clashes:
+            for owner in clash.owners:
+                causes.setdefault(owner.key, []).append(clash.cause())
+        for found in self._registry.found:
+            if found.key in causes:
+                self._registry.fault(found, "names", "; ".join(causes[found.key]))
+        return merged
 
     def soc(self, name: str | None = None) -> Soc:
         """The target of that name; None: the only one that is a chip. UsageError MATCH-U022 to U024 if there is no such
         target, PluginError if a broken plugin is the reason."""
         if name in self._boards:
             return self._boards[name].soc
-        soc = choose.soc(name, self._merged(), self.faults)
+        soc = choose.soc(name, self.targets, self.faults)
         self.units_of(soc)
         return soc
 
@@ -122,7 +128,7 @@ class Plugins:
     def units_of(self, soc: Soc) -> tuple[Unit, ...]:
         """The units of a Soc in its order. PluginError MATCH-H007 or H009 if one of them is not available."""
         board = self.board_of(soc)
-        return board.units if board is not None else choose.units(soc, self._merged(), self.faults)
+        return board.units if board is not None else choose.units(soc, self.targets, self.faults)
 
     def front_ends(self) -> tuple[FrontEnd, ...]:
         """The front ends for model files that are not ONNX (hook ``match_load``), in calling order."""
@@ -215,13 +221,13 @@ class Plugins:
 
     def no_answer(self, hook: str, what: str, soc: Soc) -> PluginError:
         """PluginError MATCH-H010: no plugin answers a hook that the target requires."""
-        targets = self._merged()
+        targets = self.targets
         owned = [targets.socs.get(soc.name), *(targets.units.get(name) for name in soc.units)]
         return self._nobody(hook, what, f"target {soc.name}", next((item.owner for item in owned if item), None))
 
     def missing(self, soc: Soc) -> tuple[str, ...]:
         """Help that names required packages of a target that are not installed, and packages that are not active."""
-        owned = self._merged().socs.get(soc.name)
+        owned = self.targets.socs.get(soc.name)
         idle = (
             f"{info.distribution} is {info.status}: enable it" for info in self.plugins() if info.status != "active"
         )
@@ -268,20 +274,8 @@ class Plugins:
     def _guard(self, found: Found, hook: str) -> Guard:
         return Guard(self._registry, found, hook)
 
-    def _merged(self) -> Targets:
-        if self._targets is None:
-            self._targets = merge(self._registry.ask("match_hardware", "", check.hardware, frozenset()))
-            causes: dict[str, list[str]] = {}
-            for clash in self._targets.clashes:
-                for owner in clash.owners:
-                    causes.setdefault(owner.key, []).append(clash.cause())
-            for found in self._registry.found:
-                if found.key in causes:
-                    self._registry.fault(found, "names", "; ".join(causes[found.key]))
-        return self._targets
-
     def _info(self, found: Found) -> PluginInfo:
-        targets = self._merged()
+        targets = self.targets
         return PluginInfo(
             name=found.name,
             distribution=found.distribution,
@@ -301,7 +295,7 @@ class Plugins:
 
     def _owners(self, soc: Soc | None, unit: Unit | None) -> frozenset[str]:
         """Keys of the plugins that must work for a hook call about these."""
-        targets = self._merged()
+        targets = self.targets
         units = (*(soc.units if soc else ()), *((unit.name,) if unit else ()))
         owners = [targets.units[name].owner for name in units if name in targets.units]
         if soc is not None and soc.name in targets.socs:
@@ -309,7 +303,7 @@ class Plugins:
         return frozenset(owner.key for owner in owners)
 
     def _unit_lacks(self, hook: str, what: str, unit: Unit) -> PluginError:
-        owned = self._merged().units.get(unit.name)
+        owned = self.targets.units.get(unit.name)
         return self._nobody(
             hook, what, f"unit {unit.name}", owned.owner if owned else None, f"--without-unit {unit.name}"
         )

@@ -92,17 +92,18 @@ def run_program(
     sanitize: bool = False,
     mode: str = "eager",
     observer: StageObserver | None = None,
+    origin: str = "inputs",
 ) -> RunResult:
     """Build the program with its target's twin and run every sample; the observer sees two stages.
 
-    ``inputs`` by graph input name, with a leading sample axis or a single sample without one; the outputs have the same
-    form. ``mode``: see ``run_twin``; the threads modes always run with the thread sanitizer. UsageError MATCH-U029 for
-    a mode that the program does not support.
+    ``inputs`` by graph input name, with a leading sample axis or a single sample without one, from ``origin`` (for
+    messages); the outputs have the same form. ``mode``: see ``run_twin``; the threads modes always run with the thread
+    sanitizer. UsageError MATCH-U029 for a mode that the program does not support.
     """
     document, observer = read_manifest(directory), observer or NullObserver()
     check_mode(mode, document)
     states = [State(**entry) for entry in document.get("states", ())]
-    samples = as_sequence(inputs, input_specs(document), "inputs", states, observer.note)
+    samples = as_sequence(inputs, input_specs(document), origin, states, observer.note)
     host, apis = units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
         work = Path(temporary)

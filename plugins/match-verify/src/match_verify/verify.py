@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from match_core.contract.compilation import Compilation
-from match_core.contract.errors import ToolError
+from match_core.contract.errors import ToolError, UsageError, no_room
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
 from match_core.io.arrays import TensorSpec, as_sequence, read_arrays, write_arrays
@@ -155,6 +155,16 @@ class VerifyResult:
         }
 
 
+def _compiled(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
+    """The program in a temporary directory. ToolError MATCH-T006 if that cannot be written."""
+    try:
+        return compile_model(request, plugins, observer).compilation
+    except UsageError as error:
+        if error.code != "MATCH-U011":
+            raise
+        raise no_room("temporary files", error.why) from error
+
+
 def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserver | None = None) -> VerifyResult:
     """Compile, build for the twin, run all samples, compare."""
     observer = observer or NullObserver()
@@ -162,7 +172,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         directory = Path(temporary) / "program"
         labels = _labels(request, plugins.front_ends())
         request = _with_archive(request, Path(temporary), plugins.front_ends(), observer.note)
-        compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
+        compiled = _compiled(request.compile_request(directory), plugins, observer)
         inputs = inputs_of(compiled.model, request.inputs, request.arrays, observer.note)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)

@@ -8,17 +8,12 @@ import typer
 
 MeanOption = Annotated[
     str | None,
-    typer.Option(
-        "--mean", metavar="M,...", help="Mean of images, in units of 0 to 1, one or per channel.", show_default=False
-    ),
+    typer.Option("--mean", metavar="M,...", help="Mean of images, in units of 0 to 1, one or per channel."),
 ]
 StdOption = Annotated[
     str | None,
     typer.Option(
-        "--std",
-        metavar="S,...",
-        help="Standard deviation of images, in units of 0 to 1, one or per channel.",
-        show_default=False,
+        "--std", metavar="S,...", help="Standard deviation of images, in units of 0 to 1, one or per channel."
     ),
 ]
 LabelsOption = Annotated[

@@ -37,14 +37,13 @@ def verify_command(
             "--inputs",
             metavar="PATH",
             help="Samples to run: .npz, .npy, images or a folder of them; default: random values.",
-            show_default=False,
         ),
     ] = None,
     mean: MeanOption = None,
     std: StdOption = None,
     expected: Annotated[
         Path | None,
-        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
+        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute."),
     ] = None,
     labels: LabelsOption = None,
     *,
@@ -66,9 +65,7 @@ def verify_command(
     ] = "eager",
     timeline: Annotated[
         Path | None,
-        typer.Option(
-            "--timeline", metavar="FILE", help="Write a trace of the run on the twin, for Perfetto.", show_default=False
-        ),
+        typer.Option("--timeline", metavar="FILE", help="Write a trace of the run on the twin, for Perfetto."),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
