@@ -43,9 +43,11 @@ PUBLIC = (
 #: Packages that work on compilations rather than describe chips: they may import all of the core.
 TOOLS = {
     "match_calibrate",
+    "match_export",
     "match_report",
     "match_verify",
     "match_kit",
+    "match_qemu",
     "match_quant",
     "match_schedule",
     "match_tflite",
@@ -68,8 +70,6 @@ INSIDE_FUNCTIONS: Mapping[tuple[str, str], str] = {
     ("cli.parameters", "plugin.facade"): "asked for by completion only",
     ("cli.plugins", "plugin.badge"): "the help of a verb needs no plugins",
     ("cli.plugins", "plugin.markers"): "pluggy is not needed for help",
-    ("cli.run", "io.arrays"): "numpy is not needed for help",
-    ("cli.run", "run.compiled_program"): "the help of a verb needs no twin",
     ("cli.session", "plugin.facade"): "the help of a verb needs no plugins",
     ("cli.session", "plugin.records"): "the help of a verb needs no plugins",
     ("own_plugin", "passes.standard"): "listing targets needs no passes",

@@ -84,7 +84,8 @@ def test_usage_errors_have_four_parts(match: Match, arguments: list[str], where:
     done = match(*arguments)
     assert done.code == 2
     assert done.out == ""
-    head, where_line, why_line, help_line = done.err.splitlines()
+    head, where_line, why_line, *example, help_line = done.err.splitlines()
+    assert len(example) <= 1 and all(line.startswith("  help:  for example: match ") for line in example)
     assert head == "error: MATCH-U001: the command line is not valid"
     assert where_line == f"  where: {where}"
     assert why in why_line
