@@ -53,7 +53,7 @@ def run_serial(request: RunRequest) -> RunResult:
     observer.stage_started("build")
     number = image_number(request)
     sources = (support.folder / "support.c", C_FILES / "serial.c")
-    board = Board(sources, support.folder / "support.ld", (f"MATCH_IMAGE=0x{number:08x}u",))
+    board = Board(support.folder.name, sources, support.folder / "support.ld", (f"MATCH_IMAGE=0x{number:08x}u",))
     image = build_image(request, support, board, support.flags)
     observer.stage_finished("build", {})
     observer.stage_started("run")
