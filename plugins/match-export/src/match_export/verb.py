@@ -12,7 +12,18 @@ from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
 
 #: Values of ``--as``; the names are those of match_export.export.KINDS.
-Kind = Enum("Kind", [(n, n) for n in ("cmake", "zephyr", "arduino", "platformio", "esp-idf", "cmsis-pack")], type=str)
+Kind = Enum(
+    "Kind",
+    [
+        ("CMAKE", "cmake"),
+        ("ZEPHYR", "zephyr"),
+        ("ARDUINO", "arduino"),
+        ("PLATFORMIO", "platformio"),
+        ("ESP_IDF", "esp-idf"),
+        ("CMSIS_PACK", "cmsis-pack"),
+    ],
+    type=str,
+)
 
 
 def export_command(
