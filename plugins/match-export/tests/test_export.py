@@ -192,10 +192,12 @@ def test_the_verb(program: Path, tmp_path: Path, match_command: Match) -> None:
     result = json.loads(done.stdout)["result"]
     assert (result["kind"], result["output"]) == ("zephyr", str(tmp_path / "module"))
     assert all((tmp_path / "module" / name).is_file() for name in result["files"])
-    done = match_command("export", program, "--as", "arduino", "--output", tmp_path / "lib", "--release", "3.0.0")
+    done = match_command(
+        "export", program, "--as", "arduino", "--output", tmp_path / "lib", "--release", "3.0.0", "--quiet"
+    )
     assert done.returncode == 0 and done.stdout.endswith(f"next: cp -r {tmp_path / 'lib'} libraries\n")
     assert "version=3.0.0\n" in (tmp_path / "lib" / "library.properties").read_text(encoding="utf-8")
-    done = match_command("export", program, "--as", "bazel", "-o", tmp_path / "other")
+    done = match_command("export", program, "--as", "bazel", "-q", "-o", tmp_path / "other")
     assert done.returncode == 2
 
 

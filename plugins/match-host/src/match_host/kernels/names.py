@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
-
-from match_core.lower.text import WIDTH, broken
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -36,6 +35,8 @@ _ROLES: tuple[tuple[str, Mapping[int, str]], ...] = (
 )
 #: Constants that kernels add to those of the graph, by the last part of their name.
 _ADDED = {"moved": "initial_sums", "outside": "padding"}
+#: Longest line of an emitted file, in characters.
+WIDTH = 120
 _PLACEHOLDER = re.compile(r"\b(?:in|out|arg)\d+\b")
 _LOOP = re.compile(r"^( *)for \(.*\{$")
 
@@ -83,7 +84,9 @@ def named(definition: str, names: Mapping[str, str]) -> str:
 
 
 def _split(line: str) -> str:
-    return "\n".join(broken(line.lstrip(), len(line) - len(line.lstrip())))
+    margin = " " * (len(line) - len(line.lstrip()))
+    lines = textwrap.wrap(line.strip(), WIDTH - len(margin) - 4, break_long_words=False, break_on_hyphens=False)
+    return f"\n{margin}    ".join([f"{margin}{lines[0]}", *lines[1:]])
 
 
 def yielding(body: str) -> str:
