@@ -26,6 +26,7 @@ OWNERS = {
     "match_quant": ("quantize",),
     "match_kit": ("new-target", "test-target"),
     "match_calibrate": ("calibrate",),
+    "match_export": ("export",),
 }
 
 

@@ -108,10 +108,8 @@ def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str,
 
 def program_sources(request: RunRequest) -> list[Path]:
     """The C files of the program's library: those that the manifest lists, without applications."""
-    builds = [api.build for api in request.apis.values() if api.build is not None]
-    applications = {"example_main.c", *(name for build in builds for name in build.applications)}
     names = [name for name in request.document["files"] if name.endswith(".c") and "/" not in name]
-    return [request.folder / name for name in sorted(set(names) - applications)]
+    return [request.folder / name for name in sorted(names)]
 
 
 # ---- the application ---------------------------------------------------------------------------------------------
