@@ -68,6 +68,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "match-calibrate": ("plugins/match-calibrate/tests/test_solve.py",),
     "match-export": ("plugins/match-export/tests/test_export.py::test_every_kind_is_what_its_ecosystem_expects",),
     "match-kit": ("tests/kit/test_badge.py",),
+    "match-qemu": ("tests/qemu/test_choices.py", "tests/qemu/test_line.py"),
     # chips
     "match-gap9": (
         "plugins/match-gap9/tests/test_presets.py",

@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?")
 _ELAPSED = re.compile(r" *\d+\.\d\d s\b")
 _AMOUNT = re.compile(r"\d[\d,.]* (?:bytes|KiB|MiB|GiB|cycles|ms|us|MHz|dB|uJ)\b")
 _UNIT = re.compile(r" *(bytes|[KMG]iB|cycles|[mu]s|MHz|dB|uJ)\b")
-_COMMAND = re.compile(r" *(\w+: +)?(match|pip|apt) ")
+_COMMAND = re.compile(r" *(\w+: +)?(match|pip|apt|cmake) ")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 #: Verb -> its arguments in the folder of the fixture, in an order in which each finds what it reads.
@@ -53,6 +53,7 @@ VERBS: dict[str, str] = {
     "run": "after --inputs x.npz --outputs out.npz",
     "verify": "int8.onnx -t gap9 --inputs x.npz --layers",
     "diff": "before after",
+    "export": "after --as cmake -o package",
     "report": "after --compare before",
     "check": "int8.onnx -t gap9",
     "check float": "net.onnx -t gap9 --dim batch=1",

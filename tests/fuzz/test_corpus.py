@@ -13,9 +13,10 @@ import onnx
 import pytest
 from match_core.contract.errors import MatchError
 from match_core.emit.write import is_ours
-from match_core.io import arrays
-from match_core.io.arrays import TensorSpec, read_arrays
+from match_core.io.arrays import TensorSpec
 from match_core.load.load import load_model
+from match_report import npz
+from match_report.npz import read_arrays
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.conformance.batch import Failed, run_batch
@@ -238,7 +239,7 @@ def test_only_arrays_that_are_asked_for_are_read(tmp_path: Path) -> None:
 
 def test_more_arrays_than_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _member(tmp_path, b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n")
-    monkeypatch.setattr(arrays, "MOST_BYTES", 50)
+    monkeypatch.setattr(npz, "MOST_BYTES", 50)
     with pytest.raises(MatchError) as caught:
         read_arrays(path)
     assert caught.value.code == "MATCH-U040" and "more than 50" in caught.value.why

@@ -43,6 +43,7 @@ def test_the_core_alone_starts_and_says_what_to_install(match_command: Command, 
         ("match-calibrate", ""),
         ("match-export", ""),
         ("match-kit", ""),
+        ("match-qemu", ""),
     ],
 )
 def test_a_chip_without_one_of_the_others(package: str, code: str, match_command: Command, tmp_path: Path) -> None:

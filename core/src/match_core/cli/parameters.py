@@ -141,8 +141,5 @@ StateOption = Annotated[
         "--state", metavar="IN=OUT", help="Input IN gets output OUT of the previous inference; may be repeated."
     ),
 ]
-SanitizeOption = Annotated[
-    bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour sanitizers (slower).")
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress to stderr.")]

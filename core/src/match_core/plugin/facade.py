@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from match_core.contract.errors import PluginError
 from match_core.contract.hardware import Hardware
@@ -19,7 +19,7 @@ from match_core.plugin import choose
 from match_core.plugin.code import code_digest
 from match_core.plugin.discovery import Found, Selection, find_plugins
 from match_core.plugin.guard import Guard, unguarded
-from match_core.plugin.records import FALSE_CLAIM, STAGE_CODES, GivenAnswer, PluginFault, PluginInfo, Status
+from match_core.plugin.records import FALSE_CLAIM, GivenAnswer, PluginFault, PluginInfo, Status
 from match_core.plugin.registry import HOOKS, Registry
 from match_core.plugin.renamed import renamed_api, renamed_cost
 from match_core.plugin.targets import Targets, merge
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from match_core.contract.passes import Pass
     from match_core.contract.pattern import Pattern
     from match_core.contract.planning import Plan, PlanRequest
+    from match_core.contract.runner import Runner
 
 #: The core's own sources.
 CORE = Path(__file__).resolve().parents[1]
-
-_NamedItem = TypeVar("_NamedItem", "Command", "FrontEnd", "Pass", "Pattern")
 
 
 class Plugins:
@@ -133,8 +132,14 @@ class Plugins:
     def front_ends(self) -> tuple[FrontEnd, ...]:
         """The front ends for model files that are not ONNX (hook ``match_load``), in calling order."""
         answered = self._registry.ask("match_load", "", check.front_ends, frozenset())
-        collected = _collected(answered, "format", "match_load")
+        collected = choose.collected(answered, "format", "match_load")
         return tuple(self._guard(found, "match_load").front_end(item) for found, item in collected)
+
+    def runners(self) -> tuple[Runner, ...]:
+        """Where programs can run besides the twin (hook ``match_runners``), in calling order."""
+        answered = self._registry.ask("match_runners", "", check.runners, frozenset())
+        collected = choose.collected(answered, "runner", "match_runners")
+        return tuple(self._guard(found, "match_runners").runner(item) for found, item in collected)
 
     def commands(self) -> tuple[Command, ...]:
         """The verbs that packages add to the command line (hook ``match_commands``). A verb that two packages add is a
@@ -154,9 +159,8 @@ class Plugins:
     def transforms(self, soc: Soc) -> tuple[Pass, ...]:
         """The passes that plugins add for a target (hook ``match_transforms``), in calling order, not
         sorted."""
-        needed = self._owners(soc, None)
-        answered = self._registry.ask("match_transforms", soc.name, check.passes, needed, soc=soc)
-        collected = _collected(answered, "pass", f"target {soc.name}")
+        answered = self._registry.ask("match_transforms", soc.name, check.passes, self._owners(soc, None), soc=soc)
+        collected = choose.collected(answered, "pass", f"target {soc.name}")
         return tuple(self._guard(found, "match_transforms").graph_pass(item) for found, item in collected)
 
     def patterns(
@@ -166,7 +170,7 @@ class Plugins:
         functions are guarded, so that faults in added functions are attributed to the package too."""
         needed = self._owners(None, unit)
         answered = self._registry.ask("match_patterns", unit.name, check.patterns, needed, soc=soc, unit=unit)
-        collected = _collected(answered, "pattern", f"unit {unit.name}")
+        collected = choose.collected(answered, "pattern", f"unit {unit.name}")
         return tuple(self._guard(found, "match_patterns").pattern(prepare(item)) for found, item in collected)
 
     def cost(self, soc: Soc, unit: Unit, pattern: Pattern) -> CostModel:
@@ -321,24 +325,3 @@ class Plugins:
                 *((f"compile without the unit: {option}",) if option else ()),
             ),
         )
-
-
-def _collected(
-    answered: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str
-) -> tuple[tuple[Found, _NamedItem], ...]:
-    """All answers in one tuple, each with its plugin; PluginError MATCH-H007 if two plugins use one name."""
-    items: dict[str, tuple[Found, _NamedItem]] = {}
-    for found, answer in answered:
-        for item in answer:
-            if item.name in items:
-                other = items[item.name][0]
-                both = f"{other.distribution} {other.version} and {found.distribution} {found.version}"
-                raise PluginError(
-                    code=STAGE_CODES["names"],
-                    what=f"{where} cannot be used",
-                    where=f"{kind} {item.name!r}",
-                    why=f"both {both} define it",
-                    help=(other.how_to_disable, found.how_to_disable),
-                )
-            items[item.name] = (found, item)
-    return tuple(items.values())

@@ -37,13 +37,13 @@ _SHOWN = 4
 
 def export_program(directory: Path, kind: str, output: Path, release: str) -> tuple[str, ...]:
     """Write the package; returns the paths of its files. All files or none, and only over a package or program that
-    match wrote. UsageError MATCH-U030, U100 and U102 as of ``read_program``, MATCH-U101 if the program needs an SDK
+    match wrote. UsageError MATCH-U030, U100 and U102 as of ``read_program``, MATCH-U105 if the program needs an SDK
     that such a package does not bring, MATCH-U010 and U011 for the output directory."""
     program = read_program(directory, release)
     if program.foreign and kind != _OPEN:
         more = f" and {len(program.foreign) - _SHOWN} more" if len(program.foreign) > _SHOWN else ""
         raise UsageError(
-            "MATCH-U101",
+            "MATCH-U105",
             f"the program cannot become a package of kind {kind}",
             str(directory),
             f"it is for {program.target} and includes headers of its SDK: {', '.join(program.foreign[:_SHOWN])}{more}",

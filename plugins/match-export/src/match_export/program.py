@@ -71,11 +71,11 @@ class ExportProgram:
 
 
 def read_program(directory: Path, release: str) -> ExportProgram:
-    """The program in a directory. UsageError MATCH-U030 if match did not write it, MATCH-U100 if its files were changed
-    or are missing, MATCH-U102 for a release that is not three numbers."""
+    """The program in a directory. UsageError MATCH-U030 if match did not write it, MATCH-U104 if its files were changed
+    or are missing, MATCH-U106 for a release that is not three numbers."""
     if RELEASE.fullmatch(release) is None:
         why = f"{release[:80]!r} is not three numbers, such as 1.2.0"
-        raise UsageError("MATCH-U102", "the release cannot be used", "--release", why, ("give --release 1.0.0",))
+        raise UsageError("MATCH-U106", "the release cannot be used", "--release", why, ("give --release 1.0.0",))
     document = read_manifest(directory)
     files = {name: _content(directory, name, digest) for name, digest in document["files"].items()}
     texts = {name: content for name, content in files.items() if _is_part(name, document)}
@@ -102,7 +102,7 @@ def _content(directory: Path, name: str, digest: object) -> bytes:
             raise ValueError("it was changed after match wrote it")
     except (OSError, ValueError) as error:
         raise UsageError(
-            "MATCH-U100",
+            "MATCH-U104",
             "a file of the program cannot be exported",
             str(directory / name[:200]),
             (isinstance(error, OSError) and error.strerror) or str(error),

@@ -50,7 +50,7 @@ def read_report(directory: Path) -> dict[str, Any]:
     return document
 
 
-def foreign(directory: Path) -> tuple[str, ...]:
+def mismatches(directory: Path) -> tuple[str, ...]:
     """Warnings: the report is not the one that was written with the program, by the digests of its manifest, or files
     of the program were changed since."""
     files: dict[str, Any] = {}

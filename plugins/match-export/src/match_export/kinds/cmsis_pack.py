@@ -57,8 +57,8 @@ def _description(program: ExportProgram) -> bytes:
         listed, "file", {"category": "sourceC", "attr": "template", "name": "examples/main.c", "select": "Inference"}
     )
     ElementTree.indent(root)
-    body: str = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'.encode()
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
 
 
 def _archive(files: dict[str, bytes]) -> bytes:

@@ -49,12 +49,12 @@ def diff_command(
         with library_output():
             from match_report.diff import diff_programs
             from match_report.limits import exceeded, parse_limit
-            from match_report.read import foreign
+            from match_report.read import mismatches
 
             limits = [parse_limit(text) for text in limit or ()]
             difference = diff_programs(before, after)
             broken = exceeded(difference, limits)
-            changed = (*foreign(before), *foreign(after))
+            changed = (*mismatches(before), *mismatches(after))
         ok = not broken and not (same_units and difference.moved)
         following = command_line("report", after, "--compare", before)
         document = {**_document(difference, broken, ok), "headline": _headline(difference), "next": following}

@@ -38,15 +38,15 @@ def report_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.io.arrays import read_arrays
             from match_core.run.compiled_program import input_specs, read_manifest
 
-            from match_report.read import foreign, read_report
+            from match_report.npz import read_arrays
+            from match_report.read import mismatches, read_report
             from match_report.render import write_report
             from match_report.twin_run import with_measured
 
             report = read_report(directory)
-            for text in (*foreign(directory), *(() if compare is None else foreign(compare))):
+            for text in (*mismatches(directory), *(() if compare is None else mismatches(compare))):
                 terminal.warning(text)
             if twin or inputs is not None:
                 arrays = None if inputs is None else read_arrays(inputs, input_specs(read_manifest(directory)))
