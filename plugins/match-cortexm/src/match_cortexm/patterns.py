@@ -10,24 +10,17 @@ from typing import TYPE_CHECKING
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Constraint, Match
 from match_core.contract.workload import Workload
-from match_host.fusion import FUSIONS
+from match_host.fusion import FUSIONS, Fusion
 from match_host.kernels.built import Builder, inline_kernel
 from match_host.workload import host_workload
 
 from match_cortexm.cores import Core
+from match_cortexm.kernels.depthwise_dsp import build_depthwise_dsp, depthwise_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.product_dsp import build_product_dsp
 
 if TYPE_CHECKING:
     from match_core.contract.unit_api import InlineKernel
-
-#: The host's patterns that get kernels of their own, and their names here.
-_FUSED = {
-    "host_conv_integer_requant": "cortexm_conv",
-    "host_pad_conv_integer_requant": "cortexm_pad_conv",
-    "host_mat_mul_integer_requant": "cortexm_dense",
-}
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -46,28 +39,41 @@ def _refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _depthwise_refusal(match: Match) -> str | None:
+    found = depthwise_of(match.nodes)
+    return found if isinstance(found, str) else None
+
+
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
+DEPTHWISE = Constraint("depthwise", "depthwise, int8 weights, few taps, blocks of 4 channels", _depthwise_refusal)
+
+#: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
+_DSP: tuple[tuple[str, str, Constraint, Builder], ...] = (
+    ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product_dsp),
+    ("host_pad_conv_integer_requant", "cortexm_pad_conv", LAYER, build_product_dsp),
+    ("host_mat_mul_integer_requant", "cortexm_dense", LAYER, build_product_dsp),
+    ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise_dsp),
+    ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise_dsp),
+)
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
     """The core's own kernels."""
     if not core.dsp:
         return ()
-    found = []
-    for fusion in FUSIONS:
-        if fusion.name not in _FUSED:
-            continue
-        name = _FUSED[fusion.name]
-        build = build_product_dsp
-        pattern = Pattern(
-            name=name,
-            description=f"{fusion.description}: dual multiply-accumulates",
-            structure=fusion.structure,
-            constraints=(*fusion.constraints, LAYER),
-            workload=partial(_workload, name, build),
-        )
-        found.append(Kernel(pattern, build))
-    return tuple(found)
+    fusions = {fusion.name: fusion for fusion in FUSIONS}
+    return tuple(_kernel(fusions[fusion], *rest) for fusion, *rest in _DSP)  # type: ignore[arg-type]
+
+
+def _kernel(fusion: Fusion, name: str, constraint: Constraint, build: Builder) -> Kernel:
+    pattern = Pattern(
+        name=name,
+        description=f"{fusion.description}, on vectors of the core",
+        structure=fusion.structure,
+        constraints=(*fusion.constraints, constraint),
+        workload=partial(_workload, name, build),
+    )
+    return Kernel(pattern, build)
 
 
 def inline_kernels(core: Core) -> dict[str, InlineKernel]:

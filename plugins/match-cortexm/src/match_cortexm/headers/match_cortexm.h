@@ -25,6 +25,14 @@ static inline int32_t match_cortexm_scale_2(
     return (int32_t)(((int64_t)a * a_multiplier + (int64_t)b * b_multiplier + addend) >> 32) >> shift;
 }
 
+/* Four bytes at any address. */
+static inline int32_t match_cortexm_word(const void *at)
+{
+    int32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
 /* A part of an image with NHWC order: rows x columns positions from (first_row, first_column), which may lie outside;
  * positions outside get the value fill. All sizes are in positions, bytes is the size of one. */
 static inline void match_cortexm_window(

@@ -68,6 +68,24 @@
                          : "memory");                                                                                  \
     } while (0)
 
+/* Four channels of one tap of a depthwise convolution: four products in 7 instructions and the load of WORD, which has
+ * their values. Weights are pairs of 16 bits: channels 0 and 2, then 1 and 3. */
+#define MATCH_CORTEXM_CHANNELS(SUMS, WORD, WEIGHTS, EXTEND)                                                            \
+    do {                                                                                                               \
+        int32_t match_a = (WORD), match_t, match_v, match_u;                                                           \
+        __asm__ volatile("ldrd %[v], %[u], [%[w]], #8\n\t" EXTEND " %[t], %[a]\n\t" EXTEND                             \
+                         " %[a], %[a], ror #8\n\t"                                                                     \
+                         "smlabb %[s0], %[t], %[v], %[s0]\n\t"                                                         \
+                         "smlatt %[s2], %[t], %[v], %[s2]\n\t"                                                         \
+                         "smlabb %[s1], %[a], %[u], %[s1]\n\t"                                                         \
+                         "smlatt %[s3], %[a], %[u], %[s3]"                                                             \
+                         : [a] "+r"(match_a), [t] "=&r"(match_t), [v] "=&r"(match_v), [u] "=&r"(match_u),              \
+                           [w] "+r"(WEIGHTS), [s0] "+r"((SUMS)[0]), [s1] "+r"((SUMS)[1]), [s2] "+r"((SUMS)[2]),        \
+                           [s3] "+r"((SUMS)[3])                                                                        \
+                         :                                                                                             \
+                         : "memory");                                                                                  \
+    } while (0)
+
 #else
 
 /* Values of type TYPE, int8_t or uint8_t, from a pointer to bytes. */
@@ -94,6 +112,17 @@
         MATCH_CORTEXM_SUMS(&(SUMS)[0], VALUES, WEIGHTS, 0, (EXTEND)[0] == 's')                                         \
         (VALUES) += 4;                                                                                                 \
         (WEIGHTS) += 4;                                                                                                \
+    } while (0)
+
+#define MATCH_CORTEXM_CHANNELS(SUMS, WORD, WEIGHTS, EXTEND)                                                            \
+    do {                                                                                                               \
+        const uint32_t match_word = (uint32_t)(WORD);                                                                  \
+        for (int match_c = 0; match_c < 4; match_c++) {                                                                \
+            const uint8_t match_byte = (uint8_t)(match_word >> (8 * match_c));                                         \
+            const int32_t match_value = (EXTEND)[0] == 's' ? (int8_t)match_byte : match_byte;                          \
+            (SUMS)[match_c] += match_value * ((const int16_t *)(WEIGHTS))[(match_c & 1) * 2 + (match_c >> 1)];         \
+        }                                                                                                              \
+        (WEIGHTS) += 2;                                                                                                \
     } while (0)
 
 #endif

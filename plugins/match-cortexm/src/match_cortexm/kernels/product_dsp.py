@@ -18,6 +18,8 @@ from match_cortexm.kernels.requant import extend_of
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
+    from match_host.kernels.window import Window
+
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
@@ -63,31 +65,22 @@ def pack_dsp(weight: NDArray[np.int8]) -> NDArray[np.int32]:
     return ordered.reshape(-1).view("<i4").astype(np.int32)
 
 
-def border_of(layer: Layer, positions: int, overhang: int) -> str:
-    """C condition that a tile reads beyond the image: padding, or a value after the last one."""
-    y, x = layer.y, layer.x
-    checks = [f"x < {-(-x.before // x.stride)}"] if x.before else []
-    reach = x.kernel + (positions - 1) * x.stride - x.before
-    room = x.size - (-(-overhang // layer.inputs))
-    last = (room - reach) // x.stride
-    if last < x.out - positions:
-        checks.append(f"x > {last}")
-    if y.before:
-        checks.append(f"y < {-(-y.before // y.stride)}")
-    last = (y.size + y.before - y.kernel) // y.stride
-    if last < y.out - 1:
-        checks.append(f"y > {last}")
-    if x.out <= positions:
-        checks = [_known(check, x.out) for check in checks]
+def border_condition(y: Window, x: Window, positions: int = 1, beyond: int = 0) -> str:
+    """C condition that the window of a tile of neighbouring positions leaves the image, or that it reads up to
+    ``beyond`` positions after its last one where there are none."""
+    checks = []
+    for window, count, more in ((x, positions, beyond), (y, 1, 0)):
+        first = -(-window.before // window.stride)
+        last = (window.size - more + window.before - window.kernel) // window.stride - (count - 1)
+        start = window.out - count
+        if start <= 0:  # a single tile
+            checks += ["true"] if first > 0 or last < 0 else []
+            continue
+        checks += [f"{window.name} < {first}"] if first > 0 else []
+        checks += [f"{window.name} > {last}"] if last < start else []
+    if "true" in checks:
+        return "true"
     return " || ".join(f"({check})" for check in checks)
-
-
-def _known(check: str, out: int) -> str:
-    """A check of x, which is 0 in a single tile."""
-    if not check.startswith("x"):
-        return check
-    sign, number = check[2], int(check[4:])
-    return "true" if (0 < number if sign == "<" else 0 > number) else "false"
 
 
 def build_product_dsp(nodes: tuple[gs.Node, ...], function: str) -> Built:
@@ -113,7 +106,7 @@ def build_product_dsp(nodes: tuple[gs.Node, ...], function: str) -> Built:
         f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
     )
     step = f"MATCH_CORTEXM_STEP_2(s, a, w, {x.stride * inputs}, \"{extend}\")"
-    border = border_of(layer, positions, tiles.overhang)
+    border = border_condition(y, x, positions, -(-tiles.overhang // inputs))
     text = render_body(
         "product_dsp",
         rows=tiles.rows,

@@ -47,11 +47,11 @@ ${pad}${step};
 % else:
         {
 % endif
-            const int8_t *from = ${source};
-% if rows > 1:
-            int32_t row_bytes = ${row_bytes};
-% endif
 % if border:
+            const int8_t *from;
+% if rows > 1:
+            int32_t row_bytes;
+% endif
             int8_t window[${window_bytes}];
             if (${border}) {
                 match_cortexm_window(${window});
@@ -62,7 +62,17 @@ ${pad}${step};
 % if rows > 1:
                 row_bytes = ${window_row_bytes};
 % endif
+            } else {
+                from = ${source};
+% if rows > 1:
+                row_bytes = ${row_bytes};
+% endif
             }
+% else:
+            const int8_t *const from = ${source};
+% if rows > 1:
+            const int32_t row_bytes = ${row_bytes};
+% endif
 % endif
             const int32_t *w = in1;
             const int32_t *m = in2;
