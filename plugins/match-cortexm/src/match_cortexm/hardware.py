@@ -30,4 +30,14 @@ SOC = Soc(
     home="ram",
     host_machine="scalar",
 )
-HARDWARE = Hardware(units=tuple(map(_unit, CORES)), socs=(SOC,))
+CORSTONE = Soc(
+    name="corstone300",
+    description="Corstone-300",
+    host="cortex_m55",
+    units=("cortex_m55",),
+    memories=(Memory("ram", level=1, size_bytes=2048 << 10, alignment_bytes=16, source="AN547"),),
+    links=(),
+    home="ram",
+    host_machine="scalar",
+)
+HARDWARE = Hardware(units=tuple(map(_unit, CORES)), socs=(SOC, CORSTONE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,13 @@ from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Constraint, Match
 from match_core.contract.workload import Workload
 from match_host.fusion import FUSIONS, Fusion
-from match_host.kernels.built import Builder, inline_kernel
+from match_host.kernels.built import Builder, Built, inline_kernel
 from match_host.workload import host_workload
 
 from match_cortexm.cores import Core
-from match_cortexm.kernels.depthwise_dsp import build_depthwise_dsp, depthwise_of
+from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
-from match_cortexm.kernels.product_dsp import build_product_dsp
+from match_cortexm.kernels.product import build_product
 
 if TYPE_CHECKING:
     from match_core.contract.unit_api import InlineKernel
@@ -48,12 +48,12 @@ LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusa
 DEPTHWISE = Constraint("depthwise", "depthwise, int8 weights, few taps, blocks of 4 channels", _depthwise_refusal)
 
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
-_DSP: tuple[tuple[str, str, Constraint, Builder], ...] = (
-    ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product_dsp),
-    ("host_pad_conv_integer_requant", "cortexm_pad_conv", LAYER, build_product_dsp),
-    ("host_mat_mul_integer_requant", "cortexm_dense", LAYER, build_product_dsp),
-    ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise_dsp),
-    ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise_dsp),
+_OWN: tuple[tuple[str, str, Constraint, Callable[..., Built]], ...] = (
+    ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product),
+    ("host_pad_conv_integer_requant", "cortexm_pad_conv", LAYER, build_product),
+    ("host_mat_mul_integer_requant", "cortexm_dense", LAYER, build_product),
+    ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise),
+    ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise),
 )
 
 
@@ -62,7 +62,10 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     if not core.dsp:
         return ()
     fusions = {fusion.name: fusion for fusion in FUSIONS}
-    return tuple(_kernel(fusions[fusion], *rest) for fusion, *rest in _DSP)  # type: ignore[arg-type]
+    return tuple(
+        _kernel(fusions[fusion], name, constraint, partial(build, helium=core.helium))
+        for fusion, name, constraint, build in _OWN
+    )
 
 
 def _kernel(fusion: Fusion, name: str, constraint: Constraint, build: Builder) -> Kernel:

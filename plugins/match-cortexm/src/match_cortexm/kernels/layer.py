@@ -44,6 +44,12 @@ class Layer:
         return int(self.weight.shape[0])
 
     @property
+    def most(self) -> NDArray[np.int64]:
+        """The largest absolute value of the sums, per output."""
+        sums = np.abs(self.weight.astype(np.int64)).reshape(self.outputs, -1).sum(axis=1)
+        return extend_of(self.source)[1] * np.maximum(sums, 1)
+
+    @property
     def positions(self) -> int:
         """Positions of the result."""
         return self.y.out * self.x.out

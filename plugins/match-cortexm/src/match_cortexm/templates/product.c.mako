@@ -14,10 +14,8 @@ ${pad}}
 ${pad}const int8_t *a = from;
 ${steps(indent)}\
 % endif
-% for k in range(outputs):
-% for p in range(positions):
-${pad}to[${p * channels + k}] = ${result(f"s[{4 * p + k}]", k, p)};
-% endfor
+% for line in finish(outputs):
+${pad}${line}
 % endfor
 </%def>\
 <%def name="steps(indent)">\
@@ -25,12 +23,12 @@ ${pad}to[${p * channels + k}] = ${result(f"s[{4 * p + k}]", k, p)};
 % if words > unroll:
 ${pad}for (int32_t i = 0; i < ${words // unroll}; i++) {
 % for _ in range(unroll):
-${pad}    ${step};
+${pad}    ${step}
 % endfor
 ${pad}}
 % else:
 % for _ in range(unroll):
-${pad}${step};
+${pad}${step}
 % endfor
 % endif
 </%def>\
@@ -74,9 +72,9 @@ ${pad}${step};
             const int32_t row_bytes = ${row_bytes};
 % endif
 % endif
-            const int32_t *w = in1;
+            const ${wtype} *w = in1;
             const int32_t *m = in2;
-            const int64_t *b = in3;
+            const ${btype} *b = in3;
             ${ctype} *to = &out0[${target}];
 % if blocks > 1:
             for (int32_t o = 0; o < ${blocks}; o++) {

@@ -1,9 +1,9 @@
 ## Depthwise convolutions: position after position, four channels at a time. Taps of a window that leaves the image are
 ## read through a table of addresses, in which those outside point to a line of padding.
-<%def name="finish(indent)">\
+<%def name="ending(indent)">\
 <% pad = " " * indent %>\
-% for k in range(4):
-${pad}to[${k}] = ${result(f"s[{k}]", k, 0)};
+% for line in finish:
+${pad}${line}
 % endfor
 ${pad}to += 4;
 ${pad}m += 4;
@@ -11,9 +11,9 @@ ${pad}b += 4;
 </%def>\
     for (int32_t y = 0; y < ${height}; y++) {
         for (int32_t x = 0; x < ${width}; x++) {
-            const int32_t *w = in1;
+            const ${wtype} *w = in1;
             const int32_t *m = in2;
-            const int64_t *b = in3;
+            const ${btype} *b = in3;
             ${ctype} *to = &out0[${target}];
 % if border:
             if (${border}) {
@@ -27,25 +27,25 @@ ${pad}b += 4;
                     }
                 }
                 for (int32_t c = 0; c < ${channels}; c += 4) {
-                    int32_t s[4] = {0};
+                    ${start}
 % for tap in range(rows * columns):
-                    MATCH_CORTEXM_CHANNELS(s, match_cortexm_word(tap[${tap}] + c), w, "${extend}");
+                    ${step(f"tap[{tap}] + c")}
 % endfor
-${finish(20)}\
+${ending(20)}\
                 }
                 continue;
             }
 % endif
             const ${ctype_in} *a = &in0[${source}];
             for (int32_t c = 0; c < ${channels}; c += 4) {
-                int32_t s[4] = {0};
+                ${start}
 % for ky in range(rows):
 % for kx in range(columns):
-                MATCH_CORTEXM_CHANNELS(s, match_cortexm_word(&a[${ky * row_bytes + kx * channels}]), w, "${extend}");
+                ${step(f"&a[{ky * row_bytes + kx * channels}]")}
 % endfor
 % endfor
                 a += 4;
-${finish(16)}\
+${ending(16)}\
             }
         }
     }

@@ -1,0 +1,154 @@
+"""Convolutions and dense layers: tiles of one or two positions by four outputs, in SMLAD or in vectors of 16 bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.contract.element_types import c_type
+from match_host.graph import dtype_of
+from match_host.kernels.built import Built
+from match_host.kernels.code import Uses, affine, inline_code
+from match_host.kernels.work import Work
+
+from match_cortexm.headers import DSP, MVE, SHARED, header
+from match_cortexm.kernels.border import border_condition
+from match_cortexm.kernels.layer import Layer, layer_of
+from match_cortexm.kernels.packing import pack_dsp, pack_mve
+from match_cortexm.kernels.requant import extend_of
+from match_cortexm.kernels.templates import render_body
+from match_cortexm.kernels.upper import upper_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+#: Outputs of a tile.
+OUTPUTS = 4
+#: The largest distance of an immediate offset in a load.
+MOST_STEP = 4095
+#: Steps without a loop around them, at most.
+MOST_UNROLLED = 4
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a core computes the sums of a tile: ``positions`` of a tile, ``values`` of a step, its C text; ``constants``
+    for the sums and their requantisation; C lines that store the results of a tile with so many outputs."""
+
+    header: str
+    positions: int
+    values: int
+    step: str
+    constants: tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.generic]]
+    finish: Callable[[int], Sequence[str]]
+
+
+def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
+    """SMLAD: two positions if there are two close enough, else one."""
+    extend, _ = extend_of(layer.source)
+    step = layer.x.stride * layer.inputs
+    positions = most_positions if layer.x.out > 1 and step <= MOST_STEP else 1
+    requant = layer.first
+
+    def finish(outputs: int) -> list[str]:
+        places = [(k, p) for k in range(outputs) for p in range(positions)]
+        return [
+            f"to[{p * layer.outputs + k}] = ({ctype})"
+            + requant.text(f"match_cortexm_scale(s[{4 * p + k}], m[{k}], b[{k}], {requant.shift})")
+            + ";"
+            for k, p in places
+        ]
+
+    text = f'MATCH_CORTEXM_STEP_2(s, a, w, {step}, "{extend}");'
+    return Form(
+        header=DSP,
+        positions=positions,
+        values=4,
+        step=text if positions == 2 else f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");',
+        constants=(pack_dsp(layer.weight), requant.multipliers[0].astype(np.int32), requant.addend),
+        finish=finish,
+    )
+
+
+def mve_form(layer: Layer, ctype: str) -> Form | None:
+    """Vectors: one position. None if values are not int8, or the requantisation is not one of 32-bit lanes."""
+    upper = upper_of(layer.first, layer.most) if dtype_of(layer.source) == np.int8 and ctype == "int8_t" else None
+    if upper is None:
+        return None
+    padding = -layer.outputs % OUTPUTS
+    bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
+    return Form(
+        header=MVE,
+        positions=1,
+        values=16,
+        step="match_cortexm_dot_4(s, a, w); a += 16; w += 64;",
+        constants=(pack_mve(layer.weight), np.pad(upper.multiplier, (0, padding)), np.pad(upper.addend, (0, padding))),
+        finish=lambda outputs: [f"match_cortexm_finish_4(to, {outputs}, match_cortexm_gather(s), m, b, {bounds});"],
+    )
+
+
+def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Built:
+    """The kernel of [Pad] convolution or product, Requant."""
+    layer = layer_of(nodes)
+    if isinstance(layer, str):
+        raise ValueError(f"{function}: {layer}")
+    ctype = c_type(dtype_of(nodes[-1].outputs[0]))
+    # Loops of Helium cores take the link register, which a tile of two positions needs.
+    form = (mve_form(layer, ctype) if helium else None) or dsp_form(layer, ctype, 1 if helium else 2)
+    return _built(nodes, function, layer, form, ctype)
+
+
+def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, ctype: str) -> Built:
+    import onnx_graphsurgeon as gs
+
+    y, x, inputs, positions = layer.y, layer.x, layer.inputs, form.positions
+    run = x.kernel * inputs
+    words = -(-run // form.values)
+    overhang = form.values * words - run
+    columns = x.kernel + (positions - 1) * x.stride
+    row, column = ("y" if y.out > 1 else ""), ("x" if x.out > positions else "")
+    image = x.size * inputs
+    cast = "" if dtype_of(layer.source) == np.int8 else "(const int8_t *)"
+    source = affine([(row, y.stride * image), (column, x.stride * inputs)], -y.before * image - x.before * inputs)
+    window = (
+        f"window, {cast}in0, {y.size}, {x.size}, {inputs}, {affine([(row, y.stride)], -y.before)}, "
+        f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
+    )
+    text = render_body(
+        "product",
+        rows=y.kernel,
+        words=words,
+        unroll=max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0),
+        positions=positions,
+        step=form.step,
+        blocks=layer.outputs // OUTPUTS,
+        rest=layer.outputs % OUTPUTS,
+        finish=form.finish,
+        height=y.out,
+        width=x.out,
+        overlaps=x.out > positions and x.out % positions != 0,
+        source=f"{cast}&in0[{source}]",
+        row_bytes=image,
+        border=border_condition(y, x, positions, -(-overhang // inputs)),
+        window=window,
+        window_bytes=y.kernel * columns * inputs + overhang,
+        window_row_bytes=columns * inputs,
+        slack=overhang,
+        ctype=ctype,
+        wtype=c_type(form.constants[0].dtype),
+        btype=c_type(form.constants[2].dtype),
+        target=affine([(row, x.out * layer.outputs), (column, layer.outputs)]),
+    )
+    uses = Uses()
+    for name in (SHARED, form.header):
+        uses.headers[name] = header(name)
+    node = nodes[nodes.index(layer.node) + 1]
+    arguments = (layer.source, layer.node.inputs[1], *(gs.Constant(f"{node.name}/{word}", np.zeros(1)) for word in "mb"))
+    comment = f"{layer.node.op}, {node.op}: {inputs} to {layer.outputs} channels, kernel {y.kernel}x{x.kernel}"
+    constants = dict(enumerate(form.constants, 1))
+    code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
+    return Built(arguments, code, Work(tile_macs=layer.macs))
