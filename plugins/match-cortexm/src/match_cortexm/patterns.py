@@ -8,13 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
-from match_core.contract.structure import Constraint, Match
+from match_core.contract.structure import Any, Constraint, Match, Op, Structure
 from match_core.contract.workload import Workload
-from match_host.fusion import FUSIONS, Fusion
+from match_host.fusion import FUSIONS
 from match_host.kernels.built import Builder, Built, inline_kernel
 from match_host.workload import host_workload
 
 from match_cortexm.cores import Core
+from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
 from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.product import build_product
@@ -47,6 +48,15 @@ def _depthwise_refusal(match: Match) -> str | None:
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
 DEPTHWISE = Constraint("depthwise", "depthwise, int8 weights, few taps, blocks of 4 channels", _depthwise_refusal)
 
+DESCRIPTIONS = {
+    "cortexm_conv": "convolution and requantisation",
+    "cortexm_pad_conv": "padding, convolution and requantisation, without a padded copy",
+    "cortexm_dense": "dense layer and requantisation",
+    "cortexm_depthwise": "depthwise convolution and requantisation",
+    "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
+    "cortexm_add": "sum of two tensors, scaled, in 32 bits",
+}
+
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
 _OWN: tuple[tuple[str, str, Constraint, Callable[..., Built]], ...] = (
     ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product),
@@ -57,26 +67,38 @@ _OWN: tuple[tuple[str, str, Constraint, Callable[..., Built]], ...] = (
 )
 
 
+def _add_refusal(match: Match) -> str | None:
+    found = add_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
+ADD = Constraint("short_factors", "two 8-bit tensors of one shape, factors that 32 bits hold", _add_refusal)
+
+
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
     """The core's own kernels."""
     if not core.dsp:
         return ()
     fusions = {fusion.name: fusion for fusion in FUSIONS}
-    return tuple(
-        _kernel(fusions[fusion], name, constraint, partial(build, helium=core.helium))
+    fused = tuple(
+        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, constraint), build, core)
         for fusion, name, constraint, build in _OWN
     )
+    return (*fused, _kernel("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), (ADD,), build_add, core))
 
 
-def _kernel(fusion: Fusion, name: str, constraint: Constraint, build: Builder) -> Kernel:
+def _kernel(
+    name: str, structure: Structure, constraints: tuple[Constraint, ...], build: Callable[..., Built], core: Core
+) -> Kernel:
+    builder = partial(build, helium=core.helium)
     pattern = Pattern(
         name=name,
-        description=f"{fusion.description}, on vectors of the core",
-        structure=fusion.structure,
-        constraints=(*fusion.constraints, constraint),
-        workload=partial(_workload, name, build),
+        description=DESCRIPTIONS[name],
+        structure=structure,
+        constraints=constraints,
+        workload=partial(_workload, name, builder),
     )
-    return Kernel(pattern, build)
+    return Kernel(pattern, builder)
 
 
 def inline_kernels(core: Core) -> dict[str, InlineKernel]:

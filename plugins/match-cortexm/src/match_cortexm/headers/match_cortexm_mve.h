@@ -12,15 +12,25 @@
 
 typedef int32x4_t match_cortexm_i32x4;
 
-/* Adds the products of 16 values with 16 weights of each of four outputs. */
-static inline void match_cortexm_dot_4(int32_t *sums, const int8_t *values, const int8_t *weights)
-{
-    const int8x16_t x = vldrbq_s8(values);
-    sums[0] = vmladavaq_s8(sums[0], x, vldrbq_s8(weights));
-    sums[1] = vmladavaq_s8(sums[1], x, vldrbq_s8(&weights[16]));
-    sums[2] = vmladavaq_s8(sums[2], x, vldrbq_s8(&weights[32]));
-    sums[3] = vmladavaq_s8(sums[3], x, vldrbq_s8(&weights[48]));
-}
+/* Adds the products of 16 values with 16 weights of each of four outputs; VALUES and WEIGHTS advance. The order of the
+ * instructions is fixed: compilers load all weights first, and have to spill them. */
+#define MATCH_CORTEXM_DOT_4(SUMS, VALUES, WEIGHTS)                                                                     \
+    do {                                                                                                               \
+        int8x16_t match_x, match_w;                                                                                    \
+        __asm__ volatile("vldrb.8 %q[x], [%[from]], #16\n\t"                                                           \
+                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
+                         "vmladava.s8 %[s0], %q[x], %q[w]\n\t"                                                         \
+                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
+                         "vmladava.s8 %[s1], %q[x], %q[w]\n\t"                                                         \
+                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
+                         "vmladava.s8 %[s2], %q[x], %q[w]\n\t"                                                         \
+                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
+                         "vmladava.s8 %[s3], %q[x], %q[w]"                                                             \
+                         : [x] "=&w"(match_x), [w] "=&w"(match_w), [from] "+r"(VALUES), [weights] "+r"(WEIGHTS),       \
+                           [s0] "+Te"((SUMS)[0]), [s1] "+Te"((SUMS)[1]), [s2] "+Te"((SUMS)[2]), [s3] "+Te"((SUMS)[3])  \
+                         :                                                                                             \
+                         : "memory");                                                                                  \
+    } while (0)
 
 static inline match_cortexm_i32x4 match_cortexm_zeros(void)
 {
@@ -41,12 +51,18 @@ static inline match_cortexm_i32x4 match_cortexm_gather(const int32_t *sums)
     return vsetq_lane_s32(sums[3], result, 3);
 }
 
-/* sums + values * weights of four neighbouring channels. */
-static inline match_cortexm_i32x4 match_cortexm_channels_4(
-    match_cortexm_i32x4 sums, const int8_t *values, const int8_t *weights)
-{
-    return vaddq_s32(sums, vmulq_s32(vldrbq_s32(values), vldrbq_s32(weights)));
-}
+/* Adds the products of four neighbouring channels; WEIGHTS advance. */
+#define MATCH_CORTEXM_CHANNELS_4(SUMS, ADDRESS, WEIGHTS)                                                               \
+    do {                                                                                                               \
+        int32x4_t match_x, match_w;                                                                                    \
+        __asm__ volatile("vldrb.s32 %q[x], [%[from]]\n\t"                                                              \
+                         "vldrb.s32 %q[w], [%[weights]], #4\n\t"                                                       \
+                         "vmul.i32 %q[x], %q[x], %q[w]\n\t"                                                            \
+                         "vadd.i32 %q[s], %q[s], %q[x]"                                                                \
+                         : [x] "=&w"(match_x), [w] "=&w"(match_w), [weights] "+l"(WEIGHTS), [s] "+w"(SUMS)             \
+                         : [from] "l"(ADDRESS)                                                                         \
+                         : "memory");                                                                                  \
+    } while (0)
 
 /* clip(((sums * 2^left + addend) * multiplier / 2^32) / 2^right), with saturation before the product; stores the first
  * count results. */
@@ -71,20 +87,39 @@ static inline void match_cortexm_finish_4(
     }
 }
 
+/* clip((a * a_factor + b * b_factor + addend) >> shift) of four pairs of values. */
+static inline void match_cortexm_add_4(
+    int8_t *to,
+    const int8_t *a,
+    const int8_t *b,
+    int32_t a_factor,
+    int32_t b_factor,
+    int32_t addend,
+    int32_t shift,
+    int32_t low,
+    int32_t high)
+{
+    int32x4_t value = vmlaq_n_s32(vdupq_n_s32(addend), vldrbq_s32(a), a_factor);
+    value = vshlq_r_s32(vmlaq_n_s32(value, vldrbq_s32(b), b_factor), -shift);
+    vstrbq_s32(to, vminq_s32(vmaxq_s32(value, vdupq_n_s32(low)), vdupq_n_s32(high)));
+}
+
 #else
 
 typedef struct {
     int32_t lane[4];
 } match_cortexm_i32x4;
 
-static inline void match_cortexm_dot_4(int32_t *sums, const int8_t *values, const int8_t *weights)
-{
-    for (int o = 0; o < 4; o++) {
-        for (int k = 0; k < 16; k++) {
-            sums[o] += values[k] * weights[16 * o + k];
-        }
-    }
-}
+#define MATCH_CORTEXM_DOT_4(SUMS, VALUES, WEIGHTS)                                                                     \
+    do {                                                                                                               \
+        for (int match_o = 0; match_o < 4; match_o++) {                                                                \
+            for (int match_k = 0; match_k < 16; match_k++) {                                                           \
+                (SUMS)[match_o] += (VALUES)[match_k] * (WEIGHTS)[16 * match_o + match_k];                              \
+            }                                                                                                          \
+        }                                                                                                              \
+        (VALUES) += 16;                                                                                                \
+        (WEIGHTS) += 64;                                                                                               \
+    } while (0)
 
 static inline match_cortexm_i32x4 match_cortexm_zeros(void)
 {
@@ -104,14 +139,13 @@ static inline match_cortexm_i32x4 match_cortexm_gather(const int32_t *sums)
     return match_cortexm_load_4(sums);
 }
 
-static inline match_cortexm_i32x4 match_cortexm_channels_4(
-    match_cortexm_i32x4 sums, const int8_t *values, const int8_t *weights)
-{
-    for (int k = 0; k < 4; k++) {
-        sums.lane[k] += values[k] * weights[k];
-    }
-    return sums;
-}
+#define MATCH_CORTEXM_CHANNELS_4(SUMS, ADDRESS, WEIGHTS)                                                               \
+    do {                                                                                                               \
+        for (int match_k = 0; match_k < 4; match_k++) {                                                                \
+            (SUMS).lane[match_k] += (ADDRESS)[match_k] * (WEIGHTS)[match_k];                                           \
+        }                                                                                                              \
+        (WEIGHTS) += 4;                                                                                                \
+    } while (0)
 
 static inline int32_t match_cortexm_saturate(int64_t value)
 {
@@ -133,6 +167,23 @@ static inline void match_cortexm_finish_4(
         const int32_t moved = match_cortexm_saturate((int64_t)sums.lane[k] * ((int64_t)1 << left));
         const int32_t total = match_cortexm_saturate((int64_t)moved + addend[k]);
         const int32_t value = (int32_t)(((int64_t)total * multiplier[k]) >> 32) >> right;
+        to[k] = (int8_t)(value < low ? low : value > high ? high : value);
+    }
+}
+
+static inline void match_cortexm_add_4(
+    int8_t *to,
+    const int8_t *a,
+    const int8_t *b,
+    int32_t a_factor,
+    int32_t b_factor,
+    int32_t addend,
+    int32_t shift,
+    int32_t low,
+    int32_t high)
+{
+    for (int32_t k = 0; k < 4; k++) {
+        const int32_t value = (a[k] * a_factor + b[k] * b_factor + addend) >> shift;
         to[k] = (int8_t)(value < low ? low : value > high ? high : value);
     }
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +41,10 @@ def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
         return "it has dilations, or padding crops the input"
     most = extend_of(conv.source)[1] * int(np.abs(conv.weight.astype(np.int64)).sum(axis=0).max())
     requant = requant_of(nodes[nodes.index(conv.node) + 1], conv.channels, most)
-    return requant if isinstance(requant, str) else (conv, requant)
+    if isinstance(requant, str):
+        return requant
+    # The sums of channels with the multiplier 0 do not matter.
+    return replace(conv, weight=np.where(requant.multipliers[0] == 0, 0, conv.weight)), requant
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
 
 def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
     """Vectors of four sums. None if values are not int8, or the requantisation is not one of 32-bit lanes."""
-    most = 128 * np.maximum(np.abs(conv.weight.astype(np.int64)).sum(axis=0), 1)
+    most = 128 * np.abs(conv.weight.astype(np.int64)).sum(axis=0)
     upper = upper_of(requant, most) if dtype_of(conv.source) == np.int8 and ctype == "int8_t" else None
     if upper is None:
         return None
@@ -83,7 +86,7 @@ def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
     return Form(
         header=MVE,
         start="match_cortexm_i32x4 s = match_cortexm_zeros();",
-        step=lambda address: f"s = match_cortexm_channels_4(s, {address}, w); w += 4;",
+        step=lambda address: f"MATCH_CORTEXM_CHANNELS_4(s, ({address}), w);",
         constants=(pack_depthwise_mve(conv.weight), upper.multiplier, upper.addend),
         finish=(f"match_cortexm_finish_4(to, 4, s, m, b, {bounds});",),
     )

@@ -47,7 +47,7 @@ class Layer:
     def most(self) -> NDArray[np.int64]:
         """The largest absolute value of the sums, per output."""
         sums = np.abs(self.weight.astype(np.int64)).reshape(self.outputs, -1).sum(axis=1)
-        return extend_of(self.source)[1] * np.maximum(sums, 1)
+        return extend_of(self.source)[1] * sums
 
     @property
     def positions(self) -> int:
@@ -78,6 +78,8 @@ def layer_of(nodes: Sequence[gs.Node]) -> Layer | str:
     numbers = requant_of(requant, len(weight), most)
     if isinstance(numbers, str):
         return numbers
+    # The sums of channels with the multiplier 0 do not matter.
+    weight = np.where((numbers.multipliers[0] == 0)[:, None, None, None], np.int8(0), weight)
     return Layer(source, product, y, x, weight.shape[3], weight, fill, numbers)
 
 

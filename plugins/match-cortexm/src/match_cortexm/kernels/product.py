@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 OUTPUTS = 4
 #: The largest distance of an immediate offset in a load.
 MOST_STEP = 4095
+#: Instructions of a step of 16 values, and to copy one row of a window: the two for which copies are compared.
+STEP_INSTRUCTIONS, COPY_INSTRUCTIONS = 9, 60
 #: Steps without a loop around them, at most.
 MOST_UNROLLED = 4
 
@@ -37,7 +39,8 @@ MOST_UNROLLED = 4
 @dataclass(frozen=True)
 class Form:
     """How a core computes the sums of a tile: ``positions`` of a tile, ``values`` of a step, its C text; ``constants``
-    for the sums and their requantisation; C lines that store the results of a tile with so many outputs."""
+    for the sums and their requantisation; C lines that store the results of a tile with so many outputs. ``compact``: all tiles read copies of their
+    windows, because the steps of each row of a window would be mostly padding."""
 
     header: str
     positions: int
@@ -45,6 +48,7 @@ class Form:
     step: str
     constants: tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.generic]]
     finish: Callable[[int], Sequence[str]]
+    compact: bool = False
 
 
 def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
@@ -80,14 +84,19 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
     if upper is None:
         return None
     padding = -layer.outputs % OUTPUTS
+    rows, run = layer.y.kernel, layer.x.kernel * layer.inputs
+    saved = (rows * -(-run // 16) - -(-rows * run // 16)) * STEP_INSTRUCTIONS * -(-layer.outputs // OUTPUTS)
+    compact = saved > COPY_INSTRUCTIONS * rows
+    weight = layer.weight.reshape(layer.outputs, 1, 1, -1) if compact else layer.weight
     bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
     return Form(
         header=MVE,
         positions=1,
         values=16,
-        step="match_cortexm_dot_4(s, a, w); a += 16; w += 64;",
-        constants=(pack_mve(layer.weight), np.pad(upper.multiplier, (0, padding)), np.pad(upper.addend, (0, padding))),
+        step="MATCH_CORTEXM_DOT_4(s, a, w);",
+        constants=(pack_mve(weight), np.pad(upper.multiplier, (0, padding)), np.pad(upper.addend, (0, padding))),
         finish=lambda outputs: [f"match_cortexm_finish_4(to, {outputs}, match_cortexm_gather(s), m, b, {bounds});"],
+        compact=compact,
     )
 
 
@@ -106,7 +115,10 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     import onnx_graphsurgeon as gs
 
     y, x, inputs, positions = layer.y, layer.x, layer.inputs, form.positions
-    run = x.kernel * inputs
+    rows, run = y.kernel, x.kernel * inputs
+    border = None
+    if form.compact:  # a copy of each window, without gaps between its rows
+        rows, run, border = 1, rows * run, "true"
     words = -(-run // form.values)
     overhang = form.values * words - run
     columns = x.kernel + (positions - 1) * x.stride
@@ -120,7 +132,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     )
     text = render_body(
         "product",
-        rows=y.kernel,
+        rows=rows,
         words=words,
         unroll=max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0),
         positions=positions,
@@ -133,7 +145,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         overlaps=x.out > positions and x.out % positions != 0,
         source=f"{cast}&in0[{source}]",
         row_bytes=image,
-        border=border_condition(y, x, positions, -(-overhang // inputs)),
+        border=border or border_condition(y, x, positions, -(-overhang // inputs)),
         window=window,
         window_bytes=y.kernel * columns * inputs + overhang,
         window_row_bytes=columns * inputs,

@@ -59,20 +59,17 @@ def upper_of(requant: Requant, most: NDArray[np.int64]) -> Upper | None:
     return None
 
 
-#: The addend of channels with the multiplier 0, and how far their values are beyond the bound that they have.
-_FAR, _BEYOND = 1 << 30, 256
+#: The addend of channels with the multiplier 0, whose sums are 0.
+_FAR = 1 << 30
 
 
 def _same(
     b: NDArray[np.int64], requant: Requant, left: int, most: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int] | None:
-    """Multipliers and addend of channels that always have one result, which is a bound; None for other results."""
-    results = b >> (32 + requant.shift)
-    if bool(((results > requant.low) & (results < requant.high)).any()) or bool(((most << left) >= _FAR >> 1).any()):
-        return None
-    value = np.where(results <= requant.low, requant.low - _BEYOND, requant.high + _BEYOND)
+    """Multipliers and addend of channels that always have one result; None if they exceed 32 bits."""
+    value = np.clip(b >> (32 + requant.shift), requant.low, requant.high)
     multiplier = (2 * value + 1) << (requant.shift + left + 1)
-    return None if bool((np.abs(multiplier) >= 1 << 31).any()) else (multiplier, _FAR)
+    return None if bool((np.abs(multiplier) >= 1 << 31).any()) or bool(most.any()) else (multiplier, _FAR)
 
 
 def _search(
