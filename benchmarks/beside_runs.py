@@ -12,10 +12,10 @@ from match_core.contract.errors import InfeasibleError, ToolError
 from match_core.contract.mapping import Bounds, Parallel
 from match_core.contract.observe import NullObserver
 from match_core.contract.passes import Precision
+from match_core.contract.runner import RunResult
 from match_core.deploy.compile_options import CompileOptions, Execution
 from match_core.pipeline import CompileRequest, build_program
 from match_core.plugin.facade import Plugins
-from match_core.run.execute import RunResult
 from match_verify.verify import VerifyRequest, verify_model
 from numpy.typing import NDArray
 

@@ -12,25 +12,27 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from match_core.contract.runner import Place, Runner
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
+from match_qemu.emulator import run_emulated
 from numpy.typing import NDArray
 
 from benchmarks import host_vectors
-from benchmarks.host_builds import Sizes, sizes_of
+from benchmarks.host_builds import Sizes
 from benchmarks.host_measure import macs_of
 from benchmarks.runs import MODELS, NETWORKS, told
 from benchmarks.tables import Cell, Column, Table
-from ports.qemu_virt.build import ABIS, PREFIX, Options, Width, build
-from ports.qemu_virt.machine import run
 
 COMMAND = "benchmarks.host_riscv"
 MODEL_NAMES = tuple(f"mlperf_{network}_{form}" for form in ("int8_qdq", "f32") for network in NETWORKS)
-WIDTHS: tuple[Width, ...] = (64, 32)
+WIDTHS = (64, 32)
+PROCESSORS = {64: "rv64imafdc", 32: "rv32imafc"}
 LEVELS = ("-O3", "-Os")
 #: The host's description: harts without vectors.
 PRESET = "scalar"
@@ -46,7 +48,7 @@ class Run:
     not those of x86."""
 
     name: str
-    width: Width
+    width: int
     level: str
     instructions: int
     sizes: Sizes
@@ -73,20 +75,19 @@ def network(name: str, work: Path, plugins: Plugins) -> Network:
     return Network(name, program, inputs, run_program(program, inputs, plugins).outputs)
 
 
-def measure(network: Network, widths: Sequence[Width] = WIDTHS) -> list[Run]:
+def measure(network: Network, widths: Sequence[int] = WIDTHS) -> list[Run]:
     """A network with all widths and levels."""
     return [run_once(network, width, level) for width in widths for level in LEVELS]
 
 
-def run_once(network: Network, width: Width, level: str) -> Run:
+def run_once(network: Network, width: int, level: str) -> Run:
     """A compiled program on one hart."""
-    with tempfile.TemporaryDirectory(prefix="match-riscv-") as work:
-        image = build(network.program, network.inputs, Path(work), Options(width=width, flags=(level,)))
-        result = run(image, counted=True)
-        sizes = sizes_of(image.objects, f"{PREFIX}size")
+    runner = Runner("qemu", "", partial(run_emulated, flags=(level,)))
+    result = run_program(network.program, network.inputs, Plugins.load(), place=Place(runner, f"virt{width}"))
+    sizes = Sizes(result.sizes["text"], result.sizes["constants"], result.sizes["data"])
     outputs, expected = result.outputs, network.expected
     wrong = tuple(n for n in expected if n not in outputs or outputs[n].tobytes() != expected[n].tobytes())
-    return Run(network.name, width, level, result.run_instructions[0], sizes, wrong)
+    return Run(network.name, width, level, result.cycles_total, sizes, wrong)
 
 
 def table(runs: Sequence[Run]) -> Table:
@@ -104,7 +105,7 @@ def table(runs: Sequence[Run]) -> Table:
     for level in LEVELS:
         columns += [Column(f"{level}: million instructions", ".3f"), Column("per MAC", ".2f")]
     columns += [Column("-Os: text, bytes", ",d"), Column("constants, bytes", ",d"), Column("outputs as on x86")]
-    flags = " and ".join(ABIS[width][0] for width in WIDTHS)
+    flags = " and ".join(f"-march={PROCESSORS[width]}" for width in WIDTHS)
     return Table("host-riscv", f"*preset {PRESET}, gcc {flags}, `python -m {COMMAND}`*", tuple(columns), tuple(rows))
 
 

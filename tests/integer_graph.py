@@ -11,9 +11,9 @@ import onnx_graphsurgeon as gs
 from match_core import Match, Pattern, Unit
 from match_core.contract.candidate import Candidates
 from match_core.contract.compilation import Compilation
+from match_core.contract.runner import RunResult
 from match_core.ir.functions import ensure_functions
 from match_core.match.candidates import find_candidates
-from match_core.run.execute import RunResult
 from numpy.typing import NDArray
 
 Arrays = Mapping[str, NDArray[np.generic]]

@@ -20,9 +20,9 @@ from match_core.plugin.places import PUBLISHED
 
 Match = Callable[..., "CompletedProcess[str]"]
 OWNERS = {
-    "match_core": ("compile", "run", "targets", "plugins"),
+    "match_core": ("compile", "targets", "plugins"),
     "match_report": ("check", "explain", "fit", "diff", "doctor", "operators", "report"),
-    "match_verify": ("verify",),
+    "match_verify": ("run", "verify"),
     "match_quant": ("quantize",),
     "match_kit": ("new-target", "test-target"),
     "match_calibrate": ("calibrate",),

@@ -18,14 +18,13 @@ from benchmarks.host_measure import Measured, Wanted, measure
 from benchmarks.host_programs import Ends, Tensor, ends
 from benchmarks.runs import MODELS
 from benchmarks.tables import PAGE
-from ports.qemu_virt.build import PREFIX
 
 NAME = "mlperf_autoencoder_int8_qdq"
 stored_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not on this machine")
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 qemu = pytest.mark.skipif(
-    shutil.which(f"{PREFIX}gcc") is None or shutil.which("qemu-system-riscv32") is None,
+    shutil.which("riscv64-unknown-elf-gcc") is None or shutil.which("qemu-system-riscv32") is None,
     reason="gcc-riscv64-unknown-elf or qemu-system-misc is not installed",
 )
 

@@ -27,6 +27,7 @@ from match_core.contract.mapping import Assignment, Mapping, MappingRequest, Sol
 from match_core.contract.model import Model
 from match_core.contract.planning import Needs, Plan, PlanRequest
 from match_core.contract.program import Program
+from match_core.contract.runner import Runner
 from match_core.io.arrays import write_arrays
 from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
@@ -225,6 +226,8 @@ def example_package(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         my_convert=lambda content, source: onnx.ModelProto.FromString(content[4:]),
         greedy=_greedy,
         in_order=lambda request: Plan(request.mapping, _program(request)),
+        Runner=Runner,
+        run_on_simulator=lambda request: None,
         Command=Command,
         hello_command=lambda: 0,
     )
@@ -280,6 +283,7 @@ def test_every_hook_is_answered_by_its_example(example_package: ModuleType, tmp_
     assert [node.unit for node in result.run.nodes] == ["mynpu"]
     plan = plugins.plan(_plan_request(plugins), lambda _: "")
     assert plan is not None and plan.program.soc.name == "mychip"
+    assert "mysim" in [runner.name for runner in plugins.runners()]
     assert "hello" in [command.name for command in plugins.commands()]
     assert plugins.faults == ()
     assert unanswered(plugins, "mynpu") == []

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import onnx
+from match_core.contract.runner import RunResult
 from match_core.contract.unit_api import UnitApi
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.build import build
 from match_core.run.compiled_program import read_manifest, units_of_program
 from match_core.run.compiler import BuildOptions
-from match_core.run.execute import RunResult, run_twin
+from match_core.run.execute import run_twin
 from match_core.run.modes import is_threads, queues_of
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper

@@ -42,6 +42,7 @@ def test_the_core_alone_starts_and_says_what_to_install(match_command: Command, 
         ("match-verify", ""),
         ("match-calibrate", ""),
         ("match-kit", ""),
+        ("match-qemu", ""),
     ],
 )
 def test_a_chip_without_one_of_the_others(package: str, code: str, match_command: Command, tmp_path: Path) -> None:

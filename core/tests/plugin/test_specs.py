@@ -37,6 +37,7 @@ def test_the_hooks_are_specified() -> None:
         "match_map",
         "match_plan",
         "match_emit_api",
+        "match_runners",
         "match_commands",
         "match_exact",
     )

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from match_core.contract.errors import ToolError
+from match_core.contract.runner import RunResult
 from match_core.run.build import build
 from match_core.run.compiler import BuildOptions
-from match_core.run.execute import RunResult, run_twin
+from match_core.run.execute import run_twin
 from match_core.run.modes import is_threads, modes_of
 
 from core.tests.emit import side_program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from match_core.cli.terminal import Terminal
-    from match_core.run.execute import NodeCycles
-
-
-def nodes_json(nodes: Iterable[NodeCycles]) -> list[dict[str, object]]:
-    """One object per emitted node."""
-    return [
-        {
-            "title": node.title,
-            "onnx_names": list(node.onnx_names),
-            "unit": node.unit,
-            "cycles": node.cycles,
-            "predicted_cycles": node.predicted_cycles,
-        }
-        for node in nodes
-    ]
 
 
 def modelled(title: str, preset: str) -> str:
@@ -59,17 +44,6 @@ def side_by_side_lines(document: Mapping[str, Any]) -> list[str]:
         return [line]
     lower = max(bounds["work"], bounds["path"])
     return [line, f"lower bound {lower:,} cycles, gap {document['gap']:.1%}"]
-
-
-def cycles_table(total: int, units: Mapping[str, int], preset: str) -> Table:
-    """Cycles of one inference on the twin."""
-    rows = [(unit, f"{cycles:,}") for unit, cycles in units.items()]
-    return Table(
-        modelled("cycles of one inference", preset),
-        ("unit", "cycles"),
-        [*rows, ("total", f"{total:,}")],
-        frozenset({"cycles"}),
-    )
 
 
 def memory_table(memory: Mapping[str, Mapping[str, int]]) -> Table:

@@ -13,7 +13,6 @@ def core_verbs() -> tuple[Command, ...]:
     """In the order of ``match --help``."""
     return (
         Command("compile", "Compile a model to C for a target.", partial(_load, "compile")),
-        Command("run", "Run a compiled program on the twin of its target.", partial(_load, "run")),
         Command("targets", "List the installed targets.", partial(_load, "targets")),
         Command("plugins", "List the installed plugins.", partial(_load, "plugins")),
     )

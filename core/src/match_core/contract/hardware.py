@@ -184,9 +184,10 @@ class Soc:
     packages read it. ``overflow``: a memory behind ``home`` for tensors that do not fit there; the host, and the DMA of
     every unit with a link to it, reach it by ordinary addresses. ``host_machine``: the kind of core that the host's
     kernels are written for, by a name that the package of the host unit knows; empty: the preset of that name, else the
-    first one. ``parts``: in concurrent programs, the parts of memories that several units share. ``forms``: stored
-    forms other than dense and row-major that units of this Soc use. ``generic``: not a particular chip, so it is used
-    only if the user names it. ``uncertainties``: of presets whose cycles were compared with measured ones.
+    first one. ``processor``: the host's core as gcc's ``-mcpu`` or ``-march`` names it ("cortex-m4", "rv32imac"), for
+    runners; empty: any. ``parts``: in concurrent programs, the parts of memories that several units share. ``forms``:
+    stored forms other than dense and row-major that units of this Soc use. ``generic``: not a particular chip, so it is
+    used only if the user names it. ``uncertainties``: of presets whose cycles were compared with measured ones.
     ``figures``: (unit, constant, value) of a figures file; they replace those of the preset.
     """
 
@@ -208,6 +209,7 @@ class Soc:
     overflow: str | None = None
     forms: tuple[Form, ...] = ()
     host_machine: str = ""
+    processor: str = ""
     generic: bool = False
     uncertainties: tuple[Uncertainty, ...] = ()
     figures: tuple[tuple[str, str, int], ...] = ()

@@ -18,6 +18,7 @@ from match_core.contract.mapping import Mapping
 from match_core.contract.passes import Pass
 from match_core.contract.pattern import Pattern
 from match_core.contract.planning import Plan
+from match_core.contract.runner import Runner
 from match_core.contract.unit_api import REGION_FORMATS, RegionCode, UnitApi
 
 if TYPE_CHECKING:
@@ -88,6 +89,13 @@ def front_ends(answer: object) -> tuple[FrontEnd, ...]:
     """Front ends of different formats."""
     value = _items(answer, FrontEnd)
     _unique("format", [item.name for item in value])
+    return value
+
+
+def runners(answer: object) -> tuple[Runner, ...]:
+    """Runners of different names."""
+    value = _items(answer, Runner)
+    _unique("runner", [item.name for item in value])
     return value
 
 

@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from match_core.contract.passes import Pass
     from match_core.contract.pattern import Pattern
     from match_core.contract.planning import Plan, PlanRequest
+    from match_core.contract.runner import Runner
 
 #: The core's own sources.
 CORE = Path(__file__).resolve().parents[1]
 
-_NamedItem = TypeVar("_NamedItem", "Command", "FrontEnd", "Pass", "Pattern")
+_NamedItem = TypeVar("_NamedItem", "Command", "FrontEnd", "Pass", "Pattern", "Runner")
 
 
 class Plugins:
@@ -129,6 +130,12 @@ class Plugins:
         answered = self._registry.ask("match_load", "", check.front_ends, frozenset())
         collected = _collected(answered, "format", "match_load")
         return tuple(self._guard(found, "match_load").front_end(item) for found, item in collected)
+
+    def runners(self) -> tuple[Runner, ...]:
+        """Where programs can run besides the twin (hook ``match_runners``), in calling order."""
+        answered = self._registry.ask("match_runners", "", check.runners, frozenset())
+        collected = _collected(answered, "runner", "match_runners")
+        return tuple(self._guard(found, "match_runners").runner(item) for found, item in collected)
 
     def commands(self) -> tuple[Command, ...]:
         """The verbs that packages add to the command line (hook ``match_commands``). A verb that two packages add is a

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.passes import Pass
     from match_core.contract.pattern import Pattern
+    from match_core.contract.runner import Runner
     from match_core.contract.unit_api import Kernel, RegionCode, UnitApi
     from match_core.plugin.discovery import Found
     from match_core.plugin.registry import Registry
@@ -71,6 +72,10 @@ class Guard:
             recognises=self.function(front_end.recognises, what),
             convert=self.function(front_end.convert, what),
         )
+
+    def runner(self, runner: Runner) -> Runner:
+        """The runner with a guarded ``run``."""
+        return replace(runner, run=self.function(runner.run, f"runner {runner.name}"))
 
     def command(self, command: Command) -> Command:
         """The verb with a guarded ``load``."""

@@ -34,11 +34,12 @@ from match_core.plugin.specs import (
     map,
     patterns,
     plan,
+    runners,
     schedule,
     transforms,
 )
 
-SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, commands, exact)
+SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, runners, commands, exact)
 HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
 
 #: Hooks that answer for one model: their errors for the user pass unchanged.

@@ -18,6 +18,7 @@ from match_core.contract.errors import UsageError
 from match_core.contract.model import State
 from match_core.contract.observe import NullObserver
 from match_core.contract.quantisation import Quantisation
+from match_core.contract.runner import RunRequest
 from match_core.deploy.compile_options import adapted_soc
 from match_core.deploy.figures import Figures, with_figures
 from match_core.emit.manifest import NAME, SCHEMA_FILE
@@ -26,11 +27,13 @@ from match_core.io.arrays import TensorSpec, as_sequence
 from match_core.io.documents import read_document
 from match_core.run.build import build
 from match_core.run.compiler import BuildOptions
-from match_core.run.execute import RunResult, run_twin
+from match_core.run.execute import run_twin
 from match_core.run.modes import check_mode, is_threads
 
 if TYPE_CHECKING:
+    from match_core.contract.hardware import Soc
     from match_core.contract.observe import StageObserver
+    from match_core.contract.runner import Place, RunResult
     from match_core.contract.unit_api import UnitApi
     from match_core.plugin.facade import Plugins
 
@@ -63,9 +66,8 @@ def _no_program(where: object, why: str) -> UsageError:
     )
 
 
-def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str, dict[str, UnitApi]]:
-    """The host unit's name, and the interfaces of the host and of the units that the program uses. ``document``: the
-    manifest. UsageError MATCH-U030 if the target has no such units."""
+def soc_of_program(document: Mapping[str, Any], plugins: Plugins) -> Soc:
+    """The target of a program, with its options. ``document``: the manifest."""
     options = document["options"]
     if "board" in document:
         add_board(plugins, parse_board(document["board"], f"board of {document['name']}"))
@@ -74,8 +76,13 @@ def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str
     if options.get("figures"):
         values = tuple((str(unit), str(name), value) for unit, name, value in options["figures"])
         soc = with_figures(soc, preset, plugins.units_of(soc), Figures(NAME, soc.name, soc.preset, values))
-    if document["queues"]:
-        soc = replace(soc, mode="concurrent")
+    return replace(soc, mode="concurrent") if document["queues"] else soc
+
+
+def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str, dict[str, UnitApi]]:
+    """The host unit's name, and the interfaces of the host and of the units that the program uses. ``document``: the
+    manifest. UsageError MATCH-U030 if the target has no such units."""
+    soc = soc_of_program(document, plugins)
     used = {node["unit"] for node in document["nodes"] if node["emitted"]} | {soc.host}
     apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}
     for unit in sorted(used - set(apis)):
@@ -92,30 +99,39 @@ def run_program(
     sanitize: bool = False,
     mode: str = "eager",
     observer: StageObserver | None = None,
+    place: Place | None = None,
 ) -> RunResult:
-    """Build the program with its target's twin and run every sample; the observer sees two stages.
+    """Build the program and run every sample, on its target's twin or at ``place``; the observer sees two stages.
 
     ``inputs`` by graph input name, with a leading sample axis or a single sample without one; the outputs have the same
-    form. ``mode``: see ``run_twin``; the threads modes always run with the thread sanitizer. UsageError MATCH-U029 for
-    a mode that the program does not support.
+    form. ``sanitize`` and ``mode`` (``run_twin``) are for the twin; the threads modes always run with the thread
+    sanitizer. UsageError MATCH-U029 for a mode that the program does not support.
     """
     document, observer = read_manifest(directory), observer or NullObserver()
     check_mode(mode, document)
     states = [State(**entry) for entry in document.get("states", ())]
     samples = as_sequence(inputs, input_specs(document), "inputs", states, observer.note)
-    host, apis = units_of_program(document, plugins)
-    with tempfile.TemporaryDirectory(prefix="match-twin-") as temporary:
-        work = Path(temporary)
-        threads = is_threads(mode)
-        choices = BuildOptions(sanitize=sanitize and not threads, threads=threads)
-        observer.stage_started("build")
-        executable = build(directory, work, apis, host, choices)
-        observer.stage_finished("build", {})
-        observer.stage_started("run")
-        result = run_twin(executable, document, samples.arrays, work, mode)
-        count = len(next(iter(result.outputs.values()), ()))
-        observer.stage_finished("run", {"samples": count, "cycles": result.cycles_total})
+    soc, (_, apis) = soc_of_program(document, plugins), units_of_program(document, plugins)
+    with tempfile.TemporaryDirectory(prefix="match-run-") as temporary:
+        request = RunRequest(directory, document, samples.arrays, soc, apis, Path(temporary), observer)
+        if place is None:
+            result = _on_twin(request, sanitize, mode)
+        else:
+            result = place.runner.run(replace(request, detail=place.detail, options=place.options))
     return replace(result, outputs=samples.restore(result.outputs))
+
+
+def _on_twin(request: RunRequest, sanitize: bool, mode: str) -> RunResult:
+    observer, threads = request.observer, is_threads(mode)
+    observer.stage_started("build")
+    choices = BuildOptions(sanitize=sanitize and not threads, threads=threads)
+    executable = build(request.folder, request.work, request.apis, request.soc.host, choices)
+    observer.stage_finished("build", {})
+    observer.stage_started("run")
+    result = run_twin(executable, request.document, request.inputs, request.work, mode)
+    count = len(next(iter(result.outputs.values()), ()))
+    observer.stage_finished("run", {"samples": count, "cycles": result.cycles_total})
+    return result
 
 
 def input_specs(document: Mapping[str, Any]) -> list[TensorSpec]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from match_core.contract.compilation import Compilation
     from match_core.contract.hardware import Soc
-    from match_core.run.execute import NodeCycles
+    from match_core.contract.runner import NodeCycles
     from numpy.typing import ArrayLike, NDArray
 
 

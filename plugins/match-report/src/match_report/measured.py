@@ -9,12 +9,13 @@ from match_core.summary.document import NAME
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
-    from match_core.run.execute import RunResult
+    from match_core.contract.runner import RunResult
 
 
 def measured_report(compilation: Compilation, run: RunResult) -> dict[str, Any]:
-    """The report of a compilation with the measurements of a run."""
-    return {**json.loads(compilation.sources.text(NAME)), "measured": measured_json(run)}
+    """The report of a compilation with the cycles of a run on the twin."""
+    measured = measured_json(run) if run.place == "twin" else None
+    return {**json.loads(compilation.sources.text(NAME)), "measured": measured}
 
 
 def measured_json(run: RunResult) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The hooks of match-verify: its verb, and the choice of exact layers."""
+"""The hooks of match-verify: its verbs, and the choice of exact layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ match_contract = 1
 @hookimpl
 def match_commands() -> tuple[Command, ...]:
     """The verbs of this package."""
-    return (Command("verify", "Compile a model, run it on the twin and compare every output.", _verify),)
+    return (
+        Command("run", "Run a compiled program on the twin of its target, or with a runner.", _run),
+        Command("verify", "Compile a model, run it on the twin and compare every output.", _verify),
+    )
 
 
 @hookimpl(trylast=True)
@@ -27,6 +30,12 @@ def match_exact(request: ExactRequest) -> ExactChoice | None:
     from match_verify.choose import choose
 
     return choose(request)
+
+
+def _run() -> Callable[..., int]:
+    from match_verify.verbs.run import run_command
+
+    return run_command
 
 
 def _verify() -> Callable[..., int]:

@@ -1,4 +1,4 @@
-"""Verification: the emitted program on the twin against the integer graph (bit for bit) and the original model."""
+"""Verification: the emitted program against the integer graph (bit for bit) and the original model."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from match_report.samples import SEED, random_array
 from numpy.typing import NDArray
 
 from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy_of
+from match_verify.counts import run_json
 from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
 from match_verify.float_bounds import float_bounds
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.model import Model
     from match_core.contract.passes import Precision
+    from match_core.contract.runner import Place, RunResult
     from match_core.plugin.facade import Plugins
-    from match_core.run.execute import RunResult
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -59,8 +60,8 @@ class VerifyRequest(CompileOptions):
     ``arrays``: samples in memory (by graph input name, leading sample axis); neither: seeded random samples.
     ``expected``: an ``.npz`` file with the outputs that the program must compute. ``labels`` of the samples: ``Y.npy``
     or ``OUTPUT=Y.npy``. ``mode``: "eager", "lazy", "lazy:QUEUE", "threads" or "threads:SEED" (docs/twin.md).
-    ``accept_loss``: the distance to the original model may be any. ``layers``: measure the noise of each layer, even if
-    nothing is lost."""
+    ``place``: where the program runs, None for the twin. ``accept_loss``: the distance to the original model may be
+    any. ``layers``: measure the noise of each layer, even if nothing is lost."""
 
     model: Path
     target: str | None = None
@@ -73,6 +74,7 @@ class VerifyRequest(CompileOptions):
     layers: bool = False
     normalisation: Normalisation = PLAIN
     labels: tuple[str, ...] = ()
+    place: Place | None = None
 
     def compile_request(self, output: Path) -> CompileRequest:
         """The request to compile the same model, target and options to a directory."""
@@ -81,7 +83,7 @@ class VerifyRequest(CompileOptions):
 
 @dataclass(frozen=True)
 class VerifyResult:
-    """The results of ``match verify``. ``run`` holds the outputs and the cycles on the twin."""
+    """The results of ``match verify``. ``run`` holds the outputs and what was counted."""
 
     compilation: Compilation
     run: RunResult
@@ -134,20 +136,10 @@ class VerifyResult:
             "max_loss": None if self.compilation.choice is None else dict(self.compilation.choice.document),
             "labels": {check.name: check.as_json() for check in self.labels},
             "expected": {check.name: check.as_json() for check in self.stored},
-            "cycles": {"total": self.run.cycles_total, "units": dict(self.run.cycles_by_unit)},
+            **run_json(self.run),
             "predicted_cycles": program.predicted_cycles,
             **side_by_side_json(self.compilation),
             "energy": energy_json(program),
-            "nodes": [
-                {
-                    "title": node.title,
-                    "onnx_names": list(node.onnx_names),
-                    "unit": node.unit,
-                    "cycles": node.cycles,
-                    "predicted_cycles": node.predicted_cycles,
-                }
-                for node in self.run.nodes
-            ],
             "memory": memory_json(program),
             "notes": list(self.compilation.notes),
             "warnings": list(self.warnings),
@@ -156,7 +148,7 @@ class VerifyResult:
 
 
 def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserver | None = None) -> VerifyResult:
-    """Compile, build for the twin, run all samples, compare."""
+    """Compile, build, run all samples, compare."""
     observer = observer or NullObserver()
     with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
         directory = Path(temporary) / "program"
@@ -165,7 +157,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
         inputs = inputs_of(compiled.model, request.inputs, request.arrays, observer.note)
         samples = len(next(iter(inputs.values()))) if inputs else 1
-        run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer)
+        run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer, request.place)
     observer.stage_started("compare")
     expected = reference_outputs(compiled.model, inputs, samples)
     original = _original_outputs(compiled, request.model, inputs, samples, plugins.front_ends())

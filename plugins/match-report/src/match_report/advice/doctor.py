@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.errors import MatchError, PluginError
+from match_core.contract.runner import Tool
 from match_core.plugin.records import by_package
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ _NEEDED = (
 )
 #: Distributions that only one package requires: name, purpose, package.
 _OPTIONAL = (("tflite", "read TFLite files", "match-tflite"),)
-#: Programs that tests and ports use; compiling a model requires none of them.
+#: Programs that verbs and tests use if they are there, besides those of runners.
 _TOOLS = (
-    ("riscv64-unknown-elf-gcc", "build programs for bare RISC-V harts"),
-    ("qemu-system-riscv64", "run programs for bare RISC-V harts"),
+    Tool("valgrind", "count the instructions of kernels on this machine", "apt-get install valgrind"),
+    Tool("chromium", "test the pages of reports", "apt-get install chromium"),
 )
+#: A tool says its version within this (an estimate).
+_ASK_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ def examine(plugins: Plugins) -> tuple[Finding, ...]:
         *_compiler(),
         _cache(),
         *_targets(plugins),
-        *(_tool(name, use) for name, use in _TOOLS),
+        *(_tool(tool) for runner in plugins.runners() for tool in runner.tools),
+        *(_tool(tool) for tool in _TOOLS),
     )
 
 
@@ -151,8 +155,21 @@ def _targets(plugins: Plugins) -> Iterator[Finding]:
         yield Finding(f"plugin {first.entry_point}", "failed", detail, False, first.how_to_disable)
 
 
-def _tool(name: str, use: str) -> Finding:
-    path = shutil.which(name)
+def _tool(tool: Tool) -> Finding:
+    path = shutil.which(tool.command)
     if path is None:
-        return Finding(name, "missing", f"not on the PATH; required to {use}", needed=False)
-    return Finding(name, "ok", path, needed=False)
+        missing = f"not on the PATH; required to {tool.purpose}"
+        return Finding(tool.command, "missing", missing, False, tool.install)
+    return Finding(tool.command, "ok", f"{_version(path)}; used to {tool.purpose}", needed=False)
+
+
+def _version(path: str) -> str:
+    """The first line that a tool says about itself, and where it is."""
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=_ASK_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return path
+    line = next((line.strip() for line in done.stdout.splitlines() if line.strip()), "")
+    return f"{line}, {path}" if line else path

@@ -10,10 +10,8 @@ from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_ch
 from match_core.cli.headline import headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
 from match_core.cli.results import (
-    cycles_table,
     energy_line,
     memory_table,
-    modelled,
     show_fallbacks,
     side_by_side_lines,
 )
@@ -21,8 +19,17 @@ from match_core.cli.session import plugin_session
 from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import STAGES, Terminal
 
+from match_verify.verbs.counts import counts_table, layers_table, show_sizes
 from match_verify.verbs.labels import show_labels
-from match_verify.verbs.options import LabelsOption, MeanOption, StdOption
+from match_verify.verbs.options import (
+    BaudOption,
+    FlashOption,
+    LabelsOption,
+    MeanOption,
+    OnOption,
+    PortOption,
+    StdOption,
+)
 
 EXIT_FAILED = 1
 
@@ -55,6 +62,10 @@ def verify_command(
     layers: Annotated[
         bool, typer.Option("--layers", help="Measure the noise of each layer against the original model.")
     ] = False,
+    on: OnOption = "twin",
+    port: PortOption = None,
+    baud: BaudOption = None,
+    flash: FlashOption = None,
     sanitize: SanitizeOption = False,
     mode: Annotated[
         str,
@@ -75,19 +86,20 @@ def verify_command(
 ) -> int:
     """Check that the compiled program computes the model.
 
-    The program runs on the twin. Its outputs must equal those of the integer graph, and their distance to the
-    outputs of the original model is measured.
+    The program runs on the twin, or where --on says. Its outputs must equal those of the integer graph, and their
+    distance to the outputs of the original model is measured.
 
     Example: match verify model.onnx -t TARGET --inputs inputs.npz
     """
-    if timeline is not None and mode.startswith("threads"):
-        raise typer.BadParameter("the mode threads has no virtual time", param_hint="--timeline")
+    if timeline is not None and (mode.startswith("threads") or on != "twin"):
+        raise typer.BadParameter("only the twin has virtual time, in other modes than threads", param_hint="--timeline")
     with Terminal(as_json=json, quiet=quiet, stages=tuple(STAGES)) as terminal:
         with plugin_session(terminal) as plugins:
             from match_report.advice.commands import command_of
             from match_report.trace import write_trace
 
             from match_verify.images import normalisation
+            from match_verify.places import place_at
             from match_verify.verify import VerifyRequest, verify_model
 
             request = VerifyRequest(
@@ -102,6 +114,7 @@ def verify_command(
                 layers=layers,
                 normalisation=normalisation(mean, std),
                 labels=tuple(labels or ()),
+                place=place_at(on, {"port": port, "baud": baud, "flash": flash}, plugins, sanitize or mode != "eager"),
             )
             result = verify_model(request, plugins, terminal)
             if timeline is not None:
@@ -124,17 +137,10 @@ def verify_command(
 
 
 def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: bool) -> None:
-    rows = [
-        (shortened(node["title"]), node["unit"], f"{node['cycles']:,}", f"{node['predicted_cycles']:,}")
-        for node in document["nodes"]
-    ]
-    right = frozenset({"cycles", "predicted"})
-    terminal.table(
-        Table(modelled("layers", document["preset"]), ("ONNX nodes", "unit", "cycles", "predicted"), rows, right)
-    )
+    terminal.table(layers_table(document, document["preset"]))
     show_fallbacks(terminal, document, model)
-    cycles = document["cycles"]
-    terminal.table(cycles_table(cycles["total"], cycles["units"], document["preset"]))
+    terminal.table(counts_table(document, document["preset"]))
+    show_sizes(terminal, document)
     terminal.line(f"predicted total {document['predicted_cycles']:,} cycles{_within(document['uncertainty'])}")
     for line in side_by_side_lines(document):
         terminal.line(line)

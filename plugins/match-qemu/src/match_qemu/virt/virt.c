@@ -48,23 +48,6 @@ uint64_t virt_ticks(void)
     return ((uint64_t)high << 32) | low;
 }
 
-uint64_t virt_instructions(void)
-{
-#if __riscv_xlen == 64
-    uint64_t count;
-    __asm__ volatile("csrr %0, minstret" : "=r"(count));
-    return count;
-#else
-    uint32_t high, low, again;
-    do {
-        __asm__ volatile("csrr %0, minstreth" : "=r"(high));
-        __asm__ volatile("csrr %0, minstret" : "=r"(low));
-        __asm__ volatile("csrr %0, minstreth" : "=r"(again));
-    } while (high != again);
-    return ((uint64_t)high << 32) | low;
-#endif
-}
-
 /* In between the comparator may only be late. */
 void virt_set_timer(uint32_t hart, uint64_t ticks)
 {

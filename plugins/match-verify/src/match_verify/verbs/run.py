@@ -1,4 +1,4 @@
-"""``match run``: run a compiled program on the twin."""
+"""``match run``: run a compiled program on the twin, or where a runner runs it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
 from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
-from match_core.cli.results import cycles_table, nodes_json
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
+
+from match_verify.verbs.counts import counts_table, layers_table, show_sizes
+from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOption
 
 
 def run_command(
@@ -23,11 +24,15 @@ def run_command(
     outputs: Annotated[
         Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
     ],
+    on: OnOption = "twin",
+    port: PortOption = None,
+    baud: BaudOption = None,
+    flash: FlashOption = None,
     sanitize: SanitizeOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
-    """Run a compiled program on the twin, write its outputs to a file and print the cycles.
+    """Run a compiled program on the twin or with a runner, write its outputs to a file and print what was counted.
 
     Example: match run build --inputs inputs.npz --outputs outputs.npz
     """
@@ -36,16 +41,21 @@ def run_command(
             from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
 
+            from match_verify.counts import run_json
+            from match_verify.places import place_at
+
+            place = place_at(on, {"port": port, "baud": baud, "flash": flash}, plugins, sanitize)
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal)
+            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place)
             write_arrays(outputs, result.outputs)
+            on_twin = place is None
             clock = plugins.soc(manifest["target"]).clock_hz
         report = {
             **manifest,
             "target": {"name": manifest["target"], "clock_hz": None if clock is None else asdict(clock)},
-            "measured": {"cycles": result.cycles_total, "units": result.cycles_by_unit},
-            "layers": (),
+            "measured": {"cycles": result.cycles_total, "units": result.cycles_by_unit} if on_twin else None,
+            "layers": [node for node in manifest["nodes"] if node["emitted"]],
             "memories": [{"name": name, **use} for name, use in manifest["memory"].items()],
         }
         document = {
@@ -55,13 +65,15 @@ def run_command(
             "preset": preset,
             "outputs": str(outputs),
             "shapes": {name: list(array.shape) for name, array in result.outputs.items()},
-            "cycles": {"total": result.cycles_total, "units": dict(result.cycles_by_unit)},
-            "nodes": nodes_json(result.nodes),
+            **run_json(result),
             "next": command_line("report", directory, "--inputs", inputs),
         }
         terminal.document(document)
         show_headline(terminal, document["headline"])
-        terminal.table(cycles_table(result.cycles_total, result.cycles_by_unit, preset))
+        if not on_twin:
+            terminal.table(layers_table(document, preset))
+        terminal.table(counts_table(document, preset))
+        show_sizes(terminal, document)
         terminal.line(f"outputs written to {outputs}")
         show_next(terminal, document["next"])
     return 0

@@ -13,8 +13,6 @@ uint32_t virt_hart(void);
 
 uint64_t virt_ticks(void);
 void virt_set_timer(uint32_t hart, uint64_t ticks);
-/* Retired so far; QEMU counts them with -icount only, of all harts together. */
-uint64_t virt_instructions(void);
 
 /* ---- doorbells: software interrupts of the CLINT ----------------------------------------------------------------- */
 

@@ -1,1 +1,0 @@
-"""Ports: what programs need on platforms that are no target's own."""

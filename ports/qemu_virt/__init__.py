@@ -1,1 +1,0 @@
-"""Programs on QEMU's bare RISC-V machine `virt`: hart 0 is the host; for Carfield harts 1 and 2 are the clusters."""
