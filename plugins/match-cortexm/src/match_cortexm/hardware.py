@@ -1,11 +1,16 @@
-"""Units, one for each core, and the boards that have them."""
+"""Units, one for each core, and a Soc for each board."""
 
 from __future__ import annotations
 
-from match_core import Hardware, Memory, Soc, Unit
-from match_host.constants import HOST_CONSTANTS
+from match_core import Hardware, Soc, Unit
+from match_core.contract.hardware import Constant, Memory
 
-from match_cortexm.cores import CORES, Core
+from match_cortexm.boards import BOARDS, Bank, Board
+from match_cortexm.cores import CORE_NAMED, CORES, Core
+from match_cortexm.figures import FIGURES
+
+#: Vectors of 16 bytes are loaded from aligned addresses.
+_ALIGNMENT_BYTES = 16
 
 
 def _unit(core: Core) -> Unit:
@@ -15,29 +20,32 @@ def _unit(core: Core) -> Unit:
         memory=None,
         layout="NHWC",
         requant=None,
-        constants=HOST_CONSTANTS,
+        constants=FIGURES,
         spatial_types=("float16", "float32", "int8", "uint8"),
     )
 
 
-SOC = Soc(
-    name="stm32l4r5",
-    description="STM32L4R5",
-    host="cortex_m4",
-    units=("cortex_m4",),
-    memories=(Memory("ram", level=1, size_bytes=640 << 10, alignment_bytes=16, source="DS12023"),),
-    links=(),
-    home="ram",
-    host_machine="scalar",
-)
-CORSTONE = Soc(
-    name="corstone300",
-    description="Corstone-300",
-    host="cortex_m55",
-    units=("cortex_m55",),
-    memories=(Memory("ram", level=1, size_bytes=2048 << 10, alignment_bytes=16, source="AN547"),),
-    links=(),
-    home="ram",
-    host_machine="scalar",
-)
-HARDWARE = Hardware(units=tuple(map(_unit, CORES)), socs=(SOC, CORSTONE))
+def _memory(bank: Bank, level: int) -> Memory:
+    return Memory(bank.name, level, bank.size_bytes, _ALIGNMENT_BYTES, bank.source)
+
+
+def _soc(board: Board) -> Soc:
+    core = CORE_NAMED[board.core]
+    return Soc(
+        name=board.name,
+        description=f"{board.title}: {core.title}",
+        host=core.name,
+        units=(core.name,),
+        memories=(_memory(board.ram, 1), _memory(board.flash, 2)),
+        links=(),
+        home=board.ram.name,
+        store=board.flash.name,
+        mapped=True,
+        clock_hz=Constant("clock", board.clock_hz, "Hz", board.clock_source),
+        host_machine="scalar",
+        processor=core.processor,
+        notes=("cycles are instructions counted on an emulator, not cycles of silicon",),
+    )
+
+
+HARDWARE = Hardware(units=tuple(map(_unit, CORES)), socs=tuple(map(_soc, BOARDS)))

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
-from match_core.contract.workload import Workload
 from match_host.fusion import FUSIONS
-from match_host.kernels.built import Builder, Built, inline_kernel
-from match_host.workload import host_workload
+from match_host.kernels.built import Builder, inline_kernel
 
 from match_cortexm.cores import Core
 from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
+from match_cortexm.kernels.counted import Counted, counted_workload
 from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.product import build_product
@@ -29,10 +28,6 @@ class Kernel:
 
     pattern: Pattern
     build: Builder
-
-
-def _workload(kind: str, build: Builder, match: Match) -> Workload:
-    return host_workload(kind, build(match.nodes, "kernel"), match.outputs)
 
 
 def _refusal(match: Match) -> str | None:
@@ -58,7 +53,7 @@ DESCRIPTIONS = {
 }
 
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
-_OWN: tuple[tuple[str, str, Constraint, Callable[..., Built]], ...] = (
+_OWN: tuple[tuple[str, str, Constraint, Callable[..., Counted]], ...] = (
     ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product),
     ("host_pad_conv_integer_requant", "cortexm_pad_conv", LAYER, build_product),
     ("host_mat_mul_integer_requant", "cortexm_dense", LAYER, build_product),
@@ -88,7 +83,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
 
 
 def _kernel(
-    name: str, structure: Structure, constraints: tuple[Constraint, ...], build: Callable[..., Built], core: Core
+    name: str, structure: Structure, constraints: tuple[Constraint, ...], build: Callable[..., Counted], core: Core
 ) -> Kernel:
     builder = partial(build, helium=core.helium)
     pattern = Pattern(
@@ -96,7 +91,7 @@ def _kernel(
         description=DESCRIPTIONS[name],
         structure=structure,
         constraints=constraints,
-        workload=partial(_workload, name, builder),
+        workload=partial(counted_workload, name, builder),
     )
     return Kernel(pattern, builder)
 

@@ -43,9 +43,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
 
     if unit.name not in CORE_NAMED:
         return None
-    from match_host.cost import HostCostModel
+    from match_cortexm.cost import HOST_COST, KERNEL_COST
 
-    return HostCostModel()
+    return KERNEL_COST if pattern.name.startswith("cortexm_") else HOST_COST
 
 
 @hookimpl

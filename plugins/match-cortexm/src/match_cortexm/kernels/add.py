@@ -13,11 +13,11 @@ from match_core.contract.element_types import c_type
 from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 from match_host.graph import constant_at, dtype_of, elements
-from match_host.kernels.built import Built
 from match_host.kernels.code import Uses, inline_code
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import MVE, SHARED, header
+from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _short(numbers: tuple[int, ...], a_type: str, b_type: str) -> Numbers | None
     return None
 
 
-def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Built:
+def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
     """The kernel of one AddRequant."""
     (node,) = nodes
     found = add_of(node)
@@ -86,4 +86,5 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     comment = f"{node.op}: {count} pairs, in 32 bits"
     text = "\n".join((*lines, body))
     code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], text, uses)
-    return Built(tuple(node.inputs[:2]), code, Work(integer=4 * count, memory=3 * count))
+    form, pairs = ("add_mve", count // 4) if vectors else ("add", count)
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("pairs", pairs), ("calls", 1)))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_host.graph import dtype_of
-from match_host.kernels.built import Built
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS, Depthwise, depthwise_shape, takes
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import DSP, MVE, SHARED, header
-from match_cortexm.kernels.border import border_condition
+from match_cortexm.kernels.border import border_of
+from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_depthwise_mve
 from match_cortexm.kernels.requant import Requant, extend_of, requant_of
 from match_cortexm.kernels.templates import render_body
@@ -49,9 +49,10 @@ def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
 
 @dataclass(frozen=True)
 class Form:
-    """How a core computes four channels: the C line before the taps, the text of a tap at an address, ``constants`` for
+    """How a core computes four channels; ``name``: of its counts. The C line before the taps, the text of a tap at an address, ``constants`` for
     the sums and their requantisation, and the lines that store the results."""
 
+    name: str
     header: str
     start: str
     step: Callable[[str], str]
@@ -63,6 +64,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
     """Products of 16 bits."""
     extend, _ = extend_of(conv.source)
     return Form(
+        name="depthwise_dsp",
         header=DSP,
         start="int32_t s[4] = {0};",
         step=lambda address: f'MATCH_CORTEXM_CHANNELS(s, match_cortexm_word({address}), w, "{extend}");',
@@ -84,6 +86,7 @@ def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
         return None
     bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
     return Form(
+        name="depthwise_mve",
         header=MVE,
         start="match_cortexm_i32x4 s = match_cortexm_zeros();",
         step=lambda address: f"MATCH_CORTEXM_CHANNELS_4(s, ({address}), w);",
@@ -92,7 +95,7 @@ def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
     )
 
 
-def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Built:
+def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
     """The kernel of [Pad] depthwise convolution, Requant."""
     found = depthwise_of(nodes)
     if isinstance(found, str):
@@ -103,7 +106,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
     y, x = conv.windows
     ctype, source = c_type(dtype_of(nodes[-1].outputs[0])), c_type(dtype_of(conv.source))
     form = (mve_form(conv, requant, ctype) if helium else None) or dsp_form(conv, requant, ctype)
-    border = border_condition(y, x)
+    border = border_of(y, x)
     image = x.size * conv.channels
     text = render_body(
         "depthwise",
@@ -115,7 +118,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
         in_height=y.size,
         in_width=x.size,
         row_bytes=image,
-        border=border,
+        border=border.condition,
         row_place=affine([("y", y.stride), ("ky", 1)], -y.before),
         column_place=affine([("x", x.stride), ("kx", 1)], -x.before),
         source=affine(
@@ -135,7 +138,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
         uses.headers[name] = header(name)
     node = nodes[nodes.index(conv.node) + 1]
     extra = dict(zip("mb", form.constants[1:], strict=True))
-    if border:
+    if border.condition:
         extra["outside"] = np.full(conv.channels, conv.fill).astype(dtype_of(conv.source))
     arguments = (
         conv.source,
@@ -146,4 +149,13 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
     kernel = f"{conv.channels} channels, kernel {y.kernel}x{x.kernel}, stride {y.stride}x{x.stride}"
     comment = f"Depthwise {conv.node.op}, {node.op}: {kernel}"
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
-    return Built(arguments, code, Work(tile_macs=y.out * x.out * conv.taps * conv.channels))
+    blocks = conv.channels // CHANNELS
+    counts = {
+        "steps": border.tiles * blocks * conv.taps,
+        "blocks": border.tiles * blocks,
+        "tiles": border.tiles,
+        "outside_taps": border.outside * conv.taps,
+        "outside_steps": border.outside * blocks * conv.taps,
+        "calls": 1,
+    }
+    return Counted(arguments, code, Work(), form.name, tuple(counts.items()), border.tiles * conv.taps * conv.channels)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_host.graph import dtype_of
-from match_host.kernels.built import Built
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import DSP, MVE, SHARED, header
-from match_cortexm.kernels.border import border_condition
+from match_cortexm.kernels.border import Border, border_of
+from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.packing import pack_dsp, pack_mve
 from match_cortexm.kernels.requant import extend_of
@@ -38,10 +38,11 @@ MOST_UNROLLED = 4
 
 @dataclass(frozen=True)
 class Form:
-    """How a core computes the sums of a tile: ``positions`` of a tile, ``values`` of a step, its C text; ``constants``
+    """How a core computes the sums of a tile; ``name``: of its counts. ``positions`` of a tile, ``values`` of a step, ``step``: its C text; ``constants``
     for the sums and their requantisation; C lines that store the results of a tile with so many outputs. ``compact``: all tiles read copies of their
     windows, because the steps of each row of a window would be mostly padding."""
 
+    name: str
     header: str
     positions: int
     values: int
@@ -69,6 +70,7 @@ def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
 
     text = f'MATCH_CORTEXM_STEP_2(s, a, w, {step}, "{extend}");'
     return Form(
+        name=f"dsp{positions}",
         header=DSP,
         positions=positions,
         values=4,
@@ -90,6 +92,7 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
     weight = layer.weight.reshape(layer.outputs, 1, 1, -1) if compact else layer.weight
     bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
     return Form(
+        name="mve",
         header=MVE,
         positions=1,
         values=16,
@@ -100,7 +103,7 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
     )
 
 
-def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Built:
+def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
     """The kernel of [Pad] convolution or product, Requant."""
     layer = layer_of(nodes)
     if isinstance(layer, str):
@@ -111,16 +114,18 @@ def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fals
     return _built(nodes, function, layer, form, ctype)
 
 
-def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, ctype: str) -> Built:
+def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, ctype: str) -> Counted:
     import onnx_graphsurgeon as gs
 
     y, x, inputs, positions = layer.y, layer.x, layer.inputs, form.positions
     rows, run = y.kernel, x.kernel * inputs
-    border = None
     if form.compact:  # a copy of each window, without gaps between its rows
-        rows, run, border = 1, rows * run, "true"
+        rows, run = 1, rows * run
     words = -(-run // form.values)
     overhang = form.values * words - run
+    border = border_of(y, x, positions, -(-overhang // inputs))
+    if form.compact:
+        border = Border("true", border.tiles, border.tiles)
     columns = x.kernel + (positions - 1) * x.stride
     row, column = ("y" if y.out > 1 else ""), ("x" if x.out > positions else "")
     image = x.size * inputs
@@ -145,7 +150,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         overlaps=x.out > positions and x.out % positions != 0,
         source=f"{cast}&in0[{source}]",
         row_bytes=image,
-        border=border or border_condition(y, x, positions, -(-overhang // inputs)),
+        border=border.condition,
         window=window,
         window_bytes=y.kernel * columns * inputs + overhang,
         window_row_bytes=columns * inputs,
@@ -163,4 +168,18 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     comment = f"{layer.node.op}, {node.op}: {inputs} to {layer.outputs} channels, kernel {y.kernel}x{x.kernel}"
     constants = dict(enumerate(form.constants, 1))
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
-    return Built(arguments, code, Work(tile_macs=layer.macs))
+    blocks = border.tiles * -(-layer.outputs // OUTPUTS)
+    steps = blocks * rows * words
+    unroll = max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0)
+    counts = {
+        "steps": steps,
+        "loops": 0 if words == unroll else steps // unroll,
+        "rows": blocks * rows if rows > 1 else 0,
+        "blocks": blocks,
+        "results": border.tiles * positions * layer.outputs,
+        "tiles": border.tiles,
+        "copied_rows": border.outside * y.kernel,
+        "copied_bytes": border.outside * y.kernel * columns * inputs,
+        "calls": 1,
+    }
+    return Counted(arguments, code, Work(), form.name, tuple(counts.items()), layer.macs)
