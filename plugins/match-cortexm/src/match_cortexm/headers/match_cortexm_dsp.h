@@ -5,44 +5,32 @@
  * outputs (a, b, c, d) and four values, in the order a0 b0 a2 b2, c0 d0 c2 d2, a1 b1 a3 b3, c1 d1 c3 d3. So each word of
  * weights gives pairs for two outputs.
  *
- * The steps use all registers of the core, and compilers spill some of them if they order the instructions themselves.
- * Other compilers, and builds without optimisation (their frame pointer takes a register), use the C below. */
+ * Compilers spill registers if they order the instructions of a step themselves, so it is one piece of assembly. Builds
+ * without optimisation, and other compilers, use the C. */
 #ifndef MATCH_CORTEXM_DSP_H
 #define MATCH_CORTEXM_DSP_H
 
 #include <stdint.h>
 
-#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(MATCH_CORTEXM_PORTABLE)
+/* The same in C: adds the products of four values, int8 or uint8, with the weights of four outputs. */
+#define MATCH_CORTEXM_SUMS(SUMS, VALUES, WEIGHTS, OFFSET, SIGNED)                                                      \
+    for (int match_k = 0; match_k < 4; match_k++) {                                                                    \
+        const int32_t match_value = (SIGNED) ? (VALUES)[(OFFSET) + match_k] : (uint8_t)(VALUES)[(OFFSET) + match_k];   \
+        for (int match_o = 0; match_o < 4; match_o++) {                                                                \
+            const int match_place =                                                                                    \
+                (match_k & 1) * 8 + (match_o >> 1) * 4 + (match_k >> 1) * 2 + (match_o & 1);                           \
+            (SUMS)[match_o] += match_value * ((const int8_t *)(WEIGHTS))[match_place];                                 \
+        }                                                                                                              \
+    }
 
-#define MATCH_CORTEXM_PAIRS_2(SUM_A0, SUM_B0, SUM_A1, SUM_B1)                                                          \
-    "ldr %[v], [%[w]], #4\n\t"                                                                                         \
-    "sxtb16 %[t], %[v]\n\t"                                                                                            \
-    "smlad " SUM_A0 ", %[a], %[t], " SUM_A0 "\n\t"                                                                     \
-    "smlad " SUM_A1 ", %[b], %[t], " SUM_A1 "\n\t"                                                                     \
-    "sxtb16 %[v], %[v], ror #8\n\t"                                                                                    \
-    "smlad " SUM_B0 ", %[a], %[v], " SUM_B0 "\n\t"                                                                     \
-    "smlad " SUM_B1 ", %[b], %[v], " SUM_B1 "\n\t"
+/* Defined where instructions are written for the core; MATCH_CORTEXM_PORTABLE forbids it. */
+#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(MATCH_CORTEXM_PORTABLE)
+#define MATCH_CORTEXM_DSP
+#define MATCH_CORTEXM_NAKED __attribute__((naked, noinline, unused))
+#define MATCH_CORTEXM_UNUSED __attribute__((unused))
+#endif
 
-/* Four values of two positions, STEP bytes apart, for four outputs: 32 products in 36 instructions. SUMS: eight, those
- * of the first position first; VALUES and WEIGHTS advance. EXTEND: sxtb16 or uxtb16, of the values. */
-#define MATCH_CORTEXM_STEP_2(SUMS, VALUES, WEIGHTS, STEP, EXTEND)                                                      \
-    do {                                                                                                               \
-        int32_t match_a, match_b, match_v, match_t;                                                                    \
-        __asm__ volatile("ldr %[a], [%[x]]\n\t"                                                                        \
-                         "ldr %[b], [%[x], %[step]]\n\t" EXTEND " %[a], %[a]\n\t" EXTEND                               \
-                         " %[b], %[b]\n\t" MATCH_CORTEXM_PAIRS_2("%[s0]", "%[s1]", "%[s4]", "%[s5]")                   \
-                             MATCH_CORTEXM_PAIRS_2("%[s2]", "%[s3]", "%[s6]", "%[s7]")                                 \
-                                 "ldr %[b], [%[x], %[step]]\n\t"                                                       \
-                                 "ldr %[a], [%[x]], #4\n\t" EXTEND " %[b], %[b], ror #8\n\t" EXTEND                    \
-                                 " %[a], %[a], ror #8\n\t" MATCH_CORTEXM_PAIRS_2("%[s0]", "%[s1]", "%[s4]", "%[s5]")   \
-                                     MATCH_CORTEXM_PAIRS_2("%[s2]", "%[s3]", "%[s6]", "%[s7]")                         \
-                         : [a] "=&r"(match_a), [b] "=&r"(match_b), [v] "=&r"(match_v), [t] "=&r"(match_t),             \
-                           [x] "+r"(VALUES), [w] "+r"(WEIGHTS), [s0] "+r"((SUMS)[0]), [s1] "+r"((SUMS)[1]), [s2] "+r"((SUMS)[2]), \
-                           [s3] "+r"((SUMS)[3]), [s4] "+r"((SUMS)[4]), [s5] "+r"((SUMS)[5]), [s6] "+r"((SUMS)[6]),     \
-                           [s7] "+r"((SUMS)[7])                                                                        \
-                         : [step] "i"(STEP)                                                                            \
-                         : "memory");                                                                                  \
-    } while (0)
+#if defined(MATCH_CORTEXM_DSP) && defined(__OPTIMIZE__)
 
 #define MATCH_CORTEXM_PAIRS_1(VALUE)                                                                                   \
     "ldrd %[v], %[u], [%[w]], #8\n\t"                                                                                  \
@@ -87,25 +75,6 @@
     } while (0)
 
 #else
-
-/* Values of type TYPE, int8_t or uint8_t, from a pointer to bytes. */
-#define MATCH_CORTEXM_SUMS(SUMS, VALUES, WEIGHTS, OFFSET, SIGNED)                                                      \
-    for (int match_k = 0; match_k < 4; match_k++) {                                                                    \
-        const int32_t match_value = (SIGNED) ? (VALUES)[(OFFSET) + match_k] : (uint8_t)(VALUES)[(OFFSET) + match_k];   \
-        for (int match_o = 0; match_o < 4; match_o++) {                                                                \
-            const int match_place =                                                                                    \
-                (match_k & 1) * 8 + (match_o >> 1) * 4 + (match_k >> 1) * 2 + (match_o & 1);                           \
-            (SUMS)[match_o] += match_value * ((const int8_t *)(WEIGHTS))[match_place];                                 \
-        }                                                                                                              \
-    }
-
-#define MATCH_CORTEXM_STEP_2(SUMS, VALUES, WEIGHTS, STEP, EXTEND)                                                      \
-    do {                                                                                                               \
-        MATCH_CORTEXM_SUMS(&(SUMS)[0], VALUES, WEIGHTS, 0, (EXTEND)[0] == 's')                                         \
-        MATCH_CORTEXM_SUMS(&(SUMS)[4], VALUES, WEIGHTS, STEP, (EXTEND)[0] == 's')                                      \
-        (VALUES) += 4;                                                                                                 \
-        (WEIGHTS) += 4;                                                                                                \
-    } while (0)
 
 #define MATCH_CORTEXM_STEP_1(SUMS, VALUES, WEIGHTS, EXTEND)                                                            \
     do {                                                                                                               \

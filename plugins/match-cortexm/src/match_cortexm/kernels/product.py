@@ -68,13 +68,12 @@ def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
             for k, p in places
         ]
 
-    text = f'MATCH_CORTEXM_STEP_2(s, a, w, {step}, "{extend}");'
     return Form(
         name=f"dsp{positions}",
         header=DSP,
         positions=positions,
         values=4,
-        step=text if positions == 2 else f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");',
+        step=f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");',
         constants=(pack_dsp(layer.weight), requant.multipliers[0].astype(np.int32), requant.addend),
         finish=finish,
     )
@@ -101,6 +100,21 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
         finish=lambda outputs: [f"match_cortexm_finish_4(to, {outputs}, match_cortexm_gather(s), m, b, {bounds});"],
         compact=compact,
     )
+
+
+def unroll_of(words: int) -> int:
+    """Steps in a turn of the loop over ``words`` of them."""
+    return max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0)
+
+
+def _block(uses: Uses, layer: Layer, rows: int, words: int) -> str:
+    """The function for the sums of two positions; its name tells its sizes."""
+    extend, _ = extend_of(layer.source)
+    step = layer.x.stride * layer.inputs
+    name = f"match_cortexm_block_{extend[0]}8_{rows}x{4 * words}_{step}"
+    unroll = unroll_of(words)
+    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll}
+    return uses.helper(name, render_body("block_dsp", **view) + "\n")
 
 
 def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
@@ -135,13 +149,18 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         f"window, {cast}in0, {y.size}, {x.size}, {inputs}, {affine([(row, y.stride)], -y.before)}, "
         f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
     )
+    uses = Uses()
+    for name in (SHARED, form.header):
+        uses.headers[name] = header(name)
+    block = _block(uses, layer, rows, words) if positions == 2 else ""
     text = render_body(
         "product",
         rows=rows,
         words=words,
-        unroll=max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0),
+        unroll=unroll_of(words),
         positions=positions,
         step=form.step,
+        block_call=f"{block}(from, w, s, {'row_bytes' if rows > 1 else run})" if block else "",
         blocks=layer.outputs // OUTPUTS,
         rest=layer.outputs % OUTPUTS,
         finish=form.finish,
@@ -160,9 +179,6 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         btype=c_type(form.constants[2].dtype),
         target=affine([(row, x.out * layer.outputs), (column, layer.outputs)]),
     )
-    uses = Uses()
-    for name in (SHARED, form.header):
-        uses.headers[name] = header(name)
     node = nodes[nodes.index(layer.node) + 1]
     arguments = (layer.source, layer.node.inputs[1], *(gs.Constant(f"{node.name}/{word}", np.zeros(1)) for word in "mb"))
     comment = f"{layer.node.op}, {node.op}: {inputs} to {layer.outputs} channels, kernel {y.kernel}x{x.kernel}"
@@ -170,7 +186,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
     blocks = border.tiles * -(-layer.outputs // OUTPUTS)
     steps = blocks * rows * words
-    unroll = max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0)
+    unroll = unroll_of(words)
     counts = {
         "steps": steps,
         "loops": 0 if words == unroll else steps // unroll,

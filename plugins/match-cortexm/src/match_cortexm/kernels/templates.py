@@ -13,6 +13,6 @@ def _templates() -> Templates:
     return Templates((Path(__file__).resolve().parent.parent / "templates",))
 
 
-def render_body(name: str, **view: object) -> str:
-    """The function body (indented once) from ``templates/<name>.c.mako``."""
-    return _templates().render(f"{name}.c.mako", view).rstrip("\n")
+def render_body(template: str, **view: object) -> str:
+    """The function body (indented once) from ``templates/<template>.c.mako``."""
+    return _templates().render(f"{template}.c.mako", view).rstrip("\n")

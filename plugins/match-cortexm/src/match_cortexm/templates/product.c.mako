@@ -2,8 +2,15 @@
 ## image reads a copy of the window with padding.
 <%def name="block(outputs, indent)">\
 <% pad = " " * indent %>\
+% if block_call:
+${pad}int32_t s[${4 * positions}];
+${pad}w = ${block_call};
+% else:
 ${pad}int32_t s[${4 * positions}] = {0};
-% if rows > 1:
+% endif
+% if block_call:
+<% pass %>\
+% elif rows > 1:
 ${pad}const int8_t *row = from;
 ${pad}for (int32_t ky = 0; ky < ${rows}; ky++) {
 ${pad}    const int8_t *a = row;
