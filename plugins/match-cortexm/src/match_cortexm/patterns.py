@@ -22,6 +22,7 @@ from match_cortexm.kernels.product import build_product
 if TYPE_CHECKING:
     from match_core.contract.unit_api import InlineKernel
 
+
 @dataclass(frozen=True)
 class Kernel:
     """A pattern and the builder of its kernels."""

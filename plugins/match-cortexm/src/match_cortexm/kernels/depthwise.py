@@ -49,8 +49,9 @@ def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
 
 @dataclass(frozen=True)
 class Form:
-    """How a core computes four channels; ``name``: of its counts. The C line before the taps, the text of a tap at an address, ``constants`` for
-    the sums and their requantisation, and the lines that store the results."""
+    """How a core computes four channels; ``name``: of its counts. ``start``: the C line before the taps; ``step``: the
+    text of a tap at an address; ``constants`` for the sums and their requantisation; ``finish``: the lines that store
+    the results."""
 
     name: str
     header: str
@@ -70,9 +71,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         step=lambda address: f'MATCH_CORTEXM_CHANNELS(s, match_cortexm_word({address}), w, "{extend}");',
         constants=(pack_depthwise_dsp(conv.weight), requant.multipliers[0].astype(np.int32), requant.addend),
         finish=tuple(
-            f"to[{k}] = ({ctype})"
-            + requant.text(f"match_cortexm_scale(s[{k}], m[{k}], b[{k}], {requant.shift})")
-            + ";"
+            f"to[{k}] = ({ctype})" + requant.text(f"match_cortexm_scale(s[{k}], m[{k}], b[{k}], {requant.shift})") + ";"
             for k in range(CHANNELS)
         ),
     )

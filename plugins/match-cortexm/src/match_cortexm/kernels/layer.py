@@ -18,10 +18,10 @@ from match_host.kernels.window import Window
 from match_cortexm.kernels.requant import Requant, extend_of, requant_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
-
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Layer:
     def most(self) -> NDArray[np.int64]:
         """The largest absolute value of the sums, per output."""
         sums = np.abs(self.weight.astype(np.int64)).reshape(self.outputs, -1).sum(axis=1)
-        return extend_of(self.source)[1] * sums
+        most: NDArray[np.int64] = extend_of(self.source)[1] * sums
+        return most
 
     @property
     def positions(self) -> int:

@@ -38,9 +38,10 @@ MOST_UNROLLED = 4
 
 @dataclass(frozen=True)
 class Form:
-    """How a core computes the sums of a tile; ``name``: of its counts. ``positions`` of a tile, ``values`` of a step, ``step``: its C text; ``constants``
-    for the sums and their requantisation; C lines that store the results of a tile with so many outputs. ``compact``: all tiles read copies of their
-    windows, because the steps of each row of a window would be mostly padding."""
+    """How a core computes the sums of a tile; ``name``: of its counts. ``positions`` of a tile, ``values`` of a step,
+    ``step``: its C text; ``constants`` for the sums and their requantisation; ``finish``: C lines that store the
+    results of a tile with so many outputs. ``compact``: all tiles read copies of their windows, because the steps of
+    each row of a window would be mostly padding."""
 
     name: str
     header: str
@@ -180,7 +181,11 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         target=affine([(row, x.out * layer.outputs), (column, layer.outputs)]),
     )
     node = nodes[nodes.index(layer.node) + 1]
-    arguments = (layer.source, layer.node.inputs[1], *(gs.Constant(f"{node.name}/{word}", np.zeros(1)) for word in "mb"))
+    arguments = (
+        layer.source,
+        layer.node.inputs[1],
+        *(gs.Constant(f"{node.name}/{word}", np.zeros(1)) for word in "mb"),
+    )
     comment = f"{layer.node.op}, {node.op}: {inputs} to {layer.outputs} channels, kernel {y.kernel}x{x.kernel}"
     constants = dict(enumerate(form.constants, 1))
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)

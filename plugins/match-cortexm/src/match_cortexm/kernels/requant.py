@@ -48,13 +48,17 @@ def requant_of(node: gs.Node, channels: int, most: int) -> Requant | str:
     reach = most * np.abs(multipliers).sum(axis=0) + np.abs(total)
     if np.abs(multipliers).max() >= 1 << 31 or reach.max() >= 1 << 63:
         return f"multipliers up to {int(np.abs(multipliers).max())} with shift {exponent} exceed 32 bits"
-    return Requant(
-        multipliers.astype(np.int64),
-        total.astype(np.int64),
-        min(max(exponent - 32, 0), 31),
-        int(low.reshape(-1)[0]),
-        int(high.reshape(-1)[0]),
-    ) if exponent <= 63 else f"the shift is {exponent}"
+    return (
+        Requant(
+            multipliers.astype(np.int64),
+            total.astype(np.int64),
+            min(max(exponent - 32, 0), 31),
+            int(low.reshape(-1)[0]),
+            int(high.reshape(-1)[0]),
+        )
+        if exponent <= 63
+        else f"the shift is {exponent}"
+    )
 
 
 def _constant(tensor: gs.Tensor) -> bool:
