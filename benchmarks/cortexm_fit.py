@@ -1,7 +1,7 @@
 """Instructions of the parts of Cortex-M's kernels, fitted to counts on the emulator.
 
 ``python -m benchmarks.cortexm_fit`` compiles the layers of cortexm_cases.py for Cortex-M4 and M55, runs them on QEMU
-and prints the tables of ``match_cortexm/figures.py``. Least squares of relative errors; no part takes less than nothing.
+and prints the tables of ``match_cortexm/figures.py``. Least squares of relative errors; no part is negative.
 """
 
 from __future__ import annotations

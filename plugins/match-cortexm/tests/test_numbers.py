@@ -23,11 +23,11 @@ def test_lanes_equal_64_bits(shift):
     assert found is not None
     for k in range(24):
         sums = np.arange(-most[k], most[k] + 1)
-        exact = [min(max((int(s) * int(m[k]) + int(b[k])) >> (32 + shift), -128), 127) for s in sums]
+        exact = np.clip((sums * m[k] + b[k]) >> (32 + shift), -128, 127)
         moved = np.clip(sums << found.left, -(1 << 31), (1 << 31) - 1)
         total = np.clip(moved + int(found.addend[k]), -(1 << 31), (1 << 31) - 1)
         value = np.clip((total * int(found.multiplier[k]) >> 32) >> found.right, -128, 127)
-        assert value.tolist() == exact
+        assert np.array_equal(value, exact)
 
 
 def test_no_numbers_for_negative_multipliers():

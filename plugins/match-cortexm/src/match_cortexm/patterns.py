@@ -50,7 +50,7 @@ DESCRIPTIONS = {
     "cortexm_dense": "dense layer and requantisation",
     "cortexm_depthwise": "depthwise convolution and requantisation",
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
-    "cortexm_add": "sum of two tensors, scaled, in 32 bits",
+    "cortexm_add": "sum of two tensors, scaled",
 }
 
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
@@ -68,7 +68,7 @@ def _add_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
-ADD = Constraint("short_factors", "two 8-bit tensors of one shape, factors that 32 bits hold", _add_refusal)
+ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:

@@ -18,13 +18,6 @@ static inline int32_t match_cortexm_scale(int32_t sum, int32_t multiplier, int64
     return (int32_t)(((int64_t)sum * multiplier + addend) >> 32) >> shift;
 }
 
-/* The same of the sum of two products. */
-static inline int32_t match_cortexm_scale_2(
-    int32_t a, int32_t a_multiplier, int32_t b, int32_t b_multiplier, int64_t addend, int32_t shift)
-{
-    return (int32_t)(((int64_t)a * a_multiplier + (int64_t)b * b_multiplier + addend) >> 32) >> shift;
-}
-
 /* Four bytes at any address. */
 static inline int32_t match_cortexm_word(const void *at)
 {

@@ -1,7 +1,7 @@
 """Sums of two 8-bit tensors of one shape in 32 bits: ``clip((a * A + b * B + C) >> shift)``.
 
-The integer graph's numbers need 64 bits. Shorter ones give the same result for all 65,536 pairs of bytes, or the kernel
-refuses the node."""
+The integer graph's numbers need 64 bits. Shorter ones are used if they give the same result for all 65,536 pairs of
+bytes; else the sums have 64 bits."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _SHIFTS, _CHANGES = range(24, 11, -1), (0, 1, -1, 2, -2)
 Numbers = tuple[int, int, int, int]
 
 
-def add_of(node: gs.Node) -> tuple[Numbers, int, int] | str:
-    """((A, B, C, shift), low, high) of an AddRequant, or why the kernel does not take it."""
+def add_of(node: gs.Node) -> tuple[Numbers | None, tuple[int, ...]] | str:
+    """(A, B, C, shift) in 32 bits, if there are such numbers, and those of the graph; or why the kernel does not take
+    the node."""
     a, b = node.inputs[:2]
     if is_constant(a) or is_constant(b) or shape_of(a) != shape_of(b):
         return "a summand is constant or broadcast"
@@ -41,8 +42,11 @@ def add_of(node: gs.Node) -> tuple[Numbers, int, int] | str:
     if any(value is None or value.size != 1 for value in values):
         return "factors differ between elements"
     numbers = tuple(int(value.reshape(-1)[0]) for value in values if value is not None)
-    found = _short(numbers, dtype_of(a).name, dtype_of(b).name)
-    return "no factors of 32 bits give the same results" if found is None else (found, numbers[4], numbers[5])
+    a_factor, b_factor, addend, divisor, *_ = numbers
+    most = 255 * (abs(a_factor) + abs(b_factor)) + abs(addend)
+    if divisor & (divisor - 1) or max(abs(a_factor), abs(b_factor)) >= 1 << 31 or most // divisor >= 1 << 31:
+        return f"factors {a_factor} and {b_factor} over {divisor} exceed 32 bits"
+    return _short(numbers, dtype_of(a).name, dtype_of(b).name), numbers
 
 
 @lru_cache(maxsize=64)
@@ -71,20 +75,26 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     found = add_of(node)
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
-    (a_factor, b_factor, addend, shift), low, high = found
+    short, (*wide, divisor, low, high) = found
+    a_factor, b_factor, addend, shift = short or (*wide, divisor.bit_length() - 1)
     count, ctype = elements(shape_of(node.outputs[0])), c_type(dtype_of(node.outputs[0]))
-    vectors = helium and {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])} == {"int8"}
+    bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
+    vectors = helium and short is not None and bytes_ == {"int8"}
     uses = Uses()
     for name in (SHARED, MVE) if vectors else (SHARED,):
         uses.headers[name] = header(name)
     lines = [
         f"    const int32_t a_factor = {a_factor};",
         f"    const int32_t b_factor = {b_factor};",
-        f"    const int32_t addend = {addend};",
+        f"    const int{32 if short else 64}_t addend = {addend};",
     ]
-    body = render_body("add", vectors=vectors, count=count, shift=shift, low=low, high=high, ctype=ctype)
-    comment = f"{node.op}: {count} pairs, in 32 bits"
+    value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
+    if short is None:
+        value = f"(int32_t)(((int64_t)in0[i] * a_factor + (int64_t)in1[i] * b_factor + addend) >> {shift})"
+    view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
+    body = render_body("add", value=value, **view)
+    comment = f"{node.op}: {count} pairs, in {32 if short else 64} bits"
     text = "\n".join((*lines, body))
     code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], text, uses)
-    form, pairs = ("add_mve", count // 4) if vectors else ("add", count)
-    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("pairs", pairs), ("calls", 1)))
+    form, pairs = ("add_mve", count // 4) if vectors else ("add" if short else "add_wide", count)
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("pairs", pairs),))

@@ -155,6 +155,5 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
         "tiles": border.tiles,
         "outside_taps": border.outside * conv.taps,
         "outside_steps": border.outside * blocks * conv.taps,
-        "calls": 1,
     }
     return Counted(arguments, code, Work(), form.name, tuple(counts.items()), border.tiles * conv.taps * conv.channels)

@@ -201,6 +201,5 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "tiles": border.tiles,
         "copied_rows": border.outside * y.kernel,
         "copied_bytes": border.outside * y.kernel * columns * inputs,
-        "calls": 1,
     }
     return Counted(arguments, code, Work(), form.name, tuple(counts.items()), layer.macs)

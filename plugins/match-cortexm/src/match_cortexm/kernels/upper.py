@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 #: Changes of the multiplier, and of the addend, that are tried.
 _MULTIPLIERS = (0, *(sign * step for step in (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256) for sign in (1, -1)))
 _ADDENDS = (0, 1, -1, 2, -2)
-#: Shifts of the sum that are tried; results times 2^(32 + MOST_SHIFT + MOST_LEFT) fit 63 bits.
-MOST_LEFT, LEAST_LEFT = 15, 5
-MOST_SHIFT = 8
+#: Shifts of the sum that are tried; results times 2^(32 + MOST_RIGHT) fit 63 bits.
+MOST_LEFT, LEAST_LEFT, MOST_RIGHT = 15, 5, 23
 
 
 @dataclass(frozen=True)
@@ -41,12 +40,12 @@ def upper_of(requant: Requant, most: NDArray[np.int64]) -> Upper | None:
     are none."""
     m, b = requant.multipliers[0], requant.addend
     varied = m != 0
-    if bool((m < 0).any()) or requant.shift > MOST_SHIFT or bool((np.abs(b) >= 1 << 62).any()):
+    if bool((m < 0).any()) or requant.shift > MOST_RIGHT or bool((np.abs(b) >= 1 << 62).any()):
         return None
     results = np.arange(requant.low + 1, requant.high + 1, dtype=np.int64)
     exact = -((b[varied, None] - (results << (32 + requant.shift))) // m[varied, None])
     wanted = np.clip(exact, -most[varied, None], most[varied, None] + 1)
-    for left in range(MOST_LEFT, LEAST_LEFT - 1, -1):
+    for left in range(min(MOST_LEFT, MOST_RIGHT - requant.shift), LEAST_LEFT - 1, -1):
         right = requant.shift + left
         found = _search(m[varied], b[varied], wanted, results, right, left, most[varied])
         same = _same(b[~varied], requant, left, most[~varied]) if found is not None else None
