@@ -95,7 +95,7 @@ def _built(case: Case, directory: Path, libraries: Sequence[str]) -> Path:
     arrays = [f"static float {name}[{prod(sizes)}];" for name, sizes in (*case.inputs, ("y", case.output))]
     fields = ", ".join(f".{name} = {name}" for name, _ in case.inputs)
     (directory / "main.c").write_text(_MAIN.format(arrays="\n".join(arrays), inputs=fields, runs=_RUNS), "utf-8")
-    sources = [path.name for path in sorted(directory.glob("*.c")) if path.name != "example_main.c"]
+    sources = [path.name for path in sorted(directory.glob("*.c"))]
     subprocess.run(["gcc", *_FLAGS, *sources, "-o", "net", *libraries, "-lm"], cwd=directory, check=True)
     return directory / "net"
 

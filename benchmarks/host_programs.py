@@ -99,7 +99,7 @@ def program_in(folder: Path, model: Path, seconds: float) -> CProgram:
     """Our C that lies in a folder; compiling it took so long."""
     document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     driver = _write_driver(folder, ends(model), document)
-    sources = sorted(path for path in folder.glob("*.c") if path.name not in ("example_main.c", driver.name))
+    sources = sorted(path for path in folder.glob("*.c") if path.name != driver.name)
     arena_bytes = sum(arena["size_bytes"] for arena in document["arenas"])
     linked = re.findall(r"^LDLIBS = (.*)$", (folder / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     libraries = tuple(option for line in linked for option in line.split())

@@ -45,7 +45,7 @@ def byoc(plugins: Plugins) -> Section:
         "BYOC: lines of code, and what is offloaded",
         "make paper",
         (*lines, *_offloaded(plugins)),
-        ("its figures of what is offloaded and lines by vendor: they are in no source that we have.",),
+        ("its figures of offloaded operators and of lines by vendor: none of our sources states them.",),
         "Lines of Python and templates of a package, without empty lines and comments. Offloaded: the share of "
         "operators that run on oneDNN when every region that it supports goes there (`--regions largest`). What the "
         "compiler chooses by cost is in [match-dnnl](../plugins/match-dnnl/README.md#measured).",

@@ -30,8 +30,8 @@ _FASTER = (
     "multiplier, without stalls of memory banks and instruction fetches; nothing public confirms them."
 )
 _FEWER = (
-    "Ours counts 2.0, 11.3 and 8.9 GOp for the shapes that the paper gives, the paper 4.74, 11.7 and 9.74: our "
-    "MobileBERT's inference is less than half of the paper's. The rest is the difference in GOp/s."
+    "For the shapes that the paper gives, we count 2.0, 11.3 and 8.9 GOp, the paper 4.74, 11.7 and 9.74: our "
+    "MobileBERT's inference is less than half of the paper's. The difference in GOp/s explains the rest."
 )
 _ENERGY = (
     "The energy is the published power of each kind of kernel times our shorter time, for as many operations as the "
@@ -70,8 +70,8 @@ def peaks(plugins: Plugins) -> Section:
         "ITA: products and attention",
         "python -m benchmarks.ita_peak",
         tuple(rows),
-        ("shares of area and of the standalone accelerator (79.6 %): nothing of ours is one of them.",),
-        "The sizes of the paper's tests are in no source that we have. Ours: 512 rows, columns and products in a sum.",
+        ("shares of area and of the standalone accelerator (79.6 %): we have no such figures.",),
+        "None of our sources states the sizes of the paper's tests. Ours: 512 rows, columns and products in a sum.",
     )
 
 

@@ -30,20 +30,19 @@ DIANA_SILICON = "DIANA silicon, 260 MHz"
 TABLES = "tables III and IV"
 
 _SIMULATED = (
-    "Our figures are those of a model fitted to the open simulator, which has no bank conflicts and a thin runtime. "
-    "The published tool spends 920 cycles a transfer, ours about 90. NNTool on silicon is faster than our figure, so "
-    "it is possible; how much of it silicon keeps is not known."
+    "Our figures come from a model fitted to the open simulator, which has no bank conflicts and a thin runtime. The "
+    "published tool spends 920 cycles on a transfer, ours about 90. NNTool on silicon is faster than our figure, so "
+    "such a speed is possible. How much of it our programs keep on silicon is not known."
 )
 _HOST_C = (
-    "MATCH leaves the CPU to TVM's C on one core; ours is C of our own, 3.6 to 4.5 instructions per "
-    "multiply-accumulate on an emulator ([benchmarks.md](benchmarks.md#on-risc-v)), priced by the host model, which no "
-    "chip confirms."
+    "MATCH runs TVM's C on one core, we run our own: 3.6 to 4.5 instructions per multiply-accumulate on an emulator "
+    "([benchmarks.md](benchmarks.md#on-risc-v)). The host model states their cycles; no chip confirms it."
 )
-_NE16_BELOW = "The layers that NE16 lacks cost less on the host, as in the column CPU; the rest is as with all units."
+_NE16_BELOW = "Layers that NE16 cannot run cost less on our host, as the rows CPU show; others run as with all units."
 _NE16_DENSE = "Dense layers run on NE16 as pointwise convolutions; the published column equals its CPU column here."
 _NE16_ABOVE = (
-    "The host computes the three sums, for which the host model charges 29 cycles an element: 72 % of the time. What "
-    "the published program does with them is not known."
+    "The host computes the three sums. The host model charges 29 cycles an element for them: 72 % of the time. How "
+    "the published program computes them is not known."
 )
 _CLUSTER_ABOVE = "Our cluster kernels are fitted to the simulator's XpulpV2 code without hardware loops."
 
@@ -70,7 +69,7 @@ def gap9(plugins: Plugins) -> Section:
         for tool in ("DORY", "NNTool"):
             what = f"{name}, all, ms, beside {tool}"
             source = f"{TABLES}, {tool}"
-            above = "NNTool's kernels are not public, so nothing tells from outside why they are faster."
+            above = "NNTool's kernels are not public, so we cannot say why they are faster."
             rows.append(
                 Row(
                     what,
@@ -92,7 +91,7 @@ def gap9(plugins: Plugins) -> Section:
     published = mean(NETWORK_MS[name]["CPU"] / NETWORK_MS[name]["all"] for name in NETWORKS)
     above = "Both sides of our ratio are faster than the published ones; units gain more than the host's C."
     rows.append(Row("times faster than the CPU, mean", ours, "modelled", published, GAP9_SILICON, TABLES, above=above))
-    about = f"Preset `{PRESET}`, precision `fast`, one task after another. Column CPU of ours is the host model's."
+    about = f"Preset `{PRESET}`, precision `fast`, one task after another. The host model gives our CPU rows."
     return Section(
         "MATCH: networks on GAP9",
         "python -m benchmarks.networks --preset open-sdk --precision fast",
@@ -135,11 +134,11 @@ def gap9_layers() -> Section:
         "python -m benchmarks.gap9_simulator",
         tuple(rows),
         (
-            "NE16: its formulas are the simulator's own, so 100 % would be no result.",
+            "NE16: our formulas are those of the simulator, so 100 % would say nothing.",
             "throughput over sizes: the curves of its figures are published as pictures; "
             "`python -m benchmarks.micro_grid` has ours.",
         ),
-        "How far a model's prediction holds where another machine runs the layer; median of rows not fitted to.",
+        "A model's prediction against another machine that runs the layer: the median of rows not fitted to.",
     )
 
 
@@ -217,30 +216,31 @@ def diana(plugins: Plugins) -> Section:
         "python -m benchmarks.diana_networks --no-sweep",
         tuple(rows),
         (
-            "TVM's milliseconds network by network: a source that we have states their mean ratio, and that MobileNet "
-            "on the host alone ran out of memory. Ours on the host alone are in [benchmarks.md](benchmarks.md#diana).",
-            "measured over predicted throughput (95 % and 77 %): nothing but our own twin runs our programs for DIANA.",
+            "TVM's milliseconds for each network: our sources state only their mean ratio, and that MobileNet ran "
+            "out of memory on the host alone. Ours on the host alone are in [benchmarks.md](benchmarks.md#diana).",
+            "measured over predicted throughput (95 % and 77 %): only our own twin runs our programs for DIANA.",
         ),
     )
 
 
 _DIANA_BELOW = {
-    "mobilenetv1_025": "Depthwise layers run as blocks of 16 channels, by the published cost model less than half the "
-    "cycles of the published function; the twin knows no waiting for L2 and no launch code of the published tools.",
+    "mobilenetv1_025": "Depthwise layers run as blocks of 16 channels. By the published cost model, this takes less "
+    "than half the cycles of the published function. The twin models neither waiting for L2 nor the published tools' "
+    "launch code.",
     "dscnn": "The layer of 10x4 is folded into one that the array supports; the published tools leave it to the host. "
     "Depthwise layers run as blocks of 16 channels.",
-    "resnet8": "The twin knows no waiting for L2 and no launch code of the published tools.",
-    "autoencoder": "The twin knows no waiting for L2 and no launch code of the published tools.",
+    "resnet8": "The twin models neither waiting for L2 nor the published tools' launch code.",
+    "autoencoder": "The twin models neither waiting for L2 nor the published tools' launch code.",
 }
 _DIANA_ABOVE = (
     "The host takes four tenths of the time: it pads the image, converts it to the array's byte order and computes the "
     "mean. How the published program does that is not known; the array alone takes 0.63 ms."
 )
 _HOST_RATIO = (
-    "The host's C differs: ours takes 4.2 to 4.9 modelled cycles per multiply-accumulate, TVM's is not known. "
-    "MobileNet did not fit there on the host alone; ours has all four networks."
+    "The hosts run different C: ours takes 4.2 to 4.9 modelled cycles per multiply-accumulate; TVM's figure is not "
+    "known. There, MobileNet did not fit on the host alone; our mean includes all four networks."
 )
 _HTVM_RATIO = (
-    "The abstract of HTVM does not say for which network and which array; ours is ResNet8 on the digital array, and "
-    "the host's C differs."
+    "The abstract of HTVM names neither the network nor the array. Ours is ResNet8 on the digital array, with "
+    "different C on the host."
 )

@@ -24,16 +24,16 @@ _DEPTHWISE_ABOVE = (
     "The paper names slices and joins of depthwise layers as the reason for no gain; ours are views, without copies."
 )
 _WHOLE_ABOVE = (
-    "Whole branches overlap as far as both clusters are equally fast at them. The speeds of the paper's kernels are "
-    "not published, ours are counted instructions."
+    "Whole branches overlap well only if both clusters run them equally fast. The paper does not state the speeds of "
+    "its kernels; ours are counted instructions."
 )
 _WHOLE_BELOW = (
     "In ResNet8 only the convolutions of two shortcuts are independent of others. The paper's text calls the network "
     "ResNet-18, which has more; its repository has ResNet8."
 )
 _ALONE_ABOVE = (
-    "Our host alone takes 12 to 16 modelled cycles a multiply-accumulate, more than half of them to convert binary16, "
-    "which it has no instructions for. How the paper's host computes binary16 is not published."
+    "Our host alone takes 12 to 16 modelled cycles per multiply-accumulate. It has no instructions for binary16, so "
+    "more than half of these cycles convert it. The paper does not say how its host computes binary16."
 )
 _ALONE_BELOW = "Our host's C takes fewer cycles than TVM's, by its model."
 _ASSUMED_ABOVE = (
@@ -59,8 +59,8 @@ def matcha(target: str, plugins: Plugins) -> Section:
         f"python -m benchmarks.side_by_side --target {target}",
         (*rows, *_speed_ups(found)),
         ("cycles or milliseconds: the paper's text states shares and ratios only.",),
-        "What its figure 7 and table 2 show, as its text states it. The gain is the share of cycles that concurrent "
-        "programs save against sequential ones with the same kernels.",
+        "Figures of the paper's text for its figure 7 and table 2. The gain is the share of cycles that concurrent "
+        "programs save compared with sequential ones with the same kernels.",
     )
 
 

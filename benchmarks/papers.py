@@ -23,10 +23,10 @@ INTRODUCTION = """# The papers' figures beside ours
 
 `make paper` computes our figures and writes this page. It shows every figure of four papers that can be compared with
 one of ours: MATCH (IEEE TCAD 2025, arXiv 2410.08855), MATCHA (arXiv 2604.09124), ITA in its cluster (IEEE Design & Test
-42:5, 2025) and BYOC (arXiv 2105.03215). Figures of the papers are those that their texts, abstracts and tables state in
-sources that we have; pictures without numbers are left out, and each section says so.
+42:5, 2025) and BYOC (arXiv 2105.03215). The papers' figures are those that the texts, abstracts and tables in our
+sources state. Pictures without numbers are left out; each section says so.
 
-**No figure of ours is from a chip**, and each row says what both figures are from:
+**No figure of ours is from a chip**, and each row says where both figures come from:
 
 - **measured on the simulator**: cycles of the open simulator GVSoC, which we did not write.
 - **on the twin**: the emitted program ran, its outputs were checked, and its cycles are charged by our own figures.

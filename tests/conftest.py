@@ -14,6 +14,7 @@ from match_core.plugin.facade import Plugins
 
 from tests import forked
 from tests.examples import all_examples
+from tests.same_numbers import SameNumbers
 from tests.slow_tests import SLOW_TESTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,12 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files instead of comparing")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """In the background of a shell without job control interrupts are ignored, here and in all that is started; and
     xdist states a width of 80 columns, where CI's own terminal has none."""
     os.environ.pop("COLUMNS", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(SameNumbers())
 
 
 @pytest.hookimpl(tryfirst=True)

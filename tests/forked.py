@@ -194,6 +194,7 @@ def _preload() -> list[str]:
             for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
                 if not module.name.endswith("__main__"):
                     importlib.import_module(module.name)
+    importlib.import_module("match_core.plugin.discovery").find_plugins()  # its reading is kept, in the children too
     assert threading.active_count() == 1 and "onnxruntime" not in sys.modules
     gc.collect()
     gc.freeze()

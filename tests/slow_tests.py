@@ -155,7 +155,7 @@ SLOW_TESTS = (
         for bits in (3, 4, 5, 6, 7)
     ),
     # One board of two: the one with events.
-    "tests/ports/test_qemu_virt.py::test_outputs_are_those_of_the_twin[carfield_poll]",
+    "tests/qemu/test_virt.py::test_outputs_are_those_of_the_twin[carfield_poll]",
     # Searches that compare many answers; validators check every single answer.
     "tests/regions/test_grow.py::test_there_are_hardly_more_regions_than_there_must_be",
     "tests/conformance/test_sample.py::test_most_cases_are_static",

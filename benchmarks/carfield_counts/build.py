@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import match_carfield
 from match_carfield.half.interfaces import HALF_INTERFACES
 from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_core.lower.interfaces import context_header
+from match_core.lower.templates import CORE_TEMPLATES
 from match_host.headers.half import half_header
 from match_kit.counting import instruction_counter, run_tool
 
@@ -99,6 +101,7 @@ def write_headers(folder: Path) -> None:
     """Contexts, binary16 arithmetic, and one core that stands for a cluster."""
     for header in (*map(context_header, (*HALF_INTERFACES, *INT8_INTERFACES)), half_header()):
         (folder / header.name).write_text(header.text, encoding="utf-8")
+    shutil.copyfile(CORE_TEMPLATES / "match_float.h", folder / "match_float.h")
     for name, core, cores in (
         ("pulp.h", "rt_core_id", "get_core_num"),
         ("snrt.h", "snrt_cluster_core_idx", "snrt_cluster_core_num"),

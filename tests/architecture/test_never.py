@@ -43,6 +43,7 @@ PUBLIC = (
 #: Packages that work on compilations rather than describe chips: they may import all of the core.
 TOOLS = {
     "match_calibrate",
+    "match_export",
     "match_report",
     "match_verify",
     "match_kit",

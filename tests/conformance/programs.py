@@ -87,7 +87,7 @@ def compile_file(path: Path, name: str) -> Program | Refused:
     files = {
         file.name: file.content.decode("utf-8")
         for file in compilation.sources.files
-        if file.name.endswith((".c", ".h")) and file.name != "example_main.c"
+        if file.name.endswith((".c", ".h")) and "/" not in file.name
     }
     manifest = json.loads(compilation.sources.text("match.lock.json"))
     arenas = tuple((a["field"], a["size_bytes"]) for a in manifest["arenas"])

@@ -25,14 +25,6 @@ _DROPOUT = (
     "contradicts a result that the standard allows. The two tests with a ratio of 0 drop nothing, have one result, "
     "and pass; so do all of inference."
 )
-_IMAGE = (
-    "The size of the result depends on the bytes of the file: its width and height, and *an empty matrix* for a file "
-    "that cannot be decoded. A static program returns a tensor of one size for every input, so no static program "
-    "implements the operator; it could only decode files of the size that the model states. That restricted operator "
-    "is possible, and it is not built: the nine tests need decoders for seven formats (BMP, JPEG, JPEG 2000, PNG, "
-    "PNM, TIFF, WebP), and lossy ones must agree with one library's rounding in every pixel. Sensors deliver pixels; "
-    "the error tells users to pass them."
-)
 
 #: Operator that a case is about -> the reason, for operators with refused node tests.
-PROOFS: Mapping[str, str] = {"Bernoulli": _BERNOULLI, "Dropout": _DROPOUT, "ImageDecoder": _IMAGE}
+PROOFS: Mapping[str, str] = {"Bernoulli": _BERNOULLI, "Dropout": _DROPOUT}

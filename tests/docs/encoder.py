@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from match_core.io.arrays import write_arrays
+from match_report.npz import write_arrays
 
 from tests.end_to_end.qdq_encoders import Encoder, inputs, save
 

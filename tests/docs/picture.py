@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from match_core.io.arrays import write_arrays
+from match_report.npz import write_arrays
 
 #: [samples, 1, channels, height, width]
 SHAPE = (1, 1, 3, 32, 32)

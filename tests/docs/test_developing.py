@@ -25,7 +25,7 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 #: What a change of the repository touches or tests.
-_COPIED = ("core", "plugins", "docs", "tests", "benchmarks", "examples", "ports")
+_COPIED = ("core", "plugins", "docs", "tests", "benchmarks", "examples")
 _PARTS = _RECIPE.split(PAGE)
 RECIPES = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
 #: Without single files.

@@ -28,12 +28,12 @@ from match_core.contract.model import Model
 from match_core.contract.planning import Needs, Plan, PlanRequest
 from match_core.contract.program import Program
 from match_core.contract.runner import Runner
-from match_core.io.arrays import write_arrays
 from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_core.plugin.registry import HOOKS, SPECS
 from match_core.schedule.cache import ScheduleCache
 from match_core.schedule.candidates import Scheduler
+from match_report.npz import write_arrays
 from match_verify.verify import VerifyRequest, verify_model
 from onnx import helper
 

@@ -27,6 +27,8 @@ STORED = Path(__file__).with_suffix(".json")
 DOCUMENTS = ("match.lock.json", "report.json")
 #: Comments of C, and the strings and characters in which they are none.
 _COMMENT = re.compile(rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
+#: Digest of all C, comments too.
+_PROGRAM_DIGEST = re.compile(rb"#define \w+_PROGRAM_SHA256 .*")
 _HASH_DIGITS = 16
 
 _TARGETS = ("carfield", "diana", "gap9", "host", "ita")
@@ -92,6 +94,7 @@ def manifest(request: CompileRequest, plugins: Plugins) -> dict[str, str]:
 
 def _digest(name: str, content: bytes) -> str:
     if name.endswith((".c", ".h")):
+        content = _PROGRAM_DIGEST.sub(b"", content)
         content = _COMMENT.sub(lambda found: b"" if found[0][:1] == b"/" else found[0], content)
         content = b"\n".join(line.rstrip() for line in content.splitlines() if line.strip())
     return hashlib.sha256(content).hexdigest()[:_HASH_DIGITS]

@@ -157,3 +157,21 @@ def _bytes(values: Ints, bits: int, count: int) -> NDArray[np.uint8]:
     whole = -(-count // per_byte) * per_byte
     filled = np.pad(values, ((0, 0), (0, whole - values.shape[1]))).reshape(len(values), -1, per_byte)
     return np.asarray((filled << (bits * np.arange(per_byte))).sum(axis=2), np.uint8)
+
+
+def with_two_bits(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A quantised network in which convolutions with weights of -1, 0 and 1 store them as INT2."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    constants = {tensor.name: tensor for tensor in changed.graph.initializer}
+    writers = {node.output[0]: node for node in changed.graph.node}
+    for node in changed.graph.node:
+        if node.op_type == "Conv":
+            dequantize = writers[node.input[1]]
+            values = numpy_helper.to_array(constants[dequantize.input[0]])
+            if np.abs(values).max() == 1:
+                name = dequantize.input[0]
+                constants[name].CopyFrom(narrow_tensor(name, "int2", values.astype(np.int64)))
+                del dequantize.input[2:]
+    changed.opset_import[0].version, changed.ir_version = 25, 13
+    return changed

@@ -160,6 +160,76 @@ def test_the_costliest_layers(models: Path, run: Run) -> None:
     assert explained["next"] == f"{unit['command'].partition(' -t')[0]} --apply layer.onnx -t gap9"
 
 
+def test_a_layer_that_a_unit_nearly_took(models: Path, run: Run, tmp_path: Path) -> None:
+    """The saving of another unit is what its command reports, and the layer that it writes takes that many cycles."""
+    document = run(f"match check {models / 'grouped.onnx'} -t gap9", "--json").json
+    advice = next(entry for entry in document["recommendations"] if entry["kind"] == "unit")
+    assert advice["change"] == "groups 2 -> 1 moves conv_2 from host to ne16"
+    explained = run(advice["command"], "--json").json
+    change = explained["flip"]["change"]
+    assert advice["saves_cycles"] == change["cycles_before"] - change["cycles_after"] > 0
+    applied = run(explained["next"])
+    assert applied.code == 0 and (tmp_path / "layer.onnx").is_file(), applied.errors
+    alone = run("match check layer.onnx -t gap9", "--json").json
+    assert alone["predicted_cycles"] == change["cycles_after"]
+    assert change["unit_after"] in {layer["unit"] for layer in alone["layers"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [("", "inputs"), ("--without-unit ne16 --without-unit cluster", "disabled"), ("--only-unit host", "disabled")],
+)
+def test_an_option_saves_what_its_recommendation_says(options: str, kind: str, models: Path, run: Run) -> None:
+    document = run(f"match check {models / 'tiny.onnx'} -t gap9 {options}", "--json").json
+    (advice,) = (entry for entry in document["recommendations"] if entry["kind"] == kind)
+    after = run(advice["command"], "--json").json
+    assert after["predicted_cycles"] == document["predicted_cycles"] - advice["saves_cycles"]
+    assert 0 < advice["saves_cycles"] <= document["predicted_cycles"] and advice["cause"]
+
+
+def test_a_float_network_fits_in_8_bits(models: Path, run: Run, tmp_path: Path) -> None:
+    """It is refused; quantised with the same samples, it takes the cycles that were promised."""
+    document = run(f"match check {models / 'float.onnx'} -t gap9 --memory l2=44kB", "--json").json
+    assert document["error"] is not None and document["layers"] == []
+    (advice,) = document["recommendations"]
+    promised = int(advice["change"].rpartition(" takes ")[2].removesuffix(" cycles").replace(",", ""))
+    np.savez(tmp_path / "X.npz", x=random_array(np.random.default_rng(SEED), np.dtype(np.float32), (4, *SHAPE)))
+    done = run(advice["command"])
+    assert done.code == 0, done.errors
+    assert done.json["next"] == f"match operators {models / 'float_int8.onnx'}"
+    after = run(f"match check {models / 'float_int8.onnx'} -t gap9 --memory l2=44kB", "--json").json
+    assert after["predicted_cycles"] == promised and after["error"] is None
+
+
+def test_changes_that_make_budgets_hold(models: Path, run: Run) -> None:
+    """Each suggestion of fit is a command that succeeds and reports what was said."""
+    check = run(f"match check {models / 'tiny.onnx'} -t gap9", "--json").json
+    cycles, used = check["predicted_cycles"], check["memory"]["l2"]["used"]
+    command = f"match fit {models / 'tiny.onnx'} -t gap9 --sequential --budget cycles={cycles - 1} --budget l2={used}"
+    document = run(command, "--json").json
+    assert not document["ok"]
+    changes = (*document["changes"], *document["smallest"])
+    assert {"--quantized-io", "--precision", "--budget"} <= {change["options"][0] for change in changes}
+    assert document["next"] in [change["command"] for change in changes]
+    for change in changes:
+        done = run(change["command"], "--json")
+        assert done.code == 0, change["command"]
+        needs = {need["budget"]: need["amount"] for need in done.json["needs"]}
+        assert all(needs[need["budget"]] == need["amount"] for need in change["needs"] if need["budget"] in needs)
+
+
+@pytest.mark.parametrize("name", ["float.onnx", "grouped.onnx"])
+def test_commands_below_fallbacks_run(name: str, models: Path, run: Run, tmp_path: Path) -> None:
+    """As check, compile and verify print them."""
+    np.savez(tmp_path / "X.npz", x=np.ones((2, *SHAPE), np.float32))
+    text = run(f"match verify {models / name} -t gap9").text
+    commands = [line.removeprefix("    help: ") for line in text.splitlines() if line.startswith("    help: match ")]
+    assert commands
+    for command in commands:
+        done = run(command)
+        assert done.code == 0, done.errors
+
+
 def test_budgets_that_hold(models: Path, run: Run, tmp_path: Path) -> None:
     document = run(f"match fit {models / 'tiny.onnx'} -t gap9 --budget l2=60k --budget latency=1ms", "--json").json
     assert document["ok"] and [need["slack"] for need in document["needs"]] == [

@@ -175,7 +175,7 @@ def _cmake_build(program: Program, build: Path, sdk: StandIn) -> str:
 
 def _cycles(output: str, program: Program) -> dict[int, int]:
     """By node, from the table that the application prints."""
-    main = (program.folder / MAIN).read_text(encoding="utf-8")
+    main = (program.folder / "example" / MAIN).read_text(encoding="utf-8")
     nodes = {title: int(node) for node, title in re.findall(r'\{(\d+)u, "(.*)"\}', main)}
     rows = re.findall(r"^ *(\d+)  (.+)$", output, flags=re.MULTILINE)
     return {nodes[title]: int(cycles) for cycles, title in rows if title in nodes}
@@ -248,7 +248,7 @@ def test_a_riscv_compiler_takes_every_file(
     program: Program = request.getfixturevalue(name)
     target = ["-march=rv32imc", "-mabi=ilp32", "--specs=picolibc.specs", "-O2"]
     folders = [f"-I{program.folder}", f"-I{sdk.gap_sdk}/include", "-include", str(sdk.gap_sdk / "builtin.h")]
-    sources = sorted(program.folder.glob("*.c"))
+    sources = sorted(program.folder.rglob("*.c"))
     assert {MAIN, PROFILE} < {path.name for path in sources}
     for source in sources:
         command = [RISCV, *STRICT, *target, *flags, *folders, "-c", str(source), "-o", str(tmp_path / "object.o")]

@@ -23,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.breadth_models import MADE, Graph, float_network, quantised
 from tests.envelope import opened
+from tests.float_models import exported_network
 
 Match = Callable[..., subprocess.CompletedProcess[str]]
 Golden = Callable[[str, str], None]
@@ -218,3 +219,17 @@ def test_every_verb_says_it(verb: str, tmp_path: Path, match_command: Match) -> 
     if verb == "compile":
         report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
         assert (report["fallbacks"], report["all_on_host"]) == (document["fallbacks"], True)
+
+
+def test_commands_have_the_sizes_that_the_user_fixed(tmp_path: Path, plugins: Plugins) -> None:
+    planned = _planned(exported_network(), tmp_path, plugins, dims=(("batch", 1),))
+    (fallback,) = fallbacks(planned)
+    assert fallback.help == ("match quantize net.onnx --data X.npz --output net_int8.onnx --dim batch=1",)
+
+
+def test_quantized_io_is_advised_where_it_removes_conversions(tmp_path: Path, plugins: Plugins) -> None:
+    advice = {}
+    for given in (False, True):  # conversions between samples of a batch remain
+        found = fallbacks(_planned(MADE["batch 2"](), tmp_path, plugins, "ita", quantized_io=given))
+        advice[given] = [fallback.nodes for fallback in found if fallback.help == ("add --quantized-io",)]
+    assert advice == {False: [("x_QuantizeLinear", "gemm_7_DequantizeLinear")], True: []}

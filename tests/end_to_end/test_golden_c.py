@@ -26,7 +26,7 @@ FILES = (
     "golden_port.h",
     "match_conv2d.h",
     "match_runtime.h",
-    "example_main.c",
+    "example/main.c",
     "Makefile",
     "CMakeLists.txt",
 )
@@ -38,7 +38,7 @@ def test_emitted_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str]
     request = CompileRequest(model, "gap9", precision="fast", execution="sequential")
     compilation = compile_model(request, plugins).compilation
     for name in FILES:
-        golden(name, compilation.sources.text(name))
+        golden(name.replace("/", "_"), compilation.sources.text(name))
 
 
 def test_streamed_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
@@ -48,8 +48,8 @@ def test_streamed_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str
         model, "gap9", precision="fast", memory=(("l2", 100_000),), cache=False, execution="sequential"
     )
     sources = compile_model(request, plugins).compilation.sources
-    for name in ("streamed.h", "streamed.c", "streamed_ne16.c", "example_main.c"):
-        golden(name, sources.text(name))
+    for name in ("streamed.h", "streamed.c", "streamed_ne16.c", "example/main.c"):
+        golden(name.replace("/", "_"), sources.text(name))
 
 
 def test_gap9_concurrent_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
@@ -57,8 +57,8 @@ def test_gap9_concurrent_c(tmp_path: Path, plugins: Plugins, golden: Callable[[s
     model = QdqBuilder(32, 16, 24, 24).conv(32, 3).conv(16, 1).save(tmp_path / "beside.onnx")
     request = CompileRequest(model, "gap9", precision="fast", execution="concurrent", cache=False)
     sources = compile_model(request, plugins).compilation.sources
-    for name in ("beside.h", "beside.c", "beside_cluster.c", "beside_ne16.c", "beside_tasks.h", "example_main.c"):
-        golden(name, sources.text(name))
+    for name in ("beside.h", "beside.c", "beside_cluster.c", "beside_ne16.c", "beside_tasks.h", "example/main.c"):
+        golden(name.replace("/", "_"), sources.text(name))
 
 
 def test_concurrent_c(golden: Callable[[str, str], None]) -> None:
@@ -74,7 +74,7 @@ def test_attention_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, st
     request = CompileRequest(model, "ita", quantized_io=True, execution="sequential", cache=False)
     sources = compile_model(request, plugins).compilation.sources
     for name in ("attention.h", "attention.c", "attention_ita.c"):
-        golden(name, sources.text(name))
+        golden(name.replace("/", "_"), sources.text(name))
 
 
 def test_diana_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], None]) -> None:
@@ -82,8 +82,8 @@ def test_diana_c(tmp_path: Path, plugins: Plugins, golden: Callable[[str, str], 
     model = readable(tmp_path / "diana.onnx")
     request = CompileRequest(model, "diana", memory=(("l1", 24_000),), cache=False)
     sources = compile_model(request, plugins).compilation.sources
-    for name in ("diana.h", "diana.c", "diana_digital.c", "diana_analog.c", "diana_host.c", "example_main.c"):
-        golden(name, sources.text(name))
+    for name in ("diana.h", "diana.c", "diana_digital.c", "diana_analog.c", "diana_host.c", "example/main.c"):
+        golden(name.replace("/", "_"), sources.text(name))
 
 
 def test_regions_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]) -> None:
@@ -95,10 +95,10 @@ def test_regions_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Call
     request = CompileRequest(regions_model(tmp_path, name="whole"), "engine_chip", cache=False)
     sources = compile_model(request, plugins).compilation.sources
     for name in ("whole.h", "whole.c", "whole_engine.c", "whole_regions.c", "whole_tasks.h", "whole_region_00.json"):
-        golden(name, sources.text(name))
+        golden(name.replace("/", "_"), sources.text(name))
     path = regions_model(tmp_path, name="both")
     request = CompileRequest(path, "beside_chip", execution="concurrent", cache=False)
     sources = compile_model(request, plugins).compilation.sources
     for name in ("both.h", "both.c", "both_engine.c", "both_regions.c", "both_tasks.h"):
-        golden(name, sources.text(name))
+        golden(name.replace("/", "_"), sources.text(name))
     site.forget()

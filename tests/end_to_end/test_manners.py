@@ -72,6 +72,7 @@ VERBS: dict[str, list[str]] = {
     "diff": ["diff", "program", "program"],
     "report": ["report", "program", "-o", "OUT/report"],
     "calibrate": ["calibrate", "deep.onnx", "--counters", "deep=deep.csv", "-o", "OUT/figures.json"],
+    "export": ["export", "program", "--as", "zephyr", "-o", "OUT/module"],
     "quantize": ["quantize", "floats.onnx", "--data", "floats.npz", "-o", "OUT/int8.onnx"],
     "new-target": ["new-target", "sprout", "-o", "OUT/match-sprout"],
     "test-target": ["test-target", "match-diana", "--output", "OUT/badge.json"],

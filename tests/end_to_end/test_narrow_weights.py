@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import onnx
 import pytest
 from match_core.contract.candidate import Candidate
 from match_core.contract.unit_api import Kernel
+from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_gap9.emit import unit_api
+from match_kit.testing import samples
 from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from onnx import TensorProto
 
-from tests.end_to_end.narrow_weights import block_network, narrow_network
+from tests.end_to_end.narrow_weights import block_network, narrow_network, with_two_bits
 
 #: Source nodes of the layers with weights, and the number of weights.
 CONVOLUTIONS = {"c0": 32 * 16 * 9, "c1": 32 * 9, "c2": 64 * 32}
@@ -118,3 +121,18 @@ def test_an_unknown_order_of_weights_is_refused(plugins: Plugins, tmp_path: Path
     with pytest.raises(ModelError) as error:
         verify(path, "host", plugins)
     assert error.value.code == "MATCH-F009"
+
+
+def test_the_analog_array_takes_weights_of_two_bits(plugins: Plugins, tmp_path: Path) -> None:
+    """The program is that of the same network with its -1, 0 and 1 in bytes."""
+    network = samples.ternary("ternary", layers=6).make()
+    sources = []
+    for name, model in (("wide", network), ("narrow", with_two_bits(network))):
+        (tmp_path / name).mkdir()
+        onnx.save(model, tmp_path / name / "net.onnx")
+        compilation = compile_model(CompileRequest(tmp_path / name / "net.onnx", "diana"), plugins).compilation
+        units = [assignment.candidate.unit for assignment in compilation.mapping.assignments]
+        assert units.count("analog") == 6
+        code = [file for file in compilation.sources.files if file.name.endswith((".c", ".h"))]
+        sources.append([(file.name, re.sub(rb"sha256 \w+", b"", file.content)) for file in code])
+    assert sources[0] == sources[1]

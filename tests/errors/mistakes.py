@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 import zipfile
 from collections.abc import Callable
@@ -22,6 +23,7 @@ def samples(folder: Path) -> None:
     np.savez(folder / "inputs.npz", x=random.standard_normal((1, 8)).astype(np.float32))
     images = random.standard_normal((4, 1, 3, 16, 16)).astype(np.float32)
     np.savez(folder / "images.npz", image=images)
+    np.savez(folder / "samples.npz", x=random.standard_normal((4, 1, 8)).astype(np.float32))
 
 
 def _text(name: str, text: str = "not a model\n") -> Callable[[Path], object]:
@@ -65,6 +67,21 @@ def _renamed(**names: str) -> Callable[[Path], object]:
     return make
 
 
+def _script(text: str) -> Callable[[Path], object]:
+    """A C compiler of the user."""
+
+    def make(folder: Path) -> None:
+        (folder / "compiler").write_text(f"#!/bin/sh\n{text}\n")
+        (folder / "compiler").chmod(0o755)
+
+    return make
+
+
+def _in_a_folder_with_spaces(folder: Path) -> None:
+    (folder / "my größe").mkdir()
+    onnx.save(exported_network(channels=4), str(folder / "my größe/dynamic net.onnx"))
+
+
 def _ints(*values: int) -> Callable[[Path], object]:
     return _array("labels.npy", np.array(values))
 
@@ -83,6 +100,26 @@ MAKE: dict[str, Callable[[Path], object]] = {
     "empty file": _text("bad.onnx", ""),
     "half a file": _model(models.truncated),
     "broken TFLite": _bytes("bad.tflite", bytes(4) + b"TFL3" + bytes(8)),
+    "safetensors": _bytes("net.safetensors", b"\x40" + bytes(7) + b'{"w":{"dtype":"F32"}}' + bytes(64)),
+    "SavedModel": _bytes("saved_model.pb", b"\x08\x01\x12\x2f\n\x25" + bytes(30) + b'"\x05serve*\x062.15.0'),
+    "PyTorch export": _zip("net.pt2", "net/archive_format", "net/models/model.json"),
+    "Keras archive": _zip("net.keras", "metadata.json", "config.json", "model.weights.h5"),
+    "web page": _text("bad.onnx", "<!DOCTYPE html>\n<html><head><title>net.onnx at main</title>"),
+    "compressed": _bytes("model.onnx.gz", gzip.compress(b"\x08\x08\x12\x04test", mtime=0)),
+    "ONNX Runtime file": _bytes("net.ort", b"\x18\0\0\0ORTM" + bytes(24)),
+    "TFLite named ONNX": _bytes("bad.onnx", bytes(4) + b"TFL3" + bytes(8)),
+    "TFLite not installed": _bytes("bad.tflite", bytes(4) + b"TFL3" + bytes(8)),
+    "half an ONNX named TFLite": _model(models.truncated, "bad.tflite"),
+    "compiler writes nothing": _script("exit 0"),
+    "compiler hangs": _script("exec sleep 100"),
+    "compiler fails": _script("echo 'error: no license' >&2; exit 1"),
+    "folder with spaces": _in_a_folder_with_spaces,
+    "verify rank": _arrays(x=np.zeros(4, np.float32)),
+    "verify names of two": _arrays(x1=np.zeros((1, 8), np.float32), x2=np.zeros((1, 8), np.float32)),
+    "verify records": _arrays(x=np.zeros(8, [("a", "f4")])),
+    "labels of two axes": _array("labels.npy", np.zeros((1, 3), np.int64)),
+    "labels of words": _array("labels.npy", np.array(["cat"])),
+    "new target taken": lambda f: ((f / "match-sprout").mkdir(), (f / "match-sprout/notes.txt").write_text("x")),
     "directory": lambda f: (f / "folder").mkdir(),
     "dangling link": lambda f: (f / "link.onnx").symlink_to("nowhere.onnx"),
     "dynamic height": _renamed(height="height"),

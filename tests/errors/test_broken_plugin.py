@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.io.arrays import write_arrays
 from match_core.plugin.facade import Plugins
+from match_report.npz import write_arrays
 
 from tests.envelope import opened
 from tests.errors import models

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from match_core.contract.errors import MatchError
-from match_core.io import arrays
-from match_core.io.arrays import TensorSpec, read_arrays
+from match_core.io.arrays import TensorSpec
+from match_report import npz
+from match_report.npz import read_arrays
 
 from tests.errors import models
 
@@ -118,7 +119,7 @@ def test_orders_and_versions(order: str, version: tuple[int, int], tmp_path: Pat
 
 def test_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file whose array is larger than what is read; a header that lies about it does not help."""
-    monkeypatch.setattr(arrays, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(npz, "MOST_BYTES", 1 << 20)
     path = _file(tmp_path, ("x.npy", _array(np.zeros(1 << 20, np.uint8))), method=zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 10_000
     assert _code(path, X) == "MATCH-U040"

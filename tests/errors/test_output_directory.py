@@ -248,3 +248,13 @@ def test_the_verb_tells_of_changed_files(tmp_path: Path, match_command: Run) -> 
     assert (out / "model.h.kept").read_text(encoding="utf-8").endswith("/* mine */\n")
     done = match_command("report", out, "--twin", "--quiet")
     assert done.returncode == 0, done.stderr
+
+
+def test_files_of_a_user_stay_in_a_programs_folder(tmp_path: Path) -> None:
+    directory = tmp_path / "out"
+    write_sources(_program("old", "net.c", "example/main.c", "example/old.c"), directory)
+    (directory / "example" / "mine.c").write_text("mine", encoding="utf-8")
+    (directory / "example" / "main.c").write_text("a change of mine", encoding="utf-8")
+    assert write_sources(_program("new", "net.c", "example/main.c"), directory) == ("example/main.c",)
+    texts = _texts(directory / "example")
+    assert texts == {"main.c": "example/main.c of new\n", "main.c.kept": "a change of mine", "mine.c": "mine"}

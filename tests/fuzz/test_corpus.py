@@ -13,9 +13,10 @@ import onnx
 import pytest
 from match_core.contract.errors import MatchError
 from match_core.emit.write import is_ours
-from match_core.io import arrays
-from match_core.io.arrays import TensorSpec, read_arrays
+from match_core.io.arrays import TensorSpec
 from match_core.load.load import load_model
+from match_report import npz
+from match_report.npz import read_arrays
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.conformance.batch import Failed, run_batch
@@ -238,7 +239,7 @@ def test_only_arrays_that_are_asked_for_are_read(tmp_path: Path) -> None:
 
 def test_more_arrays_than_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _member(tmp_path, b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n")
-    monkeypatch.setattr(arrays, "MOST_BYTES", 50)
+    monkeypatch.setattr(npz, "MOST_BYTES", 50)
     with pytest.raises(MatchError) as caught:
         read_arrays(path)
     assert caught.value.code == "MATCH-U040" and "more than 50" in caught.value.why
@@ -321,6 +322,12 @@ def test_logarithms_of_softmax_near_the_largest_number(tmp_path: Path) -> None:
     (found,) = _results(_one("LogSoftmax", values, (2, 3), axis=1), values, tmp_path)
     wanted = [[-np.log(2), -np.log(2), -3e38], [-2.5 - np.log1p(np.exp(-2.5)), -np.log1p(np.exp(-2.5)), -1e30]]
     assert np.allclose(found, wanted, rtol=1e-6)
+
+
+def test_maxima_of_nothing_but_nan(tmp_path: Path) -> None:
+    values: dict[str, Array] = {"x": np.array([[[[np.nan, np.nan, 1, np.nan], [-np.inf] * 4]]], np.float32)}
+    (found,) = _results(_one("MaxPool", values, (1, 1, 2, 2), kernel_shape=[1, 2], strides=[1, 2]), values, tmp_path)
+    assert np.array_equal(found.reshape(-1), [np.nan, 1, -np.inf, -np.inf], equal_nan=True)
 
 
 def _explained(model: Model, values: dict[str, Array], folder: Path) -> str:

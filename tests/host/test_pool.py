@@ -91,6 +91,43 @@ def test_maxima_of_the_lowest_value_have_places(run_cases: Callable[..., list[li
     np.testing.assert_array_equal(got["i"].reshape(-1), [0, 2, 8, 10])
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("last", [False, True])
+def test_windows_with_nan(last: bool, dtype: str, run_cases: Callable[..., list[list[dict[str, Array]]]]) -> None:
+    """The largest number; NaN only of nothing but NaN, -inf only of nothing larger, padding counts for nothing."""
+    values = np.array([np.nan, -np.inf, np.inf, -3, 2, np.finfo(dtype).min], dtype)
+    triples = np.array(list(product(values, repeat=3)), dtype)
+    wanted = np.fmax.reduce(triples, axis=1)
+    rows = triples[:, None, None, :]  # one image for each
+    cases = [
+        ("MaxPool", rows, {"kernel_shape": [1, 3]}),
+        ("MaxPool", rows, {"kernel_shape": [3, 5], "pads": [1, 1, 1, 1]}),
+        ("MaxPool", rows.swapaxes(2, 3), {"kernel_shape": [3, 1]}),
+        ("MaxPool", triples.T[None, None], {"kernel_shape": [3, 1]}),
+        *([] if last else [("GlobalMaxPool", rows, {})]),
+    ]
+    domain = "match.nhwc" if last else ""
+    feeds = [np.ascontiguousarray(np.moveaxis(x, 1, -1) if last else x) for _, x, _ in cases]
+    made = [
+        Case(make_model([node(op, domain=domain, **own)], {"x": x}), [{"x": x}])
+        for (op, _, own), x in zip(cases, feeds, strict=True)
+    ]
+    for (got,) in run_cases(made):
+        np.testing.assert_array_equal(got["y"].reshape(-1), wanted)
+
+
+def test_windows_of_nothing_but_nan_are_those_of_onnx_runtime(
+    run_cases: Callable[..., list[list[dict[str, Array]]]],
+) -> None:
+    """In both of its kernels where a window holds numbers only, or nothing but NaN."""
+    x = RNG.standard_normal((1, 4, 12, 12)).astype(np.float32)
+    x[0, 1], x[0, 2, :, :6], x[0, 3] = np.nan, -np.inf, -np.inf
+    own = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    case = Case(make_model([node("MaxPool", **own)], {"x": x}), [{"x": x}])
+    ((got,),) = run_cases([case])
+    np.testing.assert_array_equal(got["y"], expected(case.model, {"x": x})["y"])
+
+
 def test_places_count_on_through_all_samples() -> None:
     """What the loading of a model makes of several samples has the same places."""
     x = RNG.standard_normal((3, 2, 4, 6)).astype(np.float32)

@@ -152,6 +152,11 @@ def test_the_keyboard_alone(browser: Page, whole: Path) -> None:
     browser.run("document.getElementById('details-close').focus()")
     browser.press(Keys.ENTER)
     assert browser.focus() == "conv", "the layer's link has the focus again"
+    wait = "return new Promise((resolve) => setTimeout(resolve, 50))"
+    browser.run(f"window.location.hash = '#memory'; {wait}")
+    assert browser.one("#view-memory").is_displayed(), "a link to a view, on the open page"
+    browser.run(f"window.location.hash = '#views'; {wait}")
+    assert browser.one("#view-memory").is_displayed(), "the link that skips the head"
     browser.click("tab-refusals")
     browser.run("document.querySelector('#refusals-list summary').focus()")
     browser.press(Keys.ENTER)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.contract.errors import MatchError
-from match_core.io import arrays as core_arrays
 from match_core.io.arrays import TensorSpec
+from match_report import npz
 from match_verify import images
 from match_verify.images import PLAIN, Normalisation, layout_of, normalisation, read_images
 from numpy.typing import NDArray
@@ -132,7 +132,7 @@ def test_batches_that_are_not_full(paths: list[Path]) -> None:
 
 
 def test_more_images_than_there_is_room_for(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core_arrays, "MOST_BYTES", 500)
+    monkeypatch.setattr(npz, "MOST_BYTES", 500)
     error = _refusal(paths, _spec(1, 3, 4, 6))
     assert error.code == "MATCH-U046" and "576 bytes" in error.why
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.contract.errors import MatchError
-from match_core.io import arrays as core_arrays
 from match_core.io.arrays import TensorSpec
+from match_report import npz
 from match_verify.images import Normalisation
 from match_verify.sample_files import SampleFiles, read_array, read_sample_files
 from numpy.typing import NDArray
@@ -106,10 +106,10 @@ def test_means_are_for_images(kind: str, tmp_path: Path) -> None:
 def test_more_than_there_is_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         np.save(tmp_path / f"{name}.npy", DATA)
-    monkeypatch.setattr(core_arrays, "MOST_BYTES", 500)
+    monkeypatch.setattr(npz, "MOST_BYTES", 500)
     error = _refused(tmp_path)
     assert error.code == "MATCH-U046" and "3 arrays" in error.why
-    monkeypatch.setattr(core_arrays, "MOST_BYTES", 200)
+    monkeypatch.setattr(npz, "MOST_BYTES", 200)
     assert _refused(tmp_path / "a.npy").code == "MATCH-U046"
     with pytest.raises(MatchError) as caught:
         read_array(tmp_path / "a.npy")

@@ -25,6 +25,7 @@ from match_core.deploy.figures import with_figures
 from match_core.emit.manifest import manifest
 from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
+from match_core.emit.stated_ends import stated_ends
 from match_core.emit.write import check_output_directory, write_sources
 from match_core.ir.functions import ARITH
 from match_core.load.load import load_model
@@ -245,7 +246,7 @@ def _match(
         return unit, [with_minimum(pattern, options.region_min) for pattern in found]
 
     candidates = find_candidates(model.graph, [offer(unit) for unit in units])
-    for unit in (unit for unit in all_units if unit not in units and unit.name != context.soc.host):
+    for unit in (unit for unit in all_units if unit not in units):
         with suppress(PluginError):  # it may be why the user disabled the unit
             idle = find_candidates(model.graph, [offer(unit)])
             omitted = f"--without-unit {unit.name} disables it" if unit.name in options.without_units else ""
@@ -263,9 +264,9 @@ def _titles(source: Model, model: Model) -> Title:
 def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugins: Plugins) -> Sources:
 
     model, program, mapping = planned.model, planned.program, planned.mapping
-    title = _titles(planned.source, model)
+    title, ends = _titles(planned.source, model), stated_ends(planned.source.graph)
     emitter = ProgramEmitter(
-        EmitRequest(model, title, program, deployed.lowered, deployed.pool, deployed.apis, __version__)
+        EmitRequest(model, title, program, deployed.lowered, deployed.pool, deployed.apis, __version__, ends)
     )
     mapped = partition(model, mapping).SerializeToString(deterministic=True)
     options = chosen_options(request, program.soc)

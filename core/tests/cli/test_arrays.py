@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.contract.errors import UsageError
-from match_core.io.arrays import Arrays, TensorSpec, as_samples, element_type, read_arrays, read_samples, write_arrays
+from match_core.io.arrays import Arrays, TensorSpec, as_samples, element_type
+from match_report.npz import read_arrays, write_arrays
 from numpy.typing import NDArray
 
 from tests.examples import examples
@@ -223,7 +224,7 @@ def test_round_trip(tmp_path: Path, name: str, shape: list[int], dtype: str, see
     values = np.random.default_rng(seed).integers(0, 2, [2, *shape]).astype(dtype)
     path = tmp_path / "y.npz"
     write_arrays(path, {name: values})
-    found = read_samples(path, (TensorSpec(name, tuple(shape), dtype),))
+    found = as_samples(read_arrays(path), (TensorSpec(name, tuple(shape), dtype),), "x")
     assert found.count == 2
     assert found.arrays[name].tobytes() == values.tobytes()
 
@@ -268,7 +269,7 @@ def test_narrow_types_survive_files(dtype: str, tmp_path: Path) -> None:
     """An .npz file says only how wide such values are."""
     values = np.arange(-3, 3).astype(element_type(dtype))
     write_arrays(tmp_path / "x.npz", {"v": values})
-    read = read_samples(tmp_path / "x.npz", (TensorSpec("v", (6,), dtype),)).arrays["v"]
+    read = as_samples(read_arrays(tmp_path / "x.npz"), (TensorSpec("v", (6,), dtype),), "x").arrays["v"]
     assert read.dtype == values.dtype
     assert read[0].astype(int).tolist() == [-3, -2, -1, 0, 1, 2]
 

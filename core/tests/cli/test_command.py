@@ -84,7 +84,8 @@ def test_usage_errors_have_four_parts(match: Match, arguments: list[str], where:
     done = match(*arguments)
     assert done.code == 2
     assert done.out == ""
-    head, where_line, why_line, help_line = done.err.splitlines()
+    head, where_line, why_line, *example, help_line = done.err.splitlines()
+    assert len(example) <= 1 and all(line.startswith("  help:  for example: match ") for line in example)
     assert head == "error: MATCH-U001: the command line is not valid"
     assert where_line == f"  where: {where}"
     assert why in why_line
@@ -193,6 +194,26 @@ def test_an_interrupt_waits_for_an_import(tmp_path: Path) -> None:
     )
     load = "import slow\ntime.sleep(5)\nprint('not interrupted')"
     assert _where_plugins_load(load, PYTHONPATH=str(tmp_path)) == (130, "", "imported\n")
+
+
+@pytest.mark.parametrize("call", ["mkdir", "unlink"])
+def test_an_interrupt_waits_for_a_change_of_folders(call: str, tmp_path: Path) -> None:
+    """Between making the folder of a new program and knowing its name, and while it is removed."""
+    load = (
+        "from pathlib import Path\n"
+        "from match_core.emit.write import check_output_directory\n"
+        f"original = os.{call}\n"
+        "def interrupted(*arguments, **named):\n"
+        "    original(*arguments, **named)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(0.01)\n"
+        f"os.{call} = interrupted\n"
+        f"check_output_directory(Path({str(tmp_path / 'out')!r}))\n"
+        "time.sleep(5)\n"
+        "print('not interrupted')"
+    )
+    assert _where_plugins_load(load) == (130, "", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_comes_again_where_it_was_lost() -> None:

@@ -53,7 +53,21 @@ def test_it_tells_cycles_units_and_files(match: Match) -> None:
 def test_a_program_does_the_same_as_itself(match: Match) -> None:
     done = match("diff", "fast", "fast", "--same-units", "--limit", "cycles=0", "--limit", "ram=0%")
     assert done.code == 0, done.err
-    assert done.out.splitlines()[-1] == "the programs do not differ"
+    assert done.out.splitlines()[-2:] == ["the programs do not differ", "next: match report fast --compare fast"]
+
+
+def test_a_report_that_is_not_that_of_its_program(match: Match) -> None:
+    """By the digests of the manifest; a report without a program is compared as it is."""
+    assert match("diff", "fast", "slow", "--json").json["warnings"] == []
+    (match.directory / "fast" / "net.h").write_text("changed")
+    changed = match("diff", "fast", "slow", "--json")
+    assert changed.code == 0 and "net.h" in changed.json["warnings"][0]
+    shutil.copy(match.directory / "slow" / "report.json", match.directory / "fast" / "report.json")
+    for arguments in (("diff", "fast", "slow"), ("report", "slow", "--compare", "fast"), ("report", "fast")):
+        (warning,) = match(*arguments, "--json").json["warnings"]
+        assert warning == "fast/report.json does not belong to the program beside it: compile the model again"
+    (match.directory / "fast" / "match.lock.json").unlink()
+    assert match("diff", "fast", "slow", "--json").json["warnings"] == []
 
 
 @pytest.mark.parametrize(
@@ -90,7 +104,7 @@ def test_a_directory_without_a_report_that_can_be_read(match: Match, content: st
 
 
 def test_markdown_cannot_be_broken_by_names(match: Match, make_model: MakeModel) -> None:
-    assert match("diff", "fast", "slow", "--markdown").out.startswith("**cycles (modelled) and bytes**\n\n| what |")
+    assert match("diff", "fast", "slow", "--markdown").out.startswith("net on example: +")
     table = Table("a|b", ("node", "n"), [("x|y<b>\n", "1")], frozenset({"n"}))
     assert (
         markdown_text(table)

@@ -40,14 +40,14 @@ def test_targets_text(match: Match, site: Site) -> None:
     site.install_example()
     done = match("targets")
     assert (done.code, done.err) == (0, "")
-    title, headings, row, own, estimates, *more = done.out.splitlines()
-    assert title == "targets"
+    told, title, headings, row, own, estimates, *more = done.out.splitlines()
+    assert (told, title) == ("2 targets are installed", "targets")
     assert headings.split() == ["name", "package", "units", "memories", "presets"]
     cells = ["example", "match-example 0.3.1", "host, relu_unit", "ram 256 KiB", "awake, asleep"]
     assert [cell.strip() for cell in row.split("  ") if cell] == cells
     assert own.split()[:2] == ["host", "match-host"]
     assert estimates == "example: 2 cost figures are estimates, not published (--json lists them)"
-    assert more[0].startswith("host: ")
+    assert more[0].startswith("host: ") and more[-1] == "next: match check MODEL -t example"
 
 
 def test_targets_are_sorted_by_name(match: Match, site: Site) -> None:

@@ -113,6 +113,11 @@ def test_plain_table_is_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_a_table_without_rows_has_no_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal().table(Table("nothing", ("name",), []))
+    assert capsys.readouterr() == ("", "")
+
+
 def test_error_has_four_parts(capsys: pytest.CaptureFixture[str]) -> None:
     Terminal().error(ERROR)
     out, err = capsys.readouterr()

@@ -266,8 +266,15 @@ void packed_run(const match_packed_t *t)
 
 /* ---- running ------------------------------------------------------------------------------------------------------ */
 
-int fake_start(void) { return 0; }
-void fake_stop(void) {}
+int fake_starts, fake_failing_start;
+
+int fake_start(void)
+{
+    fake_starts += (fake_failing_start == 0) ? 1 : 0;
+    return fake_failing_start;
+}
+
+void fake_stop(void) { fake_starts--; }
 int fake_call(void (*entry)(void *argument), void *argument)
 {
     entry(argument);

@@ -56,6 +56,8 @@ void sum2d_run(const match_sum2d_t *tile);
 
 /* ---- platform: runs a task at once ------------------------------------------------------------------------------ */
 
+/* Starts without their stop; whether the next start fails. */
+extern int fake_starts, fake_failing_start;
 int fake_start(void);
 void fake_stop(void);
 int fake_call(void (*entry)(void *argument), void *argument);

@@ -146,6 +146,7 @@ def emit(name: str) -> tuple[SourceFile, ...]:
 def write(folder: Path, name: str) -> None:
     folder.mkdir(exist_ok=True)
     for file in emit(name):
+        (folder / file.name).parent.mkdir(exist_ok=True)
         (folder / file.name).write_bytes(file.content)
 
 
@@ -202,14 +203,14 @@ def test_two_programs_in_one_application(tmp_path: Path) -> None:
     for name in ("fake_unit.h", "fake_unit.c"):
         (tmp_path / name).write_text((lp.HERE / name).read_text())
     units = [f"{name}{part}.c" for name in ("first", "second") for part in ("", "_array", "_weights")]
-    for name in (*units, "example_main.c"):
-        subprocess.run(["cc", *STRICT, "-c", name], cwd=tmp_path, check=True)
+    for name in (*units, "example/main.c"):
+        subprocess.run(["cc", *STRICT, "-I.", "-c", name], cwd=tmp_path, check=True)
     subprocess.run(["cc", "-w", "-c", "fake_unit.c"], cwd=tmp_path, check=True)
     (tmp_path / "store.c").write_text(
         '#include "fake_unit.h"\nuint32_t load_store(void);\nuint32_t load_store(void) { return 0x10000000u; }\n'
     )
     subprocess.run(["cc", "-c", "store.c"], cwd=tmp_path, check=True)
-    objects = [name.replace(".c", ".o") for name in (*units, "example_main.c", "fake_unit.c", "store.c")]
+    objects = [name.replace(".c", ".o") for name in (*units, "main.c", "fake_unit.c", "store.c")]
     subprocess.run(["cc", *objects, "-lm", "-o", "both"], cwd=tmp_path, check=True)
     symbols = subprocess.run(
         ["nm", "-g", *[u.replace(".c", ".o") for u in units]], cwd=tmp_path, check=True, capture_output=True, text=True
@@ -238,14 +239,43 @@ static void expect(int found, int wanted)
 
 int main(void)
 {
-    chain_state_t state;
+    static chain_state_t state;
     const chain_t none = {near, home, fake_load_store(image, sizeof image), NULL};
     const chain_t ctx = {near, home, none.store, &state};
     const chain_inputs_t in = {x};
     const chain_outputs_t outputs = {out};
+    const chain_t shifted = {near + 1, home, none.store, &state};
+    const chain_inputs_t no_input = {NULL};
+    expect(chain_init(NULL), CHAIN_ERROR_ARGUMENT);
     expect(chain_init(&none), CHAIN_ERROR_ARENA);
+    expect(chain_init(&shifted), CHAIN_ERROR_ARENA);
+    /* before init, and after an init that failed */
+    for (int failed = 0; failed < 2; failed++) {
+        expect(chain_run(&ctx, &in, &outputs), CHAIN_ERROR_STATE);
+        expect(chain_start(&ctx, &in, &outputs), CHAIN_ERROR_STATE);
+        expect(chain_poll(&ctx), CHAIN_ERROR_STATE);
+        expect(chain_wait(&ctx), CHAIN_ERROR_STATE);
+        expect(chain_cancel(&ctx), CHAIN_ERROR_STATE);
+        chain_stop(&ctx);
+        fake_failing_start = 1;
+        expect(chain_init(&ctx), CHAIN_ERROR_UNIT);
+        fake_failing_start = 0;
+    }
+    expect(fake_starts, 0);
+    chain_stop(NULL);
     expect(chain_init(&ctx), CHAIN_OK);
-    expect(chain_poll(&ctx), CHAIN_OK);
+    expect(chain_init(&ctx), CHAIN_OK);
+    expect(fake_starts, 1);
+    expect(chain_run(NULL, &in, &outputs), CHAIN_ERROR_ARGUMENT);
+    expect(chain_run(&shifted, &in, &outputs), CHAIN_ERROR_ARENA);
+    expect(chain_run(&ctx, NULL, &outputs), CHAIN_ERROR_ARGUMENT);
+    expect(chain_run(&ctx, &in, NULL), CHAIN_ERROR_ARGUMENT);
+    expect(chain_run(&ctx, &no_input, &outputs), CHAIN_ERROR_ARGUMENT);
+    expect(chain_start(&ctx, &in, &outputs), CHAIN_OK);
+    expect(chain_poll(&ctx), CHAIN_BUSY);
+    expect(chain_cancel(&ctx), CHAIN_OK);
+    expect(chain_wait(&ctx), CHAIN_CANCELLED);
+    expect(chain_poll(&ctx), CHAIN_CANCELLED);
     expect(chain_start(&ctx, &in, &outputs), CHAIN_OK);
     expect(chain_start(&ctx, &in, &outputs), CHAIN_ERROR_UNIT);
     expect(chain_poll(&ctx), CHAIN_BUSY);
@@ -255,7 +285,10 @@ int main(void)
     for (unsigned i = 0; i < sizeof out; i++) {
         printf("%02x", out[i]);
     }
-    return chain_wait(&ctx);
+    expect(chain_wait(&ctx), CHAIN_OK);
+    chain_stop(&ctx);
+    expect(fake_starts, 0);
+    return chain_run(&ctx, &in, &outputs) != CHAIN_ERROR_STATE;
 }
 """
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_core.contract.errors import UsageError
-from match_core.io.arrays import TensorSpec, as_samples, read_samples, write_arrays
+from match_core.io.arrays import TensorSpec, as_samples
+from match_report.npz import read_arrays, write_arrays
 
 SPECS = [TensorSpec("x", (3,), "float16")]
 
@@ -16,7 +17,7 @@ def test_every_bit_pattern_survives_a_file(tmp_path: Path) -> None:
     bits = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16)
     values = np.append(bits, np.zeros(2, np.uint16)).view(np.float16).reshape(-1, 3)
     write_arrays(tmp_path / "x.npz", {"x": values})
-    samples = read_samples(tmp_path / "x.npz", SPECS)
+    samples = as_samples(read_arrays(tmp_path / "x.npz"), SPECS, "x")
     assert samples.arrays["x"].dtype == np.float16
     assert samples.arrays["x"].tobytes() == values.tobytes()
 

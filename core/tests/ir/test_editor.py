@@ -124,3 +124,12 @@ def test_the_standards_evaluator_runs_what_onnxruntime_has_no_kernel_of():
     found = ReferenceRunner(model).run({name: np.asarray(value) for name, value in feed.items()})
     assert found["z"].tolist() == [4, 4, 4]
     np.testing.assert_allclose(found["y"], 0.75, rtol=1e-6)
+
+
+def test_no_image_and_no_library_for_images_are_coded_errors():
+    ends = [onnx.helper.make_tensor_value_info(n, onnx.TensorProto.UINT8, s) for n, s in (("x", [9]), ("y", [2, 2, 3]))]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("ImageDecoder", ["x"], ["y"])], "image", ends[:1], ends[1:])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=10)
+    with pytest.raises(ToolError) as caught:
+        ReferenceRunner(model).run({"x": np.arange(9, dtype=np.uint8)})
+    assert caught.value.code == "MATCH-R002"

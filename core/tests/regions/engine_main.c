@@ -45,7 +45,7 @@ static int run(instance_t *instance)
 static int stay_loaded(void)
 {
     one.ctx = (net_t){.ram = one.ram, .state = &one.state};
-    CHECK(run(&one) == NET_ERROR_UNIT && engine_runs == 0u) /* not initialised */
+    CHECK(run(&one) == NET_ERROR_STATE && engine_runs == 0u) /* not initialised */
     CHECK(init(&one, 1.0f) == NET_OK)
     CHECK(engine_loads == 2u && engine_unloads == 0u)
     for (int n = 0; n < 20; n++) {
@@ -58,7 +58,7 @@ static int stay_loaded(void)
     CHECK(engine_unloads == 2u)
     net_stop(&one.ctx);
     CHECK(engine_unloads == 2u)
-    CHECK(run(&one) == NET_ERROR_UNIT && engine_runs == 42u)
+    CHECK(run(&one) == NET_ERROR_STATE && engine_runs == 42u)
     CHECK(init(&one, 1.0f) == NET_OK)
     CHECK(run(&one) == NET_OK && engine_loads == 4u)
     net_stop(&one.ctx);

@@ -28,11 +28,12 @@ def _run(folder: Path, form: str, site: Site, execution: Literal["sequential", "
     request = CompileRequest(model(folder), target, execution=execution)
     sources = build_program(request, loaded(site, form, **options), NullObserver()).sources
     for file in sources.files:
+        (folder / file.name).parent.mkdir(exist_ok=True)
         (folder / file.name).write_bytes(file.content)
     manifest = json.loads(sources.text("match.lock.json"))
     assert bool(manifest["queues"]) == (execution == "concurrent")
     checks = SANITIZE if execution == "sequential" else THREADS
-    program = [name for name in sorted(manifest["files"]) if name.endswith(".c") and name != "example_main.c"]
+    program = [name for name in sorted(manifest["files"]) if name.endswith(".c") and "/" not in name]
     for name in OWN:
         (folder / name).write_text((HERE / name).read_text())
     objects = []

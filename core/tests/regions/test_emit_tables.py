@@ -238,9 +238,10 @@ def _ran(folder: Path, drawn: list[Drawn]) -> list[object]:
     request = EmitRequest(model, lambda a: "a */ region", program, lowered, pool, apis, "1")
     files = {file.name: file.content for file in ProgramEmitter(request).emit()}
     for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)
     (folder / "main.c").write_text(_main(model, drawn))
-    sources = [name for name in sorted(files) if name.endswith(".c") and name != "example_main.c"]
+    sources = [name for name in sorted(files) if name.endswith(".c") and "/" not in name]
     done = subprocess.run(
         ["cc", *STRICT, *SANITIZE, "-O0", *sources, "main.c", "-lm", "-o", "app"],
         cwd=folder, check=False, capture_output=True, text=True,

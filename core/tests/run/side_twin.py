@@ -36,6 +36,7 @@ def write_program(folder: Path) -> dict[str, Any]:
     folder.mkdir()
     for file in side_program.emit("side"):
         if file.name not in ("fake_unit.c", "fake_queues.c"):
+            (folder / file.name).parent.mkdir(exist_ok=True)
             (folder / file.name).write_bytes(file.content)
     document: dict[str, Any] = json.loads((folder / NAME).read_text(encoding="utf-8"))
     return document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from match_carfield.int8.interfaces import INT8_INTERFACES
 from match_carfield.timing import HEADER_NAME, render_timing_header
 from match_core import KernelInterface
 from match_core.lower.interfaces import context_header
+from match_core.lower.templates import CORE_TEMPLATES
 from match_host.headers.half import half_header
 
 from tests.c_objects import link_cached
@@ -95,6 +97,7 @@ def write_headers(folder: Path) -> None:
     """What the kernels include and the runtime of the platform does not give here."""
     for header in (*map(context_header, (*HALF_INTERFACES, *INT8_INTERFACES)), half_header()):
         (folder / header.name).write_text(header.text)
+    shutil.copyfile(CORE_TEMPLATES / "match_float.h", folder / "match_float.h")
     pulp = CLUSTER.format(core="rt_core_id", cores="get_core_num", count=8)
     spatz = CLUSTER.format(core="snrt_cluster_core_idx", cores="snrt_cluster_core_num", count=2)
     texts = {"pulp.h": pulp, "snrt.h": spatz, "match_runtime.h": QUEUE, "test_io.h": IO, "probe.c": PROBE}

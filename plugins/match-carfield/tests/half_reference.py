@@ -72,14 +72,14 @@ def product(left: Half, right: Half) -> Double:
 
 
 def pooled(x: Half, out: tuple[int, int], kernel: tuple[int, int], scale: np.float16 | None, **geometry) -> Half:  # type: ignore[no-untyped-def]
-    """Sums times ``scale``, or the largest where it is None."""
-    start = 0.0 if scale is not None else -np.inf
+    """Sums times ``scale``, or the largest number where it is None: NaN where there is none."""
+    start = 0.0 if scale is not None else np.nan
     acc = np.full((*out, x.shape[2]), start)
     wide = x.astype(np.float64)
     for _, here, there in taps(x.shape[:2], out, kernel, **geometry):
         if scale is None:
             acc[here] = np.where(
-                (acc[here] == 0) & (wide[there] == 0), acc[here] + wide[there], np.maximum(acc[here], wide[there])
+                (acc[here] == 0) & (wide[there] == 0), acc[here] + wide[there], np.fmax(acc[here], wide[there])
             )
         else:
             acc[here] = rounded(acc[here] + wide[there])

@@ -11,8 +11,12 @@
 #include "attention_port.h"
 #include "attention_tasks.h"
 
-int attention_init(const attention_t *ctx)
+/* ATTENTION_OK if the context and the memory that it names can be used. */
+static int check(const attention_t *ctx)
 {
+    if (ctx == NULL) {
+        return ATTENTION_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(attention_state_t)) != 0u)) {
         return ATTENTION_ERROR_ARENA;
     }
@@ -22,33 +26,114 @@ int attention_init(const attention_t *ctx)
     if ((ctx->l2 == NULL) || (((uintptr_t)ctx->l2 % ATTENTION_L2_ALIGN) != 0u)) {
         return ATTENTION_ERROR_ARENA;
     }
-    ctx->state->status = ATTENTION_OK;
-    if (match_ita_start() != 0) {
-        return ATTENTION_ERROR_UNIT;
-    }
     return ATTENTION_OK;
 }
 
-int attention_start(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs)
+/* ATTENTION_OK if the context can be used and is initialised. */
+static int initialised(const attention_t *ctx)
 {
+    const int status = check(ctx);
+    if (status != ATTENTION_OK) {
+        return status;
+    }
+    const attention_state_t *const state = ctx->state;
+    return (state->owner == state) ? ATTENTION_OK : ATTENTION_ERROR_STATE;
+}
+
+/* ATTENTION_OK if an inference with these tensors can start. */
+static int startable(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != ATTENTION_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return ATTENTION_ERROR_ARGUMENT;
+    }
+    if (inputs->x == NULL) {
+        return ATTENTION_ERROR_ARGUMENT;
+    }
+    if (outputs->y == NULL) {
+        return ATTENTION_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == ATTENTION_BUSY) ? ATTENTION_ERROR_UNIT : ATTENTION_OK;
+}
+
+int attention_init(const attention_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != ATTENTION_OK) {
+        return status;
+    }
     attention_state_t *const state = ctx->state;
-    if (state->status == ATTENTION_BUSY) {
+    if (state->owner == state) { /* initialised already */
+        return (state->status == ATTENTION_BUSY) ? ATTENTION_ERROR_UNIT : ATTENTION_OK;
+    }
+    state->status = ATTENTION_OK;
+    state->cancelled = 0u;
+    if (match_ita_start() != 0) {
         return ATTENTION_ERROR_UNIT;
     }
-    state->inputs = *inputs;
-    state->outputs = *outputs;
-    state->next = 0u;
-    state->status = ATTENTION_BUSY;
+    state->owner = state;
     return ATTENTION_OK;
+}
+
+int attention_cancel(const attention_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == ATTENTION_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void attention_stop(const attention_t *ctx)
+{
+    if (initialised(ctx) != ATTENTION_OK) {
+        return;
+    }
+    attention_state_t *const state = ctx->state;
+    state->status = ATTENTION_OK;
+    state->owner = NULL;
+    match_ita_stop();
+}
+
+int attention_run(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs)
+{
+    const int status = attention_start(ctx, inputs, outputs);
+    return (status == ATTENTION_OK) ? attention_wait(ctx) : status;
+}
+
+
+int attention_start(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs)
+{
+    const int status = startable(ctx, inputs, outputs);
+    if (status == ATTENTION_OK) {
+        attention_state_t *const state = ctx->state;
+        state->inputs = *inputs;
+        state->outputs = *outputs;
+        state->next = 0u;
+        state->cancelled = 0u;
+        state->status = ATTENTION_BUSY;
+    }
+    return status;
 }
 
 /* Runs the next task. */
 int attention_poll(const attention_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != ATTENTION_OK) {
+        return status;
+    }
     attention_state_t *const state = ctx->state;
     uint8_t *const l2 = ctx->l2;
     if (state->status != ATTENTION_BUSY) {
         return state->status;
+    }
+    if (state->cancelled != 0u) {
+        state->status = ATTENTION_CANCELLED;
+        return ATTENTION_CANCELLED;
     }
     switch (state->next++) {
 
@@ -161,21 +246,10 @@ int attention_poll(const attention_t *ctx)
 
 int attention_wait(const attention_t *ctx)
 {
-    int status = ATTENTION_BUSY;
+    int status = attention_poll(ctx);
     while (status == ATTENTION_BUSY) {
+        MATCH_YIELD();
         status = attention_poll(ctx);
     }
     return status;
-}
-
-int attention_run(const attention_t *ctx, const attention_inputs_t *inputs, const attention_outputs_t *outputs)
-{
-    const int status = attention_start(ctx, inputs, outputs);
-    return (status == ATTENTION_OK) ? attention_wait(ctx) : status;
-}
-
-void attention_stop(const attention_t *ctx)
-{
-    ctx->state->status = ATTENTION_OK;
-    match_ita_stop();
 }

@@ -96,11 +96,11 @@ static uint32_t post_ready(side_state_t *state, uint32_t q, const uint32_t *done
 {
     const uint32_t before = match_load(&state->queue[q].posted);
     uint32_t posted = before;
-    for (int ready = 1; posted < queues[q].tasks; posted++) {
+    for (int met = 1; posted < queues[q].tasks; posted++) {
         for (uint32_t other = 0u; other < side_queues; other++) {
-            ready &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
+            met &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
         }
-        if (ready == 0) {
+        if (met == 0) {
             break;
         }
     }
@@ -139,6 +139,11 @@ static int swap(side_state_t *state, uint32_t done)
 /* Looks at every queue once; returns whether there was progress. */
 static int advance(side_state_t *state)
 {
+    if (state->cancelled != 0u) {
+        cancel(state, side_queues);
+        state->status = SIDE_CANCELLED;
+        return 1;
+    }
     uint32_t done[side_queues], all = 0u;
     for (uint32_t q = 0u; q < side_queues; q++) {
         done[q] = match_load(&state->queue[q].done);
@@ -166,8 +171,12 @@ static int advance(side_state_t *state)
 
 /* ---- for the application ----------------------------------------------------------------------------------------- */
 
-int side_init(const side_t *ctx)
+/* SIDE_OK if the context and the memory that it names can be used. */
+static int check(const side_t *ctx)
 {
+    if (ctx == NULL) {
+        return SIDE_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(side_state_t)) != 0u)) {
         return SIDE_ERROR_ARENA;
     }
@@ -183,20 +192,97 @@ int side_init(const side_t *ctx)
     if ((ctx->store_swap % SIDE_STORE_SWAP_ALIGN) != 0u) {
         return SIDE_ERROR_ARENA;
     }
-    ctx->state->status = SIDE_OK;
-    ctx->state->swapping = 0u;
-    if (queues_start() != 0) {
-        return SIDE_ERROR_UNIT;
-    }
     return SIDE_OK;
 }
 
-int side_start(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs)
+/* SIDE_OK if the context can be used and is initialised. */
+static int initialised(const side_t *ctx)
 {
+    const int status = check(ctx);
+    if (status != SIDE_OK) {
+        return status;
+    }
+    const side_state_t *const state = ctx->state;
+    return ((void *)(uintptr_t)state->owner == (const void *)state) ? SIDE_OK : SIDE_ERROR_STATE;
+}
+
+/* SIDE_OK if an inference with these tensors can start. */
+static int startable(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != SIDE_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return SIDE_ERROR_ARGUMENT;
+    }
+    if (inputs->x == NULL) {
+        return SIDE_ERROR_ARGUMENT;
+    }
+    if (outputs->out == NULL) {
+        return SIDE_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == SIDE_BUSY) ? SIDE_ERROR_UNIT : SIDE_OK;
+}
+
+int side_init(const side_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != SIDE_OK) {
+        return status;
+    }
     side_state_t *const state = ctx->state;
-    if (state->status == SIDE_BUSY) {
+    if ((void *)(uintptr_t)state->owner == (void *)state) { /* initialised already */
+        return (state->status == SIDE_BUSY) ? SIDE_ERROR_UNIT : SIDE_OK;
+    }
+    state->status = SIDE_OK;
+    state->cancelled = 0u;
+    state->swapping = 0u;
+    if (queues_start() != 0) {
         return SIDE_ERROR_UNIT;
     }
+    state->owner = (match_address_t)(uintptr_t)state;
+    return SIDE_OK;
+}
+
+int side_cancel(const side_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == SIDE_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void side_stop(const side_t *ctx)
+{
+    if (initialised(ctx) != SIDE_OK) {
+        return;
+    }
+    side_state_t *const state = ctx->state;
+    if (state->status == SIDE_BUSY) {
+        cancel(state, side_queues);
+    }
+    state->status = SIDE_OK;
+    state->owner = 0u;
+    queues_stop();
+}
+
+int side_run(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs)
+{
+    const int status = side_start(ctx, inputs, outputs);
+    return (status == SIDE_OK) ? side_wait(ctx) : status;
+}
+
+
+int side_start(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs)
+{
+    const int status = startable(ctx, inputs, outputs);
+    if (status != SIDE_OK) {
+        return status;
+    }
+    side_state_t *const state = ctx->state;
+    state->cancelled = 0u;
     state->base[side_base_none] = 0u;
     state->base[side_base_near] = (match_address_t)(uintptr_t)ctx->near;
     state->base[side_base_home] = (match_address_t)(uintptr_t)ctx->home;
@@ -221,6 +307,10 @@ int side_start(const side_t *ctx, const side_inputs_t *inputs, const side_output
 
 int side_poll(const side_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != SIDE_OK) {
+        return status;
+    }
     if (ctx->state->status == SIDE_BUSY) {
         (void)advance(ctx->state);
     }
@@ -229,30 +319,22 @@ int side_poll(const side_t *ctx)
 
 int side_wait(const side_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != SIDE_OK) {
+        return status;
+    }
     side_state_t *const state = ctx->state;
     uint32_t idle = 0u;
     while (state->status == SIDE_BUSY) {
+        MATCH_YIELD();
         if (advance(state) != 0) {
             idle = 0u;
         } else if ((match_port_wait() != 0) && (++idle >= SIDE_WAIT_LIMIT)) {
             cancel(state, side_queues);
             state->status = SIDE_ERROR_TIMEOUT;
+        } else {
+            /* look again */
         }
     }
     return state->status;
-}
-
-int side_run(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs)
-{
-    const int status = side_start(ctx, inputs, outputs);
-    return (status == SIDE_OK) ? side_wait(ctx) : status;
-}
-
-void side_stop(const side_t *ctx)
-{
-    if (ctx->state->status == SIDE_BUSY) {
-        cancel(ctx->state, side_queues);
-    }
-    ctx->state->status = SIDE_OK;
-    queues_stop();
 }

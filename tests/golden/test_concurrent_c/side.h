@@ -12,6 +12,15 @@
 extern "C" {
 #endif
 
+/* The compiler's version, the model's file, and all C and data of this program but this header. */
+#define SIDE_VERSION "1"
+#define SIDE_MODEL_SHA256 ""
+#define SIDE_PROGRAM_SHA256 "6e19b27d2175efd984adee20792c47439a871f5290e7eb0c5f9420da43420b52"
+
+/* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
+ * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */
+#define SIDE_STACK_BYTES 2098176u
+
 /* near: working memory of the units */
 #define SIDE_NEAR_BYTES 131072u
 #define SIDE_NEAR_ALIGN 16u
@@ -25,13 +34,29 @@ extern "C" {
 #define SIDE_STORE_SWAP_BYTES 512u
 #define SIDE_STORE_SWAP_ALIGN 16u
 
+/* x: uint8 9x9x4 */
+#define SIDE_IN_X_ELEMENTS 324u
+#define SIDE_IN_X_BYTES 324u
+#define SIDE_IN_X_RANK 3u
+#define SIDE_IN_X_SHAPE {9u, 9u, 4u}
+#define SIDE_IN_X_TYPE 2 /* number of the element type in ONNX: uint8 */
+/* out: uint8 9x9x3 */
+#define SIDE_OUT_OUT_ELEMENTS 243u
+#define SIDE_OUT_OUT_BYTES 243u
+#define SIDE_OUT_OUT_RANK 3u
+#define SIDE_OUT_OUT_SHAPE {9u, 9u, 3u}
+#define SIDE_OUT_OUT_TYPE 2 /* number of the element type in ONNX: uint8 */
+
 /* Results. */
 enum {
     SIDE_OK = 0,
-    SIDE_BUSY = 1,          /* tasks are left */
-    SIDE_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    SIDE_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
-    SIDE_ERROR_TIMEOUT = -3 /* no progress for too long */
+    SIDE_BUSY = 1,            /* tasks are left */
+    SIDE_ERROR_ARENA = -1,    /* an arena or the state is missing or not aligned */
+    SIDE_ERROR_UNIT = -2,     /* a unit did not start, did not accept its tasks or did not end */
+    SIDE_ERROR_TIMEOUT = -3,  /* no progress for too long */
+    SIDE_ERROR_ARGUMENT = -4, /* a pointer is NULL, or a tensor not aligned to its elements */
+    SIDE_ERROR_STATE = -5,    /* not initialised: before side_init, after it failed, or after side_stop */
+    SIDE_CANCELLED = -6       /* side_cancel ended the inference */
 };
 
 typedef struct {
@@ -48,11 +73,13 @@ typedef struct {
 typedef struct {
     match_queue_t queue[4]; /* host, array, other, link */
     match_address_t base[5]; /* arenas, inputs and outputs, written before the units begin */
+    match_address_t owner; /* this state while it is initialised */
     uint32_t store;
     uint32_t store_swap;
     uint32_t swapping; /* 1 while a swap is in progress */
-    uint32_t seen;     /* tasks that were done when the host last looked */
+    uint32_t seen; /* tasks that were done when the host last looked */
     int32_t status;
+    volatile uint32_t cancelled;
 } side_state_t;
 
 typedef struct {
@@ -63,7 +90,8 @@ typedef struct {
     side_state_t *state;
 } side_t;
 
-/* Checks the arenas, sets up the state and starts the units. */
+/* Checks the arenas, sets up the state, starts the units. If it fails, it stops what it started. The state must be
+ * all zero before the first call, as static memory is. */
 int side_init(const side_t *ctx);
 
 /* One inference; returns when the outputs are written. */
@@ -73,6 +101,10 @@ int side_run(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_
 int side_start(const side_t *ctx, const side_inputs_t *inputs, const side_outputs_t *outputs);
 int side_poll(const side_t *ctx);
 int side_wait(const side_t *ctx);
+
+/* Ends a running inference at its next task: side_poll, side_wait and side_run return SIDE_CANCELLED.
+ * It may be called from interrupts and from MATCH_YIELD; the next inference can start after the return. */
+int side_cancel(const side_t *ctx);
 
 /* Cancels a running inference and stops the units. */
 void side_stop(const side_t *ctx);

@@ -10,8 +10,12 @@
 #include "diana_port.h"
 #include "diana_tasks.h"
 
-int diana_init(const diana_t *ctx)
+/* DIANA_OK if the context and the memory that it names can be used. */
+static int check(const diana_t *ctx)
 {
+    if (ctx == NULL) {
+        return DIANA_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(diana_state_t)) != 0u)) {
         return DIANA_ERROR_ARENA;
     }
@@ -30,33 +34,114 @@ int diana_init(const diana_t *ctx)
     if ((ctx->l2 == NULL) || (((uintptr_t)ctx->l2 % DIANA_L2_ALIGN) != 0u)) {
         return DIANA_ERROR_ARENA;
     }
-    ctx->state->status = DIANA_OK;
-    if (match_diana_start() != 0) {
-        return DIANA_ERROR_UNIT;
-    }
     return DIANA_OK;
 }
 
-int diana_start(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs)
+/* DIANA_OK if the context can be used and is initialised. */
+static int initialised(const diana_t *ctx)
 {
+    const int status = check(ctx);
+    if (status != DIANA_OK) {
+        return status;
+    }
+    const diana_state_t *const state = ctx->state;
+    return (state->owner == state) ? DIANA_OK : DIANA_ERROR_STATE;
+}
+
+/* DIANA_OK if an inference with these tensors can start. */
+static int startable(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != DIANA_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return DIANA_ERROR_ARGUMENT;
+    }
+    if (inputs->input == NULL) {
+        return DIANA_ERROR_ARGUMENT;
+    }
+    if (outputs->pool26_q == NULL) {
+        return DIANA_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == DIANA_BUSY) ? DIANA_ERROR_UNIT : DIANA_OK;
+}
+
+int diana_init(const diana_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != DIANA_OK) {
+        return status;
+    }
     diana_state_t *const state = ctx->state;
-    if (state->status == DIANA_BUSY) {
+    if (state->owner == state) { /* initialised already */
+        return (state->status == DIANA_BUSY) ? DIANA_ERROR_UNIT : DIANA_OK;
+    }
+    state->status = DIANA_OK;
+    state->cancelled = 0u;
+    if (match_diana_start() != 0) {
         return DIANA_ERROR_UNIT;
     }
-    state->inputs = *inputs;
-    state->outputs = *outputs;
-    state->next = 0u;
-    state->status = DIANA_BUSY;
+    state->owner = state;
     return DIANA_OK;
+}
+
+int diana_cancel(const diana_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == DIANA_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void diana_stop(const diana_t *ctx)
+{
+    if (initialised(ctx) != DIANA_OK) {
+        return;
+    }
+    diana_state_t *const state = ctx->state;
+    state->status = DIANA_OK;
+    state->owner = NULL;
+    match_diana_stop();
+}
+
+int diana_run(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs)
+{
+    const int status = diana_start(ctx, inputs, outputs);
+    return (status == DIANA_OK) ? diana_wait(ctx) : status;
+}
+
+
+int diana_start(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs)
+{
+    const int status = startable(ctx, inputs, outputs);
+    if (status == DIANA_OK) {
+        diana_state_t *const state = ctx->state;
+        state->inputs = *inputs;
+        state->outputs = *outputs;
+        state->next = 0u;
+        state->cancelled = 0u;
+        state->status = DIANA_BUSY;
+    }
+    return status;
 }
 
 /* Runs the next task. */
 int diana_poll(const diana_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != DIANA_OK) {
+        return status;
+    }
     diana_state_t *const state = ctx->state;
     uint8_t *const l2 = ctx->l2;
     if (state->status != DIANA_BUSY) {
         return state->status;
+    }
+    if (state->cancelled != 0u) {
+        state->status = DIANA_CANCELLED;
+        return DIANA_CANCELLED;
     }
     switch (state->next++) {
 
@@ -169,21 +254,10 @@ int diana_poll(const diana_t *ctx)
 
 int diana_wait(const diana_t *ctx)
 {
-    int status = DIANA_BUSY;
+    int status = diana_poll(ctx);
     while (status == DIANA_BUSY) {
+        MATCH_YIELD();
         status = diana_poll(ctx);
     }
     return status;
-}
-
-int diana_run(const diana_t *ctx, const diana_inputs_t *inputs, const diana_outputs_t *outputs)
-{
-    const int status = diana_start(ctx, inputs, outputs);
-    return (status == DIANA_OK) ? diana_wait(ctx) : status;
-}
-
-void diana_stop(const diana_t *ctx)
-{
-    ctx->state->status = DIANA_OK;
-    match_diana_stop();
 }

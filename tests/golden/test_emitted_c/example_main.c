@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* golden: a minimal application. Arenas are static here; a platform may place them elsewhere. */
+/* golden: a minimal application. Arenas are static here; a platform may place them elsewhere. The result of main is that
+ * of the program, 0 if it ran. */
 #include <stdalign.h>
 #include <stdint.h>
 #include "golden.h"
@@ -7,8 +8,8 @@
 static alignas(GOLDEN_L1_ALIGN) uint8_t l1[GOLDEN_L1_BYTES];
 static alignas(GOLDEN_L2_ALIGN) uint8_t l2[GOLDEN_L2_BYTES];
 static golden_state_t state;
-static int8_t input[59536];
-static int8_t q7[363];
+static int8_t input[GOLDEN_IN_INPUT_ELEMENTS];
+static int8_t q7[GOLDEN_OUT_Q7_ELEMENTS];
 
 int main(void)
 {

@@ -9,8 +9,12 @@
 #include "golden_port.h"
 #include "golden_tasks.h"
 
-int golden_init(const golden_t *ctx)
+/* GOLDEN_OK if the context and the memory that it names can be used. */
+static int check(const golden_t *ctx)
 {
+    if (ctx == NULL) {
+        return GOLDEN_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(golden_state_t)) != 0u)) {
         return GOLDEN_ERROR_ARENA;
     }
@@ -20,36 +24,119 @@ int golden_init(const golden_t *ctx)
     if ((ctx->l2 == NULL) || (((uintptr_t)ctx->l2 % GOLDEN_L2_ALIGN) != 0u)) {
         return GOLDEN_ERROR_ARENA;
     }
-    ctx->state->status = GOLDEN_OK;
+    return GOLDEN_OK;
+}
+
+/* GOLDEN_OK if the context can be used and is initialised. */
+static int initialised(const golden_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != GOLDEN_OK) {
+        return status;
+    }
+    const golden_state_t *const state = ctx->state;
+    return (state->owner == state) ? GOLDEN_OK : GOLDEN_ERROR_STATE;
+}
+
+/* GOLDEN_OK if an inference with these tensors can start. */
+static int startable(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != GOLDEN_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return GOLDEN_ERROR_ARGUMENT;
+    }
+    if (inputs->input == NULL) {
+        return GOLDEN_ERROR_ARGUMENT;
+    }
+    if (outputs->q7 == NULL) {
+        return GOLDEN_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == GOLDEN_BUSY) ? GOLDEN_ERROR_UNIT : GOLDEN_OK;
+}
+
+int golden_init(const golden_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != GOLDEN_OK) {
+        return status;
+    }
+    golden_state_t *const state = ctx->state;
+    if (state->owner == state) { /* initialised already */
+        return (state->status == GOLDEN_BUSY) ? GOLDEN_ERROR_UNIT : GOLDEN_OK;
+    }
+    state->status = GOLDEN_OK;
+    state->cancelled = 0u;
     if (match_gap9_start() != 0) {
         return GOLDEN_ERROR_UNIT;
     }
     if (match_gap9_ne16_start() != 0) {
+        match_gap9_stop();
         return GOLDEN_ERROR_UNIT;
     }
+    state->owner = state;
     return GOLDEN_OK;
 }
 
+int golden_cancel(const golden_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == GOLDEN_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void golden_stop(const golden_t *ctx)
+{
+    if (initialised(ctx) != GOLDEN_OK) {
+        return;
+    }
+    golden_state_t *const state = ctx->state;
+    state->status = GOLDEN_OK;
+    state->owner = NULL;
+    match_gap9_ne16_stop();
+    match_gap9_stop();
+}
+
+int golden_run(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs)
+{
+    const int status = golden_start(ctx, inputs, outputs);
+    return (status == GOLDEN_OK) ? golden_wait(ctx) : status;
+}
+
+
 int golden_start(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs)
 {
-    golden_state_t *const state = ctx->state;
-    if (state->status == GOLDEN_BUSY) {
-        return GOLDEN_ERROR_UNIT;
+    const int status = startable(ctx, inputs, outputs);
+    if (status == GOLDEN_OK) {
+        golden_state_t *const state = ctx->state;
+        state->inputs = *inputs;
+        state->outputs = *outputs;
+        state->next = 0u;
+        state->cancelled = 0u;
+        state->status = GOLDEN_BUSY;
     }
-    state->inputs = *inputs;
-    state->outputs = *outputs;
-    state->next = 0u;
-    state->status = GOLDEN_BUSY;
-    return GOLDEN_OK;
+    return status;
 }
 
 /* Runs the next task. */
 int golden_poll(const golden_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != GOLDEN_OK) {
+        return status;
+    }
     golden_state_t *const state = ctx->state;
     uint8_t *const l2 = ctx->l2;
     if (state->status != GOLDEN_BUSY) {
         return state->status;
+    }
+    if (state->cancelled != 0u) {
+        state->status = GOLDEN_CANCELLED;
+        return GOLDEN_CANCELLED;
     }
     switch (state->next++) {
 
@@ -149,22 +236,10 @@ int golden_poll(const golden_t *ctx)
 
 int golden_wait(const golden_t *ctx)
 {
-    int status = GOLDEN_BUSY;
+    int status = golden_poll(ctx);
     while (status == GOLDEN_BUSY) {
+        MATCH_YIELD();
         status = golden_poll(ctx);
     }
     return status;
-}
-
-int golden_run(const golden_t *ctx, const golden_inputs_t *inputs, const golden_outputs_t *outputs)
-{
-    const int status = golden_start(ctx, inputs, outputs);
-    return (status == GOLDEN_OK) ? golden_wait(ctx) : status;
-}
-
-void golden_stop(const golden_t *ctx)
-{
-    ctx->state->status = GOLDEN_OK;
-    match_gap9_ne16_stop();
-    match_gap9_stop();
 }

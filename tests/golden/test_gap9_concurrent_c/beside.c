@@ -76,11 +76,11 @@ static uint32_t post_ready(beside_state_t *state, uint32_t q, const uint32_t *do
 {
     const uint32_t before = match_load(&state->queue[q].posted);
     uint32_t posted = before;
-    for (int ready = 1; posted < queues[q].tasks; posted++) {
+    for (int met = 1; posted < queues[q].tasks; posted++) {
         for (uint32_t other = 0u; other < beside_queues; other++) {
-            ready &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
+            met &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
         }
-        if (ready == 0) {
+        if (met == 0) {
             break;
         }
     }
@@ -93,6 +93,11 @@ static uint32_t post_ready(beside_state_t *state, uint32_t q, const uint32_t *do
 /* Looks at every queue once; returns whether there was progress. */
 static int advance(beside_state_t *state)
 {
+    if (state->cancelled != 0u) {
+        cancel(state, beside_queues);
+        state->status = BESIDE_CANCELLED;
+        return 1;
+    }
     uint32_t done[beside_queues], all = 0u;
     for (uint32_t q = 0u; q < beside_queues; q++) {
         done[q] = match_load(&state->queue[q].done);
@@ -112,8 +117,12 @@ static int advance(beside_state_t *state)
 
 /* ---- for the application ----------------------------------------------------------------------------------------- */
 
-int beside_init(const beside_t *ctx)
+/* BESIDE_OK if the context and the memory that it names can be used. */
+static int check(const beside_t *ctx)
 {
+    if (ctx == NULL) {
+        return BESIDE_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(beside_state_t)) != 0u)) {
         return BESIDE_ERROR_ARENA;
     }
@@ -123,22 +132,101 @@ int beside_init(const beside_t *ctx)
     if ((ctx->l2 == NULL) || (((uintptr_t)ctx->l2 % BESIDE_L2_ALIGN) != 0u)) {
         return BESIDE_ERROR_ARENA;
     }
-    ctx->state->status = BESIDE_OK;
+    return BESIDE_OK;
+}
+
+/* BESIDE_OK if the context can be used and is initialised. */
+static int initialised(const beside_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != BESIDE_OK) {
+        return status;
+    }
+    const beside_state_t *const state = ctx->state;
+    return ((void *)(uintptr_t)state->owner == (const void *)state) ? BESIDE_OK : BESIDE_ERROR_STATE;
+}
+
+/* BESIDE_OK if an inference with these tensors can start. */
+static int startable(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != BESIDE_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return BESIDE_ERROR_ARGUMENT;
+    }
+    if (inputs->input == NULL) {
+        return BESIDE_ERROR_ARGUMENT;
+    }
+    if (outputs->q3 == NULL) {
+        return BESIDE_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == BESIDE_BUSY) ? BESIDE_ERROR_UNIT : BESIDE_OK;
+}
+
+int beside_init(const beside_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != BESIDE_OK) {
+        return status;
+    }
+    beside_state_t *const state = ctx->state;
+    if ((void *)(uintptr_t)state->owner == (void *)state) { /* initialised already */
+        return (state->status == BESIDE_BUSY) ? BESIDE_ERROR_UNIT : BESIDE_OK;
+    }
+    state->status = BESIDE_OK;
+    state->cancelled = 0u;
     if (match_gap9_start() != 0) {
         return BESIDE_ERROR_UNIT;
     }
     if (match_gap9_ne16_start() != 0) {
+        match_gap9_stop();
         return BESIDE_ERROR_UNIT;
     }
+    state->owner = (match_address_t)(uintptr_t)state;
     return BESIDE_OK;
 }
 
-int beside_start(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs)
+int beside_cancel(const beside_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status == BESIDE_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void beside_stop(const beside_t *ctx)
+{
+    if (initialised(ctx) != BESIDE_OK) {
+        return;
+    }
     beside_state_t *const state = ctx->state;
     if (state->status == BESIDE_BUSY) {
-        return BESIDE_ERROR_UNIT;
+        cancel(state, beside_queues);
     }
+    state->status = BESIDE_OK;
+    state->owner = 0u;
+    match_gap9_ne16_stop();
+    match_gap9_stop();
+}
+
+int beside_run(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs)
+{
+    const int status = beside_start(ctx, inputs, outputs);
+    return (status == BESIDE_OK) ? beside_wait(ctx) : status;
+}
+
+
+int beside_start(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs)
+{
+    const int status = startable(ctx, inputs, outputs);
+    if (status != BESIDE_OK) {
+        return status;
+    }
+    beside_state_t *const state = ctx->state;
+    state->cancelled = 0u;
     state->base[beside_base_none] = 0u;
     state->base[beside_base_l1] = (match_address_t)(uintptr_t)ctx->l1;
     state->base[beside_base_l2] = (match_address_t)(uintptr_t)ctx->l2;
@@ -161,6 +249,10 @@ int beside_start(const beside_t *ctx, const beside_inputs_t *inputs, const besid
 
 int beside_poll(const beside_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != BESIDE_OK) {
+        return status;
+    }
     if (ctx->state->status == BESIDE_BUSY) {
         (void)advance(ctx->state);
     }
@@ -169,31 +261,22 @@ int beside_poll(const beside_t *ctx)
 
 int beside_wait(const beside_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != BESIDE_OK) {
+        return status;
+    }
     beside_state_t *const state = ctx->state;
     uint32_t idle = 0u;
     while (state->status == BESIDE_BUSY) {
+        MATCH_YIELD();
         if (advance(state) != 0) {
             idle = 0u;
         } else if ((match_port_wait() != 0) && (++idle >= BESIDE_WAIT_LIMIT)) {
             cancel(state, beside_queues);
             state->status = BESIDE_ERROR_TIMEOUT;
+        } else {
+            /* look again */
         }
     }
     return state->status;
-}
-
-int beside_run(const beside_t *ctx, const beside_inputs_t *inputs, const beside_outputs_t *outputs)
-{
-    const int status = beside_start(ctx, inputs, outputs);
-    return (status == BESIDE_OK) ? beside_wait(ctx) : status;
-}
-
-void beside_stop(const beside_t *ctx)
-{
-    if (ctx->state->status == BESIDE_BUSY) {
-        cancel(ctx->state, beside_queues);
-    }
-    ctx->state->status = BESIDE_OK;
-    match_gap9_ne16_stop();
-    match_gap9_stop();
 }

@@ -78,11 +78,11 @@ static uint32_t post_ready(both_state_t *state, uint32_t q, const uint32_t *done
 {
     const uint32_t before = match_load(&state->queue[q].posted);
     uint32_t posted = before;
-    for (int ready = 1; posted < queues[q].tasks; posted++) {
+    for (int met = 1; posted < queues[q].tasks; posted++) {
         for (uint32_t other = 0u; other < both_queues; other++) {
-            ready &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
+            met &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
         }
-        if (ready == 0) {
+        if (met == 0) {
             break;
         }
     }
@@ -95,6 +95,11 @@ static uint32_t post_ready(both_state_t *state, uint32_t q, const uint32_t *done
 /* Looks at every queue once; returns whether there was progress. */
 static int advance(both_state_t *state)
 {
+    if (state->cancelled != 0u) {
+        cancel(state, both_queues);
+        state->status = BOTH_CANCELLED;
+        return 1;
+    }
     uint32_t done[both_queues], all = 0u;
     for (uint32_t q = 0u; q < both_queues; q++) {
         done[q] = match_load(&state->queue[q].done);
@@ -128,37 +133,140 @@ static int advance(both_state_t *state)
 
 /* ---- for the application ----------------------------------------------------------------------------------------- */
 
-int both_init(const both_t *ctx)
+/* BOTH_OK if the context and the memory that it names can be used. */
+static int check(const both_t *ctx)
 {
+    if (ctx == NULL) {
+        return BOTH_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(both_state_t)) != 0u)) {
         return BOTH_ERROR_ARENA;
     }
     if ((ctx->ram == NULL) || (((uintptr_t)ctx->ram % BOTH_RAM_ALIGN) != 0u)) {
         return BOTH_ERROR_ARENA;
     }
-    ctx->state->status = BOTH_OK;
-    if (engine_start() != 0) {
-        return BOTH_ERROR_UNIT;
-    }
-    if (both_load_regions(ctx->state) != 0) {
-        engine_stop();
-        return BOTH_ERROR_UNIT;
-    }
     return BOTH_OK;
 }
 
-int both_start(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
+/* BOTH_OK if the context can be used and is initialised. */
+static int initialised(const both_t *ctx)
 {
+    const int status = check(ctx);
+    if (status != BOTH_OK) {
+        return status;
+    }
+    const both_state_t *const state = ctx->state;
+    return ((void *)(uintptr_t)state->owner == (const void *)state) ? BOTH_OK : BOTH_ERROR_STATE;
+}
+
+/* BOTH_OK if an inference with these tensors can start. */
+static int startable(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != BOTH_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (inputs->x == NULL) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)inputs->x % _Alignof(float)) != 0u) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (inputs->y == NULL) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)inputs->y % _Alignof(float)) != 0u) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (outputs->early == NULL) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)outputs->early % _Alignof(float)) != 0u) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (outputs->late == NULL) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)outputs->late % _Alignof(float)) != 0u) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (outputs->other == NULL) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)outputs->other % _Alignof(float)) != 0u) {
+        return BOTH_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == BOTH_BUSY) ? BOTH_ERROR_UNIT : BOTH_OK;
+}
+
+int both_init(const both_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != BOTH_OK) {
+        return status;
+    }
+    both_state_t *const state = ctx->state;
+    if ((void *)(uintptr_t)state->owner == (void *)state) { /* initialised already */
+        return (state->status == BOTH_BUSY) ? BOTH_ERROR_UNIT : BOTH_OK;
+    }
+    state->status = BOTH_OK;
+    state->cancelled = 0u;
+    if (engine_start() != 0) {
+        return BOTH_ERROR_UNIT;
+    }
+    if (both_load_regions(state) != 0) {
+        engine_stop();
+        return BOTH_ERROR_UNIT;
+    }
+    state->owner = (match_address_t)(uintptr_t)state;
+    return BOTH_OK;
+}
+
+int both_cancel(const both_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == BOTH_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void both_stop(const both_t *ctx)
+{
+    if (initialised(ctx) != BOTH_OK) {
+        return;
+    }
     both_state_t *const state = ctx->state;
     if (state->status == BOTH_BUSY) {
-        return BOTH_ERROR_UNIT;
+        cancel(state, both_queues);
     }
-    if ((void *)(uintptr_t)state->regions_of != (void *)state) { /* not initialised */
-        return BOTH_ERROR_UNIT;
+    state->status = BOTH_OK;
+    state->owner = 0u;
+    both_unload_regions(state);
+    engine_stop();
+}
+
+int both_run(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
+{
+    const int status = both_start(ctx, inputs, outputs);
+    return (status == BOTH_OK) ? both_wait(ctx) : status;
+}
+
+
+int both_start(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
+{
+    const int status = startable(ctx, inputs, outputs);
+    if (status != BOTH_OK) {
+        return status;
     }
+    both_state_t *const state = ctx->state;
     for (uint32_t n = 0u; n < 2u; n++) {
         state->region_result[n].failed = 0u;
     }
+    state->cancelled = 0u;
     state->base[both_base_none] = 0u;
     state->base[both_base_ram] = (match_address_t)(uintptr_t)ctx->ram;
     state->base[both_base_in_x] = (match_address_t)(uintptr_t)inputs->x;
@@ -183,6 +291,10 @@ int both_start(const both_t *ctx, const both_inputs_t *inputs, const both_output
 
 int both_poll(const both_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != BOTH_OK) {
+        return status;
+    }
     if (ctx->state->status == BOTH_BUSY) {
         (void)advance(ctx->state);
     }
@@ -191,31 +303,22 @@ int both_poll(const both_t *ctx)
 
 int both_wait(const both_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != BOTH_OK) {
+        return status;
+    }
     both_state_t *const state = ctx->state;
     uint32_t idle = 0u;
     while (state->status == BOTH_BUSY) {
+        MATCH_YIELD();
         if (advance(state) != 0) {
             idle = 0u;
         } else if ((match_port_wait() != 0) && (++idle >= BOTH_WAIT_LIMIT)) {
             cancel(state, both_queues);
             state->status = BOTH_ERROR_TIMEOUT;
+        } else {
+            /* look again */
         }
     }
     return state->status;
-}
-
-int both_run(const both_t *ctx, const both_inputs_t *inputs, const both_outputs_t *outputs)
-{
-    const int status = both_start(ctx, inputs, outputs);
-    return (status == BOTH_OK) ? both_wait(ctx) : status;
-}
-
-void both_stop(const both_t *ctx)
-{
-    if (ctx->state->status == BOTH_BUSY) {
-        cancel(ctx->state, both_queues);
-    }
-    ctx->state->status = BOTH_OK;
-    both_unload_regions(ctx->state);
-    engine_stop();
 }

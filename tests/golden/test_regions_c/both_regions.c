@@ -99,9 +99,6 @@ static void unload(both_state_t *state, uint32_t count)
 
 int both_load_regions(both_state_t *state)
 {
-    if ((void *)(uintptr_t)state->regions_of == (void *)state) {
-        return 0;
-    }
     for (uint32_t n = 0u; n < 2u; n++) {
         void *handle = NULL;
         if (regions[n].load(regions[n].region, &handle) != 0) {
@@ -110,14 +107,10 @@ int both_load_regions(both_state_t *state)
         }
         state->region_handle[n] = (match_address_t)(uintptr_t)handle;
     }
-    state->regions_of = (match_address_t)(uintptr_t)state;
     return 0;
 }
 
 void both_unload_regions(both_state_t *state)
 {
-    if ((void *)(uintptr_t)state->regions_of == (void *)state) {
-        state->regions_of = 0u;
-        unload(state, 2u);
-    }
+    unload(state, 2u);
 }

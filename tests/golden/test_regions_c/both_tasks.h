@@ -36,7 +36,7 @@ typedef struct {
     int status;        /* 0: the outputs are written */
 } both_region_task_t;
 
-/* Regions are loaded once for a state, which records this; load returns 0 on success. */
+/* All regions, when a state is initialised and when it is stopped; load returns 0 on success, else none is loaded. */
 int both_load_regions(both_state_t *state);
 void both_unload_regions(both_state_t *state);
 

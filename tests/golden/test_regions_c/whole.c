@@ -8,48 +8,155 @@
 #include "whole_port.h"
 #include "whole_tasks.h"
 
-int whole_init(const whole_t *ctx)
+/* WHOLE_OK if the context and the memory that it names can be used. */
+static int check(const whole_t *ctx)
 {
+    if (ctx == NULL) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(whole_state_t)) != 0u)) {
         return WHOLE_ERROR_ARENA;
     }
     if ((ctx->ram == NULL) || (((uintptr_t)ctx->ram % WHOLE_RAM_ALIGN) != 0u)) {
         return WHOLE_ERROR_ARENA;
     }
-    ctx->state->status = WHOLE_OK;
-    if (engine_start() != 0) {
-        return WHOLE_ERROR_UNIT;
-    }
-    if (whole_load_regions(ctx->state) != 0) {
-        engine_stop();
-        return WHOLE_ERROR_UNIT;
-    }
     return WHOLE_OK;
 }
 
+/* WHOLE_OK if the context can be used and is initialised. */
+static int initialised(const whole_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != WHOLE_OK) {
+        return status;
+    }
+    const whole_state_t *const state = ctx->state;
+    return (state->owner == state) ? WHOLE_OK : WHOLE_ERROR_STATE;
+}
+
+/* WHOLE_OK if an inference with these tensors can start. */
+static int startable(const whole_t *ctx, const whole_inputs_t *inputs, const whole_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != WHOLE_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (inputs->x == NULL) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)inputs->x % _Alignof(float)) != 0u) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (inputs->y == NULL) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)inputs->y % _Alignof(float)) != 0u) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (outputs->early == NULL) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)outputs->early % _Alignof(float)) != 0u) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (outputs->late == NULL) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)outputs->late % _Alignof(float)) != 0u) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (outputs->other == NULL) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    if (((uintptr_t)outputs->other % _Alignof(float)) != 0u) {
+        return WHOLE_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == WHOLE_BUSY) ? WHOLE_ERROR_UNIT : WHOLE_OK;
+}
+
+int whole_init(const whole_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != WHOLE_OK) {
+        return status;
+    }
+    whole_state_t *const state = ctx->state;
+    if (state->owner == state) { /* initialised already */
+        return (state->status == WHOLE_BUSY) ? WHOLE_ERROR_UNIT : WHOLE_OK;
+    }
+    state->status = WHOLE_OK;
+    state->cancelled = 0u;
+    if (engine_start() != 0) {
+        return WHOLE_ERROR_UNIT;
+    }
+    if (whole_load_regions(state) != 0) {
+        engine_stop();
+        return WHOLE_ERROR_UNIT;
+    }
+    state->owner = state;
+    return WHOLE_OK;
+}
+
+int whole_cancel(const whole_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == WHOLE_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void whole_stop(const whole_t *ctx)
+{
+    if (initialised(ctx) != WHOLE_OK) {
+        return;
+    }
+    whole_state_t *const state = ctx->state;
+    state->status = WHOLE_OK;
+    state->owner = NULL;
+    whole_unload_regions(state);
+    engine_stop();
+}
+
+int whole_run(const whole_t *ctx, const whole_inputs_t *inputs, const whole_outputs_t *outputs)
+{
+    const int status = whole_start(ctx, inputs, outputs);
+    return (status == WHOLE_OK) ? whole_wait(ctx) : status;
+}
+
+
 int whole_start(const whole_t *ctx, const whole_inputs_t *inputs, const whole_outputs_t *outputs)
 {
-    whole_state_t *const state = ctx->state;
-    if (state->status == WHOLE_BUSY) {
-        return WHOLE_ERROR_UNIT;
+    const int status = startable(ctx, inputs, outputs);
+    if (status == WHOLE_OK) {
+        whole_state_t *const state = ctx->state;
+        state->inputs = *inputs;
+        state->outputs = *outputs;
+        state->next = 0u;
+        state->cancelled = 0u;
+        state->status = WHOLE_BUSY;
     }
-    if (state->regions_of != state) { /* not initialised */
-        return WHOLE_ERROR_UNIT;
-    }
-    state->inputs = *inputs;
-    state->outputs = *outputs;
-    state->next = 0u;
-    state->status = WHOLE_BUSY;
-    return WHOLE_OK;
+    return status;
 }
 
 /* Runs the next task. */
 int whole_poll(const whole_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != WHOLE_OK) {
+        return status;
+    }
     whole_state_t *const state = ctx->state;
     uint8_t *const ram = ctx->ram;
     if (state->status != WHOLE_BUSY) {
         return state->status;
+    }
+    if (state->cancelled != 0u) {
+        state->status = WHOLE_CANCELLED;
+        return WHOLE_CANCELLED;
     }
     switch (state->next++) {
 
@@ -108,22 +215,10 @@ int whole_poll(const whole_t *ctx)
 
 int whole_wait(const whole_t *ctx)
 {
-    int status = WHOLE_BUSY;
+    int status = whole_poll(ctx);
     while (status == WHOLE_BUSY) {
+        MATCH_YIELD();
         status = whole_poll(ctx);
     }
     return status;
-}
-
-int whole_run(const whole_t *ctx, const whole_inputs_t *inputs, const whole_outputs_t *outputs)
-{
-    const int status = whole_start(ctx, inputs, outputs);
-    return (status == WHOLE_OK) ? whole_wait(ctx) : status;
-}
-
-void whole_stop(const whole_t *ctx)
-{
-    ctx->state->status = WHOLE_OK;
-    whole_unload_regions(ctx->state);
-    engine_stop();
 }

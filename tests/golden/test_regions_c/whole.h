@@ -11,17 +11,60 @@
 extern "C" {
 #endif
 
+/* The compiler's version, the model's file, and all C and data of this program but this header. */
+#define WHOLE_VERSION "0.1.0"
+#define WHOLE_MODEL_SHA256 "6feeddc776204f1cef724a07801aa21a1f9504a555bd95d7e094fccc808d8d32"
+#define WHOLE_PROGRAM_SHA256 "0d2abe8820bd52a06fde8fa43345e4f2a73e7e350889adbbf69520505e4adb9d"
+
+/* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
+ * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */
+#define WHOLE_STACK_BYTES 1088u
+
 /* ram: activations between layers */
 #define WHOLE_RAM_BYTES 288u
 #define WHOLE_RAM_ALIGN 4u
 
+/* x: float32 4x6 */
+#define WHOLE_IN_X_ELEMENTS 24u
+#define WHOLE_IN_X_BYTES 96u
+#define WHOLE_IN_X_RANK 2u
+#define WHOLE_IN_X_SHAPE {4u, 6u}
+#define WHOLE_IN_X_TYPE 1 /* number of the element type in ONNX: float32 */
+/* y: float32 4x6 */
+#define WHOLE_IN_Y_ELEMENTS 24u
+#define WHOLE_IN_Y_BYTES 96u
+#define WHOLE_IN_Y_RANK 2u
+#define WHOLE_IN_Y_SHAPE {4u, 6u}
+#define WHOLE_IN_Y_TYPE 1 /* number of the element type in ONNX: float32 */
+/* early: float32 4x6 */
+#define WHOLE_OUT_EARLY_ELEMENTS 24u
+#define WHOLE_OUT_EARLY_BYTES 96u
+#define WHOLE_OUT_EARLY_RANK 2u
+#define WHOLE_OUT_EARLY_SHAPE {4u, 6u}
+#define WHOLE_OUT_EARLY_TYPE 1 /* number of the element type in ONNX: float32 */
+/* late: float32 4x6 */
+#define WHOLE_OUT_LATE_ELEMENTS 24u
+#define WHOLE_OUT_LATE_BYTES 96u
+#define WHOLE_OUT_LATE_RANK 2u
+#define WHOLE_OUT_LATE_SHAPE {4u, 6u}
+#define WHOLE_OUT_LATE_TYPE 1 /* number of the element type in ONNX: float32 */
+/* other: float32 4x6 */
+#define WHOLE_OUT_OTHER_ELEMENTS 24u
+#define WHOLE_OUT_OTHER_BYTES 96u
+#define WHOLE_OUT_OTHER_RANK 2u
+#define WHOLE_OUT_OTHER_SHAPE {4u, 6u}
+#define WHOLE_OUT_OTHER_TYPE 1 /* number of the element type in ONNX: float32 */
+
 /* Results. */
 enum {
     WHOLE_OK = 0,
-    WHOLE_BUSY = 1,          /* tasks are left */
-    WHOLE_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    WHOLE_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks, failed at one or did not end */
-    WHOLE_ERROR_TIMEOUT = -3 /* no progress for too long */
+    WHOLE_BUSY = 1,            /* tasks are left */
+    WHOLE_ERROR_ARENA = -1,    /* an arena or the state is missing or not aligned */
+    WHOLE_ERROR_UNIT = -2,     /* a unit did not start, did not accept its tasks, failed at one or did not end */
+    WHOLE_ERROR_TIMEOUT = -3,  /* no progress for too long */
+    WHOLE_ERROR_ARGUMENT = -4, /* a pointer is NULL, or a tensor not aligned to its elements */
+    WHOLE_ERROR_STATE = -5,    /* not initialised: before whole_init, after it failed, or after whole_stop */
+    WHOLE_CANCELLED = -6       /* whole_cancel ended the inference */
 };
 
 typedef struct {
@@ -45,9 +88,10 @@ typedef struct {
     whole_inputs_t inputs;
     whole_outputs_t outputs;
     void *region_handle[2];
-    const void *regions_of; /* this state while its regions are loaded */
+    const void *owner; /* this state while it is initialised */
     uint32_t next; /* number of the next task */
     int32_t status;
+    volatile uint32_t cancelled;
 } whole_state_t;
 
 typedef struct {
@@ -55,8 +99,9 @@ typedef struct {
     whole_state_t *state;
 } whole_t;
 
-/* Checks the arenas, sets up the state, starts the units and loads their regions, which stay loaded until whole_stop.
- * The state must be all zero before the first call, as static memory is. */
+/* Checks the arenas, sets up the state, starts the units and loads their regions, which stay loaded until
+ * whole_stop. If it fails, it stops what it started. The state must be all zero before the first call, as static
+ * memory is. */
 int whole_init(const whole_t *ctx);
 
 /* One inference; returns when the outputs are written. */
@@ -66,6 +111,10 @@ int whole_run(const whole_t *ctx, const whole_inputs_t *inputs, const whole_outp
 int whole_start(const whole_t *ctx, const whole_inputs_t *inputs, const whole_outputs_t *outputs);
 int whole_poll(const whole_t *ctx);
 int whole_wait(const whole_t *ctx);
+
+/* Ends a running inference at its next task: whole_poll, whole_wait and whole_run return WHOLE_CANCELLED.
+ * It may be called from interrupts and from MATCH_YIELD; the next inference can start after the return. */
+int whole_cancel(const whole_t *ctx);
 
 /* Cancels a running inference, unloads the regions and stops the units. */
 void whole_stop(const whole_t *ctx);

@@ -99,9 +99,6 @@ static void unload(whole_state_t *state, uint32_t count)
 
 int whole_load_regions(whole_state_t *state)
 {
-    if (state->regions_of == state) {
-        return 0;
-    }
     for (uint32_t n = 0u; n < 2u; n++) {
         void *handle = NULL;
         if (regions[n].load(regions[n].region, &handle) != 0) {
@@ -110,14 +107,10 @@ int whole_load_regions(whole_state_t *state)
         }
         state->region_handle[n] = handle;
     }
-    state->regions_of = state;
     return 0;
 }
 
 void whole_unload_regions(whole_state_t *state)
 {
-    if (state->regions_of == state) {
-        state->regions_of = NULL;
-        unload(state, 2u);
-    }
+    unload(state, 2u);
 }

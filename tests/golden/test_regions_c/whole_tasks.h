@@ -16,7 +16,7 @@ typedef struct {
     int status;        /* 0: the outputs are written */
 } whole_region_task_t;
 
-/* Regions are loaded once for a state, which records this; load returns 0 on success. */
+/* All regions, when a state is initialised and when it is stopped; load returns 0 on success, else none is loaded. */
 int whole_load_regions(whole_state_t *state);
 void whole_unload_regions(whole_state_t *state);
 
@@ -26,7 +26,7 @@ int engine_run(void *handle, const void *const *in, void *const *out, void *scra
 void engine_unload(void *handle);
 
 WHOLE_ENGINE_CODE_SECTION void whole_engine_00(void *argument);
-WHOLE_HOST_CODE_SECTION void whole_host_01(const void *in0, void *out0);
+WHOLE_HOST_CODE_SECTION void whole_host_01(const void *input, void *output);
 WHOLE_ENGINE_CODE_SECTION void whole_engine_02(void *argument);
 
 extern const float whole_00_0[24];

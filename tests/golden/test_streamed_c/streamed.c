@@ -9,8 +9,12 @@
 #include "streamed_port.h"
 #include "streamed_tasks.h"
 
-int streamed_init(const streamed_t *ctx)
+/* STREAMED_OK if the context and the memory that it names can be used. */
+static int check(const streamed_t *ctx)
 {
+    if (ctx == NULL) {
+        return STREAMED_ERROR_ARGUMENT;
+    }
     if ((ctx->state == NULL) || (((uintptr_t)ctx->state % _Alignof(streamed_state_t)) != 0u)) {
         return STREAMED_ERROR_ARENA;
     }
@@ -23,36 +27,119 @@ int streamed_init(const streamed_t *ctx)
     if ((ctx->l3 % STREAMED_L3_ALIGN) != 0u) {
         return STREAMED_ERROR_ARENA;
     }
-    ctx->state->status = STREAMED_OK;
+    return STREAMED_OK;
+}
+
+/* STREAMED_OK if the context can be used and is initialised. */
+static int initialised(const streamed_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != STREAMED_OK) {
+        return status;
+    }
+    const streamed_state_t *const state = ctx->state;
+    return (state->owner == state) ? STREAMED_OK : STREAMED_ERROR_STATE;
+}
+
+/* STREAMED_OK if an inference with these tensors can start. */
+static int startable(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
+{
+    const int status = initialised(ctx);
+    if (status != STREAMED_OK) {
+        return status;
+    }
+    if ((inputs == NULL) || (outputs == NULL)) {
+        return STREAMED_ERROR_ARGUMENT;
+    }
+    if (inputs->input == NULL) {
+        return STREAMED_ERROR_ARGUMENT;
+    }
+    if (outputs->q5 == NULL) {
+        return STREAMED_ERROR_ARGUMENT;
+    }
+    return (ctx->state->status == STREAMED_BUSY) ? STREAMED_ERROR_UNIT : STREAMED_OK;
+}
+
+int streamed_init(const streamed_t *ctx)
+{
+    const int status = check(ctx);
+    if (status != STREAMED_OK) {
+        return status;
+    }
+    streamed_state_t *const state = ctx->state;
+    if (state->owner == state) { /* initialised already */
+        return (state->status == STREAMED_BUSY) ? STREAMED_ERROR_UNIT : STREAMED_OK;
+    }
+    state->status = STREAMED_OK;
+    state->cancelled = 0u;
     if (match_gap9_start() != 0) {
         return STREAMED_ERROR_UNIT;
     }
     if (match_gap9_ne16_start() != 0) {
+        match_gap9_stop();
         return STREAMED_ERROR_UNIT;
     }
+    state->owner = state;
     return STREAMED_OK;
 }
 
+int streamed_cancel(const streamed_t *ctx)
+{
+    const int status = initialised(ctx);
+    if (status == STREAMED_OK) {
+        ctx->state->cancelled = 1u;
+    }
+    return status;
+}
+
+void streamed_stop(const streamed_t *ctx)
+{
+    if (initialised(ctx) != STREAMED_OK) {
+        return;
+    }
+    streamed_state_t *const state = ctx->state;
+    state->status = STREAMED_OK;
+    state->owner = NULL;
+    match_gap9_ne16_stop();
+    match_gap9_stop();
+}
+
+int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
+{
+    const int status = streamed_start(ctx, inputs, outputs);
+    return (status == STREAMED_OK) ? streamed_wait(ctx) : status;
+}
+
+
 int streamed_start(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
 {
-    streamed_state_t *const state = ctx->state;
-    if (state->status == STREAMED_BUSY) {
-        return STREAMED_ERROR_UNIT;
+    const int status = startable(ctx, inputs, outputs);
+    if (status == STREAMED_OK) {
+        streamed_state_t *const state = ctx->state;
+        state->inputs = *inputs;
+        state->outputs = *outputs;
+        state->next = 0u;
+        state->cancelled = 0u;
+        state->status = STREAMED_BUSY;
     }
-    state->inputs = *inputs;
-    state->outputs = *outputs;
-    state->next = 0u;
-    state->status = STREAMED_BUSY;
-    return STREAMED_OK;
+    return status;
 }
 
 /* Runs the next task. */
 int streamed_poll(const streamed_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != STREAMED_OK) {
+        return status;
+    }
     streamed_state_t *const state = ctx->state;
     uint8_t *const l2 = ctx->l2;
     if (state->status != STREAMED_BUSY) {
         return state->status;
+    }
+    if (state->cancelled != 0u) {
+        state->status = STREAMED_CANCELLED;
+        return STREAMED_CANCELLED;
     }
     switch (state->next++) {
 
@@ -138,22 +225,10 @@ int streamed_poll(const streamed_t *ctx)
 
 int streamed_wait(const streamed_t *ctx)
 {
-    int status = STREAMED_BUSY;
+    int status = streamed_poll(ctx);
     while (status == STREAMED_BUSY) {
+        MATCH_YIELD();
         status = streamed_poll(ctx);
     }
     return status;
-}
-
-int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs)
-{
-    const int status = streamed_start(ctx, inputs, outputs);
-    return (status == STREAMED_OK) ? streamed_wait(ctx) : status;
-}
-
-void streamed_stop(const streamed_t *ctx)
-{
-    ctx->state->status = STREAMED_OK;
-    match_gap9_ne16_stop();
-    match_gap9_stop();
 }

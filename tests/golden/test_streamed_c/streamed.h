@@ -11,6 +11,15 @@
 extern "C" {
 #endif
 
+/* The compiler's version, the model's file, and all C and data of this program but this header. */
+#define STREAMED_VERSION "0.1.0"
+#define STREAMED_MODEL_SHA256 "9d9e450bca39fc2fcaf3d0d75ba3b86505b9b46fb91f48c8dcd25dfc3cbb41ef"
+#define STREAMED_PROGRAM_SHA256 "3931428f2d68809441280558fd58c41e3cfe585a5499959dc2bcd08d1101c57f"
+
+/* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
+ * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */
+#define STREAMED_STACK_BYTES 1792u
+
 /* l1: working memory of the units */
 #define STREAMED_L1_BYTES 43712u
 #define STREAMED_L1_ALIGN 16u
@@ -21,22 +30,42 @@ extern "C" {
 #define STREAMED_L3_BYTES 84480u
 #define STREAMED_L3_ALIGN 16u
 
+/* input: int8 1x32x9x9, scale 0.05, zero point -128 */
+#define STREAMED_IN_INPUT_ELEMENTS 2592u
+#define STREAMED_IN_INPUT_BYTES 2592u
+#define STREAMED_IN_INPUT_RANK 4u
+#define STREAMED_IN_INPUT_SHAPE {1u, 32u, 9u, 9u}
+#define STREAMED_IN_INPUT_TYPE 3 /* number of the element type in ONNX: int8 */
+#define STREAMED_IN_INPUT_SCALE 0.05f /* real value = (stored - zero point) * scale */
+#define STREAMED_IN_INPUT_ZERO_POINT (-128)
+/* q5: int8 1x24x9x9, scale 0.43511102, zero point -128 */
+#define STREAMED_OUT_Q5_ELEMENTS 1944u
+#define STREAMED_OUT_Q5_BYTES 1944u
+#define STREAMED_OUT_Q5_RANK 4u
+#define STREAMED_OUT_Q5_SHAPE {1u, 24u, 9u, 9u}
+#define STREAMED_OUT_Q5_TYPE 3 /* number of the element type in ONNX: int8 */
+#define STREAMED_OUT_Q5_SCALE 0.43511102f /* real value = (stored - zero point) * scale */
+#define STREAMED_OUT_Q5_ZERO_POINT (-128)
+
 /* Results. */
 enum {
     STREAMED_OK = 0,
-    STREAMED_BUSY = 1,          /* tasks are left */
-    STREAMED_ERROR_ARENA = -1,  /* an arena or the state is missing or not aligned */
-    STREAMED_ERROR_UNIT = -2,   /* a unit did not start, did not accept its tasks or did not end */
-    STREAMED_ERROR_TIMEOUT = -3 /* no progress for too long */
+    STREAMED_BUSY = 1,            /* tasks are left */
+    STREAMED_ERROR_ARENA = -1,    /* an arena or the state is missing or not aligned */
+    STREAMED_ERROR_UNIT = -2,     /* a unit did not start, did not accept its tasks or did not end */
+    STREAMED_ERROR_TIMEOUT = -3,  /* no progress for too long */
+    STREAMED_ERROR_ARGUMENT = -4, /* a pointer is NULL, or a tensor not aligned to its elements */
+    STREAMED_ERROR_STATE = -5,    /* not initialised: before streamed_init, after it failed, or after streamed_stop */
+    STREAMED_CANCELLED = -6       /* streamed_cancel ended the inference */
 };
 
 typedef struct {
-    /* input: int8 1x32x9x9 */
+    /* input: int8 1x32x9x9, scale 0.05, zero point -128 */
     const int8_t *input;
 } streamed_inputs_t;
 
 typedef struct {
-    /* q5: int8 1x24x9x9 */
+    /* q5: int8 1x24x9x9, scale 0.43511102, zero point -128 */
     int8_t *q5;
 } streamed_outputs_t;
 
@@ -44,8 +73,10 @@ typedef struct {
 typedef struct {
     streamed_inputs_t inputs;
     streamed_outputs_t outputs;
+    const void *owner; /* this state while it is initialised */
     uint32_t next; /* number of the next task */
     int32_t status;
+    volatile uint32_t cancelled;
 } streamed_state_t;
 
 typedef struct {
@@ -55,7 +86,8 @@ typedef struct {
     streamed_state_t *state;
 } streamed_t;
 
-/* Checks the arenas, sets up the state and starts the units. */
+/* Checks the arenas, sets up the state, starts the units. If it fails, it stops what it started. The state must be
+ * all zero before the first call, as static memory is. */
 int streamed_init(const streamed_t *ctx);
 
 /* One inference; returns when the outputs are written. */
@@ -65,6 +97,10 @@ int streamed_run(const streamed_t *ctx, const streamed_inputs_t *inputs, const s
 int streamed_start(const streamed_t *ctx, const streamed_inputs_t *inputs, const streamed_outputs_t *outputs);
 int streamed_poll(const streamed_t *ctx);
 int streamed_wait(const streamed_t *ctx);
+
+/* Ends a running inference at its next task: streamed_poll, streamed_wait and streamed_run return STREAMED_CANCELLED.
+ * It may be called from interrupts and from MATCH_YIELD; the next inference can start after the return. */
+int streamed_cancel(const streamed_t *ctx);
 
 /* Cancels a running inference and stops the units. */
 void streamed_stop(const streamed_t *ctx);

@@ -25,13 +25,11 @@ _LAYER = ("title", "onnx_names", "unit", "pattern", "predicted_cycles", "schedul
 @with_choices(MEMORY, SEQUENTIAL, *PROGRAM)
 def compile_command(
     model: ModelArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.", show_default=False)
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.")],
     target: TargetOption = None,
     samples: Annotated[
         Path | None,
-        typer.Option("--samples", metavar="X.npz", help="Inputs for --max-loss; default: random.", show_default=False),
+        typer.Option("--samples", metavar="X.npz", help="Inputs for --max-loss; default: random."),
     ] = None,
     *,
     choices: Choices,

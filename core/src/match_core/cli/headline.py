@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +46,8 @@ def show_headline(terminal: Terminal, told: Mapping[str, Any]) -> None:
         text = f"{told['milliseconds']:,.3g} ms at {told['clock_hz'] / 1e6:,.4g} MHz ({text})"
     units = ", ".join(f"{unit} {share:.0%}" for unit, share in told["units"].items() if share >= 0.005)
     memories = ", ".join(_used(m["name"], m["used_bytes"], m["available_bytes"]) for m in told["memories"])
-    for line in (f"{told['model']} on {told['target']}{only}: {text}", f"  {units}; {memories}"):
-        for part in textwrap.wrap(line, 80, subsequent_indent="  ", break_on_hyphens=False):
-            terminal.line(part, "bold")
+    terminal.paragraph(f"{told['model']} on {told['target']}{only}: {text}", style="bold")
+    terminal.paragraph(f"  {units}; {memories}", style="bold")
 
 
 def command_line(*words: object) -> str:

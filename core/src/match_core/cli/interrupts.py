@@ -1,31 +1,34 @@
-"""Ctrl-C: raises an exception in Python code, but never during an import."""
+"""Ctrl-C: raises an exception in Python code, but never during an import or a change of folders."""
 
 from __future__ import annotations
 
 import _thread
+import shutil
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
-#: The delay before an interrupt that arrived during an import is sent again, and the maximum number of repetitions,
-#: so that a module whose import never ends can still be interrupted.
+#: The delay before an interrupt that was held is sent again, and the maximum number of repetitions, so that a module
+#: whose import never ends can still be interrupted.
 HELD_SECONDS, HELD_TIMES = 0.02, 250
-_IMPORTER = "<frozen importlib"
+#: Files whose functions are not interrupted: the importer, and those that would leave folders behind.
+_HOLDING = ("<frozen importlib", str(Path(__file__).parents[1] / "io" / "swap.py"), shutil.__file__)
 
 
-def hold_within_imports() -> Callable[[], bool]:
-    """Delay Ctrl-C until a running import has ended, and send it again where Python dropped it. Returns a function that
-    says whether one arrived. Compiled modules that are interrupted during their import raise something else (OR-Tools:
-    ImportError) or crash the process (seen once: SIGSEGV)."""
+def hold_interrupts() -> Callable[[], bool]:
+    """Delay Ctrl-C until a running import or change of folders has ended, and send it again where Python dropped it.
+    Returns a function that says whether one arrived. Compiled modules that are interrupted during their import raise
+    something else (OR-Tools: ImportError) or crash the process (seen once: SIGSEGV)."""
     came: list[int] = []
     main = _thread.get_ident()
 
     def handle(number: int, frame: FrameType | None) -> None:
         came.append(number)
-        if len(came) <= HELD_TIMES and any(f.f_code.co_filename.startswith(_IMPORTER) for f in _stack(frame)):
-            # Not threading.Timer: the import may hold a lock of threading.
+        if len(came) <= HELD_TIMES and any(f.f_code.co_filename.startswith(_HOLDING) for f in _stack(frame)):
+            # Not threading.Timer: an import may hold a lock of threading.
             _thread.start_new_thread(_again, (main, number))
             return
         signal.default_int_handler(number, frame)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from match_core.cli.headline import command_line
 from match_core.cli.listed import listed_commands
 from match_core.cli.terminal import Terminal, prepare_streams
 from match_core.cli.verbs import core_verbs, verb_of
-from match_core.contract.errors import MatchError, ToolError, UsageError
+from match_core.contract.errors import MatchError, UsageError, no_room
 
 if TYPE_CHECKING:
     from match_core.contract.commands import Command
@@ -116,7 +117,7 @@ def main() -> NoReturn:
     prepare_streams()
     # A compilation keeps nearly all objects that it creates; collecting garbage would take a tenth of its time.
     gc.set_threshold(100_000, 50, 50)
-    code = run(sys.argv[1:], interrupts.hold_within_imports())
+    code = run(sys.argv[1:], interrupts.hold_interrupts())
     interrupts.ignore()
     sys.exit(_flushed(code))
 
@@ -147,12 +148,12 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
 
 
 def _flushed(code: int) -> int:
-    """``code``, or that of a reader who went away before the last of the output was written."""
+    """``code``, or that of a reader who went away before the last of the output was written, or of a full disk."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
-        return EXIT_PIPE_CLOSED
+        return EXIT_PIPE_CLOSED if error.errno == errno.EPIPE else _report((), _no_room(error), error)
     return code
 
 
@@ -161,14 +162,21 @@ def _report(arguments: Sequence[str], error: MatchError, cause: BaseException) -
         import traceback
 
         traceback.print_exception(cause)
-    Terminal(as_json="--json" in arguments).error(error, verb_of(arguments))
+    try:
+        Terminal(as_json="--json" in arguments).error(error, verb_of(arguments))
+    except OSError:  # the document cannot be written
+        Terminal().error(error)
     return error.exit_code
+
+
+def _no_room(error: OSError) -> MatchError:
+    return no_room(str(error.filename or "temporary files, or the output"), error.strerror or str(error))
 
 
 def _runnable(help_: Sequence[str], arguments: Sequence[str]) -> tuple[str, ...]:
     """Advice to add options becomes the user's command line with them."""
     return tuple(
-        command_line(*arguments, *shlex.split(text[4:])) if text.startswith("add --") else text for text in help_
+        command_line(*arguments, *shlex.split(text[4:])) if text.startswith("add -") else text for text in help_
     )
 
 
@@ -176,23 +184,15 @@ def _usage(error: Exception, arguments: Sequence[str]) -> UsageError:
     named = verb_of(arguments)
     command = f"match {named}" if any(each.name == named for each in _commands(named)) else "match"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    return UsageError(
-        code="MATCH-U001",
-        what="the command line is not valid",
-        where=command,
-        why=message.replace("Value error, ", ""),
-        help=(f"see: {command} --help",),
-    )
-
-
-def _no_room(error: OSError) -> ToolError:
-    return ToolError(
-        code="MATCH-T006",
-        what="this machine has no room for the work",
-        where=str(error.filename or "temporary files"),
-        why=error.strerror or str(error),
-        help=("free disk space or memory", "set TMPDIR and MATCH_CACHE_DIR to folders on another disk"),
-    )
+    context = getattr(error, "ctx", None)
+    wrong, close = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
+    if not close:
+        wrong, close = named, re.findall(r"Did you mean '([a-z-]+)'", message)
+    meant = [close[0] + word[len(wrong) :] if word.split("=")[0] == wrong else word for word in arguments if close]
+    examples = re.findall(r"Example: (match .*)", getattr(getattr(context, "command", None), "help", None) or "")
+    corrected = (command_line(*meant),) if close else tuple(f"for example: {example}" for example in examples)
+    why, help_ = message.replace("Value error, ", ""), (*corrected, f"see: {command} --help")
+    return UsageError("MATCH-U001", "the command line is not valid", command, why, help_)
 
 
 def _internal(error: Exception) -> InternalError:

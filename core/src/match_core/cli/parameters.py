@@ -16,7 +16,7 @@ def complete_target(incomplete: str) -> list[str]:
     return [soc.name for soc in Plugins.load().hardware().socs if soc.name.startswith(incomplete)]
 
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX or TFLite file.", show_default=False)]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX or TFLite file.")]
 TargetOption = Annotated[
     str | None,
     typer.Option(
@@ -25,7 +25,6 @@ TargetOption = Annotated[
         metavar="TARGET",
         help="Target name or path of a board file; required if several targets are installed.",
         autocompletion=complete_target,
-        show_default=False,
     ),
 ]
 DimOption = Annotated[
@@ -50,9 +49,10 @@ MaxLossOption = Annotated[
     float | None,
     typer.Option(
         "--max-loss",
+        min=0,
+        max=300,
         metavar="DB",
         help="Keep nodes exact until the outputs have this signal to quantisation noise ratio.",
-        show_default=False,
     ),
 ]
 QuantizedIoOption = Annotated[
@@ -63,17 +63,12 @@ QuantizedIoOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    typer.Option(
-        "--preset", metavar="NAME", help="Set of cost figures to use; match targets lists them.", show_default=False
-    ),
+    typer.Option("--preset", metavar="NAME", help="Set of cost figures to use; match targets lists them."),
 ]
 FiguresOption = Annotated[
     Path | None,
     typer.Option(
-        "--figures",
-        metavar="FILE",
-        help="Replace cost figures of the preset by those that match calibrate fitted.",
-        show_default=False,
+        "--figures", metavar="FILE", help="Replace cost figures of the preset by those that match calibrate fitted."
     ),
 ]
 MemoryOption = Annotated[
@@ -82,16 +77,14 @@ MemoryOption = Annotated[
 ]
 NameOption = Annotated[
     str | None,
-    typer.Option(
-        "--name", metavar="NAME", help="Prefix of C symbols and files; default: from MODEL's name.", show_default=False
-    ),
+    typer.Option("--name", metavar="NAME", help="Prefix of C symbols and files; default: from MODEL's name."),
 ]
 NoCacheOption = Annotated[
     bool, typer.Option("--no-cache", help="Do not read or write the cache of schedules and mappings.")
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, metavar="N", help="Maximum number of search processes.", show_default=False),
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Maximum number of search processes."),
 ]
 #: Values of ``--objective``; the names are those of match_core.contract.loops.Objective.
 Objective = Enum("Objective", [("LATENCY", "latency"), ("ENERGY", "energy"), ("EDP", "edp")], type=str)
@@ -147,9 +140,6 @@ StateOption = Annotated[
     typer.Option(
         "--state", metavar="IN=OUT", help="Input IN gets output OUT of the previous inference; may be repeated."
     ),
-]
-SanitizeOption = Annotated[
-    bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour sanitizers (slower).")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress to stderr.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from match_core.cli.headline import show_next
 from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -23,17 +24,22 @@ def plugins_command(json: JsonOption = False) -> int:
             rows = plugins.plugins()
             faults = plugins.faults
         badges = [shipped_badge(row.distribution, row.name) for row in rows]
+        told = f"{sum(row.status == 'active' for row in rows)} of {len(rows)} plugins are active, {len(faults)} faults"
+        following = "match doctor" if faults else "match targets"
         terminal.document(
             {
                 "schema": "match.plugins",
+                "headline": told,
                 "contract": CONTRACT_VERSION,
                 "plugins": [
                     {**row.as_json(), "conformance": badge.as_json() if badge is not None else None}
                     for row, badge in zip(rows, badges, strict=True)
                 ],
                 "faults": [fault.as_json() for fault in faults],
+                "next": following,
             }
         )
+        terminal.paragraph(told, style="bold")
         shown = [
             (
                 row.name,
@@ -47,4 +53,5 @@ def plugins_command(json: JsonOption = False) -> int:
         ]
         columns = ("name", "package", "status", "targets", "hooks", "conformance")
         terminal.table(Table("plugins", columns, shown, least=("conformance", "hooks")))
+        show_next(terminal, following)
     return 0

@@ -44,7 +44,7 @@ def wrapped(text: str, width: int, hanging: str = "") -> list[str]:
     """Lines of at most ``width`` characters if words permit; a number stays with the word after it, and the items of
     lists are whole."""
     short = ", " in text and all(len(item) <= _NARROWEST for item in text.split(", "))
-    glued = re.sub(r"(?<!,) " if short else r"(?<=\d) (?=\w)", _GLUE, text)
+    glued = re.sub(r"(?<!,) " if short else r"(?<=\d) (?=\w)|(?<=\w) (?=[+-]\d)", _GLUE, text)
     lines = textwrap.wrap(
         glued, max(width, 1), subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
     )

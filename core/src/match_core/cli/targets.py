@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -23,17 +24,19 @@ def targets_command(json: JsonOption = False) -> int:
     with Terminal(as_json=json) as terminal:
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)
-        terminal.document({"schema": "match.targets", "targets": rows})
-        if not rows:
-            terminal.line(
-                "no target is installed; install a package that defines one, for example with pip install match-CHIP"
-            )
-            return 0
+            chips = [soc.name for soc in plugins.hardware().socs if not soc.generic]
+        told = (
+            f"{len(rows)} targets are installed" if chips else "no chip's package is installed: pip install match-CHIP"
+        )
+        names = chips or [row["name"] for row in rows]
+        following = command_line(*(("check", "MODEL", "-t", *names) if len(names) == 1 else ("operators", "MODEL")))
+        terminal.document({"schema": "match.targets", "headline": told, "targets": rows, "next": following})
+        terminal.paragraph(told, style="bold")
         terminal.table(_table(rows))
-        for row in rows:
-            if row["estimates"]:
-                count = len(row["estimates"])
-                terminal.line(f"{row['name']}: {count} cost figures are estimates, not published (--json lists them)")
+        for row in (row for row in rows if row["estimates"]):
+            count = len(row["estimates"])
+            terminal.line(f"{row['name']}: {count} cost figures are estimates, not published (--json lists them)")
+        show_next(terminal, following)
     return 0
 
 

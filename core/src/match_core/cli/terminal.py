@@ -129,22 +129,23 @@ class Terminal:
         if not self.as_json:
             _write(sys.stdout, text, style)
 
-    def paragraph(self, text: str, advice: Iterable[str] = (), *, warning: bool = False) -> None:
-        """Lines of at most 80 columns, and a line for each command or change that helps; a warning goes to stderr, also
-        when quiet."""
+    def paragraph(self, text: str, advice: Iterable[str] = (), *, warning: bool = False, style: str = "") -> None:
+        """Lines of at most 80 columns, indented unless they have a style, and a line for each command or change that
+        helps; a warning goes to stderr, also when quiet."""
         width = min(_SENTENCE_WIDTH, _width(sys.stderr if warning else sys.stdout) or _SENTENCE_WIDTH)
-        text = text if warning else f"  {text}"
-        for line in (*wrapped(text, width, "    "), *(f"    help: {line}" for line in advice)):
+        text = text if warning or style else f"  {text}"
+        hanging = "  " if style else "    "
+        for line in (*wrapped(text, width, hanging), *(f"    help: {line}" for line in advice)):
             if warning:
                 _write(sys.stderr, line, "yellow")
             else:
-                self.line(line)
+                self.line(line, style)
         if warning:
             self._warnings.append(text.removeprefix("warning: "))
 
     def table(self, table: Table) -> None:
-        """A table of the result (nothing with ``--json``)."""
-        if self.as_json:
+        """A table of the result (nothing with ``--json`` or without rows)."""
+        if self.as_json or not table.rows:
             return
         width = _width(sys.stdout)
         lines, omitted = table_lines(table, width or _PIPE_WIDTH)
@@ -210,7 +211,7 @@ def _width(stream: TextIO) -> int | None:
 def _write(stream: TextIO, text: str, style: str = "") -> None:
     """Lines of whole words: those after the first begin where its text does. A command stays one line, to be copied."""
     text = clean(text)
-    width = None if re.match(r" *(\w+: +)?(match|pip|apt) ", text) else _width(stream)
+    width = None if re.match(r"(?:[^:]*: )* *(match|pip|apt|python|unzip) ", text) else _width(stream)
     indent = len(text) - len(re.sub(r"^ *(\w{3,5}: +)?", "", text))
     lines = [text] if width is None else wrapped(text, width, " " * max(2, indent)) or [""]
     lines = [line.replace("\xa0", " ") for line in lines]

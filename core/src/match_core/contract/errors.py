@@ -1,18 +1,9 @@
-"""Errors meant for the user. Any other exception is a bug (exit code 70).
-
-MatchError
-  UsageError        exit 2   a wrong option, file or output directory
-  ModelError        exit 1   the model cannot be read or is not what the compiler accepts
-  UnsupportedError  exit 1   no unit runs an operator
-  InfeasibleError   exit 1   a memory is too small
-  PluginError       exit 3   a target package is broken, outdated or clashes
-  ToolError         exit 1   the C compiler or the built program failed
-"""
+"""Errors meant for the user. Any other exception is a bug (exit code 70)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 
@@ -42,14 +33,7 @@ class MatchError(Exception):
 
     def as_json(self) -> dict[str, object]:
         """The same fields as a JSON object."""
-        return {
-            "code": self.code,
-            "what": self.what,
-            "where": self.where,
-            "why": self.why,
-            "help": list(self.help),
-            "exit_code": self.exit_code,
-        }
+        return {**asdict(self), "help": list(self.help), "exit_code": self.exit_code}
 
 
 class UsageError(MatchError):
@@ -78,6 +62,12 @@ class PluginError(MatchError):
 
 class ToolError(MatchError):
     """The C compiler or a program it built failed."""
+
+
+def no_room(where: str, why: str) -> ToolError:
+    """MATCH-T006: the machine has no room for the work."""
+    help_ = ("free disk space or memory", "set TMPDIR and MATCH_CACHE_DIR to folders on another disk")
+    return ToolError("MATCH-T006", "this machine has no room for the work", where, why, help_)
 
 
 def did_you_mean(name: str, known: Iterable[str], form: str = "{}") -> tuple[str, ...]:

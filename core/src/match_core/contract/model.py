@@ -54,6 +54,8 @@ class Model:
     integer_source: bool = False
     #: Inputs that get outputs of the previous inference.
     states: tuple[State, ...] = ()
+    #: (name, size) of dynamic sizes of the source that the user fixed.
+    dims: tuple[tuple[str, int], ...] = ()
     #: Nodes that passes leave in float, with the reasons.
     left: tuple[Left, ...] = ()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-_SIZE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,18})\s*([a-z]*)", re.IGNORECASE)
 #: Decimal and binary multiples as IEC 80000-13 defines them; a bare k or M is decimal.
-_MULTIPLES = {"": 1, "b": 1, "k": 1000, "kb": 1000, "m": 1000**2, "mb": 1000**2, "kib": 1024, "mib": 1024**2}
+_MULTIPLES = {"": 1, "b": 1, "k": 1000, "kb": 1000, "m": 1000**2, "mb": 1000**2, "g": 1000**3, "gb": 1000**3}
+_MULTIPLES |= {"kib": 1024, "mib": 1024**2, "gib": 1024**3}
 
 
 def parse_bytes(text: str) -> int | None:

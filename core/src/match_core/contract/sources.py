@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file; ``name`` has no directory part."""
+    """One file; ``name`` may begin with a folder of the program, such as ``example/``."""
 
     name: str
     content: bytes

@@ -86,7 +86,7 @@ class InlineCode:
     ``parameters``, so that kernels that differ only in these numbers share one function. ``definition`` is the whole
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
-    and are included by the file of the function."""
+    and are included by the file of the function; ``names``: what the inputs are, for the names of constants."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
@@ -95,6 +95,7 @@ class InlineCode:
     constants: Mapping[int, NDArray[np.generic]] = field(default_factory=dict)
     headers: tuple[RuntimeFile, ...] = ()
     parameters: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

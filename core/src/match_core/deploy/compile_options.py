@@ -23,7 +23,6 @@ Regions = Literal["cheapest", "largest"]
 #: Sizes of regions that may have a minimum.
 REGION_MEASURES = ("nodes", "macs")
 _DIGITS_MAX = 18
-_SIZE_HELP = "write a whole number of bytes, kB, MB, KiB or MiB, for example --memory l1=8kB"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +80,8 @@ def memory_size(text: str) -> tuple[str, int]:
     name, equals, size = text.partition("=")
     size_bytes = parse_bytes(size)
     if not name.strip() or not equals or not size_bytes:
-        raise _memory_error(f"{text!r} is not of the form NAME=SIZE", (_SIZE_HELP,))
+        forms = "NAME=SIZE with a whole number of bytes, kB, MB, GB, KiB, MiB or GiB from 1"
+        raise _memory_error(f"{text!r} is not {forms}", (f"for example --memory {name.strip() or 'NAME'}=8kB",))
     return name.strip(), size_bytes
 
 
@@ -102,13 +102,11 @@ def region_minima(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _minimum_error(why: str) -> UsageError:
-    return UsageError(
-        code="MATCH-U036",
-        what="the minimum size of regions is not valid",
-        where="option --region-min",
-        why=why,
-        help=("give each minimum once, for example --region-min nodes=4 --region-min macs=100000",),
+    what, help_ = (
+        "the minimum size of regions is not valid",
+        "for example --region-min nodes=4 --region-min macs=100000",
     )
+    return UsageError("MATCH-U036", what, "option --region-min", why, (f"give each minimum once, {help_}",))
 
 
 def adapted_soc(soc: Soc, preset: str | None, memory: Sequence[tuple[str, int]]) -> Soc:
@@ -120,27 +118,21 @@ def enabled_units(
     soc: Soc, units: tuple[Unit, ...], only: tuple[str, ...], without: tuple[str, ...]
 ) -> tuple[Unit, ...]:
     """The units that ``--only-unit`` and ``--without-unit`` leave. The host stays unless it is named in ``without``: it
-    runs the program and the operators that no other enabled unit runs. UsageError MATCH-U020 for an unknown name."""
+    runs the program and the operators that no other enabled unit runs. UsageError MATCH-U020 for an unknown name,
+    MATCH-U021 if the options contradict each other or no unit is left."""
     known = tuple(unit.name for unit in units)
-    for name in (*only, *without):
-        if name not in known:
-            raise UsageError(
-                code="MATCH-U020",
-                what=f"unit {name!r} is not known",
-                where=f"target {soc.name}",
-                why=f"its {len(known)} units are {', '.join(known)}",
-                help=did_you_mean(name, known, "{}") or tuple(f"use {candidate}" for candidate in known),
-            )
+    for option, names in (("--only-unit", only), ("--without-unit", without)):
+        for name in (name for name in names if name not in known):
+            why = f"its {len(known)} units are {', '.join(known)}"
+            help_ = did_you_mean(name, known, f"{option} {{}}") or tuple(f"use {option} {each}" for each in known)
+            raise UsageError("MATCH-U020", f"unit {name!r} is not known", f"target {soc.name}", why, help_)
     keep = set(only) | {soc.host} if only else set(known)
     left = tuple(unit for unit in units if unit.name in keep - set(without))
-    if not left:
-        raise UsageError(
-            code="MATCH-U021",
-            what="no unit is left to run the model",
-            where=f"target {soc.name}",
-            why=f"all {len(known)} units were disabled",
-            help=("omit one --without-unit",),
-        )
+    both = [name for name in only if name in without]
+    if both or not left:
+        why = f"--only-unit and --without-unit both name {both[0]}" if both else f"all {len(known)} units were disabled"
+        help_ = tuple(f"omit --without-unit {name}" for name in both or without)
+        raise UsageError("MATCH-U021", "the choice of units cannot be used", f"target {soc.name}", why, help_)
     return left
 
 
@@ -157,7 +149,7 @@ def kept_passes(passes: Sequence[Pass], without: Sequence[str], target: str) -> 
             where=f"option --without-pass, target {target}",
             why=("the program would not be correct without it" if known else "there is no such pass")
             + (f"; optional passes are {', '.join(optional)}" if optional else "; the target has no optional passes"),
-            help=(*did_you_mean(name, optional, "--without-pass {}"), "omit the option"),
+            help=(*did_you_mean(name, optional, "--without-pass {}"), f"omit --without-pass {name}"),
         )
     return tuple(item for item in passes if item.name not in without)
 
@@ -169,25 +161,18 @@ def check_exact(names: Sequence[str], known: Iterable[str], passes: Sequence[Pas
     for name in names:
         own = next((name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)), name)
         if name not in nodes and own not in nodes:
-            raise UsageError(
-                code="MATCH-U039",
-                what=f"node {name!r} is not known",
-                where="option --exact",
-                why=f"none of the {len(nodes)} nodes of the model has this name",
-                help=(*did_you_mean(own, nodes, "--exact {}"), "omit the option"),
-            )
+            why = f"none of the {len(nodes)} nodes of the model has this name"
+            help_ = (*did_you_mean(own, nodes, "--exact {}"), f"omit --exact {name}")
+            raise UsageError("MATCH-U039", f"node {name!r} is not known", "option --exact", why, help_)
 
 
 def _with_preset(soc: Soc, preset: str) -> Soc:
     if preset in soc.presets:
         return replace(soc, preset=preset)
-    raise UsageError(
-        code="MATCH-U025",
-        what=f"preset {preset!r} is not known",
-        where=f"option --preset, target {soc.name}",
-        why=f"its presets are {', '.join(soc.presets)}" if soc.presets else "it has no presets",
-        help=(*did_you_mean(preset, soc.presets, "--preset {}"), "see the presets with: match targets"),
-    )
+    where = f"option --preset, target {soc.name}"
+    why = f"its presets are {', '.join(soc.presets)}" if soc.presets else "it has no presets"
+    help_ = (*did_you_mean(preset, soc.presets, "--preset {}"), "see the presets with: match targets")
+    raise UsageError("MATCH-U025", f"preset {preset!r} is not known", where, why, help_)
 
 
 def _with_memory(soc: Soc, memory: Sequence[tuple[str, int]]) -> Soc:
@@ -195,17 +180,22 @@ def _with_memory(soc: Soc, memory: Sequence[tuple[str, int]]) -> Soc:
     known = {entry.name: entry.size_bytes for entry in soc.memories}
     sizes_known = ", ".join(f"{name} ({size} bytes)" for name, size in known.items())
     if len(sizes) < len(memory):
-        raise _memory_error("a memory is given twice", ("give each memory once",), soc)
+        given = " and ".join(f"{name}={size}" for name, size in memory)
+        raise _memory_error(f"a memory is given twice: {given}", ("give each memory once",), soc)
     for name, size in memory:
         if name not in known:
             raise _memory_error(
                 f"there is no memory {name!r}; the memories are {sizes_known}",
-                did_you_mean(name, known, f"--memory {{}}={size}") or (f"use one of {', '.join(known)}",),
+                did_you_mean(name, known, f"--memory {{}}={size}")
+                or tuple(f"use --memory {other}={min(size, there)}" for other, there in known.items()),
                 soc,
             )
         if not 0 < size <= known[name]:
-            help_ = (f"give 1 to {known[name]} bytes", "omit the option to use the whole memory")
-            raise _memory_error(f"{name} cannot have {size} bytes; the memories are {sizes_known}", help_, soc)
+            help_ = (
+                f"at most --memory {name}={known[name]}",
+                f"omit --memory to use all {known[name]} bytes of {name}",
+            )
+            raise _memory_error(f"{name} has {known[name]} bytes, not {size}; --memory can only reduce it", help_, soc)
     memories = tuple(replace(m, size_bytes=sizes.get(m.name, m.size_bytes)) for m in soc.memories)
     return replace(soc, memories=memories, parts=tuple(_with_memories(part, soc, memories) for part in soc.parts))
 
@@ -222,10 +212,5 @@ def _with_memories(part: MemoryPart, soc: Soc, memories: Sequence[Memory]) -> Me
 
 
 def _memory_error(why: str, help_: tuple[str, ...], soc: Soc | None = None) -> UsageError:
-    return UsageError(
-        code="MATCH-U026",
-        what="the size of a memory cannot be changed",
-        where="option --memory" + (f", target {soc.name}" if soc else ""),
-        why=why,
-        help=help_,
-    )
+    where = f"option --memory, target {soc.name}" if soc else "option --memory"
+    return UsageError("MATCH-U026", "the size of a memory cannot be changed", where, why, help_)

@@ -41,7 +41,7 @@ def read_figures(path: Path) -> Figures:
         if not SCHEMA.items() <= found.items() or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"it does not state {SCHEMA} with a target and a preset")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"{type(error).__name__}: {error}"
+        why = (isinstance(error, OSError) and error.strerror) or f"{type(error).__name__}: {error}"
         raise _error("MATCH-U070", "the figures file cannot be read", str(path), why) from error
     return Figures(str(path), *texts, tuple(rows))
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.mapping import SolverStatus
     from match_core.contract.program import Program, Task
+    from match_core.contract.quantisation import Quantisation
     from match_core.contract.views import TensorView
     from match_core.emit.program_files import ProgramEmitter
-    from match_core.emit.view import SwapAreaView
     from match_core.lower.lower import Lowered
 
 NAME = "match.lock.json"
@@ -48,53 +48,29 @@ def manifest(
         "source": {"file": request.model.source, "sha256": request.model.source_sha256},
         "versions": dict(versions),
         "options": dict(options),
-        "inputs": [_tensor(view) for view in emitter.inputs],
-        "outputs": [_tensor(view) for view in emitter.outputs],
+        "inputs": [_tensor(view, request.model.quantised_ends) for view in emitter.inputs],
+        "outputs": [_tensor(view, request.model.quantised_ends) for view in emitter.outputs],
         **({"states": [asdict(state) for state in request.model.states]} if request.model.states else {}),
-        "arenas": [
-            {"memory": a.memory, "field": a.field, "size_bytes": a.size_bytes, "alignment_bytes": a.alignment_bytes}
-            for a in emitter.arenas
-        ],
-        "stores": [
-            {
-                "memory": s.memory,
-                "field": s.field,
-                "file": s.file,
-                "size_bytes": s.size_bytes,
-                "alignment_bytes": s.alignment_bytes,
-            }
-            for s in emitter.stores
-        ],
-        "swap": _swap_area(emitter.swap_areas),
+        "arenas": [_fields(a, "memory field size_bytes alignment_bytes") for a in emitter.arenas],
+        "stores": [_fields(s, "memory field file size_bytes alignment_bytes") for s in emitter.stores],
+        "swap": next((_fields(a, "memory field size_bytes alignment_bytes") for a in emitter.swap_areas), None),
         "state": "state",
         "state_bytes": emitter.state_bytes,
         "memory": {
-            use.memory: {
-                "used_bytes": use.used_bytes,
-                "available_bytes": use.available_bytes,
-                "arena_bytes": use.arena_bytes,
-                "constant_bytes": use.constant_bytes,
-                "caller_bytes": use.caller_bytes,
-            }
+            use.memory: _fields(use, "used_bytes available_bytes arena_bytes constant_bytes caller_bytes")
             for use in program.memory
         },
         "nodes": [_node(emitter, task, lowered) for task, lowered in zip(program.tasks, request.lowered, strict=True)],
-        "queues": [{"name": q.name, "kind": q.kind, "tasks": list(q.tasks)} for q in program.queues],
+        "queues": [{**_fields(q, "name kind"), "tasks": list(q.tasks)} for q in program.queues],
         "signalling": _signalling(program),
         "regions": emitter.regions.manifest(),
         "swaps": [
-            {
-                "index": swap.index,
-                "source": swap.source,
-                "target": swap.target,
-                "size_bytes": swap.size_bytes,
-                "start_cycles": swap.start_cycles,
-                "cycles": swap.cycles,
-                "needs": dict(swap.needs),
-            }
-            for swap in program.swaps
+            {**_fields(s, "index source target size_bytes start_cycles cycles"), "needs": dict(s.needs)}
+            for s in program.swaps
         ],
-        "images": {image.name: list(image.sources) for image in emitter.images(emitter.c_files(files))},
+        "images": {
+            image.name: list(image.sources) for image in emitter.images(emitter.c_files(file.name for file in files))
+        },
         "predicted_cycles": program.predicted_cycles,
         "solvers": {"mapping": _solver(mapping.solver), "allocation": _solver(program.allocation)},
         "files": {file.name: file.sha256 for file in files},
@@ -114,13 +90,10 @@ def _node(emitter: ProgramEmitter, task: Task, lowered: Lowered | None) -> dict[
         "predicted_cycles": schedule.cost.total_cycles,
         "emitted": lowered is not None,
         "steps": schedule.steps,
-        "buffers": [
-            {"operand": p.operand, "memory": p.memory, "buffers": p.buffers, "size_bytes": p.size_bytes}
-            for p in schedule.placements
-        ],
+        "buffers": [_fields(placement, "operand memory buffers size_bytes") for placement in schedule.placements],
     }
     if candidate.share is not None:
-        node["share"] = {"dim": candidate.share.dim, "first": candidate.share.first, "size": candidate.share.size}
+        node["share"] = _fields(candidate.share, "dim first size")
     if emitter.request.program.queues:
         times = {"start_cycles": task.start_cycles, "cycles": task.cycles}
         node |= {"queue": task.queue, "needs": dict(task.needs), **times}
@@ -132,31 +105,18 @@ def _signalling(program: Program) -> dict[str, object] | None:
     figures = program.soc.signalling
     if not program.queues or figures is None:
         return None
-    return {
-        "kind": figures.kind,
-        "post_cycles": figures.post_cycles,
-        "wake_cycles": figures.wake_cycles,
-        "notify_cycles": figures.notify_cycles,
-        "task_cycles": figures.task_cycles,
-    }
+    return _fields(figures, "kind post_cycles wake_cycles notify_cycles task_cycles")
 
 
-def _swap_area(areas: tuple[SwapAreaView, ...]) -> dict[str, object] | None:
-    for area in areas:
-        return {
-            "memory": area.memory,
-            "field": area.field,
-            "size_bytes": area.size_bytes,
-            "alignment_bytes": area.alignment_bytes,
-        }
-    return None
+def _fields(view: object, names: str) -> dict[str, object]:
+    return {name: getattr(view, name) for name in names.split()}
 
 
-def _tensor(view: TensorView) -> dict[str, object]:
+def _tensor(view: TensorView, ends: Mapping[str, Quantisation]) -> dict[str, object]:
     sizes = {"dtype": view.dtype, "shape": list(view.shape)}
-    quantised = {} if view.quantisation is None else {"quantisation": view.quantisation.as_json()}
+    quantised = {"quantisation": ends[view.name].as_json()} if view.name in ends else {}
     return {"name": view.name, "field": view.field, "memory": view.memory, **sizes, **quantised}
 
 
 def _solver(status: SolverStatus) -> dict[str, object]:
-    return {"solver": status.solver, "status": status.status, "objective": status.objective, "bound": status.bound}
+    return _fields(status, "solver status objective bound")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,15 +25,19 @@ from match_core.emit.queues import QueueWriter
 from match_core.emit.region_files import ProgramRegions
 from match_core.emit.region_views import region_header
 from match_core.emit.shipped import by_name
+from match_core.emit.stack import stack_bytes
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.ir.naming import comment_text
 from match_core.lower.interfaces import context_header
 from match_core.lower.sections import code_section, constant_section
 from match_core.lower.templates import Templates
-from match_core.lower.text import broken, comment
 
 if TYPE_CHECKING:
     from match_core.contract.program import Task
+
+#: Where applications are, and the core's own.
+EXAMPLE_FOLDER = "example"
+EXAMPLE = f"{EXAMPLE_FOLDER}/main.c"
 
 __all__ = ["EmitRequest", "ProgramEmitter"]
 
@@ -47,7 +52,7 @@ class ProgramEmitter:
         self.soc = request.program.soc
         self.templates = Templates()
         self.arenas = arena_views(request.program)
-        ends = request.model.quantised_ends
+        ends = {**request.stated, **request.model.quantised_ends}
         self.inputs = tensor_views(request.model.graph.inputs, request.program, "in", ends, request.model.states)
         self.outputs = tensor_views(request.model.graph.outputs, request.program, "out", ends)
         self.stores = store_views(request.program, self.name, request.pool.image)
@@ -86,37 +91,39 @@ class ProgramEmitter:
             "const_sections": (constant_section(self.name, self.soc.home),),
             "code_sections": {unit: code_section(self.name, unit) for unit in self._files()},
         }
+        main, pool = "model_queues.c.mako" if self.queues else "model.c.mako", self.request.pool
+        named = {"tasks": self.tasks, "constants": constants, "prototypes": self.regions.prototypes}
         files = {
-            f"{self.name}.h": self._render("model.h.mako", **common, heading=self._heading()),
-            f"{self.name}.c": self._render(
-                "model_queues.c.mako" if self.queues else "model.c.mako", **common, **self._run_view()
-            ),
+            f"{self.name}.c": self._render(main, **common, **self._run_view()),
             f"{self.name}_port.h": self._render("model_port.h.mako", **common),
-            f"{self.name}_tasks.h": self._render(
-                "model_tasks.h.mako",
-                **common,
-                tasks=self.tasks,
-                constants=constants,
-                prototypes=self.regions.prototypes,
-            ),
+            f"{self.name}_tasks.h": self._render("model_tasks.h.mako", **common, **named),
             f"{self.name}_weights.c": self._render(
-                "model_weights.c.mako", name=self.name, constants=constants, total_bytes=self.request.pool.size_bytes
+                "model_weights.c.mako", **common, **named, total_bytes=pool.size_bytes
             ),
             "match_runtime.h": self._render("match_runtime.h.mako"),
-            "example_main.c": self._render("example_main.c.mako", **common, instance=self._example_context()),
+            EXAMPLE: self._render("example_main.c.mako", **common),
         }
         for unit in self._files():
             files[f"{self.name}_{unit}.c"] = self._unit_file(unit)
         files.update(self.regions.files(lambda name, **view: self.templates.render(name, {**common, **view})))
         shipped = by_name("runtime file", (file for unit in self._shipped_units() for file in self._runtime(unit)))
         files.update((file.name, file.text) for file in shipped.values())
-        c_files = sorted(name for name in files if name.endswith(".c") and name != "example_main.c")
+        if any('"match_float.h"' in text for text in files.values()):
+            files["match_float.h"] = self._render("match_float.h")
+        c_files = self.c_files(files)
         build = {"name": self.name, "c_files": c_files, "libraries": self.libraries}
         files["Makefile"] = self._render("Makefile.mako", **build)
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", **build)
-        files.update(self._build_files({name: files[name] for name in c_files}))
+        stack = stack_bytes(files[name] for name in c_files if name != f"{self.name}_weights.c")
         content = {name: text.encode("utf-8") for name, text in files.items()}
-        content.update({store.file: self.request.pool.image for store in self.stores})
+        content.update({store.file: pool.image for store in self.stores})
+        parts = (content[name] for name in sorted(content) if name.endswith((".c", ".h", ".bin")) and "/" not in name)
+        digest = hashlib.sha256(b"".join(parts)).hexdigest()
+        facts = {"model": self.request.model, "soc": self.soc, "version": self.request.version}
+        header = self._render("model.h.mako", **common, **facts, stack_bytes=stack, program_sha256=digest)
+        content[f"{self.name}.h"] = header.encode("utf-8")
+        for name, text in self._build_files({name: files[name] for name in c_files}).items():
+            content[name] = text.encode("utf-8")
         return tuple(SourceFile(name, content[name]) for name in sorted(content))
 
     def _render(self, template: str, **view: object) -> str:
@@ -167,20 +174,16 @@ class ProgramEmitter:
     @property
     def state_bytes(self) -> int:
         """Bytes of a run's state on a machine with addresses of 64 bits."""
-        handles = 8 * (len(self.regions.views) + 1) if self.regions.views else 0
+        handles = 8 * (len(self.regions.views) + 1)
         if not self.queues:
-            return 8 * (max(1, len(self.inputs)) + len(self.outputs) + 1) + handles
-        words = 2 + len(self.stores) + 2 * len(self.swap_areas)
+            return 8 * (max(1, len(self.inputs)) + len(self.outputs) + 2) + handles
+        words = 3 + len(self.stores) + 2 * len(self.swap_areas)
         lines = 128 * len(self.queues) + 64 * len(self.regions.views)
         return round_up(lines + 8 * len(self.bases) + handles + 4 * words, 64)
 
-    def c_files(self, files: Iterable[SourceFile]) -> tuple[str, ...]:
-        """The C files of the library among these."""
-        applications = {"example_main.c"}
-        for unit in self._shipped_units():
-            build = self.request.apis[unit].build
-            applications |= set(build.applications) if build is not None else set()
-        return tuple(file.name for file in files if file.name.endswith(".c") and file.name not in applications)
+    def c_files(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The C files of the library among these, in order."""
+        return tuple(sorted(name for name in names if name.endswith(".c") and "/" not in name))
 
     def _build_files(self, sources: dict[str, str]) -> dict[str, str]:
         request = BuildRequest(
@@ -195,19 +198,17 @@ class ProgramEmitter:
             images=self.images(tuple(sources)),
         )
         builds = [build for unit in self._shipped_units() if (build := self.request.apis[unit].build) is not None]
-        return {file.name: file.text for build in builds for file in build.render(request)}
+        return {
+            f"{EXAMPLE_FOLDER}/{file.name}" if file.name in build.applications else file.name: file.text
+            for build in builds
+            for file in build.render(request)
+        }
 
     def _nodes(self) -> Iterator[BuildNode]:
         for task, lowered in zip(self.request.program.tasks, self.request.lowered, strict=True):
             if lowered is not None:
                 candidate = task.assignment.candidate
                 yield BuildNode(task.index, candidate.unit, candidate.pattern.name, self.title(task))
-
-    def _example_context(self) -> str:
-        fields = [f".{arena.field} = {arena.field}" for arena in self.arenas]
-        fields += [f".{store.field} = load_{store.field}()" for store in self.stores]
-        fields += [f".{area.field} = place_{area.field}()" for area in self.swap_areas]
-        return "\n".join(broken(f"const {self.name}_t ctx = {{{', '.join([*fields, '.state = &state'])}}};", 4))
 
     def title(self, task: Task) -> str:
         """The work of the task, in the source's names (not yet safe for C)."""
@@ -221,35 +222,18 @@ class ProgramEmitter:
         runtime = {unit: self._runtime(unit) for unit in self._shipped_units()}
         return images(self.soc.host, units, self.regions.for_images(runtime), sources)
 
-    def _heading(self) -> str:
-        model, name = self.request.model, self.name
-        return comment(
-            f"{name}: compiled by match {self.request.version} for {self.soc.name} from {comment_text(model.source)} "
-            f"(sha256 {model.source_sha256[:16]}).",
-            f"The caller owns all memory. Fill in {name}_t, call {name}_init once, then {name}_run per inference. "
-            "Several instances may exist if each has its own arenas and state; they share the units, so run one at a "
-            "time.",
-        )
-
     def _run_view(self) -> dict[str, object]:
         units = self._shipped_units()
         platforms = [self.request.apis[unit].platform for unit in units]
         return {
             "tasks": self.tasks,
             "swap_api": self._swap_api(),
-            "summary": self._summary(),
+            "units": self._units(),
+            "cycles": self.request.program.predicted_cycles,
             "headers": self._headers(units),
-            "starts": _unique(p.start for p in platforms),
-            "stops": tuple(reversed(_unique(p.stop for p in platforms))),
+            "platforms": tuple(dict.fromkeys((p.start, p.stop) for p in platforms)),
             "uses_home": any(arena.memory == self.soc.home for arena in self.arenas),
         }
-
-    def _summary(self) -> str:
-        side = "the host's part of a run. It posts tasks as soon as their dependencies are done"
-        facts = f"{len(self.tasks)} tasks on {', '.join(self._units())}"
-        cycles = self.request.program.predicted_cycles
-        words = side if self.queues else "the order of tasks"
-        return comment(f"{self.name}: {words}. {facts}; {cycles} cycles (modelled).")
 
     def _swap_api(self) -> SwapApi | None:
         if not any(queue.kind == "link" for queue in self.queues):
@@ -265,45 +249,34 @@ class ProgramEmitter:
         return _unique((*(header for unit in units for header in self.request.apis[unit].headers), *own))
 
     def _unit_file(self, unit: str) -> str:
-        tasks = [task for task in self.tasks if task.unit == unit]
+        common = {
+            "name": self.name,
+            "guard": self.guard,
+            "unit": unit,
+            "home": self.soc.home,
+            "tasks": [task for task in self.tasks if task.unit == unit],
+            "queue": next((queue for queue in self.queues if queue.name == unit), None),
+            "stores": self.stores,
+            "section": code_section(self.name, unit),
+        }
         headers = self._headers((unit, *self._called(unit)))
         if self.request.apis[unit].memory is not None:
-            return self._render(
-                "model_unit.c.mako", name=self.name, unit=unit, headers=headers, tasks=tasks, table=self._table(unit)
-            )
+            return self._render("model_unit.c.mako", **common, headers=headers)
         codes = self._inline(unit)
         own = {"stddef.h"} if any(queue.has_calls for queue in self.queues if queue.name == unit) else set()
         helpers = dict(pair for code in codes for pair in code.helpers)
         return self._render(
             "model_inline.c.mako",
-            name=self.name,
-            unit=unit,
-            home=self.soc.home,
+            **common,
             headers=_unique((*headers, *(header.name for code in codes for header in code.headers))),
             includes=sorted({*(include for code in codes for include in code.includes), *own} - {"stdint.h"}),
             helpers=tuple(helpers.values()),
-            tasks=tasks,
-            table=self._table(unit),
         )
 
     def _called(self, unit: str) -> tuple[str, ...]:
         """The units to which this unit's queue hands tasks."""
         indices = {row.index for queue in self.queues if queue.name == unit for row in queue.rows}
         return tuple(sorted({task.unit for task in self.tasks if task.index in indices} - {unit}))
-
-    def _table(self, unit: str) -> str:
-        """The table of a unit's tasks and the function that runs them; empty in a sequential program."""
-        queue = next((queue for queue in self.queues if queue.name == unit), None)
-        if queue is None:
-            return ""
-        return self._render(
-            "task_table.c.mako",
-            name=self.name,
-            guard=self.guard,
-            queue=queue,
-            stores=self.stores,
-            section=code_section(self.name, unit),
-        )
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.unit_api import Kernel, UnitApi
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from match_core.contract.candidate import Share
     from match_core.contract.model import Model
     from match_core.contract.program import Program, Task
+    from match_core.contract.quantisation import Quantisation
     from match_core.emit.places import Places
     from match_core.lower.constants import ConstantPool
     from match_core.lower.lower import Lowered, Title
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class EmitRequest:
     """The input of the emitter. ``lowered`` is parallel to ``program.tasks`` (None for views); ``title`` names a task
-    by its source nodes (raw text, not yet safe for C)."""
+    by its source nodes (raw text, not yet safe for C); ``stated``: real values of integer inputs and outputs."""
 
     model: Model
     title: Title
@@ -36,6 +37,7 @@ class EmitRequest:
     pool: ConstantPool
     apis: Mapping[str, UnitApi]
     version: str
+    stated: Mapping[str, Quantisation] = field(default_factory=dict)
 
 
 class TaskWriter:
@@ -69,8 +71,8 @@ class TaskWriter:
             definition=self._definition(lowered, layer, heading),
             private_memories=private,
             kernel=lowered.kernel,
-            arguments=", ".join(lowered.arguments if names else map(_of_task, lowered.arguments)),
-            parameters=", ".join(f"{'const ' if n.startswith('in') else ''}void *{n}" for n in names)
+            arguments=", ".join(map(_parameter if names else _of_task, lowered.arguments)),
+            parameters=", ".join(f"{'const ' if n.startswith('in') else ''}void *{_parameter(n)}" for n in names)
             or "void *argument",
             step=None if self.request.program.queues else self._step(task, lowered, private, bool(names)),
             region=self._regions.get(lowered.function),
@@ -157,6 +159,12 @@ def _region_function(name: str, function: str, run: str, heading: str) -> str:
     call = f"    region->status = {run}(region->handle, region->task.in, region->task.out, region->task.scratch);"
     declared = f"    {name}_region_task_t *const region = argument;"
     return f"{heading}\nvoid {function}(void *argument)\n{{\n{declared}\n{call}\n}}\n"
+
+
+def _parameter(argument: str) -> str:
+    """``in1`` as ``input_2``, ``out0`` as ``output``: how a task's function calls its tensors."""
+    found = re.fullmatch(r"(in|out)(\d+)", argument)
+    return argument if found is None else f"{found[1]}put" + (f"_{int(found[2]) + 1}" if found[2] != "0" else "")
 
 
 def _of_task(argument: str) -> str:

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -31,14 +31,14 @@ def check_output_directory(directory: Path) -> None:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         repair(whole)
         if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
-            raise _refused("cannot be used", directory, "it exists and is not a plain directory", "with -o")
+            raise _refused("cannot be used", directory, "it exists and is not a plain directory", "-o DIR")
         entries = sorted(path.name for path in directory.iterdir()) if directory.exists() else []
-        if entries and not is_ours(directory):
+        if entries and _manifest(directory).get("schema") not in ("match.lock", DERIVED):
             more = f" and {len(entries) - 1} more files" if len(entries) > 1 else ""
             why = f"it holds {entries[0]!r}{more}, but no {NAME} written by match"
-            raise _refused("would be overwritten", directory, why, "with -o", "empty the directory first")
+            raise _refused("would be overwritten", directory, why, "-o DIR", "empty the directory first")
         if Path.cwd().is_relative_to(whole.resolve()):
-            raise _refused("cannot be replaced", directory, "match runs inside it", "with -o, or run match elsewhere")
+            raise _refused("cannot be replaced", directory, "match runs inside it", "-o DIR", "run match elsewhere")
         probe = staging_of(next(path for path in whole.parents if path.exists()) / whole.name)
         try:
             (probe / NAME).write_bytes(bytes(_PROBE_BYTES))
@@ -60,27 +60,32 @@ def write_sources(sources: Sources, directory: Path) -> tuple[str, ...]:
         staging = staging_of(directory)
         try:
             for file in sources.files:
+                (staging / file.name).parent.mkdir(parents=True, exist_ok=True)
                 (staging / file.name).write_bytes(file.content)
             staging.chmod(0o755)
-            kept = _keep(directory, staging) if directory.exists() else ()
+            kept = _keep(directory, staging, _manifest(directory).get("files")) if directory.exists() else ()
             swap(staging, directory)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
     return tuple(kept)
 
 
-def _keep(old: Path, new: Path) -> list[str]:
+def _keep(old: Path, new: Path, digests: object, folder: str = "") -> list[str]:
     """Link what match did not write into the new folder; the names of written files that were changed since."""
-    files, changed = _manifest(old).get("files"), []
-    written: Mapping[str, object] = files if isinstance(files, dict) else {}
+    changed, written = [], digests if isinstance(digests, dict) else {}
     for entry in sorted(old.iterdir()):
-        if entry.name == NAME or _unchanged(entry, written.get(entry.name)):
+        inner, plain = f"{folder}{entry.name}/", entry.is_dir() and not entry.is_symlink()
+        if entry.name == NAME or _unchanged(entry, written.get(inner[:-1])):
             continue
-        name = f"{entry.name}.kept" if entry.name in written else entry.name
+        if plain and any(name.startswith(inner) for name in written):
+            (new / entry.name).mkdir(exist_ok=True)
+            changed += _keep(entry, new / entry.name, written, inner)
+            continue
+        name = f"{entry.name}.kept" if inner[:-1] in written else entry.name
         while os.path.lexists(new / name):
             name += ".kept"
-        changed += [entry.name] if name != entry.name else []
-        if entry.is_dir() and not entry.is_symlink():
+        changed += [inner[:-1]] if name != entry.name else []
+        if plain:
             shutil.copytree(entry, new / name, symlinks=True, copy_function=_link)
         else:
             _link(entry, new / name)
@@ -125,10 +130,10 @@ def _writing(directory: Path) -> Iterator[None]:
             what="the output directory cannot be written",
             where=str(directory),
             why=(isinstance(error, OSError) and error.strerror) or str(error),
-            help=("choose a directory that you may write to, with free space, with -o",),
+            help=("choose a directory that you may write to, with free space: -o DIR",),
         ) from error
 
 
 def _refused(what: str, directory: Path, why: str, choose: str, *help_: str) -> UsageError:
-    where, advice = str(directory), f"choose another directory {choose}"
+    where, advice = str(directory), f"choose another directory: {choose}"
     return UsageError("MATCH-U010", f"the output directory {what}", where, why, (advice, *help_))

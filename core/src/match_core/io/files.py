@@ -15,7 +15,7 @@ from match_core.contract.errors import UsageError
 def whole_file(path: Path, what: str) -> Iterator[BinaryIO]:
     """A file that replaces ``path`` if the body succeeds. ``what``: its contents, for the message. UsageError
     MATCH-U045 if it cannot be written."""
-    staging = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    staging = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         try:
             with staging.open("xb") as file:
@@ -24,10 +24,7 @@ def whole_file(path: Path, what: str) -> Iterator[BinaryIO]:
         finally:
             staging.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(
-            code="MATCH-U045",
-            what=f"{what} cannot be written",
-            where=str(path),
-            why=error.strerror or str(error),
-            help=("choose a file in an existing directory where you may write",),
-        ) from error
+        why = "it is a directory" if path.is_dir() else error.strerror or str(error)
+        why = why if path.parent.is_dir() else f"there is no directory {path.parent}"
+        help_ = ("choose a file in an existing directory where you may write",)
+        raise UsageError("MATCH-U045", f"{what} cannot be written", str(path), why, help_) from error

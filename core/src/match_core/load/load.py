@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ def load_model(
     prefix = program_name(path.stem) if name is None else _checked_name(name)
     proto, digest = read_proto(path, front_ends)
     fix_sizes(proto, dims, path.name)
-    return model_from_proto(proto, name=prefix, source=path.name, sha256=digest)
+    return replace(model_from_proto(proto, name=prefix, source=path.name, sha256=digest), dims=tuple(dims))
 
 
 def _checked_name(name: str) -> str:

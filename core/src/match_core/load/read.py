@@ -34,20 +34,21 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
             "MATCH-F001",
             "cannot read the model",
             str(path),
-            "it is a directory" if path.is_dir() else "there is no such file",
+            "it is a directory"
+            if path.is_dir()
+            else "it is no plain file"
+            if path.exists()
+            else "there is no such file",
             ("give the path of an .onnx file",),
         )
     content = path.read_bytes()
     proto, digest = _complete(content, path, front_ends)
     if not proto.ir_version or not proto.opset_import or not proto.graph.output:
-        of = {b"data.pkl": "PyTorch checkpoint", b"PK\3": "zip file", b"HDF": "Keras file", b"git-lfs": "Git LFS file"}
-        seen = [kind for mark, kind in of.items() if mark in content[:200]]  # torch.save begins with data.pkl
-        looks = f"looks like a {seen[0]}, not an ONNX model" if seen else "is not an ONNX model"
         raise ModelError(
             "MATCH-F002",
             "cannot read the model",
             path.name,
-            f"the file ({len(content)} bytes) {looks}",
+            f"the file ({len(content)} bytes) is not an ONNX model, or not the whole of one",
             ("export the network to ONNX", "check that the file was copied or downloaded completely"),
         )
     rename_integer_operators(proto)

@@ -109,7 +109,7 @@ def check_sound(proto: onnx.ModelProto, source: str) -> None:
         if not fault:
             onnx.checker.check_model(proto)
     except (UnicodeDecodeError, onnx.checker.ValidationError) as error:  # or its message is not text
-        fault = next(iter(str(error).strip().splitlines()), "the checker gives no reason").strip()
+        fault = " ".join(str(error).replace("==> Context:", "").split())[:400] or "the checker gives no reason"
     if fault:
         place = ", ".join(filter(None, (source, where)))
         advice = ("export the model again", "run onnx.checker.check_model on it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,13 +41,15 @@ def with_states(model: Model, pairs: Sequence[tuple[str, str]]) -> Model:
         if kind is not None and fits and np.array(state.initial).astype(kind[0]) == state.initial:
             continue
         names = [", ".join(map(repr, end)) for end in ends]
+        fitting = [f"{name}={other}" for name, kind in ends[0].items() for other in ends[1] if ends[1][other] == kind]
         raise UsageError(
             "MATCH-U080",
             f"the state {state.input!r} does not fit the model",
             f"{model.source}, --state {state.input}={state.output}",
             "it pairs a graph input with an output of the same type and shape, and begins with a number of this type; "
             f"inputs: {names[0]}; outputs: {names[1]}",
-            ("give --state INPUT=OUTPUT with names of the model",),
+            tuple(f"use --state {quote(pair)}" for pair in fitting[:3])
+            or ("omit --state, because no input fits an output",),
         )
     states = tuple(state for state in states if state.output)
     return replace(model, states=states, notes=(*model.notes, *(f"{state.input}: {state}" for state in states)))

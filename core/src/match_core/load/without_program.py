@@ -30,11 +30,6 @@ _RANDOM = _Kind(
     "the standard does not define the generator, even with a seed, so results cannot be checked",
     "draw the numbers outside the model and pass them as an input",
 )
-_IMAGE = _Kind(
-    "decodes an image file",
-    "a compiled program contains no decoder for JPEG, PNG or other formats",
-    "decode the image first and pass its pixels to the model",
-)
 _TEXT = _Kind(
     "works on text",
     "tensors of a compiled program hold numbers",
@@ -49,7 +44,6 @@ _GRADIENT = _Kind(
 
 _KINDS: Mapping[tuple[str, str], _Kind] = {
     **{("", name): _RANDOM for name in RANDOM},
-    ("", "ImageDecoder"): _IMAGE,
     **{("", name): _TEXT for name in ("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit")},
     ("ai.onnx.ml", "CategoryMapper"): _TEXT,
     **{("ai.onnx.ml", name): _MAP for name in ("CastMap", "DictVectorizer", "ZipMap")},

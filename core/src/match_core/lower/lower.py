@@ -189,7 +189,8 @@ def _lower_inline(
     for position, tensor in enumerate(tensors):
         if isinstance(tensor, gs.Constant):
             values = code.constants.get(position, tensor.values)
-            name = pool.add(f"{label}_{position}", values, f"input {position} of {title}")
+            role = code.names[position] if code.names else f"input_{position}"
+            name = pool.add(f"{label}_{role}", values, f"{role.replace('_', ' ')} of {title}")
             constants[str(position)] = name
             arguments.append(name)
         else:

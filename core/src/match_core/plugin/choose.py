@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from match_core.contract.errors import PluginError, UsageError, did_you_mean
 from match_core.contract.hardware import Unit
@@ -12,10 +12,17 @@ from match_core.plugin.discovery import normalised
 from match_core.plugin.places import published
 
 if TYPE_CHECKING:
+    from match_core.contract.commands import Command
+    from match_core.contract.front_end import FrontEnd
     from match_core.contract.hardware import Soc
+    from match_core.contract.passes import Pass
+    from match_core.contract.pattern import Pattern
+    from match_core.contract.runner import Runner
+    from match_core.plugin.discovery import Found
     from match_core.plugin.records import PluginFault
     from match_core.plugin.targets import Clash, Targets
 
+_NamedItem = TypeVar("_NamedItem", "Command", "FrontEnd", "Pass", "Pattern", "Runner")
 _LIST = "see the installed targets with: match targets"
 
 
@@ -28,13 +35,8 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         if len(known) == 1:
             return targets.socs[known[0]].item
         if known:
-            raise UsageError(
-                code="MATCH-U023",
-                what="no target was given",
-                where="option -t",
-                why=f"{len(known)} targets are installed: {', '.join(known)}",
-                help=(f"choose one, for example -t {known[0]}",),
-            )
+            why = f"{len(known)} targets are installed: {', '.join(known)}"
+            raise UsageError("MATCH-U023", "no target was given", "option -t", why, (f"add -t {known[0]}", _LIST))
         if faults:
             raise faults[0].as_error("there is no target to compile for")
         raise UsageError(
@@ -133,3 +135,23 @@ def _would_define(fault: PluginFault, target: str) -> bool:
     expected = normalised(target)
     distribution = normalised(fault.distribution)
     return expected in (normalised(fault.entry_point), distribution) or distribution == f"match-{expected}"
+
+
+def collected(
+    answered: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str
+) -> tuple[tuple[Found, _NamedItem], ...]:
+    """All answers in one tuple, each with its plugin; PluginError MATCH-H007 if two plugins use one name."""
+    items: dict[str, tuple[Found, _NamedItem]] = {}
+    for found, item in ((found, item) for found, answer in answered for item in answer):
+        if item.name in items:
+            other = items[item.name][0]
+            both = f"{other.distribution} {other.version} and {found.distribution} {found.version}"
+            raise PluginError(
+                code="MATCH-H007",
+                what=f"{where} cannot be used",
+                where=f"{kind} {item.name!r}",
+                why=f"both {both} define it",
+                help=(other.how_to_disable, found.how_to_disable),
+            )
+        items[item.name] = (found, item)
+    return tuple(items.values())

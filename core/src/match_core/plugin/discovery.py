@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.plugin.markers import ENTRY_POINT_GROUP
@@ -43,47 +46,45 @@ class Found:
 
 
 def find_plugins() -> tuple[Found, ...]:
-    """All installed plugins in calling order, sorted by (distribution, entry point).
-
-    The order of importlib.metadata follows the file system, so it is not used.
-    """
-    from importlib.metadata import entry_points
-
-    try:
-        installed = [_found(point) for point in entry_points(group=ENTRY_POINT_GROUP)]
-    except Exception:  # one package with an unreadable file ends the search for all
-        installed = list(_one_by_one())
-    installed.sort(key=lambda found: (normalised(found.distribution), found.name))
-    return tuple(installed)
+    """All installed plugins in calling order, sorted by (distribution, entry point): those of the first distribution
+    of each name on the path. The order of importlib.metadata follows the file system, so it is not used."""
+    first: dict[str, tuple[Found, ...]] = {}
+    for path in sys.path:
+        for name, plugins in _plugins_in(path, _changed(path)):
+            first.setdefault(name, plugins)
+    return tuple(found for name in sorted(first) for found in first[name])
 
 
-def _found(point: EntryPoint) -> Found:
-    stated = point.dist.metadata if point.dist else None  # read once: each of dist's properties would parse it again
-    return Found(
-        name=point.name,
-        distribution=(stated["Name"] if stated else None) or UNKNOWN,
-        version=(stated["Version"] if stated else None) or UNKNOWN,
-        load=point.load if _VALUE.fullmatch(point.value) else _failing(f"{point.value!r} is not a module"),
-    )
-
-
-def _one_by_one() -> Iterator[Found]:
-    """The plugins of every distribution, the first of each name on the path. A distribution whose entry points cannot
-    be read becomes a plugin that cannot be loaded, unless its entry points certainly hold no plugins of match."""
+@lru_cache(maxsize=64)
+def _plugins_in(path: str, _changed: int) -> tuple[tuple[str, tuple[Found, ...]], ...]:
+    """The plugins of each distribution in a folder of the path; read once, since all metadata take longer than all the
+    rest of loading. A distribution whose entry points cannot be read becomes a plugin that cannot be loaded, unless
+    they certainly hold no plugins of match."""
     from importlib.metadata import distributions
 
-    seen = set()
-    for distribution in distributions():
-        name = distribution.metadata["Name"] or UNKNOWN
-        if normalised(name) in seen:
-            continue
-        seen.add(normalised(name))
+    read = []
+    for distribution in filter(_mentions_plugins, distributions(path=[path])):
+        stated = distribution.metadata  # parsed once: each property of the distribution would parse it again
+        name, version = stated["Name"] or UNKNOWN, stated["Version"] or UNKNOWN
         try:
-            yield from [_found(point) for point in distribution.entry_points.select(group=ENTRY_POINT_GROUP)]
+            points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
+            plugins = [Found(point.name, name, version, _loader(point)) for point in points]
         except Exception as error:
-            if _mentions_plugins(distribution):
-                why = f"its entry_points.txt cannot be read: {error}"
-                yield Found(name, name, distribution.version or UNKNOWN, _failing(why))
+            plugins = [Found(name, name, version, _failing(f"its entry_points.txt cannot be read: {error}"))]
+        read.append((normalised(name), tuple(sorted(plugins, key=lambda found: found.name))))
+    return tuple(read)
+
+
+def _changed(path: str) -> int:
+    """When a distribution was last added to a folder of the path or removed from it, in nanoseconds."""
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _loader(point: EntryPoint) -> Callable[[], object]:
+    return point.load if _VALUE.fullmatch(point.value) else _failing(f"{point.value!r} is not a module")
 
 
 def _mentions_plugins(distribution: Distribution) -> bool:

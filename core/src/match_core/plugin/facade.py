@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from match_core.contract.errors import PluginError
 from match_core.contract.hardware import Hardware
@@ -19,7 +19,7 @@ from match_core.plugin import choose
 from match_core.plugin.code import code_digest
 from match_core.plugin.discovery import Found, Selection, find_plugins
 from match_core.plugin.guard import Guard, unguarded
-from match_core.plugin.records import FALSE_CLAIM, STAGE_CODES, GivenAnswer, PluginFault, PluginInfo, Status
+from match_core.plugin.records import FALSE_CLAIM, GivenAnswer, PluginFault, PluginInfo, Status
 from match_core.plugin.registry import HOOKS, Registry
 from match_core.plugin.renamed import renamed_api, renamed_cost
 from match_core.plugin.targets import Targets, merge
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 #: The core's own sources.
 CORE = Path(__file__).resolve().parents[1]
 
-_NamedItem = TypeVar("_NamedItem", "Command", "FrontEnd", "Pass", "Pattern", "Runner")
-
 
 class Plugins:
     """All plugins of this process. Make one with :meth:`load`."""
@@ -53,7 +51,6 @@ class Plugins:
         self._registry = registry
         #: Whether :meth:`load` in another process finds the same plugins.
         self.reloadable = reloadable
-        self._targets: Targets | None = None
         self._boards: dict[str, Board] = {}
 
     @classmethod
@@ -86,29 +83,36 @@ class Plugins:
 
     def owner_of(self, target: str) -> PluginInfo:
         """The plugin that defines a target (KeyError if none does)."""
-        owner = self._merged().socs[target].owner
+        owner = self.targets.socs[target].owner
         found = self._registry.found
         return self.plugins()[next(index for index, plugin in enumerate(found) if plugin is owner)]
 
     def hardware(self) -> Hardware:
         """All usable units and Socs (hook ``match_hardware``)."""
-        targets = self._merged()
         return Hardware(
-            units=tuple(owned.item for owned in targets.units.values()),
-            socs=tuple(owned.item for owned in targets.socs.values()),
+            units=tuple(owned.item for owned in self.targets.units.values()),
+            socs=tuple(owned.item for owned in self.targets.socs.values()),
         )
 
-    @property
+    @cached_property
     def targets(self) -> Targets:
-        """All usable units and Socs with their plugins, and the names that clash."""
-        return self._merged()
+        """All usable units and Socs with their plugins, and the names that clash (hook ``match_hardware``)."""
+        merged = merge(self._registry.ask("match_hardware", "", check.hardware, frozenset()))
+        causes: dict[str, list[str]] = {}
+        for clash in merged.clashes:
+            for owner in clash.owners:
+                causes.setdefault(owner.key, []).append(clash.cause())
+        for found in self._registry.found:
+            if found.key in causes:
+                self._registry.fault(found, "names", "; ".join(causes[found.key]))
+        return merged
 
     def soc(self, name: str | None = None) -> Soc:
         """The target of that name; None: the only one that is a chip. UsageError MATCH-U022 to U024 if there is no such
         target, PluginError if a broken plugin is the reason."""
         if name in self._boards:
             return self._boards[name].soc
-        soc = choose.soc(name, self._merged(), self.faults)
+        soc = choose.soc(name, self.targets, self.faults)
         self.units_of(soc)
         return soc
 
@@ -123,18 +127,18 @@ class Plugins:
     def units_of(self, soc: Soc) -> tuple[Unit, ...]:
         """The units of a Soc in its order. PluginError MATCH-H007 or H009 if one of them is not available."""
         board = self.board_of(soc)
-        return board.units if board is not None else choose.units(soc, self._merged(), self.faults)
+        return board.units if board is not None else choose.units(soc, self.targets, self.faults)
 
     def front_ends(self) -> tuple[FrontEnd, ...]:
         """The front ends for model files that are not ONNX (hook ``match_load``), in calling order."""
         answered = self._registry.ask("match_load", "", check.front_ends, frozenset())
-        collected = _collected(answered, "format", "match_load")
+        collected = choose.collected(answered, "format", "match_load")
         return tuple(self._guard(found, "match_load").front_end(item) for found, item in collected)
 
     def runners(self) -> tuple[Runner, ...]:
         """Where programs can run besides the twin (hook ``match_runners``), in calling order."""
         answered = self._registry.ask("match_runners", "", check.runners, frozenset())
-        collected = _collected(answered, "runner", "match_runners")
+        collected = choose.collected(answered, "runner", "match_runners")
         return tuple(self._guard(found, "match_runners").runner(item) for found, item in collected)
 
     def commands(self) -> tuple[Command, ...]:
@@ -155,9 +159,8 @@ class Plugins:
     def transforms(self, soc: Soc) -> tuple[Pass, ...]:
         """The passes that plugins add for a target (hook ``match_transforms``), in calling order, not
         sorted."""
-        needed = self._owners(soc, None)
-        answered = self._registry.ask("match_transforms", soc.name, check.passes, needed, soc=soc)
-        collected = _collected(answered, "pass", f"target {soc.name}")
+        answered = self._registry.ask("match_transforms", soc.name, check.passes, self._owners(soc, None), soc=soc)
+        collected = choose.collected(answered, "pass", f"target {soc.name}")
         return tuple(self._guard(found, "match_transforms").graph_pass(item) for found, item in collected)
 
     def patterns(
@@ -167,7 +170,7 @@ class Plugins:
         functions are guarded, so that faults in added functions are attributed to the package too."""
         needed = self._owners(None, unit)
         answered = self._registry.ask("match_patterns", unit.name, check.patterns, needed, soc=soc, unit=unit)
-        collected = _collected(answered, "pattern", f"unit {unit.name}")
+        collected = choose.collected(answered, "pattern", f"unit {unit.name}")
         return tuple(self._guard(found, "match_patterns").pattern(prepare(item)) for found, item in collected)
 
     def cost(self, soc: Soc, unit: Unit, pattern: Pattern) -> CostModel:
@@ -222,13 +225,13 @@ class Plugins:
 
     def no_answer(self, hook: str, what: str, soc: Soc) -> PluginError:
         """PluginError MATCH-H010: no plugin answers a hook that the target requires."""
-        targets = self._merged()
+        targets = self.targets
         owned = [targets.socs.get(soc.name), *(targets.units.get(name) for name in soc.units)]
         return self._nobody(hook, what, f"target {soc.name}", next((item.owner for item in owned if item), None))
 
     def missing(self, soc: Soc) -> tuple[str, ...]:
         """Help that names required packages of a target that are not installed, and packages that are not active."""
-        owned = self._merged().socs.get(soc.name)
+        owned = self.targets.socs.get(soc.name)
         idle = (
             f"{info.distribution} is {info.status}: enable it" for info in self.plugins() if info.status != "active"
         )
@@ -275,20 +278,8 @@ class Plugins:
     def _guard(self, found: Found, hook: str) -> Guard:
         return Guard(self._registry, found, hook)
 
-    def _merged(self) -> Targets:
-        if self._targets is None:
-            self._targets = merge(self._registry.ask("match_hardware", "", check.hardware, frozenset()))
-            causes: dict[str, list[str]] = {}
-            for clash in self._targets.clashes:
-                for owner in clash.owners:
-                    causes.setdefault(owner.key, []).append(clash.cause())
-            for found in self._registry.found:
-                if found.key in causes:
-                    self._registry.fault(found, "names", "; ".join(causes[found.key]))
-        return self._targets
-
     def _info(self, found: Found) -> PluginInfo:
-        targets = self._merged()
+        targets = self.targets
         return PluginInfo(
             name=found.name,
             distribution=found.distribution,
@@ -308,7 +299,7 @@ class Plugins:
 
     def _owners(self, soc: Soc | None, unit: Unit | None) -> frozenset[str]:
         """Keys of the plugins that must work for a hook call about these."""
-        targets = self._merged()
+        targets = self.targets
         units = (*(soc.units if soc else ()), *((unit.name,) if unit else ()))
         owners = [targets.units[name].owner for name in units if name in targets.units]
         if soc is not None and soc.name in targets.socs:
@@ -316,7 +307,7 @@ class Plugins:
         return frozenset(owner.key for owner in owners)
 
     def _unit_lacks(self, hook: str, what: str, unit: Unit) -> PluginError:
-        owned = self._merged().units.get(unit.name)
+        owned = self.targets.units.get(unit.name)
         return self._nobody(
             hook, what, f"unit {unit.name}", owned.owner if owned else None, f"--without-unit {unit.name}"
         )
@@ -334,24 +325,3 @@ class Plugins:
                 *((f"compile without the unit: {option}",) if option else ()),
             ),
         )
-
-
-def _collected(
-    answered: Iterable[tuple[Found, tuple[_NamedItem, ...]]], kind: str, where: str
-) -> tuple[tuple[Found, _NamedItem], ...]:
-    """All answers in one tuple, each with its plugin; PluginError MATCH-H007 if two plugins use one name."""
-    items: dict[str, tuple[Found, _NamedItem]] = {}
-    for found, answer in answered:
-        for item in answer:
-            if item.name in items:
-                other = items[item.name][0]
-                both = f"{other.distribution} {other.version} and {found.distribution} {found.version}"
-                raise PluginError(
-                    code=STAGE_CODES["names"],
-                    what=f"{where} cannot be used",
-                    where=f"{kind} {item.name!r}",
-                    why=f"both {both} define it",
-                    help=(other.how_to_disable, found.how_to_disable),
-                )
-            items[item.name] = (found, item)
-    return tuple(items.values())

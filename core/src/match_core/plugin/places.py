@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
+from match_core.plugin.discovery import find_plugins
 from match_core.plugin.markers import ENTRY_POINT_GROUP
 
 
@@ -54,8 +55,8 @@ PUBLISHED = "published-targets.json"
 def published(target: str) -> tuple[str, ...]:
     """Lines of help with the packages that define a target, as files of installed plugins state them."""
     found = []
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        folder = import_folder(point.dist.name, point.name) if point.dist is not None else None
+    for plugin in find_plugins():
+        folder = import_folder(plugin.distribution, plugin.name)
         with suppress(OSError, RecursionError, ValueError, AttributeError):
             listed = json.loads((folder / PUBLISHED).read_text("utf-8")) if folder is not None else {}
             found += [listed[name] for name in (target.casefold(),) if isinstance(listed.get(name), str)]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 from typing import TypeVar
 
 import pluggy
@@ -50,6 +51,17 @@ CONTAINED = (Exception, SystemExit)
 _T = TypeVar("_T")
 
 
+class _Manager(pluggy.PluginManager):
+    """Looks at routines only; pluggy inspects every object of a module, which takes most of a registration."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        other = isinstance(plugin, ModuleType) and not inspect.isroutine(vars(plugin).get(name))
+        return None if other else super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, module_or_class: ModuleType | type, name: str) -> pluggy.HookspecOpts | None:
+        return super().parse_hookspec_opts(module_or_class, name) if name in HOOKS else None
+
+
 class Registry:
     """The plugins in calling order, their faults and their answers."""
 
@@ -59,7 +71,7 @@ class Registry:
         self.hooks_of: dict[str, tuple[str, ...]] = {}
         self._faults: dict[tuple[str, str], PluginFault] = {}
         self._answers: dict[GivenAnswer, None] = {}
-        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager = _Manager(PROJECT)
         for spec in SPECS:
             self._manager.add_hookspecs(spec)
         self.disabled = frozenset(plugin.key for plugin in self.found if not selection.wants(plugin))

@@ -48,10 +48,8 @@ def compile_program(
     (work / "harness.c").write_text(_harness(document, twin, untimed), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
-    builds = [api.build for api in apis.values() if api.build is not None]
-    applications = {"example_main.c", *(name for build in builds for name in build.applications)}
     own_files = document["files"]  # a user's files next to them do not belong to the program
-    sources = sorted(p for p in program.glob("*.c") if p.name in own_files and p.name not in applications)
+    sources = sorted(p for p in program.glob("*.c") if p.name in own_files)
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {name for api in apis.values() for name in api.shipped}

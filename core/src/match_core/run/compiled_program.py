@@ -100,17 +100,18 @@ def run_program(
     mode: str = "eager",
     observer: StageObserver | None = None,
     place: Place | None = None,
+    origin: str = "inputs",
 ) -> RunResult:
     """Build the program and run every sample, on its target's twin or at ``place``; the observer sees two stages.
 
-    ``inputs`` by graph input name, with a leading sample axis or a single sample without one; the outputs have the same
-    form. ``sanitize`` and ``mode`` (``run_twin``) are for the twin; the threads modes always run with the thread
-    sanitizer. UsageError MATCH-U029 for a mode that the program does not support.
+    ``inputs`` by graph input name, with a leading sample axis or a single sample without one, from ``origin`` (for
+    messages); the outputs have the same form. ``sanitize`` and ``mode`` (``run_twin``) are for the twin; the threads
+    modes always run with the thread sanitizer. UsageError MATCH-U029 for a mode that the program does not support.
     """
     document, observer = read_manifest(directory), observer or NullObserver()
     check_mode(mode, document)
     states = [State(**entry) for entry in document.get("states", ())]
-    samples = as_sequence(inputs, input_specs(document), "inputs", states, observer.note)
+    samples = as_sequence(inputs, input_specs(document), origin, states, observer.note)
     soc, (_, apis) = soc_of_program(document, plugins), units_of_program(document, plugins)
     with tempfile.TemporaryDirectory(prefix="match-run-") as temporary:
         request = RunRequest(directory, document, samples.arrays, soc, apis, Path(temporary), observer)

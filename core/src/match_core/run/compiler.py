@@ -66,13 +66,9 @@ def host_compiler() -> list[str]:
 
 
 def _no_compiler(compiler: str, why: str) -> ToolError:
-    return ToolError(
-        code="MATCH-T001",
-        what="the program cannot be built for this machine",
-        where=f"C compiler {compiler!r}",
-        why=why,
-        help=("install a C compiler (Debian: apt-get install gcc)", "set CC to the compiler's name"),
-    )
+    what, where = "the program cannot be built for this machine", f"C compiler {compiler!r}"
+    help_ = ("install a C compiler (Debian: apt-get install gcc)", "name one that is installed, for example CC=gcc")
+    return ToolError("MATCH-T001", what, where, why, help_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +231,9 @@ def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) ->
 
 
 def _rejected(what: str, why: str) -> ToolError:
-    return ToolError(
-        code="MATCH-T002",
-        what="the C compiler rejected the program",
-        where=what,
-        why=why,
-        help=("this is a fault of match or of the target package: please report it with the model",),
-    )
+    report = "if it compiles other programs, report this with the model: it is a fault of match or of a package"
+    other = ("use another compiler, for example CC=gcc",) if os.environ.get("CC", "cc") != "cc" else ()
+    return ToolError("MATCH-T002", "the C compiler failed", what, why, (*other, report))
 
 
 def _missing(output: str, libraries: Mapping[str, str]) -> ToolError | None:

@@ -33,10 +33,6 @@ def check_mode(mode: str, document: Mapping[str, Any]) -> None:
     held = mode.startswith(("lazy:", "hang:")) and mode.partition(":")[2] in queues
     if not (known or seeded or held):
         ways = ["eager", "lazy", *(f"lazy:{queue}" for queue in queues), "threads", "threads:SEED"]
-        raise UsageError(
-            code="MATCH-U029",
-            what=f"the program cannot be run in mode {mode!r}",
-            where=f"option --mode, program {document['name']}",
-            why=f"its queues are {', '.join(queues)}" if queues else "it is sequential and has no queues",
-            help=(f"choose one of {', '.join(ways)}",),
-        )
+        what, where = f"the program cannot be run in mode {mode!r}", f"option --mode, program {document['name']}"
+        why = f"its queues are {', '.join(queues)}" if queues else "it is sequential and has no queues"
+        raise UsageError("MATCH-U029", what, where, why, (f"choose one of --mode {', '.join(ways)}",))

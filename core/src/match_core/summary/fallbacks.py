@@ -37,7 +37,9 @@ def fallbacks(planned: Planned) -> tuple[Fallback, ...]:
             cycles = task.assignment.schedule.cost.total_cycles
             one = replace(reason, nodes=why.named(nodes), cycles=cycles, share=cycles / total)
             found.setdefault((one.cause, one.rule, one.unit), []).append(one)
-    return tuple(sorted(map(_merged, found.values()), key=lambda fallback: -fallback.cycles))
+    sizes = "".join(f" --dim {quote(f'{name}={size}')}" for name, size in planned.source.dims)
+    merged = (_merged(same, sizes) for same in found.values())
+    return tuple(sorted(merged, key=lambda fallback: -fallback.cycles))
 
 
 def fallbacks_json(planned: Planned) -> dict[str, object]:
@@ -53,13 +55,15 @@ def fallbacks_json(planned: Planned) -> dict[str, object]:
     return {"fallbacks": rows, "all_on_host": alone and bool(rows)}
 
 
-def _merged(same: list[Fallback]) -> Fallback:
+def _merged(same: list[Fallback], sizes: str) -> Fallback:
+    """``sizes``: options that complete each command."""
     same.sort(key=lambda fallback: -fallback.cycles)
     values = list(dict.fromkeys(fallback.value for fallback in same))
     more = (f"{len(values) - _VALUES_MAX} more",) if len(values) > _VALUES_MAX else ()
     return replace(
         same[0],
         value="; ".join((*values[:_VALUES_MAX], *more)),
+        help=tuple(f"{line}{sizes}" if line.startswith("match ") else line for line in same[0].help),
         nodes=tuple(dict.fromkeys(name for fallback in same for name in fallback.nodes)),
         cycles=sum(fallback.cycles for fallback in same),
         share=sum(fallback.share for fallback in same),
@@ -75,6 +79,13 @@ class _Why:
         self.units = {unit: operators for unit, operators in planned.operators.items() if unit != host}
         others = [offered.candidate for offered in planned.offered if offered.candidate.unit != host]
         self.elsewhere = {name for candidate in others for name in candidate.node_names}
+        taken = {name for state in self.model.states for name in (state.input, state.output)}
+        taken |= self.model.quantised_ends.keys()
+        graph = planned.source.graph
+        near = [end.outputs[0] for end in graph.inputs if len(end.outputs) == 1 and end.name not in taken]
+        near += [end.inputs[0] for end in graph.outputs if end.inputs and end.name not in taken]
+        #: Conversions of inputs and outputs, which --quantized-io removes.
+        self.ends = {node.name for node in near if node.op in _CONVERSIONS}
         #: Types of products that other units sum, such as float16.
         sums = (node for candidate in others for node in candidate.match.nodes if node_macs(node))
         self.types = {str(np.dtype(node.outputs[0].dtype)) for node in sums}
@@ -94,7 +105,7 @@ class _Why:
         tensors = [*node.inputs[:1], *(part.outputs[0] for part in nodes)]
         floats = {str(np.dtype(tensor.dtype)) for tensor in tensors if not tensor.is_empty()} - self.types
         left = self._left((*nodes, *around)) if "float" in "".join(floats) else None
-        if around and left is None:
+        if left is None and self.ends.intersection(self.model.origin(nodes)):
             rule, value = "inputs and outputs of the network are 8-bit integers", "these are floats"
             return Fallback("float", rule, value, "", ("add --quantized-io",))
         return left or self._rule(node) or self._structure(node)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import JsonOption, QuietOption, TargetOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -19,7 +20,7 @@ _SHOWN = 10
 def calibrate_command(
     models: Annotated[
         list[Path],
-        typer.Argument(metavar="MODEL...", help="The models of the measured programs.", show_default=False),
+        typer.Argument(metavar="MODEL...", help="The models of the measured programs."),
     ],
     counters: Annotated[
         list[str],
@@ -27,7 +28,6 @@ def calibrate_command(
             "--counters",
             metavar="DIR=FILE",
             help="Directory that match compile wrote, and measured cycles of its layers; may be repeated.",
-            show_default=False,
         ),
     ],
     target: TargetOption = None,
@@ -72,14 +72,26 @@ def calibrate_command(
                 with whole_file(path, "the calibration") as file:
                     file.write(text.encode("utf-8"))
         files = [str(path) for path in texts]
-        summary = {"schema": "match.calibrate", "ok": True, "files": files}
+        told = _headline(document, soc.name)
+        following = command_line("check", models[0], "-t", target or soc.name, "--figures", output)
+        summary = {"schema": "match.calibrate", "ok": True, "headline": told, "next": following, "files": files}
         terminal.document({**summary, "figures": document, "layers": layers})
+        terminal.paragraph(told, style="bold")
         for table in (_layers(layers), _figures(document), _kernels(document)):
             terminal.table(table)
         for line in _lines(document):
             terminal.line(line)
-        terminal.line(f"written: {', '.join(files)}; use them with --figures {output}")
+        terminal.line(f"written: {', '.join(files)}")
+        show_next(terminal, following)
     return 0
+
+
+def _headline(document: Mapping[str, Any], target: str) -> str:
+    errors, fitted = document["errors"], len(document["figures"])
+    return (
+        f"{target}: {fitted} constants fitted to {errors['layers']} layers; mean error {_percent(errors['before'])} "
+        f"before, {_percent(errors['after'])} after, {_percent(errors['cross_validated'])} cross-validated"
+    )
 
 
 def _layers(layers: list[dict[str, Any]]) -> Table:
@@ -122,12 +134,10 @@ def _kernels(document: Mapping[str, Any]) -> Table:
 
 
 def _lines(document: Mapping[str, Any]) -> tuple[str, ...]:
-    errors, kept = document["errors"], document["kept"]
+    kept = document["kept"]
     return (
         f"the counters do not determine {', '.join(kept['not_determined']) or 'no other constant'}",
         f"no measured layer depends on {len(kept['not_in_any_layer'])} constants; the figures file lists them",
-        f"mean error of {errors['layers']} layers: {_percent(errors['before'])} before, "
-        f"{_percent(errors['after'])} after, {_percent(errors['cross_validated'])} cross-validated",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ def write_headers(folder: Path, signalling: str) -> None:
     (folder / HEADER_NAME).write_text(render_timing_header(signalling), encoding="utf-8")
     runtime = Templates((CORE_TEMPLATES,)).render("match_runtime.h.mako", {})
     (folder / "match_runtime.h").write_text(runtime, encoding="utf-8")
+    shutil.copyfile(CORE_TEMPLATES / "match_float.h", folder / "match_float.h")
 
 
 def _build(folder: Path, signalling: str, flags: tuple[str, ...]) -> Driver:

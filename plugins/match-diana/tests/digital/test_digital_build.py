@@ -62,13 +62,13 @@ def test_the_application_knows_where_memories_are(plugins: Plugins, tmp_path: Pa
     g = DigitalGraph()
     compiled(g.graph(g.conv(g.input(1, 16, 16, 16), 16)), plugins, tmp_path)
     program = tmp_path / "program"
-    text = (program / "example_main.c").read_text(encoding="utf-8")
+    text = (program / "example" / "main.c").read_text(encoding="utf-8")
     assert ".l1 = MATCH_DIANA_L1," in text
     assert ".digital_weights = MATCH_DIANA_DIGITAL_WEIGHTS," in text
     assert "static alignas(NET_L2_ALIGN) uint8_t l2[NET_L2_BYTES];" in text
     flags = ("-march=rv32imc", "-mabi=ilp32", "-std=c11", "-Wall", "-Wextra", "-Werror", "--specs=picolibc.specs")
-    run(f"{PREFIX}gcc", *flags, "-I.", f"-I{HEADERS}", "-c", "example_main.c", cwd=program)
-    sizes = run(f"{PREFIX}nm", "-S", "example_main.o", cwd=program)
+    run(f"{PREFIX}gcc", *flags, "-I.", f"-I{HEADERS}", "-c", "example/main.c", cwd=program)
+    sizes = run(f"{PREFIX}nm", "-S", "main.o", cwd=program)
     assert " l2" in sizes
     assert " l1" not in sizes
 

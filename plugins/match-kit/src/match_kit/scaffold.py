@@ -107,5 +107,5 @@ def _unusable(folder: Path, why: str) -> UsageError:
         what="the package cannot be written",
         where=str(folder),
         why=why,
-        help=("choose another folder with -o",),
+        help=("choose another folder: -o DIR",),
     )

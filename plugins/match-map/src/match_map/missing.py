@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from match_core.contract.candidate import DISABLED
 from match_core.contract.errors import UnsupportedError
 from match_core.contract.model import qualified_op
 
@@ -65,10 +66,13 @@ def _reasons(node: gs.Node, refused: Sequence[Refusal]) -> str:
 
 
 def _help(nodes: Sequence[gs.Node], refused: Sequence[Refusal]) -> tuple[str, ...]:
-    rules = dict.fromkeys((r.unit, r.pattern, r.rule) for node in nodes for r in _about(node, refused))
-    lines = [f'change the model so that "{rule}" ({pattern} of {unit})' for unit, pattern, rule in rules]
-    return (
-        *lines[:SHOWN_MAX],
-        "omit --only-unit and --without-unit if they are given (the host runs most operators)",
-        "add a pattern for the operator to a target package",
-    )
+    found = [refusal for node in nodes for refusal in _about(node, refused)]
+    enable = dict.fromkeys(_enabling(refusal) for refusal in found if refusal.rule == DISABLED)
+    broken = [f"{r.rule} ({r.pattern} of {r.unit})" for r in found if r.rule != DISABLED]
+    rules = dict.fromkeys(f"change the model so that this holds: {rule}" for rule in broken)
+    return (*enable, *list(rules)[:SHOWN_MAX], "add a pattern for the operator to a target package")
+
+
+def _enabling(refusal: Refusal) -> str:
+    option = f"--without-unit {refusal.unit}"
+    return f"omit {option}" if option in refusal.value else f"add --only-unit {refusal.unit}"

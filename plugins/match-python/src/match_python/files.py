@@ -58,7 +58,7 @@ def array_file(arrays: ArraysLike, folder: Path, argument: str) -> Path:
     if isinstance(arrays, (str, PathLike)):
         return Path(arrays)
     import numpy as np
-    from match_core.io.arrays import write_arrays
+    from match_report.npz import write_arrays
 
     path = folder / f"{argument}.npz"
     write_arrays(path, {name: np.asarray(array) for name, array in named(arrays, argument).items()})

@@ -162,6 +162,7 @@ def verify(
     sanitize: bool = False,
     accept_loss: bool = False,
     layers: bool = False,
+    mode: str = "eager",
     **options: Unpack[Options],
 ) -> Verification:
     """Compile a model, run the program on the target's twin, and compare every output.
@@ -178,6 +179,7 @@ def verify(
         sanitize: build with address and undefined-behaviour sanitizers.
         accept_loss: accept any distance to the original model.
         layers: measure the noise of each layer against the original model; labels measure it too.
+        mode: how the twin runs: ``eager``, ``lazy``, ``lazy:QUEUE``, ``threads`` or ``threads:SEED``.
         options: those of ``match verify``, see ``Options``.
 
     Returns:
@@ -204,6 +206,7 @@ def verify(
             sanitize=sanitize,
             accept_loss=accept_loss,
             layers=layers,
+            mode=mode,
             **choices_of(options),
         )
         found = verify_model(request, plugins, notes)

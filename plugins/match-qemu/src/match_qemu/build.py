@@ -30,8 +30,9 @@ _STARTS = {"arm": "cortexm.c", "riscv": "riscv.S"}
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What the image is linked with: ``sources`` of the board, the linker's ``script``, macros."""
+    """What the image is linked with: the board's ``sources``, the linker's ``script``, macros. ``name``: for errors."""
 
+    name: str
     sources: tuple[Path, ...]
     script: Path
     defines: tuple[str, ...] = ()
@@ -77,7 +78,7 @@ def emulated_board(machine: Machine, work: Path) -> Board:
     script = work / "board.ld"
     script.write_text(Templates((C_FILES,)).render("board.ld.mako", view), encoding="utf-8")
     sources = (C_FILES / _STARTS[machine.family], C_FILES / "semihost.c")
-    return Board(sources, script, ("MATCH_COUNTED_OUTSIDE",))
+    return Board(machine.name, sources, script, ("MATCH_COUNTED_OUTSIDE",))
 
 
 def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str, ...] = ()) -> Image:
@@ -100,17 +101,15 @@ def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str,
         objects = list(pool.map(compile_one, (*program, *own)))
     elf = work / "run.elf"
     link = ["-nostartfiles", f"-T{board.script}", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]
-    call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], board.script.name)
+    call([*compiler, *link, *map(str, objects), "-lm", "-o", str(elf)], f"{request.document['name']} on {board.name}")
     sizes = _sizes(call([f"{prefix}size", "-A", *map(str, objects[: len(program)])], "size"))
     return Image(elf, symbols_of(call([f"{prefix}nm", "-S", str(elf)], "nm")), sizes)
 
 
 def program_sources(request: RunRequest) -> list[Path]:
     """The C files of the program's library: those that the manifest lists, without applications."""
-    builds = [api.build for api in request.apis.values() if api.build is not None]
-    applications = {"example_main.c", *(name for build in builds for name in build.applications)}
     names = [name for name in request.document["files"] if name.endswith(".c") and "/" not in name]
-    return [request.folder / name for name in sorted(set(names) - applications)]
+    return [request.folder / name for name in sorted(names)]
 
 
 # ---- the application ---------------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def run_serial(request: RunRequest) -> RunResult:
         raise _no_line("name the line of the board" if port is None else f"--baud {baud[:20]!r} is not a number")
     support, observer, work = read_support(request), request.observer, request.work
     observer.stage_started("build")
-    number = zlib.crc32(json.dumps(request.document["files"], sort_keys=True).encode() + support.processor.encode())
+    number = image_number(request)
     sources = (support.folder / "support.c", C_FILES / "serial.c")
-    board = Board(sources, support.folder / "support.ld", (f"MATCH_IMAGE=0x{number:08x}u",))
+    board = Board(support.folder.name, sources, support.folder / "support.ld", (f"MATCH_IMAGE=0x{number:08x}u",))
     image = build_image(request, support, board, support.flags)
     observer.stage_finished("build", {})
     observer.stage_started("run")
@@ -76,6 +76,11 @@ def run_serial(request: RunRequest) -> RunResult:
         place=f"{support.folder.name} at {port}",
         sizes={**image.sizes, "stack": stack},
     )
+
+
+def image_number(request: RunRequest) -> int:
+    """A number that tells programs apart: that of the digests of their files."""
+    return zlib.crc32(json.dumps(request.document["files"], sort_keys=True).encode())
 
 
 def read_support(request: RunRequest) -> Support:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -109,6 +110,7 @@ def quantize_model(
     then."""
     observer = observer or NullObserver()
     proto, _ = read_proto(request.model, front_ends)
+    _check_output(request)
     check_float(proto, request.model)
     fix_sizes(proto, request.dims, request.model.name)
     samples = _samples(proto, request, observer)
@@ -130,6 +132,19 @@ def quantize_model(
     with whole_file(request.output, "the model") as file:
         file.write(quantised.SerializeToString(deterministic=True))  # equal models give equal bytes
     return result
+
+
+def _check_output(request: QuantizeRequest) -> None:
+    """UsageError MATCH-U045 for a file in no directory, and for the float network itself, before anything is
+    computed."""
+    output = request.output
+    same = output.exists() and output.samefile(request.model)
+    if same or output.is_dir() or not output.parent.is_dir():
+        other = request.model.with_name(f"{request.model.stem}_int8.onnx")
+        why = "it is a directory" if output.is_dir() else f"there is no directory {output.parent}"
+        why = "it is the float network, which would be lost" if same else why
+        help_ = (f"choose another file: --output {quote(str(other))}",)
+        raise UsageError("MATCH-U045", "the quantised network cannot be written", str(output), why, help_)
 
 
 def _quantised(

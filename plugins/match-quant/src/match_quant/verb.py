@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import DimOption, JsonOption, ModelArgument, QuietOption
 from match_core.cli.session import plugin_session
 from match_core.cli.tables import Table, shortened
@@ -44,12 +45,9 @@ def quantize_command(
             "--data",
             metavar="PATH",
             help="Samples: .npz with an array for each input, .npy, images or a folder of them.",
-            show_default=False,
         ),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="File for the quantised network.", show_default=False)
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File for the quantised network.")],
     *,
     mean: MeanOption = None,
     std: StdOption = None,
@@ -61,11 +59,7 @@ def quantize_command(
     ] = False,
     method: Annotated[
         Method | None,
-        typer.Option(
-            "--method",
-            help="How the samples determine the range of a tensor; default: minmax.",
-            show_default=False,
-        ),
+        typer.Option("--method", help="How the samples determine the range of a tensor; default: minmax."),
     ] = None,
     percentile: Annotated[
         float | None,
@@ -75,7 +69,6 @@ def quantize_command(
             min=50,
             max=100,
             help="Share of values within the range, in percent; default: 99.999.",
-            show_default=False,
         ),
     ] = None,
     search: Annotated[
@@ -126,12 +119,26 @@ def quantize_command(
                 labels=tuple(labels or ()),
             )
             result = quantize_model(request, plugins.front_ends(), terminal)
-        terminal.document(_document(result, output))
+            chips = [soc.name for soc in plugins.hardware().socs if not soc.generic]
+        told = _headline(result, output)
+        check = ("check", output, "-t", chips[0]) if len(chips) == 1 else ("operators", output)
+        following = command_line(*check)
+        terminal.document({**_document(result, output), "headline": told, "next": following})
+        terminal.paragraph(told, style="bold")
         _show(terminal, result)
         terminal.line(f"wrote the quantised network to {output}")
-        if result.wider:
-            terminal.line(f"what the layers in float cost: match check {output}")
+        show_next(terminal, following)
     return 0
+
+
+def _headline(result: Quantized, output: Path) -> str:
+    """What 8 bits lose at the output that loses most."""
+    worst = min(result.distances, key=lambda distance: distance.sqnr_db)
+    place = f" at {worst.name}, its worst output" if len(result.distances) > 1 else ""
+    same = "" if worst.top1_agreement is None else f", same top-1 for {worst.top1_agreement:.1%} of them"
+    float_layers = f", {len(result.wider)} layers in float" if result.wider else ""
+    ratio = "exact" if worst.sqnr_db == float("inf") else f"{_db(worst.sqnr_db)} SQNR"
+    return f"{output.stem} in 8 bits{float_layers}: {ratio}{place} over {result.compared} samples{same}"
 
 
 def _show(terminal: Terminal, result: Quantized) -> None:

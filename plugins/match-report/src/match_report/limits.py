@@ -64,5 +64,5 @@ def _refused(text: str, why: str) -> UsageError:
         what="the limit is not valid",
         where=f"--limit {text}",
         why=why,
-        help=("write cycles or the name of a memory, '=', and how much it may grow: cycles=2%, cycles=5000, l2=4kB",),
+        help=("for example --limit cycles=2%", "for example --limit cycles=5000", "or a memory: --limit NAME=4kB"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.contract.commands import Command
+from match_core.contract.front_end import FrontEnd
 from match_core.plugin.markers import hookimpl
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ def match_commands() -> tuple[Command, ...]:
         Command("operators", "Show which units of all targets can run a model's operators.", _operators),
         Command("doctor", "Check that this machine has everything that match requires.", _doctor),
     )
+
+
+@hookimpl(trylast=True)
+def match_load() -> tuple[FrontEnd, ...]:
+    """Behind all front ends that convert: files of other kinds are refused with advice."""
+    from match_report.advice.foreign import is_foreign, refuse
+
+    return (FrontEnd("other kinds of files", is_foreign, refuse),)
 
 
 def _check() -> Callable[..., int]:

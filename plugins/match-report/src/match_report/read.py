@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
+from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.errors import UsageError
+from match_core.emit.manifest import NAME as MANIFEST
+from match_core.emit.write import is_ours
 from match_core.io.documents import read_document
 from match_core.summary.document import NAME
 
@@ -16,6 +21,13 @@ if TYPE_CHECKING:
 
 #: The JSON Schema of a report.
 SCHEMA_FILE = Path(__file__).with_name("report-schema.json")
+
+
+_WITH_FILES = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {"files": {"type": "object", "additionalProperties": {"type": "string"}}},
+}
 
 
 def read_report(directory: Path) -> dict[str, Any]:
@@ -27,14 +39,52 @@ def read_report(directory: Path) -> dict[str, Any]:
         for contradiction in _contradictions(document):
             raise ValueError(contradiction)
     except (OSError, ValueError) as error:
+        where, why = _missing(directory) or (path, (isinstance(error, OSError) and error.strerror) or str(error))
         raise UsageError(
             code="MATCH-U032",
             what="the report of the program cannot be read",
-            where=str(path),
-            why=(isinstance(error, OSError) and error.strerror) or str(error),
-            help=("compile the model with this version: match compile MODEL -t TARGET -o DIR",),
+            where=str(where),
+            why=why,
+            help=(f"compile the model with this version: match compile MODEL -t TARGET -o {_usable(directory)}",),
         ) from error
     return document
+
+
+def mismatches(directory: Path) -> tuple[str, ...]:
+    """Warnings: the report is not the one that was written with the program, by the digests of its manifest, or files
+    of the program were changed since."""
+    files: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        files = read_document(directory / MANIFEST, _WITH_FILES)["files"]
+    changed = [name for name, digest in files.items() if _digest(directory / name) not in (None, digest)]
+    if NAME in changed:
+        return (f"{directory / NAME} does not belong to the program beside it: compile the model again",)
+    if changed:
+        count = f"{len(changed)} files" if len(changed) > 1 else "a file"
+        return (
+            f"{count} of {directory} changed after compilation ({changed[0]}): the report describes the old program",
+        )
+    return ()
+
+
+def _digest(path: Path) -> str | None:
+    """None if the file is missing: a build server may keep the report alone."""
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _usable(directory: Path) -> str:
+    """The directory as an argument if ``match compile`` writes to it, else a placeholder."""
+    usable = not directory.exists() or is_ours(directory) or (directory.is_dir() and not any(directory.iterdir()))
+    return quote(str(directory)) if usable else "DIR"
+
+
+def _missing(directory: Path) -> tuple[Path, str] | None:
+    """What is not there, and why it is no program; None if there is a report."""
+    if not directory.is_dir():
+        return directory, "it is not a directory" if directory.exists() else "there is no such directory"
+    found = sorted(path.name for path in directory.iterdir())
+    why = f"none of its {len(found)} files is {NAME}, which match compile writes" if found else "it is empty"
+    return None if NAME in found else (directory, why)
 
 
 def _contradictions(report: Mapping[str, Any]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def write_report(
             what="the report cannot be written",
             where=str(directory),
             why=error.strerror or str(error),
-            help=("choose a directory that you may write to with --output",),
+            help=("choose a directory that you may write to: --output DIR",),
         ) from error
     files = render(report, comparison)
     digests = {name: sha256(text.encode("utf-8")).hexdigest() for name, text in files.items()}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from match_core.contract.errors import MatchError, ToolError, UsageError
-from match_core.io import arrays as core_arrays
 from match_core.io.arrays import TensorSpec, element_type
+from match_report import npz
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def read_images(
     if rest:
         why = f"{len(paths)} images do not fill batches of {layout.batch}"
         raise UsageError("MATCH-U046", "the samples cannot be read", where, why, ("fix the batch at 1: --dim batch=1",))
-    if (size := samples * math.prod(spec.shape) * dtype.itemsize) > core_arrays.MOST_BYTES:
-        why = f"{len(paths)} images as {spec} have {size} bytes, more than {core_arrays.MOST_BYTES}"
+    if (size := samples * math.prod(spec.shape) * dtype.itemsize) > npz.MOST_BYTES:
+        why = f"{len(paths)} images as {spec} have {size} bytes, more than {npz.MOST_BYTES}"
         help_ = "give a folder with fewer images: some hundred are enough"
         raise UsageError("MATCH-U046", "the samples cannot be read", where, why, (help_,))
     found, resized = np.empty((len(paths), layout.height, layout.width, layout.channels), dtype), 0

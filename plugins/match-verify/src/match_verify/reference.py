@@ -85,6 +85,10 @@ class ReferenceRunner:
         return array.astype(np.float32 if "float" in self._stated[name].name else _BYTES[self._stated[name].name[0]])
 
 
+#: Also what the evaluator raises for a damaged image, and where no library for images is installed.
+_UNABLE = (ArithmeticError, ImportError, LookupError, OSError)
+
+
 def _evaluator(proto: onnx.ModelProto, where: str) -> Run | None:
     """ONNX's own evaluator; None if the model is not valid, or if it does not support an operator either."""
     import onnx
@@ -102,7 +106,7 @@ def _evaluator(proto: onnx.ModelProto, where: str) -> Run | None:
     def run(names: Sequence[str] | None, feed: Mapping[str, NDArray[np.generic]]) -> list[NDArray[np.generic]]:
         try:
             return [np.asarray(array) for array in evaluator.run(names, dict(feed))]
-        except (ArithmeticError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        except (*_UNABLE, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
             raise ToolError(
                 "MATCH-R002",
                 "neither ONNX Runtime nor ONNX's own evaluator runs the model",

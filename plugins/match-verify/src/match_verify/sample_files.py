@@ -10,8 +10,9 @@ from typing import NoReturn
 
 import numpy as np
 from match_core.contract.errors import UsageError
-from match_core.io import arrays as core_arrays
-from match_core.io.arrays import UNREADABLE, TensorSpec, as_samples, read_arrays, stored_array
+from match_core.io.arrays import TensorSpec, as_samples
+from match_report import npz
+from match_report.npz import UNREADABLE, read_arrays, stored_array
 from numpy.typing import NDArray
 
 from match_verify.images import PLAIN, SUFFIXES, Normalisation, read_images
@@ -81,8 +82,8 @@ def read_array(path: Path) -> Array:
         if not path.is_file():
             raise ValueError("it is not a file" if path.exists() else "there is no such file")
         size = path.stat().st_size
-        if size > core_arrays.MOST_BYTES:
-            raise ValueError(f"it has {size} bytes, more than {core_arrays.MOST_BYTES}")
+        if size > npz.MOST_BYTES:
+            raise ValueError(f"it has {size} bytes, more than {npz.MOST_BYTES}")
         with path.open("rb") as file:
             if file.read(6) != b"\x93NUMPY":
                 raise ValueError("it is not an .npy file (write one with numpy.save)")
@@ -126,8 +127,8 @@ def _kind(path: Path) -> str:
 
 def _stacked(paths: Sequence[Path], spec: TensorSpec, note: Note) -> Array:
     total = sum(path.stat().st_size for path in paths if path.is_file())
-    if total > core_arrays.MOST_BYTES:
-        why = f"its {len(paths)} arrays have {total} bytes, more than {core_arrays.MOST_BYTES}"
+    if total > npz.MOST_BYTES:
+        why = f"its {len(paths)} arrays have {total} bytes, more than {npz.MOST_BYTES}"
         _refused(paths[0].parent, why, "give a folder with fewer arrays: some hundred samples are enough")
     found: list[Array] = []
     for path in paths:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from match_core.contract.quantisation import Quantisation
-from match_core.io.arrays import TensorSpec, as_samples, read_arrays
+from match_core.io.arrays import TensorSpec, as_samples
+from match_report.npz import read_arrays
 from numpy.typing import NDArray
 
 from match_verify.finite import distances, largest

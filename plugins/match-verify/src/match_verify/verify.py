@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from match_core.contract.compilation import Compilation
-from match_core.contract.errors import ToolError
+from match_core.contract.errors import ToolError, UsageError, no_room
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
-from match_core.io.arrays import TensorSpec, as_sequence, read_arrays, write_arrays
+from match_core.io.arrays import TensorSpec, as_sequence
 from match_core.ir.functions import ARITH
 from match_core.load.load import load_model
 from match_core.load.read import source_proto
@@ -23,6 +23,7 @@ from match_core.run.compiled_program import run_program
 from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from match_report.measured import measured_report
+from match_report.npz import read_arrays, write_arrays
 from match_report.samples import SEED, random_array
 from numpy.typing import NDArray
 
@@ -147,6 +148,16 @@ class VerifyResult:
         }
 
 
+def _compiled(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
+    """The program in a temporary directory. ToolError MATCH-T006 if that cannot be written."""
+    try:
+        return compile_model(request, plugins, observer).compilation
+    except UsageError as error:
+        if error.code != "MATCH-U011":
+            raise
+        raise no_room("temporary files", error.why) from error
+
+
 def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserver | None = None) -> VerifyResult:
     """Compile, build, run all samples, compare."""
     observer = observer or NullObserver()
@@ -154,7 +165,7 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
         directory = Path(temporary) / "program"
         labels = _labels(request, plugins.front_ends())
         request = _with_archive(request, Path(temporary), plugins.front_ends(), observer.note)
-        compiled = compile_model(request.compile_request(directory), plugins, observer).compilation
+        compiled = _compiled(request.compile_request(directory), plugins, observer)
         inputs = inputs_of(compiled.model, request.inputs, request.arrays, observer.note)
         samples = len(next(iter(inputs.values()))) if inputs else 1
         run = run_program(directory, inputs, plugins, request.sanitize, request.mode, observer, request.place)

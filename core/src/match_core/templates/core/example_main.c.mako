@@ -1,5 +1,16 @@
+<%
+    from match_core.lower.text import broken
+
+    fields = [f".{arena.field} = {arena.field}" for arena in arenas]
+    fields += [f".{store.field} = load_{store.field}()" for store in stores]
+    fields += [f".{area.field} = place_{area.field}()" for area in swap_areas]
+    instance = "\n".join(broken(f"const {name}_t ctx = {{{', '.join([*fields, '.state = &state'])}}};", 4))
+    ends = [(f"{guard}_{side}_{io.field.upper()}", io)
+            for side, ios in (("IN", inputs), ("OUT", outputs)) for io in ios]
+%>\
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ${name}: a minimal application. Arenas are static here; a platform may place them elsewhere. */
+/* ${name}: a minimal application. Arenas are static here; a platform may place them elsewhere. The result of main is that
+ * of the program, 0 if it ran. */
 #include <stdalign.h>
 #include <stdint.h>
 #include "${name}.h"
@@ -8,8 +19,8 @@
 static alignas(${guard}_${arena.macro}_ALIGN) uint8_t ${arena.field}[${guard}_${arena.macro}_BYTES];
 % endfor
 static ${name}_state_t state;
-% for io in [*inputs, *outputs]:
-static ${io.ctype} ${io.field}[${max(1, io.elements)}];
+% for prefix, io in ends:
+static ${io.ctype} ${io.field}[${f"{prefix}_ELEMENTS" if io.elements else 1}];
 % endfor
 % for store in stores:
 

@@ -20,7 +20,8 @@ typedef struct {
 
 /* ---- concurrent units -------------------------------------------------------------------------------------------- */
 
-/* MATCH_SYNC_HEADER names a header that may define MATCH_COUNTER, MATCH_LOAD, MATCH_STORE and MATCH_RELAX. */
+/* MATCH_SYNC_HEADER names a header that may define MATCH_COUNTER, MATCH_LOAD, MATCH_STORE, MATCH_RELAX and
+ * MATCH_YIELD. */
 #ifdef MATCH_SYNC_HEADER
 #include MATCH_SYNC_HEADER
 #endif
@@ -47,6 +48,12 @@ typedef uint32_t match_counter_t;
 /* Called in every turn of a loop that waits. */
 #ifndef MATCH_RELAX
 #define MATCH_RELAX() ((void)0)
+#endif
+
+/* Called by the host between tasks, while it waits, and in the outer loops of its kernels: for watchdogs and
+ * cooperative schedulers. Of the program's functions it may call the one that cancels. */
+#ifndef MATCH_YIELD
+#define MATCH_YIELD() ((void)0)
 #endif
 
 /* An address as the host and all units see it, of the same size on both sides. */

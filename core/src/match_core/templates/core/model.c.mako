@@ -1,3 +1,9 @@
+<%
+    from match_core.lower.text import comment
+
+    words = "the order of tasks"
+    summary = comment(f"{name}: {words}. {len(tasks)} tasks on {', '.join(units)}; {cycles} cycles (modelled).")
+%>\
 /* SPDX-License-Identifier: Apache-2.0 */
 ${summary}
 #include "${name}.h"
@@ -13,31 +19,35 @@ ${summary}
 <%include file="model_init.c.mako"/>
 int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
 {
-    ${name}_state_t *const state = ctx->state;
-    if (state->status == ${guard}_BUSY) {
-        return ${guard}_ERROR_UNIT;
+    const int status = startable(ctx, inputs, outputs);
+    if (status == ${guard}_OK) {
+        ${name}_state_t *const state = ctx->state;
+        state->inputs = *inputs;
+        state->outputs = *outputs;
+        state->next = 0u;
+        state->cancelled = 0u;
+        state->status = ${guard}_BUSY;
     }
-% if regions:
-    if (state->regions_of != state) { /* not initialised */
-        return ${guard}_ERROR_UNIT;
-    }
-% endif
-    state->inputs = *inputs;
-    state->outputs = *outputs;
-    state->next = 0u;
-    state->status = ${guard}_BUSY;
-    return ${guard}_OK;
+    return status;
 }
 
 /* Runs the next task. */
 int ${name}_poll(const ${name}_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != ${guard}_OK) {
+        return status;
+    }
     ${name}_state_t *const state = ctx->state;
 % if uses_home:
     uint8_t *const ${home} = ctx->${home};
 % endif
     if (state->status != ${guard}_BUSY) {
         return state->status;
+    }
+    if (state->cancelled != 0u) {
+        state->status = ${guard}_CANCELLED;
+        return ${guard}_CANCELLED;
     }
     switch (state->next++) {
 % for number, task in enumerate(tasks):
@@ -98,26 +108,10 @@ ${task.note}
 
 int ${name}_wait(const ${name}_t *ctx)
 {
-    int status = ${guard}_BUSY;
+    int status = ${name}_poll(ctx);
     while (status == ${guard}_BUSY) {
+        MATCH_YIELD();
         status = ${name}_poll(ctx);
     }
     return status;
-}
-
-int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
-{
-    const int status = ${name}_start(ctx, inputs, outputs);
-    return (status == ${guard}_OK) ? ${name}_wait(ctx) : status;
-}
-
-void ${name}_stop(const ${name}_t *ctx)
-{
-    ctx->state->status = ${guard}_OK;
-% if regions:
-    ${name}_unload_regions(ctx->state);
-% endif
-% for stop in stops:
-    ${stop}();
-% endfor
 }

@@ -1,5 +1,8 @@
 <%
-    from match_core.lower.text import broken
+    from match_core.lower.text import broken, comment
+
+    words = "the host's part of a run. It posts tasks as soon as their dependencies are done"
+    summary = comment(f"{name}: {words}. {len(tasks)} tasks on {', '.join(units)}; {cycles} cycles (modelled).")
 
     host = next((queue for queue in queues if queue.kind == "host"), None)
     link = next((queue for queue in queues if queue.kind == "link"), None)
@@ -114,11 +117,11 @@ static uint32_t post_ready(${name}_state_t *state, uint32_t q, const uint32_t *d
 {
     const uint32_t before = match_load(&state->queue[q].posted);
     uint32_t posted = before;
-    for (int ready = 1; posted < queues[q].tasks; posted++) {
+    for (int met = 1; posted < queues[q].tasks; posted++) {
         for (uint32_t other = 0u; other < ${name}_queues; other++) {
-            ready &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
+            met &= (done[other] >= queues[q].needs[posted][other]) ? 1 : 0;
         }
-        if (ready == 0) {
+        if (met == 0) {
             break;
         }
     }
@@ -159,6 +162,11 @@ static int swap(${name}_state_t *state, uint32_t done)
 /* Looks at every queue once; returns whether there was progress. */
 static int advance(${name}_state_t *state)
 {
+    if (state->cancelled != 0u) {
+        cancel(state, ${name}_queues);
+        state->status = ${guard}_CANCELLED;
+        return 1;
+    }
     uint32_t done[${name}_queues], all = 0u;
     for (uint32_t q = 0u; q < ${name}_queues; q++) {
         done[q] = match_load(&state->queue[q].done);
@@ -207,18 +215,17 @@ static int advance(${name}_state_t *state)
 <%include file="model_init.c.mako"/>
 int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
 {
+    const int status = startable(ctx, inputs, outputs);
+    if (status != ${guard}_OK) {
+        return status;
+    }
     ${name}_state_t *const state = ctx->state;
-    if (state->status == ${guard}_BUSY) {
-        return ${guard}_ERROR_UNIT;
-    }
 % if regions:
-    if ((void *)(uintptr_t)state->regions_of != (void *)state) { /* not initialised */
-        return ${guard}_ERROR_UNIT;
-    }
     for (uint32_t n = 0u; n < ${len(regions)}u; n++) {
         state->region_result[n].failed = 0u;
     }
 % endif
+    state->cancelled = 0u;
     state->base[${name}_base_none] = 0u;
 % for arena in arenas:
     state->base[${name}_base_${arena.field}] = (match_address_t)(uintptr_t)ctx->${arena.field};
@@ -232,9 +239,6 @@ int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${
 % for area in [*stores, *swap_areas]:
     state->${area.field} = ctx->${area.field};
 % endfor
-% if not inputs:
-    (void)inputs;
-% endif
     for (uint32_t q = 0u; q < ${name}_queues; q++) {
         match_store(&state->queue[q].posted, 0u);
         match_store(&state->queue[q].done, 0u);
@@ -252,6 +256,10 @@ int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${
 
 int ${name}_poll(const ${name}_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != ${guard}_OK) {
+        return status;
+    }
     if (ctx->state->status == ${guard}_BUSY) {
         (void)advance(ctx->state);
     }
@@ -260,35 +268,22 @@ int ${name}_poll(const ${name}_t *ctx)
 
 int ${name}_wait(const ${name}_t *ctx)
 {
+    const int status = initialised(ctx);
+    if (status != ${guard}_OK) {
+        return status;
+    }
     ${name}_state_t *const state = ctx->state;
     uint32_t idle = 0u;
     while (state->status == ${guard}_BUSY) {
+        MATCH_YIELD();
         if (advance(state) != 0) {
             idle = 0u;
         } else if ((match_port_wait() != 0) && (++idle >= ${guard}_WAIT_LIMIT)) {
             cancel(state, ${name}_queues);
             state->status = ${guard}_ERROR_TIMEOUT;
+        } else {
+            /* look again */
         }
     }
     return state->status;
-}
-
-int ${name}_run(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${name}_outputs_t *outputs)
-{
-    const int status = ${name}_start(ctx, inputs, outputs);
-    return (status == ${guard}_OK) ? ${name}_wait(ctx) : status;
-}
-
-void ${name}_stop(const ${name}_t *ctx)
-{
-    if (ctx->state->status == ${guard}_BUSY) {
-        cancel(ctx->state, ${name}_queues);
-    }
-    ctx->state->status = ${guard}_OK;
-% if regions:
-    ${name}_unload_regions(ctx->state);
-% endif
-% for stop in stops:
-    ${stop}();
-% endfor
 }

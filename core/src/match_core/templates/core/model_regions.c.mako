@@ -70,9 +70,6 @@ static void unload(${name}_state_t *state, uint32_t count)
 
 int ${name}_load_regions(${name}_state_t *state)
 {
-    if (${cast[1]}state->regions_of == ${"(void *)" if queues else ""}state) {
-        return 0;
-    }
     for (uint32_t n = 0u; n < ${len(regions)}u; n++) {
         void *handle = NULL;
         if (regions[n].load(regions[n].region, &handle) != 0) {
@@ -81,14 +78,10 @@ int ${name}_load_regions(${name}_state_t *state)
         }
         state->region_handle[n] = ${cast[0]}handle;
     }
-    state->regions_of = ${cast[0]}state;
     return 0;
 }
 
 void ${name}_unload_regions(${name}_state_t *state)
 {
-    if (${cast[1]}state->regions_of == ${"(void *)" if queues else ""}state) {
-        state->regions_of = ${"0u" if queues else "NULL"};
-        unload(state, ${len(regions)}u);
-    }
+    unload(state, ${len(regions)}u);
 }

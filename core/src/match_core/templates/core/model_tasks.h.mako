@@ -45,7 +45,7 @@ typedef struct {
     int status;        /* 0: the outputs are written */
 } ${name}_region_task_t;
 
-/* Regions are loaded once for a state, which records this; load returns 0 on success. */
+/* All regions, when a state is initialised and when it is stopped; load returns 0 on success, else none is loaded. */
 int ${name}_load_regions(${name}_state_t *state);
 void ${name}_unload_regions(${name}_state_t *state);
 

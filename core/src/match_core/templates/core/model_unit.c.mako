@@ -10,6 +10,6 @@
 % for task in tasks:
 ${task.definition}
 % endfor
-% if table:
-${table}
+% if queue is not None:
+<%include file="task_table.c.mako"/>
 % endif

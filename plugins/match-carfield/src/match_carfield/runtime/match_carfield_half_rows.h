@@ -8,6 +8,7 @@
 #ifndef MATCH_CARFIELD_HALF_ROWS_H
 #define MATCH_CARFIELD_HALF_ROWS_H
 
+#include "match_float.h"
 #include <string.h>
 
 #include "match_carfield_half_kernels.h"

@@ -149,7 +149,7 @@ MATCH_CARFIELD_INLINE void block(tap_t tap, const layer_t *l, uint32_t oy, uint3
     const uint32_t channel = (tap == TAP_MIXES) ? 0u : k;
     const uint32_t step = (uint32_t)w->stride_x * l->input_pixel;
     const int32_t last = (int32_t)(MATCH_CARFIELD_PIXELS - 1u) * w->stride_x;
-    const scalar_t start = scalar_of_bits((tap == TAP_COMPARES) ? 0xFC00u : 0u);
+    const scalar_t start = scalar_of_bits((tap == TAP_COMPARES) ? MATCH_HALF_NAN : 0u); /* NaN: any number is larger */
     vec_t a0, a1, a2, a3;
     vec_fill(&a0, start, n);
     vec_fill(&a1, start, n);

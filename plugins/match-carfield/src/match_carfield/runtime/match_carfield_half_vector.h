@@ -10,6 +10,7 @@
 #ifndef MATCH_CARFIELD_HALF_VECTOR_H
 #define MATCH_CARFIELD_HALF_VECTOR_H
 
+#include "match_float.h"
 #include <stdint.h>
 
 #include "match_half.h"

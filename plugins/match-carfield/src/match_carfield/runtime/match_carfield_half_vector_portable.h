@@ -17,7 +17,7 @@ static inline scalar_t scalar_of_bits(uint32_t half) { return (double)match_half
 static inline element_t lane_bits(double value) { return (float)value; }
 /* Not exact in rare cases: the product of two binary32 numbers and a third may need more than binary64 has. */
 static inline double lane_round(double value) { return (double)(float)value; }
-static inline double lane_max(double a, double b) { return (a > b) ? a : b; }
+static inline double lane_max(double a, double b) { return (a > b || b != b) ? a : b; }
 
 #else
 

@@ -8,9 +8,13 @@
 #include "match_carfield_api.h"
 #include "match_carfield_config.h"
 #include "match_carfield_protocol.h"
+#include "match_runtime.h"
 
-/* How often the host sleeps for a unit that is about to return before it gives up, and ticks of the CLINT's timer that
- * a sleep lasts at most. */
+/* How often the host sleeps for a layer before it gives up: an estimate, 100 s if a sleep takes 2 ms. */
+#ifndef MATCH_CARFIELD_CALL_WAITS
+#define MATCH_CARFIELD_CALL_WAITS 50000u
+#endif
+/* The same for a unit that is about to return, and ticks of the CLINT's timer that a sleep lasts at most. */
 #ifndef MATCH_CARFIELD_JOIN_WAITS
 #define MATCH_CARFIELD_JOIN_WAITS 1000u
 #endif
@@ -175,7 +179,11 @@ static int call(unit_t *unit, void (*entry)(void *), void *argument)
     if (launch(unit, entry, argument) != 0) {
         return -1;
     }
-    while (unit->running != 0u) {
+    for (uint32_t waits = 0u; unit->running != 0u; waits++) {
+        if (waits == MATCH_CARFIELD_CALL_WAITS) {
+            return -1; /* the unit takes nothing more until it has been stopped and started */
+        }
+        MATCH_YIELD();
         (void)match_port_wait();
     }
     return 0;

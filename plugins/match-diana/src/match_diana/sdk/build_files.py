@@ -13,7 +13,7 @@ from match_core import BuildFiles, BuildRequest, RuntimeFile
 from match_core.lower.templates import Templates
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
-MAKEFILE, APPLICATION = "diana.mk", "example_main.c"
+MAKEFILE, APPLICATION = "diana.mk", "main.c"
 
 
 def build_files(home: str) -> BuildFiles:

@@ -1,7 +1,7 @@
 /* match_gap9_cluster.c - kernel contexts to PULP-NN calls, one team of cores per call.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
-#include "match_gap9_count.h"
+#include "match_gap9_cores.h"
 #include "match_gap9_kernels.h"
 #include "match_gap9_layout.h"
 #include "pmsis.h"

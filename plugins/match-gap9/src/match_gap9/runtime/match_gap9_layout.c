@@ -1,10 +1,11 @@
 /* match_gap9_layout.c - see the header.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "match_float.h"
 #include "match_gap9_layout.h"
 
 #include <math.h>
 
-#include "match_gap9_count.h"
+#include "match_gap9_cores.h"
 #include "pmsis.h"
 
 #ifndef NUM_CORES

@@ -37,8 +37,14 @@ static void close_device(void *argument)
 
 int match_gap9_ne16_start(void)
 {
-    const int status = match_gap9_start();
-    return (status == 0) ? match_gap9_call(open_device, NULL) : status;
+    int status = match_gap9_start();
+    if (status == 0) {
+        status = match_gap9_call(open_device, NULL);
+        if (status != 0) {
+            match_gap9_stop();
+        }
+    }
+    return status;
 }
 
 void match_gap9_ne16_stop(void)

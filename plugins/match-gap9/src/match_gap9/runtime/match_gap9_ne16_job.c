@@ -4,7 +4,7 @@
 #include "ne16_task_defs.h"
 #include "pmsis.h"
 
-/* Cycle hooks of the twin; nothing on silicon. */
+/* A port that measures defines it. */
 #ifndef MATCH_GAP9_CHARGE_NE16_WORDS
 #define MATCH_GAP9_CHARGE_NE16_WORDS() ((void)0)
 #define MATCH_GAP9_CHARGE_NE16_ROWS() ((void)0)

@@ -7,7 +7,7 @@
 
 #include "match_depthwise2d.h"
 #include "match_gap9_clip.h"
-#include "match_gap9_count.h"
+#include "match_gap9_cores.h"
 #include "pmsis.h"
 
 #ifndef NUM_CORES

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "match_conv2d.h"
-#include "match_gap9_count.h"
+#include "match_gap9_cores.h"
 #include "match_gap9_wide_window.h"
 
 #define MATCH_GAP9_WORD_BYTES 4u

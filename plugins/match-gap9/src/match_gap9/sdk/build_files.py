@@ -21,7 +21,7 @@ _TITLE_LIMIT = 60
 
 def build_files() -> BuildFiles:
     """The package's build files, for either unit."""
-    return BuildFiles(render, applications=(MAIN, PROFILE))
+    return BuildFiles(render, applications=(MAIN, PROFILE, "match_gap9_profile.h"))
 
 
 def render(request: BuildRequest) -> tuple[RuntimeFile, ...]:
@@ -38,7 +38,7 @@ def _view(request: BuildRequest) -> Mapping[str, object]:
         "guard": request.guard,
         "library_sources": list(request.sources),
         "sources": program,
-        "applications": (MAIN, PROFILE),
+        "applications": (f"example/{MAIN}", f"example/{PROFILE}"),
         "libraries": needed_libraries({name: request.sources[name] for name in program}),
         "arenas": request.arenas,
         "instance": _instance(request),

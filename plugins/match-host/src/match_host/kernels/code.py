@@ -17,6 +17,7 @@ from match_core.contract.unit_api import InlineCode
 from match_host.headers.half import half_header
 from match_host.headers.real import MATH_NAMES, math_header
 from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS, small_header
+from match_host.kernels.names import named, parameter_names, yielding
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -165,15 +166,18 @@ class Uses:
     headers: dict[str, RuntimeFile] = field(default_factory=dict)
     #: C type and literal of numbers that the function receives as arguments, by name.
     parameters: dict[str, tuple[str, str]] = field(default_factory=dict)
+    #: What these numbers are, by name.
+    roles: dict[str, str] = field(default_factory=dict)
 
-    def parameter(self, ctype: str, text: str) -> str:
+    def parameter(self, ctype: str, text: str, role: str) -> str:
         """The name of an argument with this literal: for numbers of a node, such as scales, so that kernels of equal
-        sizes are identical."""
+        sizes are identical. ``role``: what it is, the name in the C."""
         for name, known in self.parameters.items():
             if known == (ctype, text):
                 return name
         name = f"arg{len(self.parameters)}"
         self.parameters[name] = (ctype, text)
+        self.roles[name] = role
         return name
 
     def include(self, header: str) -> None:
@@ -267,7 +271,8 @@ def inline_code(
     names = (*(f"in{i}" for i in range(len(inputs))), *(f"out{i}" for i in range(len(outputs))), *uses.parameters)
     unused = "".join(f"    (void){name};\n" for name in names if not re.search(rf"\b{name}\b", body))
     head = signature(function, types, outputs, scratch_bytes > 0, uses.parameters)
-    definition = f"/* {comment} */\n{head}\n{{\n{unused}{body}\n}}\n"
+    known = parameter_names(inputs, outputs, uses.roles, body)
+    definition = named(f"/* {comment} */\n{head}\n{{\n{unused}{yielding(body)}\n}}\n", known)
     return InlineCode(
         definition=definition,
         helpers=tuple(uses.helpers.items()),
@@ -275,5 +280,6 @@ def inline_code(
         constants=packed,
         headers=tuple(uses.headers.values()),
         scratch_bytes=scratch_bytes,
-        parameters=tuple(text for _, text in uses.parameters.values()),
+        names=tuple(known[f"in{position}"] for position in range(len(inputs))),
+        parameters=tuple(f"{text} /* {known[name]} */" for name, (_, text) in uses.parameters.items()),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.contract.node_rule import NodeRule
+from match_core.ir.reader import shape_of
 
 from match_host.graph import text
 from match_host.kernels.image.affine_grid import build_affine_grid
+from match_host.kernels.image.decoder import CHANNELS, build_image_decoder
 from match_host.kernels.image.grid_sample import PADDINGS, TAPS, build_grid_sample
 from match_host.kernels.image.resize import build_resize
 from match_host.kernels.image.resize_axis import COORDINATES, REACH, ROUNDINGS, SCALES, SIZES, modes_of, present
@@ -72,6 +74,19 @@ GRID_RULES = (
     ),
 )
 
+
+def _colours(node: gs.Node) -> str | None:
+    shape, order = shape_of(node.outputs[0]), text(node, "pixel_format", "RGB")
+    return None if len(shape) == 3 and shape[2] == CHANNELS[order] else f"the result is {shape} and the format {order}"
+
+
+FILE_RULES = (
+    rank(1),
+    types(("uint8",), 0),
+    attribute_is("pixel_format", "RGB", *CHANNELS),
+    NodeRule("colours", "the model states height, width and 1 or 3 channels of the result", _colours),
+)
+
 IMAGE: tuple[Operator, ...] = (
     Operator("Resize", "image", (STATIC, *RESIZE_RULES), build_resize),
     Operator("GridSample", "image", GRID_RULES, build_grid_sample),
@@ -81,5 +96,6 @@ IMAGE: tuple[Operator, ...] = (
     Operator("MaxRoiPool", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1)), build_max_roi_pool),
     Operator("Col2Im", "image", (STATIC, rank(3), types((*ALL_TYPES, *SMALL), 0)), build_col2im),
     Operator("DeformConv", "image", (STATIC, rank(4), types(ANY_FLOATS, 0, 1, 2, 3, 4)), build_deform_conv),
+    Operator("ImageDecoder", "image", (STATIC, *FILE_RULES), build_image_decoder),
     Operator("LRN", "image", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_lrn),
 )

@@ -1,11 +1,11 @@
-/* match_ita_hooks.h - what the twin puts into kernels. SPDX-License-Identifier: Apache-2.0 */
+/* match_ita_hooks.h - hooks with which a port measures kernels. SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_ITA_HOOKS_H
 #define MATCH_ITA_HOOKS_H
 
 #include "snrt.h"
 
-/* Work of the calling core on the twin: cycles, and in the upper word uses of the unit that multiplies and divides for
- * all cores. Nothing on silicon, where MATCH_ITA_WORK is not evaluated. */
+/* Work of the calling core: cycles, and in the upper word uses of the unit that multiplies and divides for
+ * all cores. By default nothing, and MATCH_ITA_WORK is not evaluated. */
 #ifdef MATCH_ITA_CHARGE_H
 #include <stdint.h>
 

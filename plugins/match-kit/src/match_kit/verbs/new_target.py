@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
+from match_core.cli.headline import show_next
 from match_core.cli.parameters import JsonOption
 from match_core.cli.terminal import Table, Terminal
 
 
 def new_target_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the chip.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the chip.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="The package's folder (default: match-NAME).", show_default=False
-        ),
+        typer.Option("--output", "-o", metavar="DIR", help="The package's folder (default: match-NAME)."),
     ] = None,
     json: JsonOption = False,
 ) -> int:
@@ -30,15 +30,20 @@ def new_target_command(
         folder = write_package(name, output)
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
         counts = [len((folder / file).read_text("utf-8").splitlines()) for file in files]
+        told = f"package for the target {target_name(name)}: {len(files)} files in {folder}"
+        following = f"pip install -e {quote(str(folder))} && match test-target {quote(str(folder))}"
         terminal.document(
             {
                 "schema": "match.new-target",
                 "name": target_name(name),
                 "folder": str(folder),
                 "files": files,
+                "headline": told,
+                "next": following,
             }
         )
+        terminal.paragraph(told, style="bold")
         rows = [(file, str(count)) for file, count in zip(files, counts, strict=True)]
-        terminal.table(Table(f"package in {folder}", ("file", "lines"), rows, frozenset({"lines"})))
-        terminal.line(f"next: pip install -e {folder}, then match test-target {folder}")
+        terminal.table(Table("files", ("file", "lines"), rows, frozenset({"lines"})))
+        show_next(terminal, following)
     return 0

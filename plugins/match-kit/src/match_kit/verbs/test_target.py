@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import JsonOption, QuietOption
 from match_core.cli.terminal import Table, Terminal
 
@@ -18,21 +20,11 @@ EXIT_FAILED = 1
 def test_target_command(
     package: Annotated[
         str,
-        typer.Argument(
-            metavar="PACKAGE",
-            help="An installed package, its plugin's name, or its project's folder.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="PACKAGE", help="An installed package, its plugin's name, or its project's folder."),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="File for the badge (default: a file in the package).",
-            show_default=False,
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="File for the badge (default: a file in the package)."),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -56,6 +48,10 @@ def test_target_command(
         path = output or (folder / FILE_NAME if folder is not None else Path(FILE_NAME))
         badge.write(path)
         complete = len(badge.levels) == badge.of
+        counts = Counter(outcome.status for outcome in outcomes)
+        told = f"{name} {version}: {len(badge.levels)} of {badge.of} levels; {counts['passed']} cases passed, "
+        told += f"{counts['failed']} failed, {counts['skipped']} skipped"
+        following = "match targets" if complete else command_line("test-target", package, "--json")
         terminal.document(
             {
                 "schema": "match.test-target",
@@ -65,11 +61,15 @@ def test_target_command(
                 "levels": list(badge.levels),
                 "cases": [outcome.as_json() for outcome in outcomes],
                 "badge": str(path),
+                "headline": told,
+                "next": following,
             }
         )
+        terminal.paragraph(told, style="bold")
         _show(terminal, outcomes)
         passed = f"{name} {version}: {len(badge.levels)} of {badge.of} levels"
         terminal.line(f"{'ok' if complete else 'FAILED'}: {passed}", "green" if complete else "red")
+        show_next(terminal, following)
     return 0 if complete else EXIT_FAILED
 
 

@@ -23,7 +23,7 @@ from match_qemu.virt.parts import HARTS, HERE, KERNELS, REPLACED, parts_of
 Width = Literal[32, 64]
 PROCESSORS: Mapping[Width, str] = {64: "rv64imafdc", 32: "rv32imafc"}
 #: A hart of 64 bits at this address needs the medium code model, which ``flags_of`` states.
-FLAGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+FLAGS = ("-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 TICKS_PER_SECOND = 10_000_000
 #: How long the host sleeps at most. Without doorbells nobody wakes it, so that it looks often.
 SLEEP_TICKS = {"event": TICKS_PER_SECOND // 50, "poll": TICKS_PER_SECOND // 10_000}

@@ -10,6 +10,8 @@ from match_core.contract.errors import UsageError, did_you_mean
 from match_core.contract.sizes import bytes_text, cycles_text, parse_bytes, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from match_core.contract.hardware import Soc
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us)")
@@ -40,6 +42,17 @@ class Budget:
         return f"--budget {self.name}={amount}"
 
 
+def parse_budgets(texts: Sequence[str], soc: Soc) -> list[Budget]:
+    """One for each text. UsageError MATCH-U034, also if two are for the same quantity."""
+    budgets: dict[str, Budget] = {}
+    for text in texts:
+        budget = parse_budget(text, soc)
+        if other := budgets.get(budget.name):
+            raise _refused(text, f"there is another one for it, {other.text}", soc, (f"omit --budget {other.text}",))
+        budgets[budget.name] = budget
+    return list(budgets.values())
+
+
 def parse_budget(text: str, soc: Soc) -> Budget:
     """``l2=512k``, ``cycles=2000000``, ``latency=10ms``. UsageError MATCH-U034."""
     name, equals, amount = (part.strip() for part in text.partition("="))
@@ -49,20 +62,21 @@ def parse_budget(text: str, soc: Soc) -> Budget:
         return _latency(text, amount, soc)
     limit = parse_bytes(amount)
     if not limit:
-        raise _refused(text, f"{amount!r} is not an amount; write a number such as 512k", soc)
+        raise _refused(text, f"{amount!r} is not a number from 1, such as 512k", soc)
     if name == "cycles":
         return Budget(name, "cycles", text, limit)
     if name not in {memory.name for memory in soc.memories}:
         known = ("cycles", "latency", *(memory.name for memory in soc.memories))
         close = did_you_mean(name, known, f"--budget {{}}={amount}")
-        raise _refused(text, f"{soc.name} has no memory {name!r}", soc, close)
+        memories = ", ".join(memory.name for memory in soc.memories)
+        raise _refused(text, f"{soc.name} has no memory {name!r}; its memories are {memories}", soc, close)
     return Budget(name, "memory", text, limit)
 
 
 def _latency(text: str, amount: str, soc: Soc) -> Budget:
     parts = _TIME.fullmatch(amount)
     if parts is None:
-        raise _refused(text, f"{amount!r} is not a time with a unit; write for example 10ms", soc)
+        raise _refused(text, f"{amount!r} is not a time in s, ms or us", soc)
     if soc.clock_hz is None:
         raise _refused(text, f"{soc.name} states no clock frequency, so cycles cannot be converted to time", soc)
     seconds = float(parts[1]) * _SECONDS[parts[2]]
@@ -70,14 +84,6 @@ def _latency(text: str, amount: str, soc: Soc) -> Budget:
 
 
 def _refused(text: str, why: str, soc: Soc, close: tuple[str, ...] = ()) -> UsageError:
-    names = ", ".join(memory.name for memory in soc.memories)
-    return UsageError(
-        code="MATCH-U034",
-        what="the budget is not valid",
-        where=f"--budget {text}",
-        why=why,
-        help=(
-            *close,
-            f"name a memory of {soc.name} ({names}), cycles, or latency: l2=512k, cycles=2000000, latency=10ms",
-        ),
-    )
+    amounts = {"cycles": "2000000", **({"latency": "10ms"} if soc.clock_hz else {}), soc.home: "512k"}
+    help_ = tuple(f"for example --budget {name}={amount}" for name, amount in amounts.items())
+    return UsageError("MATCH-U034", "the budget is not valid", f"--budget {text}", why, close or help_)

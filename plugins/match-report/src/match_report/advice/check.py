@@ -58,5 +58,7 @@ def check_model(request: CompileRequest, plugins: Plugins, observer: StageObserv
     report = report_document(planned, chosen_options(request, planned.soc))
     tried = tuple(variants(report, planned, request, plugins, SHARE_MIN))
     in_8_bits = [entry.planned.program.predicted_cycles for entry in tried if entry.advice.kind == "quantise"]
-    advice = ordered((*(entry.advice for entry in tried), *refused(report, request)))
+    #: Float layers of a network that should be quantised are not worth a search.
+    moves = refused(report, prepared.source, request, plugins, 2 if in_8_bits else SHARE_MIN)
+    advice = ordered((*(entry.advice for entry in tried), *moves))
     return Check(planned.model.name, planned.soc.name, None, found, report, next(iter(in_8_bits), None), advice)

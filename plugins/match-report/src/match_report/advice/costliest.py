@@ -129,20 +129,18 @@ def _moves(
         return
     names = computing_first(step["onnx_names"], source_operators(prepared.source))
     flip = find_flip(prepared.source, names, request, plugins).flip
-    if flip is None or flip.less_work or flip.cycles_after >= flip.cycles_before:
+    if flip is None or not flip.saves_cycles:
         return
     place = next((entry for entry in near if entry.unit == flip.unit_after), near[0])
     rules = "; ".join(f"{rule}, but {value}" for rule, value in place.rules)
-    moved = f"moves {node} from {flip.unit_before} to {flip.unit_after}"
-    change = f"{flip.parameter} {flip.before} -> {flip.after} {moved}"
     yield Recommendation(
         "unit",
         f"{place.unit} requires: {rules}",
-        change,
+        flip.change(node),
         command_of("explain", request, node),
         step["predicted_cycles"],
         total,
-        flip.cycles_before - flip.cycles_after,
+        flip.saves_cycles,
     )
 
 

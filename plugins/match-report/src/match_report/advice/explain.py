@@ -14,6 +14,7 @@ from match_core.contract.titles import SILENT, source_operators
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 
+from match_report.advice.commands import command_of
 from match_report.advice.flip import FlipSearch, find_flip
 from match_report.advice.nearest import Obstacle, obstacles
 from match_report.advice.runner import runner
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from match_core.contract.observe import StageObserver
     from match_core.pipeline import CompileRequest, Prepared
     from match_core.plugin.facade import Plugins
+
+#: Names that are suggested for one that does not exist.
+_NEAR_MAX = 3
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,10 @@ def explain_node(
 ) -> Explanation:
     """Explain one node of the source network, for a program that runs one task after another. UsageError MATCH-U035 if
     there is no such node; the errors of ``match check`` if the model cannot run."""
-    request = replace(request, execution="sequential")
+    asked, request = request, replace(request, execution="sequential")
     prepared = prepare(request, plugins, observer or NullObserver())
     operators = source_operators(prepared.source)
-    _check_known(node, operators, request)
+    _check_known(node, operators, asked)
     planned, _ = decide(prepared, plugins, observer or NullObserver())
     considered = _considered(planned, node)
     decided = prepared.candidates
@@ -126,13 +130,17 @@ def explain_node(
 def _check_known(node: str, operators: dict[str, str], request: CompileRequest) -> None:
     if node in operators:
         return
-    close = get_close_matches(node[:80], operators, n=3, cutoff=0.4) or list(operators)[:3]
+    inside = [name for name in operators if node and node.casefold() in name.casefold()]
+    close = inside[:_NEAR_MAX] or get_close_matches(node[:80], operators, n=_NEAR_MAX)
     raise UsageError(
         code="MATCH-U035",
         what=f"there is no node {node!r}",
         where=str(request.model),
         why=f"none of the model's {len(operators)} nodes has this name",
-        help=(f"did you mean {', '.join(close)}?", f"see all nodes: match operators {request.model}"),
+        help=(
+            *(f"did you mean: {command_of('explain', request, name)}" for name in close),
+            f"see all nodes: {command_of('check', request)}",
+        ),
     )
 
 

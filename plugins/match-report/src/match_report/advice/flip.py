@@ -42,6 +42,16 @@ class Flip:
     model: onnx.ModelProto
     less_work: bool
 
+    @property
+    def saves_cycles(self) -> int:
+        """Modelled cycles that the layer takes less with the same work; 0 if it takes more, or does less."""
+        return 0 if self.less_work else max(0, self.cycles_before - self.cycles_after)
+
+    def change(self, node: str) -> str:
+        """What to change, and what that does to the layer of ``node``."""
+        moves = f"moves {node} from {self.unit_before} to {self.unit_after}"
+        return f"{self.parameter} {self.before} -> {self.after} {moves}"
+
 
 @dataclass(frozen=True)
 class FlipSearch:

@@ -10,7 +10,7 @@ from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from match_core.pipeline import Prepared
@@ -44,6 +44,19 @@ class OperatorMatrix:
             if cell.operator == operator and (cell.target, cell.unit) == column:
                 return cell
         return None
+
+    def best(self, hosts: Iterable[tuple[str, str]]) -> tuple[str, int, int] | None:
+        """The target whose units other than the host can run most nodes (a node counts once), how many,
+        and of how many that remain; the first of equals. ``hosts``: targets and their host units. None if no such unit
+        can run a node."""
+        found = []
+        for target, host in hosts:
+            own = [cell for cell in self.cells if cell.target == target and cell.unit != host]
+            nodes = {cell.operator: cell.nodes for cell in own}
+            taken = (max(cell.taken for cell in own if cell.operator == operator) for operator in nodes)
+            found.append((target, sum(taken), sum(nodes.values())))
+        most = max(found, key=lambda entry: entry[1], default=("", 0, 0))
+        return most if most[1] else None
 
 
 def operator_matrix(model: Path, plugins: Plugins, dims: tuple[tuple[str, int], ...] = ()) -> OperatorMatrix:

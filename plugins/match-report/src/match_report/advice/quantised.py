@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
-from match_core.io.arrays import write_arrays
 from match_core.pipeline import decide, prepare
 
+from match_report.npz import write_arrays
 from match_report.samples import SEED, random_array
 
 if TYPE_CHECKING:

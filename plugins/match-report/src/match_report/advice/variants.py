@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
+from match_core.contract.titles import source_operators
 from match_core.pipeline import decide, prepare
 
 from match_report.advice.commands import command_of, quantize_command
+from match_report.advice.explain import computing_first
+from match_report.advice.flip import find_flip
 from match_report.advice.quantised import quantised_plan
 from match_report.advice.recommendation import Recommendation, reason
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from match_core.contract.compilation import Planned
+    from match_core.contract.model import Model
     from match_core.pipeline import CompileRequest, Prepared
     from match_core.plugin.facade import Plugins
 
@@ -81,15 +85,26 @@ def variants(
         yield from variant("precision", cause, "--precision fast", total, replace(request, precision="fast"))
 
 
-def refused(report: Mapping[str, Any], request: CompileRequest) -> Iterator[Recommendation]:
-    """Layers that a unit nearly took: the rule that fails, and the command that models what it costs."""
+def refused(
+    report: Mapping[str, Any], source: Model, request: CompileRequest, plugins: Plugins, share_min: float
+) -> Iterator[Recommendation]:
+    """Layers that a unit nearly took: the rule that fails, and the command that models what it costs. A change of the
+    first of at least ``share_min`` of the cycles is searched: the saving is that of its costliest layer alone.
+    ``source``: the network as it is loaded."""
+    searched = False
     for fallback in report["fallbacks"]:
         if fallback["cause"] == "rule" and fallback["share"] >= _SHARE_MIN:
             node = fallback["onnx_names"][0]
-            command = command_of("explain", request, node)
-            change = f"change {node} so that {fallback['unit']} runs it"
-            total = report["predicted_cycles"]
-            yield Recommendation("unit", reason(fallback), change, command, fallback["cycles"], total)
+            change, saved = f"change {node} so that {fallback['unit']} runs it", None
+            if fallback["share"] >= share_min and not searched:
+                step = next(layer for layer in report["layers"] if node in layer["onnx_names"])
+                names = computing_first(step["onnx_names"], source_operators(source))
+                flip, searched = find_flip(source, names, request, plugins).flip, True
+                if flip is not None and flip.saves_cycles:
+                    change, saved = flip.change(names[0]), flip.saves_cycles
+                    node = names[0]
+            command, total = command_of("explain", request, node), report["predicted_cycles"]
+            yield Recommendation("unit", reason(fallback), change, command, fallback["cycles"], total, saved)
 
 
 def fitting(

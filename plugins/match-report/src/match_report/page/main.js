@@ -112,5 +112,13 @@ window.addEventListener("keydown", (event) => {
   const handler = keys.get(opened);
   if (handler && handler(event.key)) event.preventDefault();
 });
-open(VIEWS.some(([key]) => `#${key}` === window.location.hash) ? window.location.hash.slice(1) : "overview");
+
+/* The view that the address names, or that is open; also if the address of an open page changes. */
+function openLinked() {
+  const linked = VIEWS.find(([key]) => `#${key}` === window.location.hash);
+  if (linked) open(linked[0]);
+}
+open("overview");
+openLinked();
+window.addEventListener("hashchange", openLinked);
 performance.mark("interactive");

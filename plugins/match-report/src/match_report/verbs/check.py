@@ -54,8 +54,7 @@ def check_command(
             terminal.table(_layers_table(document))
             show_fallbacks(terminal, document, model)
             terminal.table(memory_table(document["memory"]))
-        if document["refused"]:
-            terminal.table(_refusals_table(document))
+        terminal.table(_refusals_table(document))
         show_recommendations(terminal, document["recommendations"])
         terminal.line(_verdict(document))
         show_next(terminal, document["next"])

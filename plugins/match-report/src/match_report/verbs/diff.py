@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import JsonOption
 from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import Terminal, library_output
+from match_core.contract.sizes import bytes_text
 
-from match_report.markdown import markdown_text
+from match_report.markdown import escaped, markdown_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,10 +25,8 @@ _HEADINGS = ("before", "after", "change")
 
 
 def diff_command(
-    before: Annotated[
-        Path, typer.Argument(metavar="DIR1", help="Directory that match compile wrote.", show_default=False)
-    ],
-    after: Annotated[Path, typer.Argument(metavar="DIR2", help="Directory to compare it with.", show_default=False)],
+    before: Annotated[Path, typer.Argument(metavar="DIR1", help="Directory that match compile wrote.")],
+    after: Annotated[Path, typer.Argument(metavar="DIR2", help="Directory to compare it with.")],
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,12 +49,22 @@ def diff_command(
         with library_output():
             from match_report.diff import diff_programs
             from match_report.limits import exceeded, parse_limit
+            from match_report.read import mismatches
 
             limits = [parse_limit(text) for text in limit or ()]
             difference = diff_programs(before, after)
             broken = exceeded(difference, limits)
+            changed = (*mismatches(before), *mismatches(after))
         ok = not broken and not (same_units and difference.moved)
-        terminal.document(_document(difference, broken, ok))
+        following = command_line("report", after, "--compare", before)
+        document = {**_document(difference, broken, ok), "headline": _headline(difference), "next": following}
+        terminal.document(document)
+        for text in changed:
+            terminal.warning(text)
+        if markdown and not json:
+            typer.echo(f"{escaped(document['headline'])}\n")
+        else:
+            terminal.paragraph(document["headline"], style="bold")
         for table in _tables(difference):
             if markdown and not json:
                 typer.echo(markdown_text(table), nl=False)
@@ -62,7 +72,23 @@ def diff_command(
                 terminal.table(table)
         for line in _verdict(difference, broken, same_units):
             terminal.line(line)
+        if not markdown:
+            show_next(terminal, following)
     return 0 if ok else 1
+
+
+def _headline(difference: Difference) -> str:
+    """Both programs, and what changed in time, memory and units."""
+    programs = dict.fromkeys(f"{n} on {t}" for n, t in zip(difference.names, difference.targets, strict=True))
+    cycles, moved = difference.cycles, len(difference.moved)
+    relative = "" if cycles.relative is None else f", {cycles.relative:+.1%}"
+    told = [f"{cycles.growth:+,} cycles (modelled{relative})" if cycles.growth else "the same cycles (modelled)"]
+    for change in difference.memory:
+        if change.growth:
+            told.append(f"{change.name} {'+' if change.growth > 0 else ''}{bytes_text(change.growth)}")
+    if moved:
+        told.append(f"{moved} {'node' if moved == 1 else 'nodes'} on other units")
+    return f"{', then '.join(programs)}: {', '.join(told)}"
 
 
 def _document(difference: Difference, broken: tuple[Exceeded, ...], ok: bool) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from match_core.cli.headline import show_next
 from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -21,6 +22,9 @@ def doctor_command(json: JsonOption = False) -> int:
             findings = examine(plugins)
         wrong = [finding for finding in findings if finding.status != "ok"]
         ok = not any(finding.needed for finding in wrong)
+        told = "everything required is installed" if ok else "something required is missing"
+        told += f": {len(findings) - len(wrong)} of {len(findings)} checks are ok"
+        following = "match targets" if ok else None
         terminal.document(
             {
                 "schema": "match.doctor",
@@ -35,12 +39,15 @@ def doctor_command(json: JsonOption = False) -> int:
                     }
                     for finding in findings
                 ],
+                "headline": told,
+                "next": following,
             }
         )
+        terminal.paragraph(told, style="bold")
         rows = [(finding.name, finding.status, finding.detail) for finding in findings]
         terminal.table(Table("this machine", ("check", "status", "detail"), rows))
         for finding in wrong:
             if finding.help:
                 terminal.line(f"{finding.name}: {finding.help}", "yellow")
-        terminal.line("everything required is installed" if ok else "something required is missing")
+        show_next(terminal, following)
     return 0 if ok else 1

@@ -28,9 +28,7 @@ def explain_command(
     model: ModelArgument,
     node: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[NODE]", help="Name of a node of the ONNX file; default: the costliest ones.", show_default=False
-        ),
+        typer.Argument(metavar="[NODE]", help="Name of a node of the ONNX file; default: the costliest ones."),
     ] = None,
     target: TargetOption = None,
     *,
@@ -38,10 +36,7 @@ def explain_command(
     apply: Annotated[
         Path | None,
         typer.Option(
-            "--apply",
-            metavar="FILE",
-            help="Write the layer as an ONNX file, changed so that another unit runs it.",
-            show_default=False,
+            "--apply", metavar="FILE", help="Write the layer as an ONNX file, changed so that another unit runs it."
         ),
     ] = None,
     no_flip: Annotated[
@@ -90,10 +85,8 @@ def _write_change(found: Explanation, apply: Path | None) -> None:
 
 def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     terminal.table(_considered_table(document))
-    if document["tilings"]:
-        terminal.table(_tilings_table(document))
-    if document["refused"]:
-        terminal.table(_refused_table(document))
+    terminal.table(_tilings_table(document))
+    terminal.table(_refused_table(document))
     for line in _lines(document):
         terminal.line(line)
 

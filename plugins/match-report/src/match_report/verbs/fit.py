@@ -28,7 +28,6 @@ def fit_command(
             "--budget",
             metavar="NAME=AMOUNT",
             help="A memory, cycles or latency, for example l2=512k or latency=10ms; may be repeated.",
-            show_default=False,
         ),
     ],
     target: TargetOption = None,
@@ -48,7 +47,7 @@ def fit_command(
             from match_core.deploy.compile_options import adapted_soc
             from match_core.pipeline import CompileRequest
 
-            from match_report.advice.budget import parse_budget
+            from match_report.advice.budget import parse_budgets
             from match_report.advice.fit import Fitting
 
             request = CompileRequest(
@@ -57,7 +56,7 @@ def fit_command(
                 **choices,
             )
             soc = adapted_soc(plugins.soc(target), request.preset, ())
-            budgets = [parse_budget(text, soc) for text in budget]
+            budgets = parse_budgets(budget, soc)
             answer = Fitting(request, soc, plugins, terminal).fit(budgets)
         document = _document(answer, request, budgets)
         terminal.document(document)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import DimOption, JsonOption, ModelArgument
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
@@ -24,12 +25,30 @@ def operators_command(model: ModelArgument, dim: DimOption = None, json: JsonOpt
             from match_report.advice.operator_matrix import operator_matrix
 
             matrix = operator_matrix(model, plugins, dim_sizes(dim or ()))
-        terminal.document(_document(matrix))
+            best = matrix.best((soc.name, soc.host) for soc in plugins.hardware().socs)
+        sizes = (word for text in dim or () for word in ("--dim", text))
+        document = {
+            **_document(matrix),
+            "headline": _headline(model.stem, matrix, best),
+            "next": None if best is None else command_line("check", model, "-t", best[0], *sizes),
+        }
+        terminal.document(document)
+        terminal.paragraph(document["headline"], style="bold")
         for target in dict.fromkeys(target for target, _ in matrix.columns):
             terminal.table(_table(matrix, target))
         for target, error in matrix.failed:
             terminal.warning(f"target {target} cannot be used: {error.where}: {error.why} [{error.code}]")
+        show_next(terminal, document["next"])
     return 0
+
+
+def _headline(name: str, matrix: OperatorMatrix, best: tuple[str, int, int] | None) -> str:
+    nodes = sum(count for _, count in matrix.counts)
+    told = f"{name}: {nodes:,} nodes, {len(matrix.counts)} operators"
+    if best is None:
+        return told
+    target, taken, left = best
+    return f"{told}; most on units other than the host: {taken:,} of {left:,} on {target}"
 
 
 def _document(matrix: OperatorMatrix) -> dict[str, Any]:

@@ -13,9 +13,7 @@ from match_core.cli.terminal import Terminal
 
 
 def report_command(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Directory that match compile wrote.", show_default=False)
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory that match compile wrote.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="OUT", help="Directory for the report (default: DIR/report)."),
@@ -25,21 +23,11 @@ def report_command(
     ] = False,
     inputs: Annotated[
         Path | None,
-        typer.Option(
-            "--inputs",
-            metavar="X.npz",
-            help="First run the program on the twin, with these inputs.",
-            show_default=False,
-        ),
+        typer.Option("--inputs", metavar="X.npz", help="First run the program on the twin, with these inputs."),
     ] = None,
     compare: Annotated[
         Path | None,
-        typer.Option(
-            "--compare",
-            metavar="DIR0",
-            help="Also show what changed since this earlier program.",
-            show_default=False,
-        ),
+        typer.Option("--compare", metavar="DIR0", help="Also show what changed since this earlier program."),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -50,14 +38,16 @@ def report_command(
     """
     with Terminal(as_json=json, quiet=quiet) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.io.arrays import read_arrays
             from match_core.run.compiled_program import input_specs, read_manifest
 
-            from match_report.read import read_report
+            from match_report.npz import read_arrays
+            from match_report.read import mismatches, read_report
             from match_report.render import write_report
             from match_report.twin_run import with_measured
 
             report = read_report(directory)
+            for text in (*mismatches(directory), *(() if compare is None else mismatches(compare))):
+                terminal.warning(text)
             if twin or inputs is not None:
                 arrays = None if inputs is None else read_arrays(inputs, input_specs(read_manifest(directory)))
                 terminal.stage_started("run")
@@ -65,6 +55,7 @@ def report_command(
                 terminal.stage_finished("run", {"cycles": report["measured"]["cycles"]})
             target = output or directory / "report"
             files = write_report(report, target, None if compare is None else _compared(compare, directory))
+        earlier = () if compare is None else ("--compare", compare)
         document = {
             "schema": "match.report",
             "ok": True,
@@ -73,7 +64,7 @@ def report_command(
             "files": list(files),
             "predicted_cycles": report["predicted_cycles"],
             "cycles": None if report["measured"] is None else report["measured"]["cycles"],
-            "next": command_line("report", directory, "--twin") if report["measured"] is None else None,
+            "next": command_line("report", directory, *earlier, "--twin") if report["measured"] is None else None,
         }
         terminal.document(document)
         show_headline(terminal, document["headline"])

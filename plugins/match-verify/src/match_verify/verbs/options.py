@@ -8,17 +8,12 @@ import typer
 
 MeanOption = Annotated[
     str | None,
-    typer.Option(
-        "--mean", metavar="M,...", help="Mean of images, in units of 0 to 1, one or per channel.", show_default=False
-    ),
+    typer.Option("--mean", metavar="M,...", help="Mean of images, in units of 0 to 1, one or per channel."),
 ]
 StdOption = Annotated[
     str | None,
     typer.Option(
-        "--std",
-        metavar="S,...",
-        help="Standard deviation of images, in units of 0 to 1, one or per channel.",
-        show_default=False,
+        "--std", metavar="S,...", help="Standard deviation of images, in units of 0 to 1, one or per channel."
     ),
 ]
 LabelsOption = Annotated[
@@ -44,4 +39,7 @@ FlashOption = Annotated[
 ]
 BaudOption = Annotated[
     str | None, typer.Option("--baud", metavar="RATE", help="With --on serial: bits per second; default: 115200.")
+]
+SanitizeOption = Annotated[
+    bool, typer.Option("--sanitize", help="Build with address and undefined-behaviour sanitizers (slower).")
 ]

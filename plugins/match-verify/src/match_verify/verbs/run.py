@@ -8,22 +8,18 @@ from typing import Annotated
 
 import typer
 from match_core.cli.headline import command_line, headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, QuietOption, SanitizeOption
+from match_core.cli.parameters import JsonOption, QuietOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
 
 from match_verify.verbs.counts import counts_table, layers_table, show_sizes
-from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOption
+from match_verify.verbs.options import BaudOption, FlashOption, OnOption, PortOption, SanitizeOption
 
 
 def run_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.", show_default=False)],
-    inputs: Annotated[
-        Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.", show_default=False)
-    ],
-    outputs: Annotated[
-        Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.", show_default=False)
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Output of match compile.")],
+    inputs: Annotated[Path, typer.Option("--inputs", metavar="X.npz", help="One array per graph input.")],
+    outputs: Annotated[Path, typer.Option("--outputs", metavar="Y.npz", help="Where to write the outputs.")],
     on: OnOption = "twin",
     port: PortOption = None,
     baud: BaudOption = None,
@@ -38,8 +34,8 @@ def run_command(
     """
     with Terminal(as_json=json, quiet=quiet, stages=("build", "run")) as terminal:
         with plugin_session(terminal) as plugins:
-            from match_core.io.arrays import read_arrays, write_arrays
             from match_core.run.compiled_program import input_specs, read_manifest, run_program
+            from match_report.npz import read_arrays, write_arrays
 
             from match_verify.counts import run_json
             from match_verify.places import place_at
@@ -47,7 +43,9 @@ def run_command(
             place = place_at(on, {"port": port, "baud": baud, "flash": flash}, plugins, sanitize)
             manifest = read_manifest(directory)
             arrays, preset = read_arrays(inputs, input_specs(manifest)), manifest["options"]["preset"]
-            result = run_program(directory, arrays, plugins, sanitize=sanitize, observer=terminal, place=place)
+            result = run_program(
+                directory, arrays, plugins, sanitize=sanitize, observer=terminal, origin=str(inputs), place=place
+            )
             write_arrays(outputs, result.outputs)
             on_twin = place is None
             clock = plugins.soc(manifest["target"]).clock_hz

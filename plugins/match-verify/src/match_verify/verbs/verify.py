@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
 from match_core.cli.headline import headline, show_headline, show_next
-from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, SanitizeOption, TargetOption
+from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import (
     energy_line,
     memory_table,
@@ -28,6 +28,7 @@ from match_verify.verbs.options import (
     MeanOption,
     OnOption,
     PortOption,
+    SanitizeOption,
     StdOption,
 )
 
@@ -44,14 +45,13 @@ def verify_command(
             "--inputs",
             metavar="PATH",
             help="Samples to run: .npz, .npy, images or a folder of them; default: random values.",
-            show_default=False,
         ),
     ] = None,
     mean: MeanOption = None,
     std: StdOption = None,
     expected: Annotated[
         Path | None,
-        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute.", show_default=False),
+        typer.Option("--expected", metavar="Y.npz", help="Outputs that the program must compute."),
     ] = None,
     labels: LabelsOption = None,
     *,
@@ -77,9 +77,7 @@ def verify_command(
     ] = "eager",
     timeline: Annotated[
         Path | None,
-        typer.Option(
-            "--timeline", metavar="FILE", help="Write a trace of the run on the twin, for Perfetto.", show_default=False
-        ),
+        typer.Option("--timeline", metavar="FILE", help="Write a trace of the run on the twin, for Perfetto."),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

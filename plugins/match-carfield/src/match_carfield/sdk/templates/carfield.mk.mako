@@ -11,13 +11,13 @@ NM ?= riscv64-unknown-elf-nm
 OBJCOPY ?= riscv64-unknown-elf-objcopy
 SIZE ?= riscv64-unknown-elf-size
 OUT ?= build
-CFLAGS ?= -O2 -std=c11 -Wall -Wextra -ffunction-sections -fdata-sections
+CFLAGS ?= -O2 -std=c11 -ffp-contract=off -Wall -Wextra -ffunction-sections -fdata-sections
 # Addresses have 64 bits wherever host and units share them. Nothing is relaxed, so that the addresses of the host's
 # first link are those of its last.
 SHARED_FLAGS := -DMATCH_ADDRESS=uint64_t -I.
 LINK_FLAGS := -nostdlib -Wl,--gc-sections -Wl,--no-relax -Wl,--no-warn-rwx-segments
 
-HOST_SOURCES := ${" ".join([*host_sources, "match_carfield_main.c"])}
+HOST_SOURCES := ${" ".join([*host_sources, "example/match_carfield_main.c"])}
 HOST := $(HOST_SOURCES:%.c=$(OUT)/host/%.o)
 LOOPS := ${" ".join(f"{name}_{unit}_loop" for unit in units)}
 
@@ -46,7 +46,7 @@ ${upper}_FLAGS ?= ${"-march=rv32imc -mabi=ilp32" if unit == "pulp" else "-march=
 ${upper}_INCLUDES ?=
 ${upper}_OBJECTS ?=
 ${upper}_LIBS ?= -lgcc
-${upper}_SOURCES := ${" ".join([*sources, main_of[unit]])}
+${upper}_SOURCES := ${" ".join([*sources, f"example/{main_of[unit]}"])}
 ${upper} := $(${upper}_SOURCES:%.c=$(OUT)/${unit}/%.o)
 
 $(OUT)/${unit}/%.o: %.c

@@ -3,7 +3,7 @@
 #   make -f diana.mk DIANA_INCLUDES="-I... -I..."
 # DIANA_INCLUDES: where the headers of the kernel library (ABurrello/dory-hal: kernels.h, utils.h,
 # encoders_instruction_memory.h), DORY's dory.h (pulp-platform/dory, Hardware_targets/Diana/Diana_TVM/Utils_files) and
-# the SDK (dianaKUL/pulp-sdk-diana: pulp.h, hal, archi) are. An application (example_main.c) links the library with the
+# the SDK (dianaKUL/pulp-sdk-diana: pulp.h, hal, archi) are. An application (example/main.c) links the library with the
 # kernel library's sources, DORY's dory.c (memcpy_dig, memcpy_analog) and the SDK.
 DIANA_CC ?= riscv32-unknown-elf-gcc
 DIANA_AR ?= riscv32-unknown-elf-ar
@@ -14,7 +14,7 @@ DIANA_DEFINES ?= -DPULP_CHIP=CHIP_PULPISSIMO -DPULP_CHIP_STR=pulpissimo \
     -DPULP_CHIP_FAMILY=CHIP_PULPISSIMO -DPULP_CHIP_FAMILY_STR=pulpissimo -D__riscv__ -DRV_ISA_RV32 \
     -Ddigital_element_wise_sum=element_wise_sum
 # The SDK's headers need the GNU dialect.
-CFLAGS ?= -O3 -std=gnu11 -Wall -Wextra -ffunction-sections -fdata-sections
+CFLAGS ?= -O3 -std=gnu11 -ffp-contract=off -Wall -Wextra -ffunction-sections -fdata-sections
 OUT ?= build
 
 ifndef DIANA_INCLUDES

@@ -1,10 +1,11 @@
 /* match_gap9_elements.c - see the header. Workers share elements, in whole words.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "match_float.h"
 #include "match_gap9_elements.h"
 
 #include "match_gap9_api.h"
 #include "match_gap9_clip.h"
-#include "match_gap9_count.h"
+#include "match_gap9_cores.h"
 #include "match_gap9_share.h"
 
 #define WORD 4u

@@ -3,7 +3,7 @@
 #include "match_gap9_moves.h"
 
 #include "match_gap9_api.h"
-#include "match_gap9_count.h"
+#include "match_gap9_cores.h"
 #include "match_gap9_share.h"
 
 #define WORD 4u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ${name}
 #
 # With GAP9's SDK in the environment (GAP_SDK_HOME): an application for it, whose main is in ${applications[0]}.
@@ -20,7 +21,9 @@ set(LIBRARY_SOURCES
 if(NOT EXISTS "$ENV{GAP_SDK_HOME}/utils/cmake/setup.cmake")
     project(${name} C)
     add_library(${name} STATIC <%text>${LIBRARY_SOURCES}</%text>)
-    set_target_properties(${name} PROPERTIES C_STANDARD 11)
+    set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+    # The same results with every compiler: products and sums are not fused.
+    target_compile_options(${name} PRIVATE -ffp-contract=off)
     target_include_directories(${name} PUBLIC <%text>${CMAKE_CURRENT_SOURCE_DIR}</%text>)
     return()
 endif()
@@ -74,6 +77,6 @@ target_compile_definitions(${name} PRIVATE NUM_CORES=8 MATCH_GAP9_XPULP)
 if(MATCH_PROFILE)
     target_compile_definitions(${name} PRIVATE MATCH_PROFILE)
 endif()
-target_compile_options(${name} PRIVATE -O3)
+target_compile_options(${name} PRIVATE -O3 -ffp-contract=off)
 
 setupos(${name})

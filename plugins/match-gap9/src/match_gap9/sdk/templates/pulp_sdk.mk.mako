@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ${name}: an application, built by the open pulp-sdk or by a gap_sdk with Makefiles.
 #
 # In this directory, after sourcing the SDK's configuration:
@@ -30,7 +31,7 @@ APP_INC += ${" \\\n    ".join(f"$({library.variable})/{include}" for include in 
 # MATCH_GAP9_XPULP: the cores have XpulpV2 and the compiler its builtins. MATCH_PROFILE=0 leaves the counters out.
 CONFIG_NB_CLUSTER_PE ?= 8
 MATCH_PROFILE ?= 1
-APP_CFLAGS += -O3 -std=gnu11 -DNUM_CORES=8 -DMATCH_GAP9_XPULP
+APP_CFLAGS += -O3 -std=gnu11 -ffp-contract=off -DNUM_CORES=8 -DMATCH_GAP9_XPULP
 APP_LDFLAGS += -lm
 ifeq ($(MATCH_PROFILE),1)
 APP_CFLAGS += -DMATCH_PROFILE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ${name}: options of the GAP9 SDK, as pulp-platform/Deeploy uses them (DeeployTest/Platforms/GAP9/sdk.config).
 # The platform is given to cmake: -DCONFIG_PLATFORM_GVSOC=y or -DCONFIG_PLATFORM_BOARD=y.
 CONFIG_BOARD_GAP9MOD_V1_0_B=y

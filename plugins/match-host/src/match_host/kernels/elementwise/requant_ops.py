@@ -59,7 +59,7 @@ def _number(site: Site, ctype: str, value: Value) -> str:
     them."""
     if value.literal is None or abs(value.literal) <= 1:
         return _plain(value)
-    return site.uses.parameter(ctype, _plain(value))
+    return site.uses.parameter(ctype, _plain(value), "addend" if ctype == "int64_t" else "multiplier")
 
 
 def _plain(value: Value) -> str:
@@ -78,11 +78,11 @@ def _rendered(site: Site, products: list[tuple[Value, Value]], addend: Value, di
     if shift is not None and narrow and _fits(total, 64) and all(end.literal is not None for end in ends):
         first = min(shift, 32)
         if _fits((total[0] >> first, total[1] >> first), 32):
-            name, rest = _short_shift(site), site.uses.parameter("int32_t", str(shift - first))
+            name, rest = _short_shift(site), site.uses.parameter("int32_t", str(shift - first), "shift")
             return f"{name}({_signed_sum(site, products, addend)}, {first}, {rest}, {bounds})"
     text = _wrapping_sum(site, products, addend)
     if shift is not None:
-        return f"{_long_shift(site)}({text}, {site.uses.parameter('int32_t', str(shift))}, {bounds})"
+        return f"{_long_shift(site)}({text}, {site.uses.parameter('int32_t', str(shift), 'shift')}, {bounds})"
     return f"{_division(site)}({text}, {divisor.text}, {bounds})"
 
 

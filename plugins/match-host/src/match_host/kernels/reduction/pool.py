@@ -152,8 +152,8 @@ def _lanes(channels: int, dtype: np.dtype[np.generic]) -> int:
 
 def _start(pool: Pool) -> str:
     own = arithmetic(pool.dtype)
-    if pool.kind == "max" and own.kind == "f":  # as ONNX Runtime: -inf is no maximum
-        return literal(-float(np.finfo(own.name).max), own)
+    if pool.kind == "max" and own.kind == "f":  # stays only if the window holds nothing else
+        return literal(float("nan"), own)
     return lowest(pool.dtype) if pool.kind == "max" else literal(0, own)
 
 
@@ -225,5 +225,10 @@ def _write_tap(pool: Pool, place: str, acc: str, code: Code, uses: Uses) -> None
         with code.block("if (best < 0 || value > acc)"):
             code.line(f"best = {affine(*_source(pool, order))};")
             code.line("acc = value;")
+    elif own.kind == "f":
+        # The largest number, NaN if there is none. ONNX Runtime's own result for windows with NaN depends on the
+        # stride and on the place of the window in a vector register.
+        code.line(f"const {scalar_type(own)} value = {value};")
+        code.line(f"{acc} = value > {acc} || {acc} != {acc} ? value : {acc};")
     else:
         code.line(f"{acc} = {value} > {acc} ? {value} : {acc};")

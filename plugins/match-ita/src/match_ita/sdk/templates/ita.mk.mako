@@ -6,7 +6,7 @@
 ITA_CC ?= riscv64-unknown-elf-gcc
 ITA_AR ?= riscv64-unknown-elf-ar
 ITA_FLAGS ?= -march=rv32ima -mabi=ilp32
-CFLAGS ?= -O2 -std=c11 -Wall -Wextra -ffunction-sections -fdata-sections
+CFLAGS ?= -O2 -std=c11 -ffp-contract=off -Wall -Wextra -ffunction-sections -fdata-sections
 SNRT_INCLUDES ?=
 OUT ?= build
 

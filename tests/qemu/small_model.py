@@ -1,5 +1,5 @@
 """A small residual network in float16 with weights from a fixed seed: a few milliseconds on an emulated hart, work for
-both clusters, and a last node for the host. ``python -m tests.ports.small_model M.onnx X.npz`` writes it and two
+both clusters, and a last node for the host. ``python -m tests.qemu.small_model M.onnx X.npz`` writes it and two
 samples."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from match_core.io.arrays import write_arrays
+from match_report.npz import write_arrays
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
