@@ -35,6 +35,22 @@ SLOW_TESTS = (
         f"plugins/match-carfield/tests/test_conformance.py::TestConformance::test_conformance[{target}-repeats-bytes]"
         for target in ("carfield_matcha", "carfield_poll")
     ),
+    # stm32l4r5 and corstone300 stay: the kernels of both kinds of core.
+    *(
+        f"plugins/match-cortexm/tests/test_conformance.py::TestConformance::test_conformance[{target}-"
+        for target in ("stm32h743", "nrf52840", "rp2040", "rp2350", "cortex_m3_mps2")
+    ),
+    # One layer of each kernel stays on one of the cores.
+    *(
+        f"plugins/match-cortexm/tests/test_kernels.py::test_on_the_twin[{name}-{target}]"
+        for name, target in (
+            ("over_read", "corstone300"),
+            ("pointwise_odd", "corstone300"),
+            ("compact", "stm32l4r5"),
+            ("add", "stm32l4r5"),
+            ("dense", "stm32l4r5"),
+        )
+    ),
     # Schedules of random layers compute them in core/tests/emit/test_layer_random.py.
     "core/tests/emit/test_layer_engine.py",
     "core/tests/emit/test_layer_bundle.py::test_any_legal_schedule_computes_the_layer",

@@ -54,6 +54,8 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
         signalling=_signalling(document),
         parts=_parts(document, socs, names),
         host_machine=document.host_machine or _machine(socs.values()),
+        processor=next((soc.processor for soc in socs.values() if document.host in soc.units), ""),
+        mapped=any(soc.mapped for soc in socs.values()),
     )
     if soc.signalling is not None:
         check_parts(document, soc, units)

@@ -67,7 +67,8 @@ class Lowering:
         soc, pool = self.scheduler.soc, ConstantPool(self.model.name)
         lowered = lower(self.model.name, assignments, self.apis(assignments), pool, self.title, soc)
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
-        return Code(lowered, pool, Needs(pool.sizes(), pool.stored_sizes(), scratch))
+        sizes = ((), pool.sizes()) if soc.mapped else (pool.sizes(), pool.stored_sizes())
+        return Code(lowered, pool, Needs(*sizes, scratch))
 
     def deployment(self, mapping: UnitMapping, program: Program, code: Code | None = None) -> Deployment:
         """The program with its code in planned order (``code``: in the order of the mapping, if available)."""

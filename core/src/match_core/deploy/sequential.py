@@ -69,8 +69,7 @@ class Deployer:
         if measured.over_bytes > 0:
             raise Shortage(measured.draft, measured.code.needs.constants, soc.store).error(self.model)
         needs = measured.code.needs
-        sizes = (needs.constants, needs.scratch, needs.stored)
-        program = plan(self.model, mapping, soc, *sizes, self.overflow, draft)
+        program = plan(self.model, mapping, soc, needs.constants, needs.scratch, needs.stored, self.overflow, draft)
         validate_program(self.model.graph, program)
         return self.lowering.deployment(mapping, program, measured.code)
 
@@ -90,8 +89,7 @@ class Deployer:
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:
         """The mapping with the cheapest choice of streamed constants that fits; if none fits, the one that requires
         least, for the report."""
-        weighting = weighting_of(mapping)
-        variants = variants_of(mapping, self.offered, self.scheduler, weighting)
+        variants = variants_of(mapping, self.offered, self.scheduler, weighting_of(mapping))
         if all(len(task) == 1 for task in variants.assignments):
             return mapping, measured
         problem = self._problem(mapping, measured, variants)

@@ -54,8 +54,8 @@ def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, .
     """The constants of the store, in a file of program ``name``; empty if there are none."""
     if not image:
         return ()
-    assert program.soc.store is not None
-    field, memory = c_identifier(program.soc.store), program.soc.memory(program.soc.store)
+    memory = program.soc.memory(program.soc.store or "")
+    field = c_identifier(memory.name)
     return (StoreView(memory.name, field, field.upper(), f"{name}_{field}.bin", len(image), memory.alignment_bytes),)
 
 

@@ -51,8 +51,7 @@ class Shortage:
 
     def _names(self) -> list[str]:
         draft = self.draft
-        tensors = [draft.storages[number].tensors[0] for number in draft.owned]
-        return tensors + [f"scratch of task {place}" for place in draft.scratch]
+        return [*(draft.storages[n].tensors[0] for n in draft.owned), *(f"scratch of task {p}" for p in draft.scratch)]
 
     def _why(self, need: int, have: int, fixed: int, peak: int, step: int) -> str:
         draft = self.draft
@@ -106,7 +105,6 @@ def largest(sizes: Sequence[tuple[str, int]]) -> str:
     """The largest of (name, bytes) in words, and the number of the others."""
     ranked = sorted(sizes, key=lambda pair: (-pair[1], pair[0]))
     reasons = [f"{name!r} {size}" for name, size in ranked[:SHOWN_MAX]]
-    rest = ranked[SHOWN_MAX:]
-    if rest:
+    if rest := ranked[SHOWN_MAX:]:
         reasons.append(f"{len(rest)} more with {sum(size for _, size in rest)} together")
     return ", ".join(reasons)

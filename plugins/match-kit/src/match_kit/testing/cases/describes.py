@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import PluginError
+from match_core.contract.unit_api import InlineKernel
 
 from match_kit.testing.findings import Case, Finding
 
@@ -77,7 +78,8 @@ def _unit_hooks(subject: Subject, unit: Unit, preset: str) -> Iterator[Finding]:
             f"match_emit_api, unit {unit.name}", f"it has memory {unit.memory} but no copy functions (MemoryApi)"
         )
     itself = api.libraries and any(file.name.endswith(".c") for file in api.runtime)  # the twin builds the library
-    if not api.twin.sources and not itself:
+    plain = all(isinstance(kernel, InlineKernel) for kernel in api.kernels.values())  # C that any compiler builds
+    if not api.twin.sources and not itself and not plain:
         yield Finding(f"match_emit_api, unit {unit.name}", "it has no twin: programs cannot run without the chip")
     elif api.twin.sources and api.clock not in api.twin.clocks:
         yield Finding(f"match_emit_api, unit {unit.name}", f"clock {api.clock!r} is not one of {api.twin.clocks}")

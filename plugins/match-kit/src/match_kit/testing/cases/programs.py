@@ -58,7 +58,7 @@ def _exact(kind: str, subject: Subject) -> Iterator[Finding]:
 def _without(subject: Subject) -> Iterator[Finding]:
     """The host runs its nodes, or an error with a code reports that it cannot; the integer graph stays the same."""
     model = min(subject.programs, key=lambda item: len(item.make().SerializeToString()))
-    for unit in subject.units:
+    for unit in subject.units if len(subject.units) > 1 else ():  # without its only unit, nothing can run
         program = subject.program(model, (unit.name,))
         if unit.name in program.units:
             yield Finding(f"unit {unit.name}", "it is used although it is disabled")

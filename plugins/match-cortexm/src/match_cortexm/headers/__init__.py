@@ -1,0 +1,16 @@
+"""Headers that ship with programs: the kernels' arithmetic, for the cores and in portable C."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from match_core.contract.unit_api import RuntimeFile
+
+SHARED, DSP, MVE = "match_cortexm.h", "match_cortexm_dsp.h", "match_cortexm_mve.h"
+
+
+@lru_cache(maxsize=3)
+def header(name: str) -> RuntimeFile:
+    """The header of that name as a file that ships with a program."""
+    return RuntimeFile(name, Path(__file__).with_name(name).read_text(encoding="utf-8"))

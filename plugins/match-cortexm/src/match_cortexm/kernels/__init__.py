@@ -1,0 +1,1 @@
+"""C kernels for Cortex-M, generated per layer."""

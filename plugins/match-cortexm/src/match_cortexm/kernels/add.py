@@ -1,0 +1,100 @@
+"""Sums of two 8-bit tensors of one shape in 32 bits: ``clip((a * A + b * B + C) >> shift)``.
+
+The integer graph's numbers need 64 bits. Shorter ones are used if they give the same result for all 65,536 pairs of
+bytes; else the sums have 64 bits."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.contract.element_types import c_type
+from match_core.ir.reader import shape_of
+from match_core.ir.topology import is_constant
+from match_host.graph import constant_at, dtype_of, elements
+from match_host.kernels.code import Uses, inline_code
+from match_host.kernels.work import Work
+
+from match_cortexm.headers import MVE, SHARED, header
+from match_cortexm.kernels.counted import Counted
+from match_cortexm.kernels.templates import render_body
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+ADD_REQUANT = "match.arith::AddRequantU8|match.arith::AddRequantI8"
+#: Shifts that are tried, and changes of each factor.
+_SHIFTS, _CHANGES = range(24, 11, -1), (0, 1, -1, 2, -2)
+
+Numbers = tuple[int, int, int, int]
+
+
+def add_of(node: gs.Node) -> tuple[Numbers | None, tuple[int, ...]] | str:
+    """(A, B, C, shift) in 32 bits, if there are such numbers, and those of the graph; or why the kernel does not take
+    the node."""
+    a, b = node.inputs[:2]
+    if is_constant(a) or is_constant(b) or shape_of(a) != shape_of(b):
+        return "a summand is constant or broadcast"
+    if {dtype_of(tensor).name for tensor in (a, b, node.outputs[0])} - {"int8", "uint8"}:
+        return "the tensors are not 8-bit"
+    values = [constant_at(node, index) for index in range(2, 8)]
+    if any(value is None or value.size != 1 for value in values):
+        return "factors differ between elements"
+    numbers = tuple(int(value.reshape(-1)[0]) for value in values if value is not None)
+    a_factor, b_factor, addend, divisor, *_ = numbers
+    most = 255 * (abs(a_factor) + abs(b_factor)) + abs(addend)
+    if divisor & (divisor - 1) or max(abs(a_factor), abs(b_factor)) >= 1 << 31 or most // divisor >= 1 << 31:
+        return f"factors {a_factor} and {b_factor} over {divisor} exceed 32 bits"
+    return _short(numbers, dtype_of(a).name, dtype_of(b).name), numbers
+
+
+@lru_cache(maxsize=64)
+def _short(numbers: tuple[int, ...], a_type: str, b_type: str) -> Numbers | None:
+    """Factors of 32 bits with the same result for every pair of bytes."""
+    a_factor, b_factor, addend, divisor, low, high = numbers
+    a, b = (np.arange(np.iinfo(name).min, np.iinfo(name).max + 1, dtype=np.int64) for name in (a_type, b_type))
+    total = a[:, None].astype(object) * a_factor + b[None, :].astype(object) * b_factor + addend
+    exact = np.clip((total // divisor).astype(np.int64), low, high)
+    for shift in _SHIFTS:
+        near_a, near_b = ((2 * (factor << shift) + divisor) // (2 * divisor) for factor in (a_factor, b_factor))
+        for first in _CHANGES:
+            for second in _CHANGES:
+                value = a[:, None] * (near_a + first) + b[None, :] * (near_b + second)
+                least = ((exact << shift) - value)[exact > low].max(initial=-(1 << 30))
+                most = (((exact + 1) << shift) - 1 - value)[exact < high].min(initial=1 << 30)
+                middle = int(least + most) // 2
+                if least <= most and int(np.abs(value).max()) + abs(middle) < 1 << 31:
+                    return near_a + first, near_b + second, middle, shift
+    return None
+
+
+def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+    """The kernel of one AddRequant."""
+    (node,) = nodes
+    found = add_of(node)
+    if isinstance(found, str):
+        raise ValueError(f"{function}: {found}")
+    short, (*wide, divisor, low, high) = found
+    a_factor, b_factor, addend, shift = short or (*wide, divisor.bit_length() - 1)
+    count, ctype = elements(shape_of(node.outputs[0])), c_type(dtype_of(node.outputs[0]))
+    bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
+    vectors = helium and short is not None and bytes_ == {"int8"}
+    uses = Uses()
+    for name in (SHARED, MVE) if vectors else (SHARED,):
+        uses.headers[name] = header(name)
+    lines = [
+        f"    const int32_t a_factor = {a_factor};",
+        f"    const int32_t b_factor = {b_factor};",
+        f"    const int{32 if short else 64}_t addend = {addend};",
+    ]
+    value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
+    if short is None:
+        value = f"(int32_t)(((int64_t)in0[i] * a_factor + (int64_t)in1[i] * b_factor + addend) >> {shift})"
+    view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
+    body = render_body("add", value=value, **view)
+    comment = f"{node.op}: {count} pairs, in {32 if short else 64} bits"
+    text = "\n".join((*lines, body))
+    code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], text, uses)
+    form, pairs = ("add_mve", count // 4) if vectors else ("add" if short else "add_wide", count)
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("pairs", pairs),))

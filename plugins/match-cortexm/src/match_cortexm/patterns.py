@@ -1,0 +1,102 @@
+"""The patterns of cores with their own kernels; all others are the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from match_core.contract.pattern import Pattern
+from match_core.contract.structure import Any, Constraint, Match, Op, Structure
+from match_host.fusion import FUSIONS
+from match_host.kernels.built import Builder, inline_kernel
+
+from match_cortexm.cores import Core
+from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
+from match_cortexm.kernels.counted import Counted, counted_workload
+from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
+from match_cortexm.kernels.layer import layer_of
+from match_cortexm.kernels.product import build_product
+
+if TYPE_CHECKING:
+    from match_core.contract.unit_api import InlineKernel
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A pattern and the builder of its kernels."""
+
+    pattern: Pattern
+    build: Builder
+
+
+def _refusal(match: Match) -> str | None:
+    found = layer_of(match.nodes)
+    return found if isinstance(found, str) else None
+
+
+def _depthwise_refusal(match: Match) -> str | None:
+    found = depthwise_of(match.nodes)
+    return found if isinstance(found, str) else None
+
+
+LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
+DEPTHWISE = Constraint("depthwise", "depthwise, int8 weights, few taps, blocks of 4 channels", _depthwise_refusal)
+
+DESCRIPTIONS = {
+    "cortexm_conv": "convolution and requantisation",
+    "cortexm_pad_conv": "padding, convolution and requantisation, without a padded copy",
+    "cortexm_dense": "dense layer and requantisation",
+    "cortexm_depthwise": "depthwise convolution and requantisation",
+    "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
+    "cortexm_add": "sum of two tensors, scaled",
+}
+
+#: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
+_OWN: tuple[tuple[str, str, Constraint, Callable[..., Counted]], ...] = (
+    ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product),
+    ("host_pad_conv_integer_requant", "cortexm_pad_conv", LAYER, build_product),
+    ("host_mat_mul_integer_requant", "cortexm_dense", LAYER, build_product),
+    ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise),
+    ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise),
+)
+
+
+def _add_refusal(match: Match) -> str | None:
+    found = add_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
+ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
+
+
+def kernels_of(core: Core) -> tuple[Kernel, ...]:
+    """The core's own kernels."""
+    if not core.dsp:
+        return ()
+    fusions = {fusion.name: fusion for fusion in FUSIONS}
+    fused = tuple(
+        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, constraint), build, core)
+        for fusion, name, constraint, build in _OWN
+    )
+    return (*fused, _kernel("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), (ADD,), build_add, core))
+
+
+def _kernel(
+    name: str, structure: Structure, constraints: tuple[Constraint, ...], build: Callable[..., Counted], core: Core
+) -> Kernel:
+    builder = partial(build, helium=core.helium)
+    pattern = Pattern(
+        name=name,
+        description=DESCRIPTIONS[name],
+        structure=structure,
+        constraints=constraints,
+        workload=partial(counted_workload, name, builder),
+    )
+    return Kernel(pattern, builder)
+
+
+def inline_kernels(core: Core) -> dict[str, InlineKernel]:
+    """The core's own kernels by pattern name."""
+    return {kernel.pattern.name: inline_kernel(kernel.build) for kernel in kernels_of(core)}

@@ -1,0 +1,66 @@
+"""The hooks of match-cortexm; each imports its modules when it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core import hookimpl
+
+if TYPE_CHECKING:
+    from match_core import CostModel, Hardware, Pattern, Soc, Unit, UnitApi
+
+match_contract = 1
+
+
+@hookimpl
+def match_hardware() -> Hardware:
+    """The cores and their boards."""
+    from match_cortexm.hardware import HARDWARE
+
+    return HARDWARE
+
+
+@hookimpl
+def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
+    """The core's own patterns, then those of the host for scalar machines."""
+    from match_cortexm.cores import CORE_NAMED
+
+    core = CORE_NAMED.get(unit.name)
+    if core is None:
+        return ()
+    from match_host.machine import SCALAR
+    from match_host.patterns import host_patterns
+
+    from match_cortexm.patterns import kernels_of
+
+    return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns(SCALAR))
+
+
+@hookimpl
+def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
+    """Instructions of the core's kernels and of the host's."""
+    from match_cortexm.cores import CORE_NAMED
+
+    if unit.name not in CORE_NAMED:
+        return None
+    from match_cortexm.cost import HOST_COST, KERNEL_COST
+
+    return KERNEL_COST if pattern.name.startswith("cortexm_") else HOST_COST
+
+
+@hookimpl
+def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
+    """Kernels that work in place; no launches or copies."""
+    from match_cortexm.cores import CORE_NAMED
+
+    core = CORE_NAMED.get(unit.name)
+    if core is None:
+        return None
+    from match_core.contract.unit_api import PlatformApi, UnitApi
+    from match_host.kernels import host_kernels
+    from match_host.machine import SCALAR
+
+    from match_cortexm.patterns import inline_kernels
+
+    kernels = {**host_kernels(SCALAR.name), **inline_kernels(core)}
+    return UnitApi(platform=PlatformApi(), memory=None, kernels=kernels)

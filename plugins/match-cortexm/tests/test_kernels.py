@@ -1,0 +1,61 @@
+"""The kernels compute the integer graph bit for bit: on the twin under sanitizers, and on emulated cores."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+from match_core.contract.runner import Place
+from match_core.plugin.facade import Plugins
+
+from benchmarks.cortexm_cases import ConvCase, DenseCase, OtherCase
+
+from .layers import random_case, verified
+
+TARGETS = ("stm32l4r5", "corstone300")
+#: One layer for each kernel and each kind of border: (target, layer).
+SAMPLE = {
+    "border": ConvCase(8, 7, 6, 6, (3, 3), 1, (1, 1, 1, 1)),
+    "over_read": ConvCase(3, 9, 9, 5, (3, 3), 2, (0, 0, 1, 1)),
+    "compact": ConvCase(1, 12, 8, 32, (6, 4), 2, (2, 1, 2, 1)),
+    "pointwise_odd": ConvCase(10, 5, 3, 9, (1, 1)),
+    "depthwise": ConvCase(12, 6, 5, 12, (3, 3), 1, (1, 1, 1, 1), 12),
+    "dense": DenseCase(37, 11),
+    "add": OtherCase("Add", (1, 3, 5, 7)),
+}
+EMULATOR = shutil.which("qemu-system-arm") is not None and shutil.which("arm-none-eabi-gcc") is not None
+needs_emulator = pytest.mark.skipif(not EMULATOR, reason="qemu-system-arm or arm-none-eabi-gcc is not installed")
+
+
+def emulator() -> Place:
+    """The machine of the target's core."""
+    return Place(next(runner for runner in Plugins.load().runners() if runner.name == "qemu"))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", SAMPLE)
+def test_on_the_twin(name, target, tmp_path):
+    assert verified(SAMPLE[name], 1, target, tmp_path).ok
+
+
+@needs_emulator
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ("border", "over_read", "depthwise"))
+def test_on_the_emulator(name, target, tmp_path):
+    assert verified(SAMPLE[name], 1, target, tmp_path, emulator()).ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("seed", range(30))
+def test_random_layers_on_the_twin(seed, target, tmp_path):
+    assert verified(random_case(np.random.default_rng(seed)), seed, target, tmp_path).ok
+
+
+@pytest.mark.slow
+@needs_emulator
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("seed", range(30))
+def test_random_layers_on_the_emulator(seed, target, tmp_path):
+    assert verified(random_case(np.random.default_rng(seed)), seed, target, tmp_path, emulator()).ok
