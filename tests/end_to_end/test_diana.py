@@ -21,6 +21,7 @@ from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from tests.conftest import ROOT
 from tests.end_to_end import diana_models as models
 from tests.end_to_end.diana_models import Program, Step, check, compiled
+from tests.program_files import program_files
 
 MAKE_MIXED = ROOT / "plugins" / "match-diana" / "tests" / "models" / "make_mixed.py"
 #: Set to a number, it switches the noise of the analog array's converters on (docs/diana.md).
@@ -147,7 +148,7 @@ def test_two_processes_give_the_same_bytes(
         output = tmp_path / f"out{seed}"
         done = match_command("compile", mixed, "-t", "diana", "-o", output, "--no-cache", PYTHONHASHSEED=seed)
         assert done.returncode == 0, done.stderr
-        trees.append({path.name: path.read_bytes() for path in sorted(output.iterdir())})
+        trees.append(program_files(output))
     assert trees[0] == trees[1]
 
 

@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 from tests.end_to_end.layer_specs import LayerSpec, layer_model
 from tests.end_to_end.models import QdqBuilder
 from tests.envelope import opened
+from tests.program_files import program_files
 
 DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 #: A file system that nobody writes to, root neither.
@@ -174,5 +175,5 @@ def test_twice_at_once_into_one_directory(tmp_path: Path) -> None:
         assert code in (0, 2) and "Traceback" not in told, told
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     lock = json.loads((tmp_path / "out" / "match.lock.json").read_text(encoding="utf-8"))
-    files = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir() if path.name != "match.lock.json"}
-    assert {name: hashlib.sha256(content).hexdigest() for name, content in files.items()} == lock["files"]
+    files = {name: hashlib.sha256(content).hexdigest() for name, content in program_files(tmp_path / "out").items()}
+    assert {name: digest for name, digest in files.items() if name != "match.lock.json"} == lock["files"]

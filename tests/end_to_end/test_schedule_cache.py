@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.forked import MATCH
+from tests.program_files import program_files
 
 MODEL = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
 
@@ -20,10 +21,6 @@ def _start(folder: Path, output: str, *options: str, seed: str = "1") -> subproc
     command = [*MATCH, "compile", str(MODEL), "-t", "gap9", "-o", str(folder / output), "-q", *options]
     environment = {**os.environ, "MATCH_CACHE_DIR": str(folder / "cache"), "PYTHONHASHSEED": seed}
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-
-
-def _files(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
 
 
 def _entries(folder: Path) -> dict[Path, bytes]:
@@ -46,8 +43,8 @@ def test_programs_are_equal_cold_and_warm_and_side_by_side(cold: Path) -> None:
     assert _start(cold, "warm").wait(timeout=300) == 0
     assert _entries(cold) == entries
     assert _start(cold, "shared", "--no-cache", "--jobs", "2", seed="4711").wait(timeout=300) == 0
-    first = _files(cold / "one")
-    assert all(_files(cold / name) == first for name in ("two", "warm", "shared"))
+    first = program_files(cold / "one")
+    assert all(program_files(cold / name) == first for name in ("two", "warm", "shared"))
 
 
 def test_a_directory_full_of_rubbish_changes_nothing(cold: Path, tmp_path: Path) -> None:
@@ -55,5 +52,5 @@ def test_a_directory_full_of_rubbish_changes_nothing(cold: Path, tmp_path: Path)
     for path in (tmp_path / "cache").rglob("*.json"):
         path.write_bytes(path.read_bytes()[:-40])
     assert _start(tmp_path, "again").wait(timeout=300) == 0
-    assert _files(cold / "one") == _files(tmp_path / "again")
+    assert program_files(cold / "one") == program_files(tmp_path / "again")
     assert len(_entries(tmp_path)) == len(_entries(cold)), "written anew"

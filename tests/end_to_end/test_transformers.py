@@ -26,6 +26,7 @@ from tests.end_to_end import ita_vectors as vectors
 from tests.end_to_end.ita_layers import Layers, patterns, random_int8, units, verify
 from tests.end_to_end.qdq_encoders import Encoder, inputs, save
 from tests.end_to_end.side_by_side import compiled, differences
+from tests.program_files import program_files
 from tests.twin.mutation import bench, run_mutants, summary, table
 
 QUANTLIB = Path(__file__).resolve().parents[3] / "shared" / "data" / "quantlib"
@@ -390,5 +391,5 @@ def test_two_processes_give_the_same_bytes(
         output = tmp_path / f"out{seed}"
         done = match_command("compile", model, "-t", "ita", "-o", output, "--no-cache", PYTHONHASHSEED=seed)
         assert done.returncode == 0, done.stderr
-        trees.append({path.name: path.read_bytes() for path in sorted(output.iterdir())})
+        trees.append(program_files(output))
     assert trees[0] == trees[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from match_core.contract.errors import UsageError
 from match_core.deploy.compile_options import adapted_soc, memory_size
 
 from tests.forked import MATCH
+from tests.program_files import program_files
 
 if TYPE_CHECKING:
     from core.tests.cli.conftest import MakeModel, Match
@@ -31,10 +31,6 @@ def _example(site: Site) -> None:
 def manifest(match: Match) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((match.directory / "out" / "match.lock.json").read_text())
     return document
-
-
-def files(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
 
 
 @pytest.mark.parametrize(("preset", "start"), [("awake", 30), ("asleep", 500)])
@@ -186,7 +182,7 @@ def test_cold_and_warm_and_uncached_programs_are_equal(match: Match, make_model:
     model, cache = make_model(operators=("Relu", "Sigmoid"), shape=SHAPE), match.directory / "cache"
     for name, options in (("cold", []), ("warm", []), ("none", ["--no-cache"])):
         assert match("compile", model, "-o", name, *options, MATCH_CACHE_DIR=str(cache)).code == 0
-    programs = [files(match.directory / name) for name in ("cold", "warm", "none")]
+    programs = [program_files(match.directory / name) for name in ("cold", "warm", "none")]
     assert programs[0] == programs[1] == programs[2]
 
 
@@ -196,4 +192,4 @@ def test_two_compilations_at_once(match: Match, make_model: MakeModel) -> None:
     commands = [[*MATCH, "compile", str(model), "-o", f"out{number}"] for number in range(2)]
     running = [subprocess.Popen(command, cwd=match.directory, env=environment) for command in commands]
     assert [process.wait(timeout=60) for process in running] == [0, 0]
-    assert files(match.directory / "out0") == files(match.directory / "out1")
+    assert program_files(match.directory / "out0") == program_files(match.directory / "out1")

@@ -12,6 +12,8 @@ import pytest
 from match_core.cli import main as cli
 from match_verify.accuracy import NOT_JUDGED
 
+from tests.program_files import program_files
+
 if TYPE_CHECKING:
     from core.tests.cli.conftest import Done, MakeModel, Match
     from core.tests.plugin.distributions import Site
@@ -40,7 +42,7 @@ def test_compile_json(match: Match, make_model: MakeModel) -> None:
     document = done.json
     assert (document["verb"], document["ok"]) == ("compile", True)
     assert (document["name"], document["target"], document["output"]) == ("net", "example", "out")
-    assert sorted(document["files"]) == sorted(path.name for path in (match.directory / "out").iterdir())
+    assert sorted(document["files"]) == sorted(program_files(match.directory / "out"))
     assert "match.lock.json" in document["files"]
     relu, sigmoid = document["nodes"]
     assert (relu["onnx_names"], relu["unit"], relu["pattern"]) == (["Relu_0"], "relu_unit", "relu")
@@ -70,7 +72,7 @@ def test_compile_twice_gives_the_same_bytes(match: Match, make_model: MakeModel)
     contents = []
     for seed in ("1", "2"):
         assert match("compile", model, "-o", "out", PYTHONHASHSEED=seed).code == 0
-        contents.append({path.name: path.read_bytes() for path in sorted((match.directory / "out").iterdir())})
+        contents.append(program_files(match.directory / "out"))
     assert contents[0] == contents[1]
 
 

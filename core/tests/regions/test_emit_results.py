@@ -20,6 +20,7 @@ from match_core.validate.sequential_program import program_faults
 
 from core.tests.regions.engine_plugin import plugin
 from core.tests.regions.test_emit_formats import compiled, loaded, model
+from tests.program_files import program_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,6 +88,6 @@ def test_the_same_bytes_with_any_hash_seed(site: Site, tmp_path: Path, form: str
         command = [sys.executable, "-m", "match_core.cli.main", "compile", path, "-t", "engine_chip", "-o", out, "-q"]
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
-        content = b"".join(file.read_bytes() for file in sorted(out.iterdir()))
+        content = b"".join(program_files(out).values())
         digests.add(hashlib.sha256(content).hexdigest())
     assert len(digests) == 1

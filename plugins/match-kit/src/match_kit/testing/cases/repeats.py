@@ -40,7 +40,8 @@ def _bytes(subject: Subject) -> Iterator[Finding]:
     if done.returncode != 0:
         yield Finding(f"target {subject.target}", f"a second process fails: {done.stderr.strip().splitlines()[-1:]}")
         return
-    there = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in output.iterdir()}
+    paths = [path for path in output.rglob("*") if path.is_file()]
+    there = {path.relative_to(output).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     for name in sorted(here.keys() | there.keys()):
         if here.get(name) != there.get(name):
             yield Finding(
