@@ -171,6 +171,15 @@ SLOW_TESTS = (
     # Fits in one process and refusals by the verb stay.
     "plugins/match-calibrate/tests/test_verb.py::test_the_verb_writes_file_and_page",
     "plugins/match-calibrate/tests/test_stored.py",
+    # Stacks: -O2 stays; configuring and building with CMake.
+    *(
+        f"tests/end_to_end/test_shipped_c.py::test_the_stack_bound_holds[{name}-{compiler}-{level}]"
+        for name in ("integers", "floats")
+        for compiler in ("x86", "m4", "rv32")
+        for level in ("-Os", "-O3")
+    ),
+    "plugins/match-export/tests/test_export.py::test_cmake_installs_and_finds_the_package",
+    "plugins/match-export/tests/test_export.py::test_platformio_packs_the_library",
     *(
         f"plugins/match-calibrate/tests/test_planted.py::{name}"
         for name in (

@@ -118,7 +118,7 @@ def test_repeated_and_skipped_elements_are_plain_copies() -> None:
 
     for name in ("whole factors", "every second"):
         (text,) = Program(0, CASES[name]).functions
-        assert "in1" not in text
+        assert "input_2" not in text
 
 
 def test_truth_values_are_taken_from_the_nearest(run_cases: Callable[..., list[list[dict[str, Array]]]]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from match_core.contract.errors import MatchError
 from match_core.plugin.facade import Plugins
@@ -17,6 +19,12 @@ from match_qemu.tools import TOOLS, flags_of, found
 from match_verify.places import place_at
 
 from tests.qemu.run_requests import integer_inputs, run_request
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
@@ -156,3 +164,17 @@ def test_a_board_with_another_processor(integer_program: Path, tmp_path: Path) -
     with pytest.raises(MatchError, match="MATCH-U102") as caught:
         read_support(replace(request, soc=replace(request.soc, processor="cortex-m55")))
     assert caught.value.why == "the board has a cortex-m4, the target a cortex-m55"
+
+
+def test_options_of_another_runner(integer_program: Path, match_command: Command, tmp_path: Path) -> None:
+    """Both verbs say so before anything is built."""
+    np.savez(tmp_path / "x.npz", input=integer_inputs()["input"])
+    samples = ("--inputs", tmp_path / "x.npz", "--outputs", tmp_path / "y.npz")
+    run = match_command(
+        "run", integer_program, *samples, "--on", "qemu", "--port", "x", "--baud", "9600", "--flash", "y"
+    )
+    model = integer_program.parent / "net.onnx"
+    verify = match_command("verify", model, "-t", "host", "--on", "qemu", "--port", "x", "--baud", "1", "--flash", "y")
+    for done in (run, verify):
+        assert done.returncode == 2 and "MATCH-U101" in done.stderr and "--port, --baud, --flash" in done.stderr
+    assert not (tmp_path / "y.npz").exists()

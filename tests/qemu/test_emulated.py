@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import onnx
@@ -22,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.qemu.conftest import Edit, require
 from tests.qemu.run_requests import integer_inputs, run_request
+from tests.test_schemas import checked
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -155,22 +157,22 @@ def test_a_machine_with_too_little_memory(
     assert caught.value.why.startswith("psram is ") and caught.value.why.endswith(" bytes too small")
 
 
-def test_verify_and_run(integer_program: Path, match_command: Callable[..., object], tmp_path: Path) -> None:
+def test_verify_and_run(
+    integer_program: Path, match_command: Callable[..., CompletedProcess[str]], tmp_path: Path
+) -> None:
     """The documents have the form of their schemas, and say what was counted where."""
-    from tests.test_schemas import _checked
-
     model = integer_program.parent / "net.onnx"
     done = match_command("verify", model, "-t", "host", "--on", "qemu:mps3-an547", "--json", "--quiet")
-    result = _checked(done.stdout, tmp_path)["result"]  # type: ignore[attr-defined]
+    result = checked(done.stdout, tmp_path)["result"]
     assert result["bit_exact"] and result["cycles"] is None and result["instructions"]["total"] > 1000
     assert result["place"] == "mps3-an547 (cortex-m55)" and result["headline"]["cycles_from"] == "model"
     assert all(node["cycles"] is None and node["instructions"] > 0 for node in result["nodes"])
-    np.savez(tmp_path / "x.npz", **integer_inputs())  # type: ignore[arg-type]  # names of arrays, not options
+    np.savez(tmp_path / "x.npz", input=integer_inputs()["input"])
     options = ("--on", "qemu", "--inputs", tmp_path / "x.npz", "--outputs", tmp_path / "y.npz")
     done = match_command("run", integer_program, *options)
-    text: str = done.stdout  # type: ignore[attr-defined]
+    text = done.stdout
     assert "instructions of one inference on mps2-an386 (cortex-m4)" in text and "built: text " in text
     done = match_command("run", integer_program, *options, "--json", "--quiet")
-    assert _checked(done.stdout, tmp_path)["result"]["sizes"]["text"] > 0  # type: ignore[attr-defined]
+    assert checked(done.stdout, tmp_path)["result"]["sizes"]["text"] > 0
     done = match_command("run", integer_program, *options[2:], "--on", "qemu:z80")
-    assert done.returncode == 2 and "MATCH-U102" in done.stderr  # type: ignore[attr-defined]
+    assert done.returncode == 2 and "MATCH-U102" in done.stderr

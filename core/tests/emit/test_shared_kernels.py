@@ -48,7 +48,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_equal_kernels_are_one_function(program: Path) -> None:
     text = (program / "net_host.c").read_text(encoding="utf-8")
-    calls = re.findall(r"^    (net_host_\w+_kernel)\(in0, (\w+),", text, flags=re.MULTILINE)
+    calls = re.findall(r"^    (net_host_\w+_kernel)\(input, (\w+),", text, flags=re.MULTILINE)
     assert [kernel for kernel, _ in calls] == [*["net_host_00_kernel"] * LAYERS, f"net_host_0{LAYERS}_kernel"]
     assert len(re.findall(r"^static void \w+_kernel\(", text, flags=re.MULTILINE)) == 2
     weights = [constant for _, constant in calls]
@@ -87,9 +87,9 @@ def test_layers_that_differ_in_scales_share_a_kernel(tmp_path: Path) -> None:
     assert verify_model(VerifyRequest(model=model, target="host", sanitize=True), Plugins.load()).bit_exact
     compile_model(CompileRequest(model, "host", tmp_path / "net", cache=False), Plugins.load())
     text = (tmp_path / "net" / "net_host.c").read_text(encoding="utf-8")
-    calls = re.findall(r"^    (net_host_\w+_kernel)\((.*)\);", text, flags=re.MULTILINE)
+    calls = re.findall(r"^    (net_host_\w+_kernel)\(([^;]*)\);", text, flags=re.MULTILINE)
     assert [kernel for kernel, _ in calls] == ["net_host_00_kernel"] * LAYERS
-    assert len({arguments.split("out0, ")[1] for _, arguments in calls}) == LAYERS
+    assert len({arguments.split("output, ")[1] for _, arguments in calls}) == LAYERS
 
 
 def test_units_share_nothing() -> None:

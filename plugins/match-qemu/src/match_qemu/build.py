@@ -78,7 +78,7 @@ def emulated_board(machine: Machine, work: Path) -> Board:
     script = work / "board.ld"
     script.write_text(Templates((C_FILES,)).render("board.ld.mako", view), encoding="utf-8")
     sources = (C_FILES / _STARTS[machine.family], C_FILES / "semihost.c")
-    return Board(machine.name, sources, script, ("MATCH_COUNTED_OUTSIDE",))
+    return Board(machine.name, sources, script, ("MATCH_COUNTED_OUTSIDE=1",))
 
 
 def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str, ...] = ()) -> Image:
@@ -90,7 +90,7 @@ def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str,
     own = [*_application(request.document, request.folder, work), *board.sources, C_FILES / "match_counts.c"]
     program = program_sources(request)
     includes = [f"-I{path}" for path in (request.folder, work, C_FILES)]
-    defines = [f"-D{name}" for name in ("MATCH_PROFILE", *board.defines)]
+    defines = ["-DMATCH_PROFILE", *(f"-D{name}" for name in board.defines)]
 
     def compile_one(source: Path) -> Path:
         target = work / f"{'program' if source in program else 'run'}_{source.stem}.o"

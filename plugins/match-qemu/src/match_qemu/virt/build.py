@@ -94,7 +94,7 @@ def _defines(document: Mapping[str, Any], options: Options) -> list[str]:
         f"PORT_SLEEP_TICKS={sleep}u",
         f"PORT_ANSWER_TICKS={limit}u",
         f"{document['name'].upper()}_WAIT_LIMIT={limit // sleep}u",
-        *(("MATCH_PROFILE", "MATCH_COUNTED_OUTSIDE") if options.counted else ()),
+        *(("MATCH_PROFILE=1", "MATCH_COUNTED_OUTSIDE=1") if options.counted else ()),
         *options.defines,
     )
     return [f"-D{value}" for value in values]

@@ -41,4 +41,5 @@ def counts_table(document: Mapping[str, Any], preset: str) -> Table:
 def show_sizes(terminal: Terminal, document: Mapping[str, Any]) -> None:
     """A line with the bytes of the built program, where they are known."""
     if document["sizes"]:
-        terminal.line("built: " + ", ".join(f"{name} {size:,} bytes" for name, size in document["sizes"].items()))
+        sizes = ", ".join(f"{name} {size:,} bytes" for name, size in document["sizes"].items() if size)
+        terminal.paragraph(f"built: {sizes}")
