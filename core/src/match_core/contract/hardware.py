@@ -176,20 +176,20 @@ class MemoryPart:
 class Soc:
     """A system on chip: the host unit's name, all units (host included), memories, links.
 
-    ``home`` is the memory that holds activations and constants between layers; ``clock_hz`` converts cycles to time.
-    ``presets`` are the named sets of cost figures that the target offers, the default first; ``preset`` is the chosen
-    one (empty if there are none). ``store``: the memory behind ``home`` from which constants that do not fit there are
-    streamed; None if there is none; ``mapped``: kernels read it in place (flash), so it holds all constants.
-    ``signalling``: how the host signals tasks to concurrent units; None if units cannot run concurrently. ``mode`` is
-    the kind of program that is being compiled, sequential or concurrent; hooks of packages read it. ``overflow``: a
-    memory behind ``home`` for tensors that do not fit there; the host, and the DMA of every unit with a link to it,
-    reach it by ordinary addresses. ``host_machine``: the kind of core that the host's kernels are written for, by a
-    name that the package of the host unit knows; empty: the preset of that name, else the first one. ``processor``: the
-    host's core as gcc's ``-mcpu`` or ``-march`` names it ("cortex-m4", "rv32imac"), for runners; empty: any. ``parts``:
-    in concurrent programs, the parts of memories that several units share. ``forms``: stored forms other than dense and
-    row-major that units of this Soc use. ``generic``: not a particular chip, so it is used only if the user names it.
-    ``uncertainties``: of presets whose cycles were compared with measured ones. ``figures``: (unit, constant, value) of
-    a figures file; they replace those of the preset.
+    ``home``: the memory of activations and constants; ``clock_hz`` converts cycles to time. ``presets``: the named sets
+    of cost figures, the default first; ``preset`` is the chosen one (empty if there are none). ``store``: the memory
+    behind ``home`` from which constants that do not fit there are streamed; None if there is none; ``mapped``: kernels
+    read it in place (flash), so it holds all constants. ``signalling``: how the host signals tasks to concurrent units;
+    None if units cannot run concurrently. ``mode`` is the kind of program that is being compiled, sequential or
+    concurrent; hooks of packages read it. ``overflow``: a memory behind ``home`` for tensors that do not fit there; the
+    host, and the DMA of every unit with a link to it, reach it by ordinary addresses. ``host_machine``: the kind of
+    core that the host's kernels are written for, by a name that the package of the host unit knows; empty: the preset
+    of that name, else the first one. ``processor``: the host's core as gcc's ``-mcpu`` or ``-march`` names it
+    ("cortex-m4", "rv32imac"), for runners; empty: any. ``parts``: in concurrent programs, the parts of memories that
+    several units share. ``forms``: stored forms other than dense and row-major that units of this Soc use. ``generic``:
+    not a particular chip, so it is used only if the user names it. ``uncertainties``: of presets whose cycles were
+    compared with measured ones. ``figures``: (unit, constant, value) of a figures file; they replace those of the
+    preset.
     """
 
     name: str

@@ -19,7 +19,7 @@ PARTS: dict[str, dict[str, float]] = {
     },
     "dsp1": {"steps": 21.54, "blocks": 56.53, "tiles": 14.23},
     "depthwise_dsp": {"steps": 9.33, "blocks": 56.83, "outside_taps": 25.39},
-    "add": {"pairs": 12.0},
+    "add": {"pairs": 13.5},
     "add_wide": {"pairs": 40.92},
     "mve": {
         "steps": 9.03,

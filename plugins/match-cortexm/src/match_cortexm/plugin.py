@@ -43,9 +43,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
 
     if unit.name not in CORE_NAMED:
         return None
-    from match_cortexm.cost import HOST_COST, KERNEL_COST
+    from match_cortexm.cost import cost_of
 
-    return KERNEL_COST if pattern.name.startswith("cortexm_") else HOST_COST
+    return cost_of(pattern.name)
 
 
 @hookimpl
