@@ -22,6 +22,7 @@ from onnx import numpy_helper
 from tests import forked
 from tests.conftest import ROOT
 from tests.envelope import opened
+from tests.program_files import program_files
 
 PACKAGE = ROOT / "docs" / "examples" / "match-fern"
 HEAD = '<ir_version: 10, opset_import: ["" : 21]> net '
@@ -266,6 +267,7 @@ from match_core.contract.passes import PassContext
 from tests.pass_checks import VerifyPass
 from pathlib import Path
 from tests.envelope import opened
+from tests.program_files import program_files
 
 from tests.program_files import program_files
 prepared = prepare(CompileRequest(Path(sys.argv[1]), "fern"), Plugins.load(), NullObserver())

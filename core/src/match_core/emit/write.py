@@ -14,7 +14,7 @@ from pathlib import Path
 from match_core.contract.errors import UsageError
 from match_core.contract.sources import Sources
 from match_core.emit.manifest import DERIVED, NAME
-from match_core.io.swap import repair, staging_of, swap
+from match_core.io.swap import alone, repair, staging_of, swap
 
 #: Most bytes of a name, on all common file systems.
 _NAME_BYTES_MAX = 255
@@ -63,8 +63,9 @@ def write_sources(sources: Sources, directory: Path) -> tuple[str, ...]:
                 (staging / file.name).parent.mkdir(parents=True, exist_ok=True)
                 (staging / file.name).write_bytes(file.content)
             staging.chmod(0o755)
-            kept = _keep(directory, staging, _manifest(directory).get("files")) if directory.exists() else ()
-            swap(staging, directory)
+            with alone(directory.parent):
+                kept = _keep(directory, staging, _manifest(directory).get("files")) if directory.exists() else ()
+                swap(staging, directory)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
     return tuple(kept)

@@ -6,10 +6,16 @@ import ctypes
 import errno
 import os
 import shutil
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
+
+if sys.platform != "win32":
+    import fcntl
 
 #: What an interrupted process left is removed after so many seconds; writing a program takes a few.
 LEFT_SECONDS = 3600
@@ -19,6 +25,18 @@ _AT_FDCWD, _EXCHANGE = -100, 2  # of renameat2(2)
 def staging_of(directory: Path, kind: str = "new") -> Path:
     """A new folder next to the directory, which may not exist yet."""
     return Path(mkdtemp(prefix=f"{_prefix(directory)}{kind}-", dir=directory.parent))
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One process at a time changes what the folder holds; all at once where the system has no locks."""
+    with ExitStack() as stack:
+        if sys.platform != "win32":
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 def swap(staging: Path, directory: Path) -> None:
