@@ -130,7 +130,10 @@ class _Device:
             _, ready, _ = select.select([], [self._file], [], 30)
             if not ready:
                 raise broken(self.name, "it takes no bytes for 30 s")
-            rest = rest[os.write(self._file, rest) :]
+            try:
+                rest = rest[os.write(self._file, rest) :]
+            except OSError as error:
+                raise broken(self.name, str(error)) from error
 
     def read(self, seconds: float) -> bytes:
         ready, _, _ = select.select([self._file], [], [], seconds)
@@ -141,6 +144,9 @@ class _Device:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+CLOSED = "the other side closed it"
 
 
 class _Socket:
@@ -154,6 +160,8 @@ class _Socket:
     def write(self, data: bytes) -> None:
         try:
             self._socket.sendall(data)
+        except ConnectionError as error:
+            raise broken(self.name, CLOSED) from error
         except OSError as error:
             raise broken(self.name, str(error)) from error
 
@@ -161,9 +169,12 @@ class _Socket:
         ready, _, _ = select.select([self._socket], [], [], seconds)
         if not ready:
             return b""
-        data = self._socket.recv(65536)
+        try:
+            data = self._socket.recv(65536)
+        except ConnectionError:  # closed while bytes were on their way
+            data = b""
         if not data:
-            raise broken(self.name, "the other side closed it")
+            raise broken(self.name, CLOSED)
         return data
 
     def close(self) -> None:

@@ -88,7 +88,10 @@ def _project(subject: Subject) -> Iterator[Finding]:
         yield Finding(CI_FOLDERS[0], "it is missing: no CI runs the tests when the package changes")
     pages = [*project.glob("docs/*.md"), *(page for root in roots[1:] for page in root.glob("docs/*.md"))]
     for target in subject.targets:
-        if not any(target.split("_")[0] in page.stem for page in pages):
+        named = (
+            page for page in pages if target.split("_")[0] in page.stem or f"`{target}`" in page.read_text("utf-8")
+        )
+        if not any(named):
             yield Finding(f"docs/{target}.md", "it is missing: no page describes the target to users")
 
 
