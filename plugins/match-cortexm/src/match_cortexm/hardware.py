@@ -41,7 +41,10 @@ def _soc(board: Board) -> Soc:
         home=board.ram.name,
         store=board.flash.name,
         mapped=True,
-        clock_hz=Constant("clock", board.clock_hz, "Hz", board.clock_source),
+        # An estimate, so that no time is told: costs count instructions, of which a core does fewer than one each cycle.
+        clock_hz=Constant(
+            "clock", board.clock_hz, "Hz", f"{board.clock_source}; not every cycle ends one", estimate=True
+        ),
         host_machine="scalar",
         processor=core.processor,
         notes=("cycles are instructions counted on an emulator, not cycles of silicon",),
