@@ -41,10 +41,8 @@ def _soc(board: Board) -> Soc:
         home=board.ram.name,
         store=board.flash.name,
         mapped=True,
-        # An estimate, so that no time is told: costs count instructions, of which a core does fewer than one each cycle.
-        clock_hz=Constant(
-            "clock", board.clock_hz, "Hz", f"{board.clock_source}; not every cycle ends one", estimate=True
-        ),
+        # An estimate, so that no time is told: costs are instructions, and not every cycle ends one.
+        clock_hz=Constant("clock", board.clock_hz, "Hz", board.clock_source, estimate=True),
         host_machine="scalar",
         processor=core.processor,
         notes=("cycles are instructions counted on an emulator, not cycles of silicon",),
