@@ -28,6 +28,7 @@ int match_ita_call(void (*entry)(void *), void *argument)
         if (looks == MATCH_ITA_CALL_LOOKS) {
             return -1;
         }
+        MATCH_RELAX();
         MATCH_YIELD();
     }
     match_ita_await(desk);
