@@ -34,6 +34,8 @@ TRAP = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sani
 
 #: Eight cores one after the other; no cycle hooks.
 PMSIS = """#pragma once
+struct pi_cluster_task;
+typedef struct pi_task pi_task_t;
 extern int match_test_core;
 static inline int pi_core_id(void) { return match_test_core; }
 #define pi_cl_team_barrier(n) ((void)0)

@@ -15,7 +15,12 @@ PACKAGE = next(p for p in Path(__file__).resolve().parents if (p / "src/match_ga
 RUNTIME = PACKAGE.parents[3] / "core/src/match_core/run/runtime"
 
 #: What a silicon build has instead of the twin's pmsis.h: no cycle hooks.
-BARE_PMSIS = "#pragma once\nint pi_core_id(void);\nvoid pi_cl_team_barrier(int barrier);\n"
+BARE_PMSIS = """#pragma once
+struct pi_cluster_task;
+typedef struct pi_task pi_task_t;
+int pi_core_id(void);
+void pi_cl_team_barrier(int barrier);
+"""
 
 
 def compile_object(source: Path, output: Path, *flags: str) -> None:
