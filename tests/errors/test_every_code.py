@@ -26,6 +26,7 @@ from match_verify.reference import ReferenceRunner
 from onnx import TensorProto, helper
 
 from core.tests.regions.engine_plugin import plugin as engine_plugin
+from tests import forked
 from tests.base_packages import allowing
 from tests.conftest import ROOT
 from tests.errors import models
@@ -186,6 +187,22 @@ def _without_library(folder: Path) -> list[str | Path]:
     return ["verify", models.relu(folder / "model.onnx"), "-t", "engine_chip", "--quiet"]
 
 
+def _export(*options: str) -> Callable[[Path], list[str | Path]]:
+    return lambda folder: ["export", folder / "out", "-o", folder / "package", *options]
+
+
+def _changed(folder: Path) -> list[str | Path]:
+    with (folder / "out" / "model.c").open("a", encoding="utf-8") as source:
+        source.write("/* mine */\n")
+    return _export("--as", "zephyr")(folder)
+
+
+def _with_sdk(folder: Path) -> list[str | Path]:
+    model = models.relu(folder / "model.onnx")
+    assert forked.match(["compile", model, "-t", "gap9", "-o", folder / "out", "--quiet"]).returncode == 0
+    return _export("--as", "zephyr")(folder)
+
+
 ZEROS = np.zeros((2, 1, 8), np.float32)
 CASES = {
     "not_convertible": Case("MATCH-F005", 1, _compiled(models.broadcast_gemm, "-t", "host")),
@@ -252,6 +269,9 @@ CASES = {
     "no_counters": Case("MATCH-U073", 2, _calibrate("nonsense"), program=True),
     "counters_without_program": Case("MATCH-U074", 2, _calibrate("layer,cycles\nnobody,100\n"), program=True),
     "too_few_counters": Case("MATCH-U075", 2, _calibrate("index,cycles\n0,100\n"), program=True),
+    "exported_program_changed": Case("MATCH-U104", 2, _changed, program=True),
+    "export_needs_sdk": Case("MATCH-U105", 2, _with_sdk),
+    "wrong_release": Case("MATCH-U106", 2, _export("--as", "cmake", "--release", "one"), program=True),
     "counters_contradict": Case("MATCH-U076", 2, _calibrate("layer,cycles\nactivation,100\ntotal,5\n"), program=True),
 }
 

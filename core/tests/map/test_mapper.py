@@ -239,7 +239,7 @@ def test_nodes_without_a_candidate_are_told_together_with_all_refusals(lab):
     assert 'acc conv requires "fits l1", but the smallest tile needs 9 bytes of 5' in error.why
     assert "'d': no pattern of an enabled unit matches the operator Op" in error.why
     assert "never" not in str(error)
-    assert error.help[0] == 'change the model so that "stride is 1x1" (conv of acc)'
+    assert error.help[0] == "change the model so that this holds: stride is 1x1 (conv of acc)"
 
 
 def test_hostile_names_are_escaped(lab):
