@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import match_python
 import numpy as np
+import onnx
 import pytest
 from match_core.cli import main as cli
 from match_core.contract.errors import MatchError
@@ -29,6 +30,7 @@ from core.tests.regions.engine_plugin import plugin as engine_plugin
 from tests import forked
 from tests.base_packages import allowing
 from tests.conftest import ROOT
+from tests.end_to_end.layer_specs import LayerSpec, layer_model
 from tests.errors import models
 from tests.errors.sites import PAIRS, SITES, site_in
 from tests.tflite_files.builder import one_operator, saved
@@ -198,7 +200,9 @@ def _changed(folder: Path) -> list[str | Path]:
 
 
 def _with_sdk(folder: Path) -> list[str | Path]:
-    model = models.relu(folder / "model.onnx")
+    """The cluster computes a layer."""
+    model = folder / "model.onnx"
+    onnx.save(layer_model(LayerSpec(64, 10)), str(model))
     assert forked.match(["compile", model, "-t", "gap9", "-o", folder / "out", "--quiet"]).returncode == 0
     return _export("--as", "zephyr")(folder)
 
