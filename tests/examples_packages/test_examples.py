@@ -22,6 +22,7 @@ from tests import forked
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
 from tests.envelope import opened
+from tests.program_files import program_files
 
 EXAMPLES = ROOT / "docs" / "examples"
 #: What an example may need at most, in lines of Python.
@@ -196,7 +197,7 @@ def test_a_verb_of_a_package(installed: Callable[[str], Site], integers: Path, t
     site, out = installed("match-sizes"), tmp_path / "out"
     assert "sizes        List the bytes of every file of a compiled program." in site.run("--help").stdout
     site.compiled(integers, "host", out)
-    sizes = {file.name: file.stat().st_size for file in out.iterdir()}
+    sizes = {name: len(content) for name, content in program_files(out).items()}
     document = opened(site.run("sizes", out, "--json").stdout)
     assert document["ok"] and document["files"] == sizes
     assert document["total_bytes"] == sum(document["kinds"].values()) == sum(sizes.values())

@@ -14,7 +14,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define ATTENTION_VERSION "0.1.0"
 #define ATTENTION_MODEL_SHA256 "9f7a8a9a273d9112a17c80ec7ceb71c2a80491d2a74c53935bd5b82e5da37d5c"
-#define ATTENTION_PROGRAM_SHA256 "be29617ed29a1ba5a532665ce349c7811922437de6767fbe78c64e135a7b2d0b"
+#define ATTENTION_PROGRAM_SHA256 "7317b52dfd0e72d856e5fc78b5952a952f5a6eb42e404bcdce08aecf154e30fc"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */

@@ -35,7 +35,8 @@ def targets_command(json: JsonOption = False) -> int:
         terminal.table(_table(rows))
         for row in (row for row in rows if row["estimates"]):
             count = len(row["estimates"])
-            terminal.line(f"{row['name']}: {count} cost figures are estimates, not published (--json lists them)")
+            what = "1 cost figure is an estimate" if count == 1 else f"{count} cost figures are estimates"
+            terminal.line(f"{row['name']}: {what}, not published (--json lists them)")
         show_next(terminal, following)
     return 0
 
