@@ -312,3 +312,11 @@ def test_forms_without_a_body_are_refused() -> None:
         model_from_proto(model, "model", "model.onnx")
     assert caught.value.code == "MATCH-F009"
     assert caught.value.why == "input 3 is not supported"
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_axes_that_the_program_gets_as_an_input(keepdims: int) -> None:
+    """The shape of the result is the model's word; no step inside may need another one."""
+    model, _ = model_of("", "ReduceLogSumExp", [f32(3, 2, 2), np.array([1], np.int64)], keepdims=keepdims)
+    loaded = model_from_proto(model, "net", "net.onnx")
+    assert list(loaded.graph.outputs[0].shape) == ([3, 1, 2] if keepdims else [3, 2])

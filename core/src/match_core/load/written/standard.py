@@ -96,6 +96,8 @@ def _log_sum_exp(w: Writer) -> None:
     axes, keep = w.attribute("axes", None), w.attribute("keepdims", 1)
     if axes is not None or w.dtype(0).kind != "f":
         raise UnknownFormError("opsets before 18 and integers keep the standard's body")
+    if not keep and w.input(1) and w.value(1) is None:
+        raise UnknownFormError("only the model states the shape of the result, so all steps must have that shape")
     given = ["in1"] if w.input(1) else []
     empty = {"noop_with_empty_axes": w.attribute("noop_with_empty_axes", 0)}
     x = w.emit("Cast", "in0", to=onnx.TensorProto.DOUBLE)
