@@ -15,7 +15,7 @@ match_contract = 1
 
 @hookimpl
 def match_transforms(soc: Soc) -> tuple[Pass, ...]:
-    """Passes that preserve real values, and the layout of activations."""
+    """Passes that clean graphs up."""
     from match_core.passes.standard import PASSES
 
     return PASSES

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from match_core.passes.explicit_geometry import EXPLICIT_GEOMETRY
-from match_core.passes.fold_batch_norm import FOLD_BATCH_NORM
-from match_core.passes.fold_padding import FOLD_PADDING
-from match_core.passes.normalise_gemm import NORMALISE_GEMM
 from match_core.passes.pipeline import run_passes
+from match_quant.explicit_geometry import EXPLICIT_GEOMETRY
+from match_quant.fold_batch_norm import FOLD_BATCH_NORM
+from match_quant.fold_padding import FOLD_PADDING
+from match_quant.normalise_gemm import NORMALISE_GEMM
 
 from tests.pass_checks import VerifyPass
 

@@ -7,8 +7,8 @@ import pytest
 from match_core.contract.model import qualified_op
 from match_core.contract.passes import Phase
 from match_core.passes.clean_up import CLEAN_UP
-from match_core.passes.nhwc_layout import NHWC_LAYOUT
 from match_core.passes.pipeline import run_passes
+from match_quant.nhwc_layout import NHWC_LAYOUT
 from match_verify.reference import ReferenceRunner
 
 from tests.all_passes import core_passes

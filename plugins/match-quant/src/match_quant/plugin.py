@@ -1,4 +1,4 @@
-"""The hooks of match-quant: passes for quantised models, and the verb ``quantize``."""
+"""The hooks of match-quant: passes that bring networks into the forms that units take, and the verb ``quantize``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ match_contract = 1
 
 @hookimpl
 def match_transforms(soc: Soc) -> tuple[Pass, ...]:
-    """Quantised operators become integer operators with explicit requantisation."""
+    """Quantised operators become integer operators with explicit requantisation; layers take in padding and batch
+    normalisation; activations move to NHWC."""
     from match_quant.dequantise_constants import DEQUANTISE_CONSTANTS
+    from match_quant.explicit_geometry import EXPLICIT_GEOMETRY
+    from match_quant.fold_batch_norm import FOLD_BATCH_NORM
+    from match_quant.fold_padding import FOLD_PADDING
     from match_quant.integerise import INTEGERISE
     from match_quant.left_in_float import LEFT_IN_FLOAT
     from match_quant.narrow_integers import NARROW_INTEGERS
+    from match_quant.nhwc_layout import NHWC_LAYOUT
+    from match_quant.normalise_gemm import NORMALISE_GEMM
     from match_quant.packed_weights import PACKED_WEIGHTS
     from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
     from match_quant.quantise_before_moves import QUANTISE_BEFORE_MOVES
@@ -33,6 +39,10 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     from match_quant.unsigned_activations import UNSIGNED_ACTIVATIONS
 
     return (
+        EXPLICIT_GEOMETRY,
+        FOLD_BATCH_NORM,
+        FOLD_PADDING,
+        NORMALISE_GEMM,
         RECOGNISE_FUNCTIONS,
         QOPERATOR_TO_QDQ,
         RECOGNISE_REQUANT,
@@ -45,6 +55,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         QUANTISED_ENDS,
         LEFT_IN_FLOAT,
         SAMPLE_BY_SAMPLE,
+        NHWC_LAYOUT,
     )
 
 

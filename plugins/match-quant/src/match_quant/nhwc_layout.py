@@ -10,16 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.reader import constant, shape_of
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
     from match_core.contract.hardware import Unit
 
 _TO_NHWC = (0, 2, 3, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input, producer, shape_of
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
