@@ -15,7 +15,7 @@ from match_core.contract.element_types import c_type
 from match_core.contract.unit_api import TwinApi, UnitApi
 from match_core.emit.manifest import NAME
 from match_core.lower.templates import Templates
-from match_core.run.compiler import BuildOptions, Objects, View, compile_sources
+from match_core.run.compiler import BuildOptions, Objects, View, compile_sources, own_folders
 from match_core.run.merge import Merged, merge
 
 RUNTIME = Path(__file__).resolve().parent / "runtime"
@@ -55,7 +55,8 @@ def compile_program(
     shipped = {name for api in apis.values() for name in api.shipped}
     views = _views(work, merged)
     libraries = {name: unit for unit, api in sorted(apis.items()) for name in api.libraries}
-    return compile_sources(sources, own, shipped, [work, program], View(twin.defines), options, views, libraries)
+    view, places = View(twin.defines), [work, program]
+    return compile_sources(sources, own, shipped, places, view, options, views, libraries, own_folders(apis))
 
 
 def _views(work: Path, merged: Merged) -> dict[str, View]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from match_core.contract.errors import ToolError
+from match_core.contract.unit_api import UnitApi
 from match_core.run.object_cache import ObjectCache, keep_object, kept_object
 
 #: The emitted program and the twin's own C must compile without these warnings.
@@ -181,14 +182,15 @@ def compile_sources(
     options: BuildOptions,
     views: Mapping[str, View] = MappingProxyType({}),
     libraries: Mapping[str, str] = MappingProxyType({}),
+    folders: Sequence[Path] = (),
 ) -> Objects:
     """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that do not depend on
     the model are cached on disk: the twin's, and those of the program's sources that ``shipped`` names. ``view``: what
     sources see, ``views``: what the sources of these names see instead; ``libraries`` to link, by the name for ``-l``,
-    each with the unit that requires it."""
-    command = (*host_compiler(), *options.flags)
+    each with the unit that requires it; ``folders``: those of ``own_folders``, whose files give no warnings."""
+    command = (*host_compiler(), *options.flags, *(f"-isystem{path}" for path in folders))
     folder, kind = own[0].parent, "_threads" if options.threads else ""
-    caches = {seen: _cache(command, seen, includes) for seen in (view, *views.values())}
+    caches = {seen: _cache(command, seen, [*includes, *folders]) for seen in (view, *views.values())}
 
     def job_of(path: Path, target: str, is_cached: bool) -> _Job:
         cache = caches[views.get(path.name, view)]
@@ -245,14 +247,26 @@ def _missing(output: str, libraries: Mapping[str, str]) -> ToolError | None:
         names, why = list(libraries), f"the compiler does not find the header {header[1]}"
     else:
         return None
-    units = sorted({libraries[name] for name in names})
-    return ToolError(
-        code="MATCH-T005",
-        what="a library that the program needs is not installed on this machine",
-        where=f"librar{'y' if len(names) == 1 else 'ies'} {', '.join(names)}, unit {', '.join(units)}",
-        why=why,
-        help=(
-            "install it with its headers; see the README of the unit's package",
-            f"compile without the unit: {' '.join(f'--without-unit {unit}' for unit in units)}",
-        ),
-    )
+    where = f"librar{'y' if len(names) == 1 else 'ies'} {', '.join(names)}"
+    how = "install it with its headers; see the README of the unit's package"
+    return _not_there(where, why, how, sorted({libraries[name] for name in names}))
+
+
+def _not_there(where: str, why: str, how: str, units: Sequence[str]) -> ToolError:
+    what, where = "a library that the program needs is not installed on this machine", f"{where}, unit {', '.join(units)}"
+    without = f"compile without the unit: {' '.join(f'--without-unit {unit}' for unit in units)}"
+    return ToolError("MATCH-T005", what, where, why, (how, without))
+
+
+def own_folders(apis: Mapping[str, UnitApi]) -> tuple[Path, ...]:
+    """The folders of libraries that users have themselves (``UnitApi.folders``). ToolError MATCH-T005 if one is not
+    there."""
+    found: dict[Path, None] = {}
+    for unit, text in ((unit, text) for unit, api in sorted(apis.items()) for text in api.folders):
+        variable, _, rest = text.partition("/")
+        path = Path(os.environ.get(variable, "."), rest).resolve()
+        if not os.environ.get(variable) or not path.is_dir():
+            why = f"there is no folder {path}" if os.environ.get(variable) else f"{variable} is not set"
+            raise _not_there(f"folder ${text}", why, f"set {variable} to the folder of your copy of the library", [unit])
+        found[path] = None
+    return tuple(found)
