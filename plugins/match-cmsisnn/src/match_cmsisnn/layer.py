@@ -87,7 +87,9 @@ def layer_of(nodes: Sequence[gs.Node], depthwise: bool = False) -> Layer | str:
     constant = numbers.multiplier == 0  # the sums of such channels do not matter
     shown = constant if depthwise else constant[:, None, None, None]
     weight = np.where(shown, np.int8(0), weight)
-    per_channel = weight.astype(np.int64).reshape(-1, channels) if depthwise else weight.astype(np.int64).reshape(channels, -1).T
+    per_channel = (
+        weight.astype(np.int64).reshape(-1, channels) if depthwise else weight.astype(np.int64).reshape(channels, -1).T
+    )
     high = np.where(per_channel > 0, 127, -128) * per_channel
     low = np.where(per_channel > 0, -128, 127) * per_channel
     scale = scale_of(numbers, low.sum(axis=0), high.sum(axis=0))

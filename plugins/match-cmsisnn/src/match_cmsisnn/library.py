@@ -18,14 +18,13 @@ _CONVOLUTION, _SUPPORT, _DENSE = "ConvolutionFunctions", "NNSupportFunctions", "
 GROUPS: dict[str, tuple[str, ...]] = {
     "convolve": (
         *(f"{_CONVOLUTION}/arm_convolve_{name}" for name in ("wrapper_s8", "s8", "1x1_s8", "1x1_s8_fast", "1_x_n_s8")),
-        f"{_CONVOLUTION}/arm_convolve_get_buffer_sizes_s8",
         f"{_CONVOLUTION}/arm_nn_mat_mult_kernel_s8_s16",
         f"{_CONVOLUTION}/arm_nn_mat_mult_kernel_row_offset_s8_s16",
         f"{_CONVOLUTION}/arm_nn_mat_mult_s8",
         *(f"{_SUPPORT}/arm_nn_mat_mul{name}_s8" for name in ("t_nt_t", "_core_1x", "_core_4x")),
         f"{_SUPPORT}/arm_s8_to_s16_unordered_with_offset",
-        f"{_SUPPORT}/arm_q7_to_q15_with_offset",
     ),
+    "shared": (f"{_CONVOLUTION}/arm_convolve_get_buffer_sizes_s8", f"{_SUPPORT}/arm_q7_to_q15_with_offset"),
     "depthwise": (
         *(f"{_CONVOLUTION}/arm_depthwise_conv_{name}" for name in ("wrapper_s8", "s8", "s8_opt", "3x3_s8")),
         f"{_CONVOLUTION}/arm_depthwise_conv_get_buffer_sizes_s8",
@@ -41,14 +40,16 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "maximum": ("PoolingFunctions/arm_max_pool_s8",),
     "add": ("BasicMathFunctions/arm_elementwise_add_s8",),
 }
-#: Groups that another one calls on cores with Helium, where some depthwise convolutions become others.
-_CALLED = {"depthwise": ("convolve",)}
+#: Groups that another one calls; the second ones on cores with Helium only, where some depthwise convolutions become
+#: others.
+_CALLED = {"convolve": (("shared",), ()), "depthwise": (("shared",), ("convolve",))}
 
 
 @lru_cache(maxsize=16)
 def library_files(group: str, helium: bool) -> tuple[RuntimeFile, ...]:
     """The C files of a program that calls a group of functions."""
-    return tuple(_file(name) for name in (group, *(_CALLED.get(group, ()) if helium else ())))
+    always, with_helium = _CALLED.get(group, ((), ()))
+    return tuple(_file(name) for name in (group, *always, *(with_helium if helium else ())))
 
 
 def _file(group: str) -> RuntimeFile:

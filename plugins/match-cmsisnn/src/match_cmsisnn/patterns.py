@@ -9,13 +9,15 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
-from match_core.contract.structure import Constraint, Match, Structure
+from match_core.contract.structure import Any, Const, Constraint, Match, Op, Structure
 from match_host.fusion import FUSIONS
 from match_host.kernels.built import Builder, inline_kernel
 from match_host.workload import host_workload
 
+from match_cmsisnn.kernels.add import ADD_REQUANT, build_add, sum_of
 from match_cmsisnn.kernels.call import Counted
 from match_cmsisnn.kernels.layers import build_convolution, build_dense, build_depthwise
+from match_cmsisnn.kernels.pools import average_of, build_average, build_maximum, maximum_of
 from match_cmsisnn.layer import layer_of
 
 if TYPE_CHECKING:
@@ -57,8 +59,12 @@ def _refused(depthwise: bool, match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
-_LAYER = Constraint("layer", "the layer's arithmetic is that of the library with single rounding", partial(_refused, False))
-_DEPTHWISE = Constraint("depthwise", "depthwise, and the library's arithmetic with single rounding", partial(_refused, True))
+_LAYER = Constraint(
+    "layer", "the layer's arithmetic is that of the library with single rounding", partial(_refused, False)
+)
+_DEPTHWISE = Constraint(
+    "depthwise", "depthwise, and the library's arithmetic with single rounding", partial(_refused, True)
+)
 
 #: The host's patterns that get kernels of their own: its name, the name here, words, the constraint, the builder.
 _FUSED: tuple[tuple[str, str, str, Constraint, Callable[..., Counted]], ...] = (
@@ -76,14 +82,64 @@ _FUSED: tuple[tuple[str, str, str, Constraint, Callable[..., Counted]], ...] = (
 )
 
 
+def _reason(found: object) -> str | None:
+    return found if isinstance(found, str) else None
+
+
+_REQUANT, _WINDOWS = "match.arith::RequantI8", "match.nhwc::ConvInteger"
+#: Name, words, structure, constraint, builder.
+_OWN: tuple[tuple[str, str, Structure, Constraint, Callable[..., Counted]], ...] = (
+    (
+        "average",
+        "average of windows",
+        Op(_REQUANT, "requant", (Op(_WINDOWS, "conv", (Any("x"), Const("weight"))),)),
+        Constraint(
+            "average", "an average, rounded as the library does", lambda match: _reason(average_of(match.nodes))
+        ),
+        build_average,
+    ),
+    (
+        "maximum",
+        "maximum of windows",
+        Op("match.nhwc::MaxPool", "pool", (Any("x"),)),
+        Constraint("maximum", "int8, without dilations", lambda match: _reason(maximum_of(match.node("pool")))),
+        build_maximum,
+    ),
+    (
+        "add",
+        "sum of two tensors, scaled",
+        Op(ADD_REQUANT, "op", (Any("a"), Any("b"))),
+        Constraint(
+            "sum",
+            "two int8 tensors of one shape, equal for all pairs of values",
+            lambda match: _reason(sum_of(match.node("op"))),
+        ),
+        build_add,
+    ),
+    (
+        "softmax",
+        "softmax along the last axis",
+        Op("match.arith::SoftmaxI8", "op", (Any("x"),)),
+        Constraint(
+            "softmax",
+            "the library's exponential is that of the graph",
+            lambda match: "the library approximates it by a polynomial in fixed point, the graph has a table",
+        ),
+        build_add,
+    ),
+)
+
+
 @lru_cache(maxsize=2)
 def kernels_of(helium: bool) -> tuple[Kernel, ...]:
     """What the library computes on a core with or without Helium."""
     fusions = {fusion.name: fusion for fusion in FUSIONS}
-    return tuple(
-        _kernel(name, words, fusions[fused].structure, (*fusions[fused].constraints, constraint), build, helium)
-        for fused, name, words, constraint, build in _FUSED
+    fused = tuple(
+        _kernel(name, words, fusions[host].structure, (*fusions[host].constraints, constraint), build, helium)
+        for host, name, words, constraint, build in _FUSED
     )
+    own = (_kernel(name, words, structure, (rule,), build, helium) for name, words, structure, rule, build in _OWN)
+    return (*fused, *own)
 
 
 def patterns_of(helium: bool) -> tuple[Pattern, ...]:

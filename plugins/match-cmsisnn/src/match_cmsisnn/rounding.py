@@ -84,7 +84,9 @@ def scale_of(requant: Requant, least: NDArray[np.int64], most: NDArray[np.int64]
     m, b = requant.multiplier[varied], requant.addend[varied]
     bounds = least[varied], most[varied]
     results = np.arange(requant.low + 1, requant.high + 1, dtype=np.int64)
-    begins = np.clip(-((b[:, None] - (results << requant.exponent)) // m[:, None]), bounds[0][:, None], bounds[1][:, None] + 1)
+    begins = np.clip(
+        -((b[:, None] - (results << requant.exponent)) // m[:, None]), bounds[0][:, None], bounds[1][:, None] + 1
+    )
     total = requant.exponent + BITS - np.frexp(m.astype(np.float64))[1].astype(np.int64)
     if total.size and not 24 <= int(total.min()) <= int(total.max()) <= MOST_BITS - 9:
         return f"factors between 2^{BITS - 1 - int(total.max())} and 2^{BITS - int(total.min())}"

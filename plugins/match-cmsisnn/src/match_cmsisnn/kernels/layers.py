@@ -103,7 +103,9 @@ def _build_image(nodes: tuple[gs.Node, ...], function: str, helium: bool, layer:
     words = f"{'Depthwise convolution' if layer.depthwise else 'Convolution'} of CMSIS-NN: {kind}"
     counts = _depthwise_counts(layer) if layer.depthwise else _convolution_counts(layer, helium)
     group = "depthwise" if layer.depthwise else "convolve"
-    return call(function, words, inputs, nodes[-1].outputs[:1], lines, group, helium, counts, constants, scratch, layer.macs)
+    return call(
+        function, words, inputs, nodes[-1].outputs[:1], lines, group, helium, counts, constants, scratch, layer.macs
+    )
 
 
 def _convolution_counts(layer: Layer, helium: bool) -> dict[str, int]:
