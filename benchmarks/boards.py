@@ -29,30 +29,33 @@ from benchmarks.runs import MODELS, told
 from benchmarks.tables import Cell, Column, Table
 
 COMMAND = "benchmarks.boards"
-#: A Cortex-M55 with more flash than Corstone-300, for constants above 512 KiB.
-M55 = """[soc]
-name = "m55"
-description = "Cortex-M55 with 8 MiB of flash"
+#: Boards with a core of match-cortexm and the emulated machine's memories, which hold networks of 1 MB and their
+#: activations: name, core, board that has it.
+MADE = """[soc]
+name = "{name}"
+description = "{core} with the memories of the emulated machine"
 home = "ram"
 store = "flash"
-host = "cortex_m55"
+host = "{core}"
 host_machine = "scalar"
 [[units]]
-name = "cortex_m55"
-soc = "corstone300"
+name = "{core}"
+soc = "{board}"
 [[memories]]
 name = "ram"
-from = "corstone300"
+from = "{board}"
+size_bytes = 15728640
+source = "made for this experiment"
 [[memories]]
 name = "flash"
-from = "corstone300"
-size_bytes = 8388608
+from = "{board}"
+size_bytes = 4194304
 source = "made for this experiment"
 """
-#: Heading -> target, machine, preset.
+#: Heading -> target or the text of a board, machine, preset.
 BOARDS = {
-    "M4": ("stm32l4r5", "mps2-an386", None),
-    "M55": (M55, "mps3-an547", None),
+    "M4": (MADE.format(name="m4", core="cortex_m4", board="stm32l4r5"), "mps2-an386", None),
+    "M55": (MADE.format(name="m55", core="cortex_m55", board="corstone300"), "mps3-an547", None),
     "RV32": ("host", "virt32", "scalar"),
 }
 SAMPLES, MOST_BYTES = 2, 1_000_000
@@ -104,9 +107,10 @@ def run(
     """Instructions of the first sample on a board, names of wrong outputs, and the outputs' bytes."""
     target, machine, preset = BOARDS[board]
     with tempfile.TemporaryDirectory(prefix="match-boards-") as work:
-        if target == M55:
-            target = f"{work}/m55.toml"
-            Path(target).write_text(M55, encoding="utf-8")
+        if "\n" in target:
+            file = Path(work) / "board.toml"
+            file.write_text(target, encoding="utf-8")
+            target = str(file)
         program = Path(work) / "net"
         request = CompileRequest(model, target, program, name="net", preset=preset, cache=False)
         compiled = compile_model(request, plugins).compilation

@@ -12,7 +12,6 @@ from match_core.contract.runner import Place
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, verify_model
 
-
 from benchmarks.cmsisnn_cases import addition, average, maximum
 from benchmarks.cmsisnn_forced import forced
 from benchmarks.cortexm_cases import ConvCase, DenseCase, model_of

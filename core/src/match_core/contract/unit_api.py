@@ -292,7 +292,7 @@ class UnitApi:
     ``store``: copies from the Soc's store, if it has one; ``build``: files for the SDK's build, if programs require
     any; ``queue``: for units that can run concurrently; ``swap``: for packages that copy buffers to the store;
     ``libraries`` to link with programs that use the unit (``-l`` names); ``folders`` that the compiler searches for
-    files of a library that users have themselves, each an environment variable and a path below: ``SDK_DIR/include``."""
+    files of a library that users have themselves, each an environment variable and a path in it: ``SDK_DIR/inc``."""
 
     platform: PlatformApi
     memory: MemoryApi | None

@@ -128,12 +128,10 @@ def exact(answer: object) -> ExactChoice:
 def unit_api(answer: object) -> UnitApi:
     """A UnitApi whose libraries have valid linker names, and whose folders begin with a variable."""
     value = _instance(answer, UnitApi)
-    for name in _items(value.libraries, str):
-        if not _LIBRARY.fullmatch(name):
-            raise WrongAnswerError(f"library {name!r} is not a valid name for -l")
-    for name in _items(value.folders, str):
-        if not _FOLDER.fullmatch(name):
-            raise WrongAnswerError(f"folder {name!r} is not a variable of the environment and a path below it")
+    if wrong := [name for name in _items(value.libraries, str) if not _LIBRARY.fullmatch(name)]:
+        raise WrongAnswerError(f"library {wrong[0]!r} is not a valid name for -l")
+    if wrong := [name for name in _items(value.folders, str) if not _FOLDER.fullmatch(name)]:
+        raise WrongAnswerError(f"folder {wrong[0]!r} is not a variable of the environment and a path below it")
     return value
 
 

@@ -48,8 +48,9 @@ def compile_program(
     (work / "harness.c").write_text(_harness(document, twin, untimed), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
-    own_files = document["files"]  # a user's files next to them do not belong to the program
-    sources = sorted(p for p in program.glob("*.c") if p.name in own_files)
+    sources = sorted(
+        p for p in program.glob("*.c") if p.name in document["files"]
+    )  # a user's files do not belong to it
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {name for api in apis.values() for name in api.shipped}

@@ -1,9 +1,9 @@
 """Sums of two tensors.
 
-The library scales both summands to 20 bits, rounds, adds, and rounds the sum: two roundings, where the graph has one. With
-factors of 20 bits the first rounding changes nothing, because its result is a whole number:
-``(a + o1) * f1 + (b + o2) * f2``. So the sum is rounded once. For a pair of factors, all 65,536 pairs of bytes bound
-what may be added; offsets between the bounds make up the graph's addend.
+The library scales both summands, rounds, adds, and rounds the sum: two roundings, where the graph has one. With factors
+of 20 bits the first rounding changes nothing, because its result is a whole number: ``(a + o1) * f1 + (b + o2) * f2``.
+So the sum is rounded once. For a pair of factors, all 65,536 pairs of bytes bound what may be added; offsets between
+the bounds make up the graph's addend.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sum_of(node: gs.Node) -> tuple[Sum, int, int] | str:
     if min(numbers[:2]) <= 0:
         return f"factors are {numbers[0]} and {numbers[1]}"
     found = _search(numbers)
-    return found if isinstance(found, str) else (found, *numbers[4:])
+    return found if isinstance(found, str) else (found, numbers[4], numbers[5])
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from match_cmsisnn.layer import Layer, layer_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
 
 #: Channels that depthwise convolutions of Helium cores compute at a time (arm_nnsupportfunctions.h).
 _BLOCK = 124
@@ -20,14 +21,14 @@ def _round(size: int, step: int) -> int:
     return -(-size // step) * step
 
 
-def _inputs(layer: Layer, node: gs.Node) -> tuple[tuple[gs.Tensor, ...], dict[int, np.ndarray]]:
+def _inputs(layer: Layer, node: gs.Node) -> tuple[tuple[gs.Tensor, ...], dict[int, NDArray[np.generic]]]:
     """The kernel's inputs (image, weights, bias, multipliers, shifts) and their constants."""
     import onnx_graphsurgeon as gs
 
     extra = {"bias": layer.bias, "multipliers": layer.scale.multiplier, "shifts": layer.scale.shift}
     tensors = tuple(gs.Constant(f"{node.name}/{name}", values) for name, values in extra.items())
-    constants = dict(enumerate((layer.weight.reshape(-1), *extra.values()), 1))
-    return (layer.source, layer.product.inputs[1], *tensors), constants
+    arrays: tuple[NDArray[np.generic], ...] = (layer.weight.reshape(-1), *extra.values())
+    return (layer.source, layer.product.inputs[1], *tensors), dict(enumerate(arrays, 1))
 
 
 def _numbers(layer: Layer) -> str:
