@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from match_core.contract.errors import ToolError
 from match_core.contract.runner import Place, RunResult
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
 
-from benchmarks.cortexm_peers import CMSIS, EMX_CGEN, OURS, PORTABLE, measure, missing
+from benchmarks.cortexm_peers import CMSIS, EMX_CGEN, EMX_STACK_BYTES, OURS, PORTABLE, measure, missing
 from benchmarks.runs import MODELS, NETWORKS, told
 from benchmarks.tables import Cell, Column, Table
 
@@ -74,7 +75,15 @@ def table(names: Sequence[str], plugins: Plugins) -> Table:
                     continue
                 with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
                     path = Path(work) / "net"
-                    found = measure(program, folder / "model.onnx", target, machine, inputs, path, plugins)
+                    try:
+                        found = measure(program, folder / "model.onnx", target, machine, inputs, path, plugins)
+                    except ToolError as error:
+                        if program != EMX_CGEN:
+                            raise
+                        told(f"{name} {core} {program}: {error}")
+                        note = f"stack above {EMX_STACK_BYTES[machine] >> 10:,} KiB"
+                        rows.append((name, core, program, *[None] * 6, "none", note))
+                        continue
                 count, sizes = found.result.cycles_total * 1e-6, found.result.sizes
                 ours = ours or count
                 bits = f"{found.differing:,} of {found.outputs:,} differ" if found.differing else "bit exact"

@@ -23,7 +23,7 @@ from benchmarks.cmsisnn_forced import forced, library
 from benchmarks.host_programs import EMX, emx_program
 
 #: The C of emx-onnx-cgen has all intermediate tensors on the stack, weights as float32 among them.
-EMX_STACK_BYTES = 3 << 20
+EMX_STACK_BYTES = {"mps2-an386": 0x3E0000, "mps3-an547": 0xC00000}
 Arrays = Mapping[str, NDArray[np.generic]]
 OURS, PORTABLE, EMX_CGEN, CMSIS = "match", "match, portable C", "emx-onnx-cgen", "CMSIS-NN, by match-cmsisnn"
 
@@ -62,7 +62,7 @@ def measure(
         compiled = compile_model(request, plugins).compilation
         if program == EMX_CGEN:
             _replace(folder, model)
-        with _stack(EMX_STACK_BYTES if program == EMX_CGEN else build.STACK_BYTES):
+        with _stack(EMX_STACK_BYTES[machine] if program == EMX_CGEN else build.STACK_BYTES):
             result = run_program(folder, inputs, plugins, place=place)
     expected = reference_outputs(compiled.model, inputs, len(next(iter(inputs.values()))))
     differing = sum(int((result.outputs[name] != expected[name]).sum()) for name in expected)

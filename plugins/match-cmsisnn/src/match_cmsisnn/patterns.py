@@ -1,5 +1,4 @@
-"""The patterns of layers whose results the library computes bit for bit, and those that it does not, with the
-reason."""
+"""The patterns of layers that the library computes; their constraints refuse those whose bits would differ."""
 
 from __future__ import annotations
 
@@ -113,17 +112,6 @@ _OWN: tuple[tuple[str, str, Structure, Constraint, Callable[..., Counted]], ...]
             "sum",
             "two int8 tensors of one shape, equal for all pairs of values",
             lambda match: _reason(sum_of(match.node("op"))),
-        ),
-        build_add,
-    ),
-    (
-        "softmax",
-        "softmax along the last axis",
-        Op("match.arith::SoftmaxI8", "op", (Any("x"),)),
-        Constraint(
-            "softmax",
-            "the library's exponential is that of the graph",
-            lambda match: "the library approximates it by a polynomial in fixed point, the graph has a table",
         ),
         build_add,
     ),
