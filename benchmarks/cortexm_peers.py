@@ -72,7 +72,7 @@ def measure(
         node for node in result.nodes if program == CMSIS and not node.unit.startswith("cmsis_nn") and node.cycles
     ]
     share = sum(node.cycles for node in others) / result.cycles_total if others else 0.0
-    note = f"{len(others)} layers on our kernels, {share:.0%}" if others else ""
+    note = f"{len(others)} layer{'s' * (len(others) > 1)} on our kernels, {share:.0%}" if others else ""
     return Measured(result, arena + variables, differing, sum(v.size for v in expected.values()), note)
 
 
