@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # An editable package gets no bytecode from pip; without it, each start of match compiles 550 modules (0.6 s).
 COMPILE_BYTECODE := $(BIN)/python -m compileall -q
 # Each after those that it depends on.
-PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl)
+PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
@@ -35,13 +35,14 @@ TESTS_export := plugins/match-export/tests
 TESTS_kit := tests/kit
 TESTS_qemu := tests/qemu
 TESTS_cortexm := plugins/match-cortexm/tests
+TESTS_cmsisnn := plugins/match-cmsisnn/tests
 TESTS_gap9 := plugins/match-gap9/tests
 TESTS_carfield := plugins/match-carfield/tests
 TESTS_ita := plugins/match-ita/tests
 TESTS_diana := plugins/match-diana/tests
 TESTS_dnnl := plugins/match-dnnl/tests
 TESTS_docs := tests/docs
-TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl docs)
+TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl docs)
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-boards test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \

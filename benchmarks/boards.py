@@ -1,5 +1,5 @@
 """Networks below 1 MB on emulated boards: whether they compute the integer graph (floats: within their bound), and how
-many instructions an inference takes.
+many instructions an inference takes. Cortex-M cores run the kernels of match-cortexm, RISC-V the host's.
 
 ``make test-boards``, or ``python -m benchmarks.boards [NAME ...]``. Exit code 1 if an output is wrong. ``--layers``
 adds the networks of a single layer.
@@ -23,14 +23,42 @@ from match_verify.float_bounds import float_bounds
 from match_verify.outputs import compare_output
 from match_verify.places import place_at
 from match_verify.verify import reference_outputs
+from numpy.typing import NDArray
 
 from benchmarks.runs import MODELS, told
 from benchmarks.tables import Cell, Column, Table
 
 COMMAND = "benchmarks.boards"
-#: Machine -> heading.
-BOARDS = {"mps2-an386": "M4", "mps3-an547": "M55", "virt32": "RV32"}
-PRESET, SAMPLES, MOST_BYTES = "scalar", 2, 1_000_000
+#: Boards with a core of match-cortexm and the emulated machine's memories, which hold networks of 1 MB and their
+#: activations: name, core, board that has it.
+MADE = """[soc]
+name = "{name}"
+description = "{core} with the memories of the emulated machine"
+home = "ram"
+store = "flash"
+host = "{core}"
+host_machine = "scalar"
+[[units]]
+name = "{core}"
+soc = "{board}"
+[[memories]]
+name = "ram"
+from = "{board}"
+size_bytes = 15728640
+source = "made for this experiment"
+[[memories]]
+name = "flash"
+from = "{board}"
+size_bytes = 4194304
+source = "made for this experiment"
+"""
+#: Heading -> target or the text of a board, machine, preset.
+BOARDS = {
+    "M4": (MADE.format(name="m4", core="cortex_m4", board="stm32l4r5"), "mps2-an386", None),
+    "M55": (MADE.format(name="m55", core="cortex_m55", board="corstone300"), "mps3-an547", None),
+    "RV32": ("host", "virt32", "scalar"),
+}
+SAMPLES, MOST_BYTES = 2, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +87,39 @@ def networks(parts: Sequence[str], layers: bool) -> list[Path]:
 
 def measure(folder: Path, plugins: Plugins) -> Iterator[Run]:
     """A network on all boards; every board computes the same bits."""
+    with np.load(folder / "inputs.npz") as archive:
+        inputs = {key: archive[key][:SAMPLES] for key in archive.files}
+    first: dict[str, bytes] = {}
+    for board in BOARDS:
+        try:
+            count, wrong, bits = run(folder / "model.onnx", board, inputs, plugins)
+        except MatchError as error:
+            told(str(error))
+            yield Run(folder.name, board, 0, error.code, False)
+            continue
+        first = first or bits
+        yield Run(folder.name, board, count, wrong, bits == first)
+
+
+def run(
+    model: Path, board: str, inputs: dict[str, NDArray[np.generic]], plugins: Plugins
+) -> tuple[int, str, dict[str, bytes]]:
+    """Instructions of the first sample on a board, names of wrong outputs, and the outputs' bytes."""
+    target, machine, preset = BOARDS[board]
     with tempfile.TemporaryDirectory(prefix="match-boards-") as work:
+        if "\n" in target:
+            file = Path(work) / "board.toml"
+            file.write_text(target, encoding="utf-8")
+            target = str(file)
         program = Path(work) / "net"
-        request = CompileRequest(folder / "model.onnx", "host", program, name="net", preset=PRESET, cache=False)
+        request = CompileRequest(model, target, program, name="net", preset=preset, cache=False)
         compiled = compile_model(request, plugins).compilation
-        with np.load(folder / "inputs.npz") as archive:
-            inputs = {key: archive[key][:SAMPLES] for key in archive.files}
-        expected = reference_outputs(compiled.model, inputs, len(next(iter(inputs.values()))))
-        bounds = float_bounds(compiled.model.graph, compiled.program)
-        first: dict[str, bytes] = {}
-        for board in BOARDS:
-            try:
-                result = run_program(program, inputs, plugins, place=place_at(f"qemu:{board}", {}, plugins))
-            except MatchError as error:
-                told(str(error))
-                yield Run(folder.name, board, 0, error.code, False)
-                continue
-            outputs = result.outputs
-            checks = [compare_output(n, outputs[n], expected[n], expected[n], b) for n, b in bounds.items()]
-            wrong = ", ".join(check.name for check in checks if not check.within_bound)
-            bits = {name: values.tobytes() for name, values in outputs.items()}
-            first = first or bits
-            yield Run(folder.name, board, result.cycles_total, wrong, bits == first)
+        result = run_program(program, inputs, plugins, place=place_at(f"qemu:{machine}", {}, plugins))
+    outputs, expected = result.outputs, reference_outputs(compiled.model, inputs, len(next(iter(inputs.values()))))
+    bounds = float_bounds(compiled.model.graph, compiled.program)
+    checks = [compare_output(n, outputs[n], expected[n], expected[n], b) for n, b in bounds.items()]
+    wrong = ", ".join(check.name for check in checks if not check.within_bound)
+    return result.cycles_total, wrong, {name: values.tobytes() for name, values in outputs.items()}
 
 
 def table(runs: Sequence[Run]) -> Table:
@@ -88,11 +127,11 @@ def table(runs: Sequence[Run]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in dict.fromkeys(run.name for run in runs):
         own = {run.board: run for run in runs if run.name == name}
-        failed = [f"{BOARDS[board]}: {run.wrong or 'other bits'}" for board, run in own.items() if not _right(run)]
+        failed = [f"{board}: {run.wrong or 'other bits'}" for board, run in own.items() if not _right(run)]
         counts = [own[board].instructions * 1e-6 if own[board].instructions else None for board in BOARDS]
         rows.append((name, *counts, "; ".join(failed) or "yes"))
-    columns = [Column("network"), *(Column(f"{heading}: million instructions", ".3f") for heading in BOARDS.values())]
-    about = f"*preset {PRESET}, gcc -O3, `python -m {COMMAND}`*"
+    columns = [Column("network"), *(Column(f"{board}: million instructions", ".3f") for board in BOARDS)]
+    about = f"*gcc -O3, `python -m {COMMAND}`*"
     return Table("boards", about, (*columns, Column("computes the integer graph, equal bits")), tuple(rows))
 
 
@@ -116,7 +155,7 @@ def main(arguments: Sequence[str]) -> int:
     plugins = Plugins.load()
     for folder in networks(options.names, options.layers):
         runs += measure(folder, plugins)
-        counts = ", ".join(f"{BOARDS[run.board]} {run.instructions:,}" for run in runs[-len(BOARDS) :])
+        counts = ", ".join(f"{run.board} {run.instructions:,}" for run in runs[-len(BOARDS) :])
         told(f"{folder.name}: {counts}{'' if all(map(_right, runs[-len(BOARDS) :])) else ' WRONG'}")
     made = table(runs)
     made.write_csv()

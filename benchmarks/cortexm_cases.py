@@ -97,8 +97,9 @@ def _result(case: Case) -> tuple[int, ...]:
     return (*case.shape[:2], 1, 1) if case.op == "AveragePool" else case.shape
 
 
-def model_of(case: Case, seed: int) -> onnx.ModelProto:
-    """The case as a network from ``x`` (and ``x1``) to ``y``; weights are random."""
+def model_of(case: Case, seed: int, whole: bool = False) -> onnx.ModelProto:
+    """The case as a network from ``x`` (and ``x1``) to ``y``; weights are random. ``whole``: the bias is in whole steps
+    of the sums, as quantisers write it."""
     from onnx import TensorProto, helper, numpy_helper
 
     rng = np.random.default_rng(seed)
@@ -123,14 +124,22 @@ def model_of(case: Case, seed: int) -> onnx.ModelProto:
         nodes.append(helper.make_node("DequantizeLinear", ["w", *scales], ["w_real"], axis=0))
         return "w_real"
 
+    def bias_of(values: NDArray[np.float64]) -> str:
+        if not whole:
+            return constant("bias", values, np.float32)
+        steps = np.float32(0.02) * constants["w_scale"].astype(np.float32)
+        whole_steps = [constant("bias", np.round(values / steps), np.int32), constant("bias_scale", steps, np.float32)]
+        nodes.append(helper.make_node("DequantizeLinear", whole_steps, ["bias_real"], axis=0))
+        return "bias_real"
+
     inputs = ["x"]
     if isinstance(case, ConvCase):
         shape: tuple[int, ...] = (1, case.inputs, case.height, case.width)
         size = (case.outputs, case.inputs // case.groups, *case.kernel)
-        bias = constant("bias", rng.normal(0, 1, case.outputs), np.float32)
+        bias = rng.normal(0, 1, case.outputs)
         node = helper.make_node(
             "Conv",
-            [real("x", 0.02), weights(size), bias],
+            [real("x", 0.02), weights(size), bias_of(bias)],
             ["sum"],
             pads=case.pads,
             strides=(case.stride, case.stride),
@@ -139,10 +148,9 @@ def model_of(case: Case, seed: int) -> onnx.ModelProto:
         reach = float(np.sqrt(np.prod(size[1:]))) * 0.01
     elif isinstance(case, DenseCase):
         shape, reach = (1, case.inputs), float(np.sqrt(case.inputs)) * 0.01
-        bias = constant("bias", rng.normal(0, 1, case.outputs), np.float32)
-        node = helper.make_node(
-            "Gemm", [real("x", 0.02), weights((case.outputs, case.inputs)), bias], ["sum"], transB=1
-        )
+        bias = rng.normal(0, 1, case.outputs)
+        inner = [real("x", 0.02), weights((case.outputs, case.inputs)), bias_of(bias)]
+        node = helper.make_node("Gemm", inner, ["sum"], transB=1)
     else:
         shape, reach = case.shape, 0.03
         sources = [real("x", 0.02)]

@@ -78,6 +78,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "match-ita": ("plugins/match-ita/tests/ita/test_ita_rules.py",),
     "match-diana": ("plugins/match-diana/tests/digital/test_digital_rules.py",),
     "match-cortexm": ("plugins/match-cortexm/tests/test_numbers.py",),
+    "match-cmsisnn": ("plugins/match-cmsisnn/tests/test_rounding.py",),
     "match-dnnl": ("plugins/match-dnnl/tests/test_lowering.py",),
     # what holds it together
     "docs": ("tests/docs/test_reference.py::test_every_error_code_has_a_section_and_every_section_a_code",),

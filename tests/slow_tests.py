@@ -51,6 +51,16 @@ SLOW_TESTS = (
             ("dense", "stm32l4r5"),
         )
     ),
+    # stm32l4r5_cmsis_nn stays: calls of the library are the same on both.
+    "plugins/match-cmsisnn/tests/test_conformance.py::TestConformance::test_conformance[corstone300_cmsis_nn-",
+    *(
+        f"plugins/match-cmsisnn/tests/test_calls.py::test_on_the_twin[{name}]"
+        for name in ("strided", "pointwise_strided", "row", "depthwise_wide")
+    ),
+    *(
+        f"plugins/match-cmsisnn/tests/test_calls.py::test_on_the_emulator[{name}]"
+        for name in ("border-stm32l4r5_cmsis_nn", "dense-corstone300_cmsis_nn")
+    ),
     # Schedules of random layers compute them in core/tests/emit/test_layer_random.py.
     "core/tests/emit/test_layer_engine.py",
     "core/tests/emit/test_layer_bundle.py::test_any_legal_schedule_computes_the_layer",

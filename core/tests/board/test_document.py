@@ -54,6 +54,11 @@ def test_what_is_no_board(before: str, after: str, why: str) -> None:
     assert why.split(",")[0] in error.why or "the key 'units' is missing" in error.why
 
 
+def test_a_board_may_have_no_links() -> None:
+    """Units that all work on the home memory need none."""
+    assert parse_board(BOARD[: BOARD.index("[[links]]")], "pair.toml").links == ()
+
+
 def test_errors_name_the_table() -> None:
     assert refused(BOARD.replace("setup_cycles = 7", "setup = 7")).where == "pair.toml, [[links]] blue_dma"
 

@@ -170,6 +170,7 @@ def match_emit_api(soc, unit):
         twin=TwinApi(sources=(RuntimeFile("engine_twin.c", TWIN),), clocks=("host", "engine")),
         queue=QueueApi("engine_launch", "match_spin", "engine_join") if beside else None,
         libraries=(@LIBRARIES@),
+        folders=(@FOLDERS@),
     )
 '''
 
@@ -321,10 +322,11 @@ int match_port_wait(void) { return match_twin_relax_bounded(); }
 """
 
 
-def plugin(form: str, call: bool = False, libraries: tuple[str, ...] = ()) -> str:
+def plugin(form: str, call: bool = False, libraries: tuple[str, ...] = (), folders: tuple[str, ...] = ()) -> str:
     """The package whose code is of a format; ``call``: tasks are handed to the unit through its platform."""
     words = {"FORMAT": form, "HEADER": HEADER, "SOURCE": SOURCE, "TWIN": TWIN, "CALL": str(call)}
     text = PLUGIN.replace("@LIBRARIES@", "".join(f"{name!r}, " for name in libraries))
+    text = text.replace("@FOLDERS@", "".join(f"{name!r}, " for name in folders))
     for mark, word in words.items():
         text = text.replace(f"@{mark}@", word)
     return text

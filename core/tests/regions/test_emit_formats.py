@@ -140,6 +140,36 @@ def test_libraries_are_in_the_build_files(site: Site, tmp_path: Path) -> None:
     assert "target_link_libraries(net PUBLIC dl pthread)\n" in sources.text("CMakeLists.txt")
 
 
+def test_folders_are_in_the_build_files(site: Site, tmp_path: Path) -> None:
+    sources = compiled(model(tmp_path), loaded(site, "json", folders=("SOME_DIR", "SOME_DIR/include"))).sources
+    assert "STANDARD += -isystem $(SOME_DIR) -isystem $(SOME_DIR)/include\n" in sources.text("Makefile")
+    lines = sources.text("CMakeLists.txt").splitlines()
+    assert 'target_include_directories(net SYSTEM PUBLIC "$ENV{SOME_DIR}/include")' in lines
+
+
+def test_the_twin_searches_folders(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there gives no warnings, which would be errors in a program's own files."""
+    text = plugin("json", folders=("SOME_DIR/include",)).replace("#include <stdlib.h>", "#include <own.h>", 1)
+    site.plugin("engine", text)
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "own.h").write_text("#include <stdlib.h>\nstatic int unused(void) { return 1u << 31; }\n")
+    for place, why in ((None, "SOME_DIR is not set"), (tmp_path / "no", f"there is no folder {tmp_path}/no/include")):
+        if place is not None:
+            monkeypatch.setenv("SOME_DIR", str(place))
+        with pytest.raises(ToolError) as caught:
+            verify_model(VerifyRequest(model(tmp_path), "engine_chip"), site.load())
+        assert (caught.value.code, caught.value.why) == ("MATCH-T005", why)
+        assert caught.value.where == "folder $SOME_DIR/include, unit engine"
+    monkeypatch.setenv("SOME_DIR", str(tmp_path))
+    assert verify_model(VerifyRequest(model(tmp_path), "engine_chip"), site.load()).ok
+
+
+def test_folders_begin_with_a_variable(site: Site, tmp_path: Path) -> None:
+    site.plugin("engine", plugin("json", folders=("/usr/include",)))
+    with pytest.raises(PluginError, match="folder '/usr/include' is not a variable of the environment and a path"):
+        compiled(model(tmp_path), site.load())
+
+
 def test_programs_without_the_unit_have_nothing_of_it(site: Site, tmp_path: Path) -> None:
     plugins = loaded(site, "json", libraries=("dl",))
     request = CompileRequest(model(tmp_path), "engine_chip", without_units=("engine",))

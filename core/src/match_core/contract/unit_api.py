@@ -86,7 +86,7 @@ class InlineCode:
     ``parameters``, so that kernels that differ only in these numbers share one function. ``definition`` is the whole
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
-    and are included by the file of the function; ``names``: what the inputs are, for the names of constants."""
+    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
@@ -291,7 +291,8 @@ class UnitApi:
     ``runtime``: files that ship with every program that uses the unit; ``clock``: the twin clock of the unit's kernels;
     ``store``: copies from the Soc's store, if it has one; ``build``: files for the SDK's build, if programs require
     any; ``queue``: for units that can run concurrently; ``swap``: for packages that copy buffers to the store;
-    ``libraries`` to link with programs that use the unit (``-l`` names)."""
+    ``libraries`` to link with programs that use the unit (``-l`` names); ``folders`` that the compiler searches for
+    files of a library that users have themselves, each an environment variable and a path in it: ``SDK_DIR/inc``."""
 
     platform: PlatformApi
     memory: MemoryApi | None
@@ -305,6 +306,7 @@ class UnitApi:
     queue: QueueApi | None = None
     swap: SwapApi | None = None
     libraries: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
     @property
     def shipped(self) -> tuple[str, ...]:

@@ -111,7 +111,9 @@ class ProgramEmitter:
         if any('"match_float.h"' in text for text in files.values()):
             files["match_float.h"] = self._render("match_float.h")
         c_files = self.c_files(files)
-        build = {"name": self.name, "c_files": c_files, "libraries": self.libraries}
+        apis = [self.request.apis[unit] for unit in self._shipped_units()]
+        links = {"libraries": _unique(name for api in apis for name in api.libraries)}
+        build = {"name": self.name, "c_files": c_files, **links, "folders": _unique(f for a in apis for f in a.folders)}
         files["Makefile"] = self._render("Makefile.mako", **build)
         files["CMakeLists.txt"] = self._render("CMakeLists.txt.mako", **build)
         stack = stack_bytes(files[name] for name in c_files if name != f"{self.name}_weights.c")
@@ -165,11 +167,6 @@ class ProgramEmitter:
             for low in self.request.lowered
             if low is not None and low.inline is not None and low.function in own
         )
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """The libraries that the program's units require at linking."""
-        return _unique(library for unit in self._shipped_units() for library in self.request.apis[unit].libraries)
 
     @property
     def state_bytes(self) -> int:
@@ -268,7 +265,7 @@ class ProgramEmitter:
         return self._render(
             "model_inline.c.mako",
             **common,
-            headers=_unique((*headers, *(header.name for code in codes for header in code.headers))),
+            headers=_unique((*headers, *(h.name for code in codes for h in code.headers if h.name.endswith(".h")))),
             includes=sorted({*(include for code in codes for include in code.includes), *own} - {"stdint.h"}),
             helpers=tuple(helpers.values()),
         )

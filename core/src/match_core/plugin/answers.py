@@ -32,6 +32,7 @@ _Item = TypeVar("_Item")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _VERB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LIBRARY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+_FOLDER = re.compile(r"[A-Z][A-Z0-9_]*(/[A-Za-z0-9_.-]+)*")
 _COST_METHODS = ("kernel_cycles", "launch_cycles", "transfer_cycles", "layer_cycles")
 
 
@@ -125,11 +126,12 @@ def exact(answer: object) -> ExactChoice:
 
 
 def unit_api(answer: object) -> UnitApi:
-    """A UnitApi whose libraries have valid linker names."""
+    """A UnitApi whose libraries have valid linker names, and whose folders begin with a variable."""
     value = _instance(answer, UnitApi)
-    for name in _items(value.libraries, str):
-        if not _LIBRARY.fullmatch(name):
-            raise WrongAnswerError(f"library {name!r} is not a valid name for -l")
+    if wrong := [name for name in _items(value.libraries, str) if not _LIBRARY.fullmatch(name)]:
+        raise WrongAnswerError(f"library {wrong[0]!r} is not a valid name for -l")
+    if wrong := [name for name in _items(value.folders, str) if not _FOLDER.fullmatch(name)]:
+        raise WrongAnswerError(f"folder {wrong[0]!r} is not a variable of the environment and a path below it")
     return value
 
 

@@ -15,7 +15,7 @@ from match_core.contract.element_types import c_type
 from match_core.contract.unit_api import TwinApi, UnitApi
 from match_core.emit.manifest import NAME
 from match_core.lower.templates import Templates
-from match_core.run.compiler import BuildOptions, Objects, View, compile_sources
+from match_core.run.compiler import BuildOptions, Objects, View, compile_sources, own_folders
 from match_core.run.merge import Merged, merge
 
 RUNTIME = Path(__file__).resolve().parent / "runtime"
@@ -48,14 +48,16 @@ def compile_program(
     (work / "harness.c").write_text(_harness(document, twin, untimed), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
-    own_files = document["files"]  # a user's files next to them do not belong to the program
-    sources = sorted(p for p in program.glob("*.c") if p.name in own_files)
+    sources = sorted(
+        p for p in program.glob("*.c") if p.name in document["files"]
+    )  # a user's files do not belong to it
     own = [work / "harness.c", *(work / path.name for path in runtime if path.suffix == ".c")]
     own += [work / file.name for file in twin.sources]
     shipped = {name for api in apis.values() for name in api.shipped}
     views = _views(work, merged)
     libraries = {name: unit for unit, api in sorted(apis.items()) for name in api.libraries}
-    return compile_sources(sources, own, shipped, [work, program], View(twin.defines), options, views, libraries)
+    view, places = View(twin.defines), [work, program]
+    return compile_sources(sources, own, shipped, places, view, options, views, libraries, own_folders(apis))
 
 
 def _views(work: Path, merged: Merged) -> dict[str, View]:

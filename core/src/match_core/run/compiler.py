@@ -6,15 +6,16 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT, Popen, TimeoutExpired
 from types import MappingProxyType
 
 from match_core.contract.errors import ToolError
+from match_core.contract.unit_api import UnitApi
 from match_core.run.object_cache import ObjectCache, keep_object, kept_object
 
 #: The emitted program and the twin's own C must compile without these warnings.
@@ -107,8 +108,7 @@ class Objects:
     def link(self, executable: Path, replaced: Mapping[Path, Path] | None = None) -> Path:
         """The executable; ``replaced``: other objects for some of the sources."""
         objects = [str(path) for path in {**self.objects, **(replaced or {})}.values()]
-        libraries = [f"-l{name}" for name in self.libraries]
-        command = [*self.command, *objects, *libraries, "-lm", "-o", str(executable)]
+        command = [*self.command, *objects, *(f"-l{name}" for name in self.libraries), "-lm", "-o", str(executable)]
         _Process(command, executable, "link", self.libraries).finish()
         return executable
 
@@ -128,13 +128,7 @@ class _Process:
     def __init__(self, command: Sequence[str], target: Path, what: str, libraries: Mapping[str, str]) -> None:
         self.target, self.what, self.libraries, self.end = target, what, libraries, time.monotonic() + LIMIT_SECONDS
         try:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, start_new_session=True)
         except (OSError, ValueError) as error:  # no program of this machine
             raise _no_compiler(command[0], f"it cannot be started: {error}") from error
 
@@ -142,7 +136,7 @@ class _Process:
         """Wait for it. ToolError MATCH-T002 if it fails, makes nothing, or takes longer than the limit."""
         try:
             output, _ = self.process.communicate(timeout=max(0.1, self.end - time.monotonic()))
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             raise _rejected(self.what, f"the compiler did not end within {LIMIT_SECONDS} s") from None
         finally:
             if self.process.returncode is None:
@@ -181,14 +175,18 @@ def compile_sources(
     options: BuildOptions,
     views: Mapping[str, View] = MappingProxyType({}),
     libraries: Mapping[str, str] = MappingProxyType({}),
+    folders: Sequence[Path] = (),
 ) -> Objects:
     """Compile the program's and the twin's ``own`` sources into the folder of the latter. Objects that do not depend on
     the model are cached on disk: the twin's, and those of the program's sources that ``shipped`` names. ``view``: what
     sources see, ``views``: what the sources of these names see instead; ``libraries`` to link, by the name for ``-l``,
-    each with the unit that requires it."""
-    command = (*host_compiler(), *options.flags)
+    each with the unit that requires it; ``folders``: those of ``own_folders``, whose files give no warnings."""
+    command = (*host_compiler(), *options.flags, *(f"-isystem{path}" for path in folders))
     folder, kind = own[0].parent, "_threads" if options.threads else ""
-    caches = {seen: _cache(command, seen, includes) for seen in (view, *views.values())}
+    caches = {
+        seen: ObjectCache((*command, *(f"-D{define}" for define in seen.defines)), (*seen.folders, *includes, *folders))
+        for seen in (view, *views.values())
+    }
 
     def job_of(path: Path, target: str, is_cached: bool) -> _Job:
         cache = caches[views.get(path.name, view)]
@@ -205,19 +203,13 @@ def compile_sources(
                 continue
             running.append(_Running(objects, job))
             if len(running) >= max(1, os.cpu_count() or 1):
-                running[0].finish()
-                running.pop(0)
+                running.pop(0).finish()
         while running:
-            running[0].finish()
-            running.pop(0)
+            running.pop(0).finish()
     finally:  # no compiler writes any more when the caller cleans up
         for compiler in running:
             compiler.stop()
     return objects
-
-
-def _cache(command: tuple[str, ...], view: View, includes: list[Path]) -> ObjectCache:
-    return ObjectCache((*command, *(f"-D{define}" for define in view.defines)), (*view.folders, *includes))
 
 
 def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) -> None:
@@ -245,14 +237,25 @@ def _missing(output: str, libraries: Mapping[str, str]) -> ToolError | None:
         names, why = list(libraries), f"the compiler does not find the header {header[1]}"
     else:
         return None
+    where = f"librar{'y' if len(names) == 1 else 'ies'} {', '.join(names)}"
     units = sorted({libraries[name] for name in names})
-    return ToolError(
-        code="MATCH-T005",
-        what="a library that the program needs is not installed on this machine",
-        where=f"librar{'y' if len(names) == 1 else 'ies'} {', '.join(names)}, unit {', '.join(units)}",
-        why=why,
-        help=(
-            "install it with its headers; see the README of the unit's package",
-            f"compile without the unit: {' '.join(f'--without-unit {unit}' for unit in units)}",
-        ),
-    )
+    return _not_there(where, why, "install it with its headers; see the README of the unit's package", units)
+
+
+def _not_there(where: str, why: str, how: str, units: Sequence[str]) -> ToolError:
+    without = f"compile without the unit: {' '.join(f'--without-unit {unit}' for unit in units)}"
+    what = "a library that the program needs is not installed on this machine"
+    return ToolError("MATCH-T005", what, f"{where}, unit {', '.join(units)}", why, (how, without))
+
+
+def own_folders(apis: Mapping[str, UnitApi]) -> tuple[Path, ...]:
+    """Folders of libraries that users have themselves (``UnitApi.folders``). ToolError MATCH-T005 without one."""
+    found: dict[Path, None] = {}
+    for unit, text in ((unit, text) for unit, api in sorted(apis.items()) for text in api.folders):
+        variable, _, rest = text.partition("/")
+        folder = os.environ.get(variable)
+        if not folder or not Path(folder, rest).is_dir():
+            why = f"there is no folder {Path(folder, rest)}" if folder else f"{variable} is not set"
+            raise _not_there(f"folder ${text}", why, f"set {variable} to the folder of your copy", [unit])
+        found[Path(folder, rest).resolve()] = None
+    return tuple(found)

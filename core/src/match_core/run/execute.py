@@ -33,16 +33,14 @@ def run_twin(
     paths = [str(work / name) for name in ("inputs.bin", "outputs.bin", "summary.jsonl")]
     command = [str(executable), *paths, str(samples), mode, *stores]
     try:
-        completed = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False, timeout=timeout_seconds
-        )
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
         raise _failure(document, f"it did not end within {timeout_seconds} s") from None
     except OSError as error:
         raise _failure(document, f"it cannot be started: {error.strerror}") from error
-    if completed.returncode != 0:
-        lines = [line for line in completed.stderr.splitlines() if line.strip(" =")]
-        raise _failure(document, "; ".join(lines[:3]) or f"exit status {completed.returncode}")
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.strip(" =")]
+        raise _failure(document, "; ".join(lines[:3]) or f"exit status {done.returncode}")
     try:
         records = [json.loads(line) for line in (work / "summary.jsonl").read_text(encoding="utf-8").splitlines()]
         outputs = read_outputs(document, work / "outputs.bin", samples)
@@ -52,13 +50,9 @@ def run_twin(
 
 
 def _failure(document: Mapping[str, Any], why: str) -> ToolError:
-    return ToolError(
-        code="MATCH-T003",
-        what="the program failed on the twin",
-        where=f"{document['name']} for {document['target']}",
-        why=why,
-        help=("this is a fault of match or of the target package: please report it with the model",),
-    )
+    where = f"{document['name']} for {document['target']}"
+    help_ = ("this is a fault of match or of the target package: please report it with the model",)
+    return ToolError("MATCH-T003", "the program failed on the twin", where, why, help_)
 
 
 def write_inputs(document: Mapping[str, Any], inputs: Mapping[str, NDArray[np.generic]], path: Path) -> int:

@@ -16,6 +16,7 @@ from match_core.contract.element_types import c_type
 from match_core.contract.errors import ToolError
 from match_core.contract.runner import RunRequest
 from match_core.lower.templates import Templates
+from match_core.run.compiler import own_folders
 
 from match_qemu.machines import Family, Machine
 from match_qemu.tools import PREFIXES, flags_of, found
@@ -90,6 +91,7 @@ def build_image(request: RunRequest, core: Core, board: Board, flags: tuple[str,
     own = [*_application(request.document, request.folder, work), *board.sources, C_FILES / "match_counts.c"]
     program = program_sources(request)
     includes = [f"-I{path}" for path in (request.folder, work, C_FILES)]
+    includes += [f"-isystem{path}" for path in own_folders(request.apis)]
     defines = ["-DMATCH_PROFILE", *(f"-D{name}" for name in board.defines)]
 
     def compile_one(source: Path) -> Path:

@@ -11,6 +11,9 @@ set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_
 # The same results with every compiler: products and sums are not fused.
 target_compile_options(${name} PRIVATE -ffp-contract=off)
 target_include_directories(${name} PUBLIC <%text>${CMAKE_CURRENT_SOURCE_DIR}</%text>)
+% for variable, slash, rest in (folder.partition("/") for folder in folders):
+target_include_directories(${name} SYSTEM PUBLIC "$ENV{${variable}}${slash}${rest}")
+% endfor
 % if libraries:
 target_link_libraries(${name} PUBLIC ${" ".join(libraries)})
 % endif

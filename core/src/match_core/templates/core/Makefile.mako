@@ -5,6 +5,10 @@ AR ?= ar
 CFLAGS ?= -O2 -Wall -Wextra -Wpedantic
 # Standard C; products and sums are not fused, so that results are the same with every compiler.
 STANDARD := -std=c11 -ffp-contract=off
+% if folders:
+# Set ${" and ".join(dict.fromkeys(folder.partition("/")[0] for folder in folders))} to your own copy of the library.
+STANDARD += ${" ".join(f"-isystem $({variable}){slash}{rest}" for variable, slash, rest in (folder.partition("/") for folder in folders))}
+% endif
 INCLUDES ?=
 % if libraries:
 # Libraries that applications link with in addition to lib${name}.a.

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from match_core.contract.errors import MatchError, PluginError
+from match_core.contract.errors import MatchError, PluginError, ToolError
 from match_core.contract.runner import Tool
 from match_core.plugin.records import by_package
 
@@ -137,15 +137,20 @@ def _cache() -> Finding:
 
 
 def _targets(plugins: Plugins) -> Iterator[Finding]:
-    """Call the hooks of every target and its units, as a compilation does."""
+    """Call the hooks of every target and its units, as a compilation does, and look for libraries in source form."""
+    from match_core.run.compiler import own_folders
+
     for soc in sorted(plugins.hardware().socs, key=lambda soc: soc.name):
         try:
             units = plugins.units_of(soc)
             for unit in units:
                 plugins.patterns(soc, unit)
-                plugins.emit_api(soc, unit)
+            own_folders({unit.name: plugins.emit_api(soc, unit) for unit in units})
         except PluginError as error:
             yield Finding(f"target {soc.name}", "failed", f"{error.where}: {error.why} [{error.code}]", False)
+            continue
+        except ToolError as error:  # it compiles, and neither the twin nor a runner builds what it compiles
+            yield Finding(f"target {soc.name}", "missing", f"{error.where}: {error.why}", False, error.help[0])
             continue
         names = ", ".join(unit.name for unit in units)
         yield Finding(f"target {soc.name}", "ok", f"units {names}", needed=False)

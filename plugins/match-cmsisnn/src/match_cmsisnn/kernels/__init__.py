@@ -1,0 +1,1 @@
+"""C that calls the library, one module for each family of functions."""
