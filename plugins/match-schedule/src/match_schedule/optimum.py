@@ -19,7 +19,7 @@ import numpy as np
 from match_core.contract.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.timeline import Replay
 
-from match_schedule.bounds import HUGE, OrderBounds, bytes_in
+from match_schedule.bounds import HUGE, OrderBounds, Share, bytes_in
 from match_schedule.choice_bounds import ChoiceBounds, Rows
 from match_schedule.layout import working_bytes_of
 from match_schedule.needs import budgets_of, fitting, shortage, smallest_needs
@@ -206,7 +206,7 @@ class Search:
         if self.request.objective == "latency":
             busy = tilings.pick(order.kernel + order.launch)[:, None] + self.layer_cycles
             for number, choices in enumerate(order.choices):
-                issue = np.stack([tilings.pick(c.share.issue) for c in choices], axis=1)
+                issue = np.stack([tilings.pick(c.share[Share.ISSUE]) for c in choices], axis=1)
                 busy = busy + issue[:, options[number]]
             possible &= busy < self._limit()
         return possible

@@ -38,7 +38,7 @@ def work_cycles(evaluator: Evaluator) -> int:
 def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
     """Divide all operators freely, in fractions, among the queues that can run them, at their best rates: returns the
     least makespan of this linear program, and for each operator the fraction of every queue."""
-    finish, shares = ideal_shares([_rates(operator, evaluator) for operator in evaluator.network.operators])
+    finish, shares = ideal_shares([rates_of(operator, evaluator) for operator in evaluator.network.operators])
     return int(finish * (1 - _ACCURACY)), shares
 
 
@@ -96,7 +96,7 @@ def path_cycles(evaluator: Evaluator) -> int:
     return int(max(end, default=0.0) * (1 - _ACCURACY))
 
 
-def _rates(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
+def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
     """Cycles of the whole operator in each queue at the best rate of its units there."""
     rates: dict[int, float] = {}
     for offer in operator.offers:
@@ -109,7 +109,7 @@ def _rates(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
 
 def _ideal_cycles(operator: SharedOperator, evaluator: Evaluator) -> float:
     """Cycles if all queues work on the operator at their best rates."""
-    rates = _rates(operator, evaluator).values()
+    rates = rates_of(operator, evaluator).values()
     if any(rate == 0 for rate in rates):
         return 0.0
     return 1 / sum(1 / rate for rate in rates) if rates else 0.0
