@@ -8,13 +8,13 @@ kernels and of one channel (or the issuing core), so that each operand's share i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_schedule.operand_options import Option, is_dense
+from match_schedule.operand_options import Choice, Option, is_dense
 from match_schedule.order_sums import DATA, ISSUE, WAIT, OrderSums, loads_at
 from match_schedule.tile_kinds import TilePart
 
@@ -42,17 +42,6 @@ class Share(IntEnum):
     ALL_ISSUE = 5
     STAGE = 6
     FIRST_STAGE = 7
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An option, its bytes in the unit's or a private memory and in the home memory (HUGE if kernels could not read
-    it), and its share of the cycles, a row for each of ``Share``."""
-
-    option: Option
-    bytes: Array
-    stage_bytes: Array
-    share: Array
 
 
 class OrderBounds:

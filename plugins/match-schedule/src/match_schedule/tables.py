@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from match_core.contract.loops import ScheduleRequest
     from numpy.typing import NDArray
 
-    from match_schedule.bounds import Choice
+    from match_schedule.operand_options import Choice
 
     Array = NDArray[np.int64]
 
