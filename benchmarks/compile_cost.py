@@ -73,10 +73,11 @@ def compile_cost(
     root: Path | None = None,
     output: Path | None = None,
     cache: Path | None = None,
-    jobs: int = 0,
+    jobs: int = 1,
 ) -> CompileCost:
     """Compile with this checkout, or the one at ``root`` (its ``.venv``). ``cache``: the folder of caches, None for
-    none; ``jobs``: 0 for as many as match chooses. RuntimeError if the compiler ends otherwise than with a program or a
+    none; ``jobs``: processes of the search, 0 for as many as match chooses; those belong to a server of processes, so that
+    their time is not counted. RuntimeError if the compiler ends otherwise than with a program or a
     refusal."""
     python = str(root / ".venv" / "bin" / "python") if root is not None else sys.executable
     environment = {**os.environ, **({"XDG_CACHE_HOME": str(cache)} if cache is not None else {})}

@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--targets", nargs="+", choices=sorted(NETWORKS), default=list(NETWORKS))
     parser.add_argument("--networks", nargs="+", default=())
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
-    parser.add_argument("--jobs", type=int, default=0, help="processes of the search; 0: as match chooses")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; the time of more than one is not counted")
     chosen = parser.parse_args()
     roots = [None, *([chosen.beside] if chosen.beside is not None else [])]
     print("network                        target    " + "   ".join("cold s  warm s      cycles" for _ in roots))
