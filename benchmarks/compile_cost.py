@@ -76,9 +76,8 @@ def compile_cost(
     jobs: int = 1,
 ) -> CompileCost:
     """Compile with this checkout, or the one at ``root`` (its ``.venv``). ``cache``: the folder of caches, None for
-    none; ``jobs``: processes of the search, 0 for as many as match chooses; those belong to a server of processes, so that
-    their time is not counted. RuntimeError if the compiler ends otherwise than with a program or a
-    refusal."""
+    none; ``jobs``: processes of the search, 0 for as many as match chooses. They belong to a server of processes, so
+    that their time is not counted. RuntimeError if the compiler ends otherwise than with a program or a refusal."""
     python = str(root / ".venv" / "bin" / "python") if root is not None else sys.executable
     environment = {**os.environ, **({"XDG_CACHE_HOME": str(cache)} if cache is not None else {})}
     command: Sequence[str] = (python, "-c", _RUN, str(model), target, str(output or ""), str(int(cache is not None)))
