@@ -79,7 +79,7 @@ def compile_cost(
     none; ``jobs``: processes of the search, 0 for as many as match chooses. They belong to a server of processes, so
     that their time is not counted. RuntimeError if the compiler ends otherwise than with a program or a refusal."""
     python = str(root / ".venv" / "bin" / "python") if root is not None else sys.executable
-    environment = {**os.environ, **({"XDG_CACHE_HOME": str(cache)} if cache is not None else {})}
+    environment = {**os.environ, **({"MATCH_CACHE_DIR": str(cache)} if cache is not None else {})}
     command: Sequence[str] = (python, "-c", _RUN, str(model), target, str(output or ""), str(int(cache is not None)))
     done = subprocess.run([*command, str(jobs)], capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
