@@ -1,40 +1,62 @@
-"""The least makespan of operators that are divided freely."""
+"""Bounds of the concurrent mapping: of the work before anything is scheduled, and of a time line not made yet."""
 
 from __future__ import annotations
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from match_concurrent.mapping.bounds import ideal_shares
+from match_concurrent.mapping.hopeless import least_work
+from match_concurrent.mapping.timeline import Step, earliest_start_order, least_finish, simulate
+from match_core.contract.hardware import Signalling
 
-#: Cycles by queue, as they occur: a product of matrices on a host, on its cores and on an accelerator beside them.
-PRODUCT = {0: 686161940.0, 1: 56431496.0, 2: 98466.0}
-LONG_PRODUCT = {0: 912654356.0, 1: 144133814.66666666, 2: 135664.0}
-NORM = {0: 20519956.0, 1: 449088.0}
-
-
-def test_operators_of_very_different_rates_have_a_bound() -> None:
-    rates = [*[PRODUCT] * 4, NORM, *[PRODUCT] * 3, {2: 130402.0}, {2: 130402.0}, LONG_PRODUCT, {1: 318938.0}, NORM]
-    finish, shares = ideal_shares(rates)
-    # The norms and what only the cores run take longer than all products on the accelerator, so the host helps.
-    on_cores = 2 * NORM[1] + 318938.0
-    assert 0.9 * on_cores < finish < on_cores
-    assert all(sum(fractions.values()) == pytest.approx(1) for fractions in shares)
+from tests.examples import examples
 
 
-def test_nothing_to_do_takes_no_time() -> None:
-    assert ideal_shares([]) == (0.0, ())
-    assert ideal_shares([{0: 0.0, 1: 5.0}]) == (0.0, ({0: 1.0},))
+@st.composite
+def rates(draw: st.DrawFn) -> list[dict[int, float]]:
+    queues = st.dictionaries(st.integers(0, 3), st.floats(1, 1000), min_size=1, max_size=4)
+    return draw(st.lists(queues, min_size=1, max_size=20))
 
 
-@given(st.lists(st.dictionaries(st.integers(0, 3), st.floats(1, 1e10), min_size=1), min_size=1, max_size=60))
-def test_the_bound_is_what_its_shares_take(rates: list[dict[int, float]]) -> None:
-    finish, shares = ideal_shares(rates)
-    loads = dict.fromkeys(range(4), 0.0)
-    for by_queue, fractions in zip(rates, shares, strict=True):
-        assert sum(fractions.values()) == pytest.approx(1)
-        for queue, fraction in fractions.items():
-            loads[queue] += by_queue[queue] * fraction
-    assert finish == pytest.approx(max(loads.values()), rel=1e-5)
-    least = [min(by_queue.values()) for by_queue in rates]
-    assert sum(least) / 4 * (1 - 1e-5) <= finish <= sum(least) * (1 + 1e-5)
+@settings(deadline=None, max_examples=examples(60))
+@given(rates=rates())
+def test_the_cheap_bound_of_the_work_is_below_the_linear_program(rates: list[dict[int, float]]) -> None:
+    exact, _ = ideal_shares(rates)
+    assert 0 < least_work(rates) <= exact * (1 + 1e-5)
+
+
+def test_the_cheap_bound_of_the_work_is_close() -> None:
+    """Two queues share ten equal operators, and one operator runs on the first only."""
+    rates = [*({0: 100.0, 1: 50.0} for _ in range(10)), {0: 40.0}]
+    exact, _ = ideal_shares(rates)
+    assert least_work(rates) == pytest.approx(exact, rel=0.02)
+    assert least_work([]) == 0
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[Step]:
+    steps = []
+    for number in range(draw(st.integers(1, 20))):
+        needs = draw(st.sets(st.integers(0, number - 1), max_size=3)) if number else set()
+        steps.append(Step(draw(st.integers(0, 3)), draw(st.integers(0, 50)), tuple(sorted(needs))))
+    return steps
+
+
+@settings(deadline=None, max_examples=examples(100))
+@given(steps=graphs(), cycles=st.tuples(*[st.sampled_from((0, 3, 20))] * 4))
+def test_no_time_line_is_shorter_than_its_bound(steps: list[Step], cycles: tuple[int, int, int, int]) -> None:
+    signalling = Signalling("poll", *cycles)
+    order = earliest_start_order(steps, signalling)
+    line = simulate(steps, order, signalling)
+    assert least_finish(steps, signalling) <= line.finish
+    assert simulate(steps, order, signalling, line.finish) == line
+    assert simulate(steps, order, signalling, line.finish - 1).finish >= line.finish
+
+
+def test_the_bound_knows_chains_and_queues() -> None:
+    signalling = Signalling("poll", 1, 2, 4, 8)
+    chain = [Step(1, 100), Step(2, 50, (0,)), Step(1, 10, (1,))]
+    assert least_finish(chain, signalling) == 3 + 100 + 7 + 50 + 7 + 10 + 4
+    queue = [Step(1, 100), Step(1, 100), Step(2, 10)]
+    assert least_finish(queue, signalling) == 3 + 100 + 8 + 100

@@ -14,9 +14,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 from match_concurrent.mapping.bounds import bounds_of, work_cycles
-from match_concurrent.mapping.choose import HOPELESS, choose_concurrent
+from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.costs import ShareCosts
-from match_concurrent.mapping.evaluate import Choice, Evaluator
+from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
+from match_concurrent.mapping.hopeless import HOPELESS
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
@@ -276,12 +277,17 @@ def test_it_is_valid_and_never_slower_than_the_sequential_one(made: Lab, paralle
     assert 0 <= mapping.solver.gap <= 1
 
 
+def improved_without_bounds(evaluator: Evaluator, choice: Choice, than: Evaluation) -> Evaluation | None:
+    found = evaluator.evaluate(choice)
+    return found if found.value < than.value else None
+
+
 @settings(deadline=None, max_examples=examples(40))
 @given(made=labs(), parallel=st.sampled_from(["whole", "tiles", "views", "pipeline"]))
 def test_time_lines_that_are_not_made_change_nothing(made: Lab, parallel: Any) -> None:
     quick = mapped(made, parallel=parallel, steps_max=300)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Evaluator, "is_slower", lambda *_: False)
+        patch.setattr(Evaluator, "improved", improved_without_bounds)
         full = mapped(made, parallel=parallel, steps_max=300)
     assert (quick.starts, shares(quick), quick.solver, quick.bounds) == (
         full.starts,

@@ -89,7 +89,7 @@ def test_left_requests_are_searched_here(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("searches", "jobs", "processes"), [(0, 8, 0), (7, 8, 0), (15, 8, 1), (16, 8, 2), (1000, 4, 4), (1000, 1, 1)]
+    ("searches", "jobs", "processes"), [(0, 8, 0), (23, 8, 0), (47, 8, 1), (48, 8, 2), (1000, 4, 4), (1000, 1, 1)]
 )
 def test_how_many_processes_pay(searches: int, jobs: int, processes: int) -> None:
     assert processes_for(searches, jobs) == processes

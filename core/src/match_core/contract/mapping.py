@@ -108,6 +108,7 @@ class MappingRequest:
     ``soc.mode`` "concurrent" requests units that run at the same time: then ``sequential`` is the sequential mapping,
     ``parallel`` says how operators may be divided, and ``scheduling`` schedules their shares. ``code``: digest of all
     code that decides mappings, for caches on disk; None: nothing is cached. ``limit_cycles``: slower ones are not used.
+    ``estimated``: ``offered`` have sequential schedules; the answer is ``sequential``, or None if a search is hopeless.
     """
 
     model: Model
@@ -122,3 +123,4 @@ class MappingRequest:
     parallel: Parallel = "pipeline"
     code: str | None = None
     limit_cycles: int | None = None
+    estimated: bool = False

@@ -177,11 +177,13 @@ class Deploying:
     def _concurrent_with(
         self, scheduler: Scheduler, sequential: _Sequential, overflow: frozenset[str]
     ) -> _Concurrent | None:
-        scheduled, refused = self._scheduled(scheduler, overflow)
-        plain = sequential.deployment
-        limit = None
+        plain, limit = sequential.deployment, None
         if plain is not None and self.options.execution == "auto" and self.options.objective == "latency":
             limit = int(plain.program.predicted_cycles / (1 + self.soc.uncertain_share("concurrent")))
+            known = (sequential.offered, sequential.refused, self._conversions(scheduler), sequential.mapping)
+            if not sequential.overflow and not self._mapping(scheduler, *known, limit, estimated=True):
+                return None
+        scheduled, refused = self._scheduled(scheduler, overflow)
 
         def mapped() -> Converted | None:
             conversions = self._conversions(scheduler)
@@ -260,26 +262,19 @@ class Deploying:
         conversions: Conversions,
         sequential: Mapping | None = None,
         limit_cycles: int | None = None,
+        *,
+        estimated: bool = False,
     ) -> Mapping | None:
         """The answer to ``match_map``, checked and priced; PluginError MATCH-H011 if it is wrong."""
-        options = self.options
-        request = MappingRequest(
-            self.model,
-            scheduler.soc,
-            self.units,
-            options.objective,
-            scheduled,
-            refused,
-            conversions,
-            scheduler,
-            sequential,
-            options.parallel,
-            self.plugins.code if options.cache else None,
-            limit_cycles,
-        )
-        return self.plugins.mapping(
-            request, lambda mapping: mapping_fault(request, scheduler, conversions.given, mapping)
-        )
+        code = self.plugins.code if self.options.cache else None
+        ways = (self.options.parallel, code, limit_cycles, estimated)
+        goal, found = self.options.objective, (scheduled, refused, conversions, scheduler, sequential)
+        request = MappingRequest(self.model, scheduler.soc, self.units, goal, *found, *ways)
+
+        def fault(mapping: Mapping) -> str:
+            return "" if estimated else mapping_fault(request, scheduler, conversions.given, mapping)
+
+        return self.plugins.mapping(request, fault)
 
     def _conversions(self, scheduler: Scheduler) -> Conversions:
         return Conversions(scheduler, [(unit, self.plugins.patterns(self.soc, unit)) for unit in self.units])

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from match_core.contract.loops import ScheduleRequest
     from match_core.plugin.facade import Plugins
 
-#: Minimum number of searches per process: at some 25 ms each, they take as long as the start of the process.
-#: Measured in processor seconds, 55 layers of MobileNetV1: the searches take 1.31 s in one process; in two, 0.74 s
-#: each after a start of 0.21 s. Searches of streamed layers take longer, so fewer would suffice.
-SEARCHES_MIN = 8
+#: Minimum number of searches per process. An estimate: at some 17 ms each, they take twice as long as the start of the
+#: process, so that two processes end earlier than one and spend at most half as much processor time again. Measured in
+#: processor seconds: 0.21 s for the start.
+SEARCHES_MIN = 24
 
 
 def processes_for(searches: int, jobs: int | None) -> int:

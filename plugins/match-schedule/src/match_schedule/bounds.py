@@ -7,14 +7,15 @@ kernels and of one channel (or the issuing core), so that each operand's share i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_schedule.operand_options import Option, is_dense
-from match_schedule.order_sums import OrderSums, loads_at
+from match_schedule.operand_options import Choice, Option, is_dense
+from match_schedule.order_sums import DATA, ISSUE, WAIT, OrderSums, loads_at
 from match_schedule.tile_kinds import TilePart
 
 if TYPE_CHECKING:
@@ -27,32 +28,20 @@ if TYPE_CHECKING:
 HUGE = 1 << 56
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The least contribution of one option of an operand, per tiling. ``data`` and ``issue``: cycles that no kernel
-    hides; ``edge_data`` and ``edge_issue``: those of the first load or the last store; ``all_data`` and ``all_issue``:
-    totals; ``stage``: cycles of all staging copies, ``first_stage`` of the first. HUGE if the option is not
+class Share(IntEnum):
+    """The rows of an option's share: its least contributions, per tiling. ``DATA`` and ``ISSUE``: cycles that no kernel
+    hides; ``EDGE_DATA`` and ``EDGE_ISSUE``: those of the first load or the last store; ``ALL_DATA`` and ``ALL_ISSUE``:
+    totals; ``STAGE``: cycles of all staging copies, ``FIRST_STAGE`` of the first. HUGE if the option is not
     possible."""
 
-    data: Array
-    issue: Array
-    edge_data: Array
-    edge_issue: Array
-    all_data: Array
-    all_issue: Array
-    stage: Array
-    first_stage: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An option, its bytes in the unit's or a private memory and in the home memory (HUGE if kernels could not read
-    it), and its share of the cycles."""
-
-    option: Option
-    bytes: Array
-    stage_bytes: Array
-    share: Share
+    DATA = 0
+    ISSUE = 1
+    EDGE_DATA = 2
+    EDGE_ISSUE = 3
+    ALL_DATA = 4
+    ALL_ISSUE = 5
+    STAGE = 6
+    FIRST_STAGE = 7
 
 
 class OrderBounds:
@@ -73,26 +62,28 @@ class OrderBounds:
     def cycles(self) -> Array:
         """A lower bound of the cycles, without ``layer_cycles``."""
         sums = self.sums
-        least = {
-            field.name: [_least([getattr(choice.share, field.name) for choice in choices]) for choices in self.choices]
-            for field in fields(Share)
-        }
+        least = [_least([choice.share for choice in choices]) for choices in self.choices]
+        every = range(len(least))
+
+        def total(row: Share, operands: Iterable[int] = every) -> Array:
+            return _total([least[number][row] for number in operands])
+
         busy = self.kernel + self.launch
         if sums.overlap == "none":
-            return np.broadcast_to(busy + _total(least["data"]) + _total(least["stage"]), sums.shape)
+            return np.broadcast_to(busy + total(Share.DATA) + total(Share.STAGE), sums.shape)
         launch = self.launch if sums.overlap == "all" else 0 * self.launch
         channels = sorted(set(sums.channels))
         groups = [[n for n, channel in enumerate(sums.channels) if channel == name] for name in channels]
         # No kernel overlaps the loads before the first kernel and the store after the last.
-        first = _largest([_total([least["edge_data"][n] for n in g]) for g in groups if self._is_in(g[0])])
-        last = _largest([_total([least["edge_data"][n] for n in g]) for g in groups if not self._is_in(g[0])])
-        last = last + _total([least["edge_issue"][n] for g in groups for n in g if not self._is_in(n)])
-        bound = np.maximum(busy + _total(least["issue"]), launch + _total(least["all_issue"]))
+        first = _largest([total(Share.EDGE_DATA, group) for group in groups if self._is_in(group[0])])
+        last = _largest([total(Share.EDGE_DATA, group) for group in groups if not self._is_in(group[0])])
+        last = last + total(Share.EDGE_ISSUE, (n for group in groups for n in group if not self._is_in(n)))
+        bound = np.maximum(busy + total(Share.ISSUE), launch + total(Share.ALL_ISSUE))
         for group in groups:
             edge = last if self._is_in(group[0]) else first
-            bound = np.maximum(bound, busy + _total([least["data"][n] for n in group]) + edge)
-            bound = np.maximum(bound, launch + _total([least["all_data"][n] for n in group]))
-        bound = np.maximum(bound + _total(least["first_stage"]), _total(least["stage"]))
+            bound = np.maximum(bound, busy + total(Share.DATA, group) + edge)
+            bound = np.maximum(bound, launch + total(Share.ALL_DATA, group))
+        bound = np.maximum(bound + total(Share.FIRST_STAGE), total(Share.STAGE))
         return np.broadcast_to(bound, sums.shape)
 
     def energy(self) -> NDArray[np.float64]:
@@ -114,44 +105,57 @@ class OrderBounds:
         return longest
 
     def _choice(self, number: int, option: Option) -> Choice:
+        """The choice; orders whose outer loops are the same share it. The order of these loops matters only to loads
+        that kernels hide."""
         sums, home = self.sums, self.sums.tables.request.soc.home
-        size = sums.buffer_bytes(number, option.cuts, option.buffers, sums.near[number])
-        dense = is_dense(sums.operands[number], option, sums.order, sums.tables.cuts, sums.tiles)
-        staged = np.zeros(1, dtype=np.int64)
-        if option.stage is not None:
-            staged = sums.buffer_bytes(number, option.stage_cuts, option.stage_buffers, home)
-        return Choice(option, np.where(dense, size, HUGE), staged, self._share(number, option))
+        outer = sums.order[: option.depth]
+        hides = option.buffers == 2 and self._is_in(number)
+        stage = None if option.stage is None else frozenset(outer[: option.stage])
+        loops = (outer if hides else frozenset(outer), frozenset(sums.order))
+        key = (number, option.buffers, stage, loops)
+        known = sums.tables.choices.get(key)
+        if known is None:
+            size = sums.buffer_bytes(number, option.cuts, option.buffers, sums.near[number])
+            dense = is_dense(sums.operands[number], option, sums.order, sums.tables.cuts, sums.tiles)
+            staged = np.zeros(1, dtype=np.int64)
+            if option.stage is not None:
+                staged = sums.buffer_bytes(number, option.stage_cuts, option.stage_buffers, home)
+            known = Choice(option, np.where(dense, size, HUGE), staged, self._share(number, option))
+            sums.tables.choices[key] = known
+        return known
 
-    def _share(self, number: int, option: Option) -> Share:
+    def _share(self, number: int, option: Option) -> Array:
         sums = self.sums
-        every = [TilePart.ALL] * option.depth
-        edge = [TilePart.FIRST if self._is_in(number) else TilePart.LAST] * option.depth
-        all_data, all_issue = (sums.copies(number, option, quantity, every) for quantity in ("data", "issue"))
-        edge_data, edge_issue = (sums.copies(number, option, quantity, edge) for quantity in ("data", "issue"))
+        every = sums.copies(number, option, [TilePart.ALL] * option.depth)
+        edge = sums.copies(number, option, [TilePart.FIRST if self._is_in(number) else TilePart.LAST] * option.depth)
         if sums.overlap == "none":
-            data = all_data + all_issue + sums.copies(number, option, "wait", every)
-            issue = all_issue
+            data: Array = every[DATA] + every[ISSUE] + every[WAIT]
+            issue = every[ISSUE]
         elif option.buffers == 1:
-            data, issue = all_data, all_issue
+            data, issue = every[DATA], every[ISSUE]
         else:
-            data = edge_data + (self._unhidden(number, option) if self._is_in(number) else 0)
-            issue = edge_issue if sums.overlap == "all" else all_issue
+            data = edge[DATA] + (self._unhidden(number, option) if self._is_in(number) else 0)
+            issue = edge[ISSUE] if sums.overlap == "all" else every[ISSUE]
         stage = first_stage = np.zeros(1, dtype=np.int64)
         if option.stage is not None:
-            stages = [TilePart.ALL] * option.stage
-            stage = sums.stages(number, option, "data", stages)
-            first_stage = sums.stages(number, option, "data", [TilePart.FIRST] * option.stage)
+            stages = sums.stages(number, [TilePart.ALL] * option.stage)
+            stage = stages[DATA]
+            first_stage = sums.stages(number, [TilePart.FIRST] * option.stage)[DATA]
             if sums.overlap == "none":
-                stage = stage + sums.stages(number, option, "issue", stages)
-                stage = stage + sums.stages(number, option, "wait", stages)
-        return Share(data, issue, edge_data, edge_issue, all_data, all_issue, stage, first_stage)
+                stage = stage + stages[ISSUE] + stages[WAIT]
+        rows = (data, issue, edge[DATA], edge[ISSUE], every[DATA], every[ISSUE], stage, first_stage)
+        shape = np.broadcast_shapes(data.shape, stage.shape, first_stage.shape)
+        share: Array = np.empty((len(rows), *shape), dtype=np.int64)
+        for number, row in enumerate(rows):
+            share[number] = row
+        return share
 
     def _unhidden(self, number: int, option: Option) -> Array:
         """Cycles of the loads into a double buffer that even the longest concurrent kernels cannot hide."""
         sums = self.sums
         total: Array = np.zeros((1,) * sums.tables.dimensions, dtype=np.int64)
         for level in range(option.depth):
-            moved = sums.copies(number, option, "data", loads_at(level, option.depth))
+            moved = sums.copies(number, option, loads_at(level, option.depth))[DATA]
             turns = sums.count([*loads_at(level, level + 1), *[TilePart.FIRST] * (len(sums.order) - level - 1)])
             total = total + np.maximum(0, moved - turns * self.hiding)
         return total
@@ -187,10 +191,7 @@ def bytes_in(choice: Choice, memory: str, sums: OrderSums, number: int) -> Array
 
 
 def _struck(choice: Choice, possible: Flags) -> Choice:
-    values = (getattr(choice.share, field.name) for field in fields(Share))
-    return Choice(
-        choice.option, choice.bytes, choice.stage_bytes, Share(*(np.where(possible, value, HUGE) for value in values))
-    )
+    return choice if possible.all() else replace(choice, share=np.where(possible, choice.share, HUGE))
 
 
 def _total(values: Sequence[Array]) -> Array:

@@ -43,6 +43,17 @@ class Option:
         return 2 if self.stage else 1
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option, its bytes in the unit's or a private memory and in the home memory (HUGE if kernels could not read
+    it), and its share of the cycles, a row for each of ``bounds.Share``."""
+
+    option: Option
+    bytes: Array
+    stage_bytes: Array
+    share: Array
+
+
 def options_of(
     own: Sequence[int], order: Sequence[int], reductions: Sequence[int], overlap: Overlap, *, streamed: bool
 ) -> list[Option]:

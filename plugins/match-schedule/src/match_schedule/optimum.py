@@ -19,8 +19,9 @@ import numpy as np
 from match_core.contract.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
 from match_core.schedule.timeline import Replay
 
-from match_schedule.bounds import HUGE, OrderBounds, bytes_in
+from match_schedule.bounds import HUGE, OrderBounds, Share, bytes_in
 from match_schedule.choice_bounds import ChoiceBounds, Rows
+from match_schedule.cut_bounds import cut_cycles
 from match_schedule.layout import working_bytes_of
 from match_schedule.needs import budgets_of, fitting, shortage, smallest_needs
 from match_schedule.objective import check_objective, score
@@ -123,11 +124,10 @@ class Search:
         return None if self.best is None else self._answer(self.best)
 
     def _may_win(self, cuts: Sequence[int]) -> bool:
-        """Whether tilings of exactly these dimensions may beat the best schedule, judged by their kernel calls only."""
+        """Whether tilings of exactly these dimensions may beat the best schedule, in any order."""
         sums = OrderSums(self.tables, tuple(cuts))
-        every = [TilePart.ALL] * len(cuts)
-        cycles = sums.calls("kernel", every) + (sums.calls("launch", every) if sums.overlap != "data" else 0)
-        lower = self._score(cycles, partial(self.tables.calls.energy_of, dict.fromkeys(cuts, TilePart.ALL)))
+        energy = partial(self.tables.calls.energy_of, dict.fromkeys(cuts, TilePart.ALL))
+        lower = self._score(cut_cycles(sums), energy)
         fits = np.broadcast_to(sums.windowed(self.fits), sums.shape)
         return bool((fits & (lower < self._limit())).any())
 
@@ -206,7 +206,7 @@ class Search:
         if self.request.objective == "latency":
             busy = tilings.pick(order.kernel + order.launch)[:, None] + self.layer_cycles
             for number, choices in enumerate(order.choices):
-                issue = np.stack([tilings.pick(c.share.issue) for c in choices], axis=1)
+                issue = np.stack([tilings.pick(c.share[Share.ISSUE]) for c in choices], axis=1)
                 busy = busy + issue[:, options[number]]
             possible &= busy < self._limit()
         return possible

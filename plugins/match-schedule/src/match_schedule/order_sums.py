@@ -7,6 +7,7 @@ others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
@@ -18,17 +19,18 @@ from match_schedule.tile_kinds import TilePart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from match_schedule.sums import Quantity
     from match_schedule.tables import Tables
 
     Array = NDArray[np.int64]
+
+#: Rows of the sums over copies.
+ISSUE, DATA, WAIT = range(3)
 
 Element = TypeVar("Element", np.int64, np.bool_)
 
 
 class OrderSums:
-    """One order of loops: ``order`` lists the cuts that have a loop, outermost first. ``options``: those of every
-    operand."""
+    """One order of loops: ``order`` lists the cuts that have a loop, outermost first."""
 
     def __init__(self, tables: Tables, order: tuple[int, ...]) -> None:
         self.tables = tables
@@ -41,9 +43,20 @@ class OrderSums:
         self.tiles = [self.windowed(values) for values in tables.tiles]
         self.scratch = self.windowed(tables.scratch)
         self.shape = tuple(size - 1 if cut in order else 1 for cut, size in enumerate(tables.shape))
+        self.near = [request.unit.memory_of(o.name, o.role) or "" for o in self.operands]
+        self.channels: list[Channel] = [
+            (request.soc.home, near, "out" if o.role == "output" else "in")
+            for near, o in zip(self.near, self.operands, strict=True)
+        ]
+        self._repeated: dict[tuple[object, ...], Array] = {}
+
+    @cached_property
+    def options(self) -> list[list[Option]]:
+        """The options of every operand."""
+        order, tables, request = self.order, self.tables, self.tables.request
         outputs = [own for own, o in zip(tables.own, self.operands, strict=True) if o.role == "output"]
         reductions = [cut for cut in order if any(cut not in own for own in outputs)]
-        self.options = [
+        return [
             options_of(
                 tables.own[number],
                 order,
@@ -53,13 +66,6 @@ class OrderSums:
             )
             for number, operand in enumerate(self.operands)
         ]
-        self.near = [request.unit.memory_of(o.name, o.role) or "" for o in self.operands]
-        self.channels: list[Channel] = [
-            (request.soc.home, near, "out" if o.role == "output" else "in")
-            for near, o in zip(self.near, self.operands, strict=True)
-        ]
-        self._copies: dict[tuple[object, ...], Array] = {}
-        self._repeated: dict[tuple[object, ...], Array] = {}
 
     def windowed(self, values: NDArray[Element]) -> NDArray[Element]:
         """The entries of an array over all tilings that belong to this order; axes of length 1 stay."""
@@ -77,18 +83,22 @@ class OrderSums:
             total = total * _turns(self.steps[cut], part)
         return total
 
-    def copies(self, number: int, option: Option, quantity: Quantity, parts: Sequence[TilePart]) -> Array:
-        """Sum over the copies of an operand into (or out of) the memory of its kernels; ``parts`` for the loops within
-        the option's depth. Loops that are not the operand's repeat its pieces."""
-        key = (number, option.stage_cuts, quantity, *parts)  # many options differ in their buffers only
-        if key not in self._copies:
+    def copies(self, number: int, option: Option, parts: Sequence[TilePart]) -> Array:
+        """Sums over the copies of an operand into (or out of) the memory of its kernels, in rows: cycles to issue them,
+        of data, and of waits (``ISSUE``, ``DATA``, ``WAIT``); ``parts`` for the loops within the option's depth. Loops
+        that are not the operand's repeat its pieces."""
+        # Many options differ in their buffers only, and many orders in the loops inside the depth or in their order.
+        key = (number, option.stage_cuts, frozenset(zip(self.order, parts, strict=False)))
+        known = self.tables.shared.get(key)
+        if known is None:
             sums = self.tables.copies(number, option.stage_cuts)
-            self._copies[key] = sums.of(quantity, self._own(number, parts)) * self._repeats(number, parts)
-        return self._copies[key]
+            known = sums.together(self._own(number, parts)) * self._repeats(number, parts)
+            self.tables.shared[key] = known
+        return known
 
-    def stages(self, number: int, option: Option, quantity: Quantity, parts: Sequence[TilePart]) -> Array:
+    def stages(self, number: int, parts: Sequence[TilePart]) -> Array:
         """The same for staging copies; ``parts`` for the loops within the staging depth."""
-        return self.tables.stages(number).of(quantity, self._own(number, parts)) * self._repeats(number, parts)
+        return self.tables.stages(number).together(self._own(number, parts)) * self._repeats(number, parts)
 
     def energy(self, number: int, option: Option) -> NDArray[np.float64]:
         """Energy of all copies of an operand, in pJ."""

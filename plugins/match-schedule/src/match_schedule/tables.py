@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from match_core.contract.loops import ScheduleRequest
     from numpy.typing import NDArray
 
+    from match_schedule.operand_options import Choice
+
     Array = NDArray[np.int64]
 
 
@@ -38,6 +40,10 @@ class Tables:
         self.own = tuple(operand_cuts(operand, cuts) for operand in workload.operands)
         self._copies: dict[tuple[int, tuple[int, ...]], Sums] = {}
         self._stages: dict[int, Sums] = {}
+        #: Sums over copies that ``OrderSums`` of several orders share.
+        self.shared: dict[tuple[object, ...], Array] = {}
+        #: Choices that ``OrderBounds`` of several orders share.
+        self.choices: dict[tuple[object, ...], Choice] = {}
         self.sizes = tuple(self.copies(number).largest("bytes") for number in range(len(workload.operands)))
         self.scratch = self._scratch()
         self._calls: Sums | None = None

@@ -75,14 +75,27 @@ def kinds_of(cut: Cut, features: Features, *, windowed: bool) -> Kinds:
         first = np.arange(0, cut.dim.size, tile, dtype=np.int64)
         size = np.minimum(tile, cut.dim.size - first)
         table = np.stack([size, *features(np.full_like(first, tile), first, size)])
-        table, inverse = np.unique(table, axis=1, return_inverse=True)
-        tables.append(table)
-        for part, number in _counts(table.shape[1], inverse.reshape(-1)).items():
+        columns, inverse = _distinct(table)
+        tables.append(table[:, columns])
+        for part, number in _counts(columns.size, inverse).items():
             counts[part].append(number)
     starts = np.cumsum([0, *(table.shape[1] for table in tables[:-1])], dtype=np.int64)
     return Kinds(
         np.concatenate(tables, axis=1), {part: np.concatenate(numbers) for part, numbers in counts.items()}, starts
     )
+
+
+def _distinct(table: Array) -> tuple[Array, Array]:
+    """As numpy's ``unique`` along the second axis, faster: the first of every distinct column, in the order of their
+    values, and for each column the number of its equal among these."""
+    number: Array = np.zeros(table.shape[1], dtype=np.int64)
+    place = number
+    for row in table:
+        low = int(row.min())
+        _, place, number = np.unique(
+            number * (int(row.max()) - low + 1) + row - low, return_index=True, return_inverse=True
+        )
+    return place, number
 
 
 def _kinds_by_size(cut: Cut, features: Features) -> Kinds:
@@ -137,15 +150,6 @@ def along(values: Array, position: int, dimensions: int) -> Array:
     shape = [1] * dimensions
     shape[position] = -1
     return values.reshape(shape)
-
-
-def sum_tiles(values: NDArray[Number], kinds: Sequence[Kinds], parts: Sequence[TilePart]) -> NDArray[Number]:
-    """Sum values (an axis per kinds) over the tiles of one part of each dimension; an axis per dimension remains,
-    along its tile sizes."""
-    for position, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
-        counts = along(kind.counts[part], position, len(kinds)).astype(values.dtype)
-        values = np.add.reduceat(values * counts, kind.starts, axis=position)
-    return values
 
 
 def largest_tile(values: Array, kinds: Sequence[Kinds]) -> Array:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _ACCURACY = 1e-6
 #: A queue that is this many times slower than another one: its contribution is below the solver's rounding error.
 _USELESS = 1e7
+#: From this number on, the tiles of an axis have two in the middle that touch no border.
+ENOUGH_TILES = 6
 
 
 def bounds_of(networks: Sequence[Evaluator]) -> Bounds:
@@ -38,7 +40,7 @@ def work_cycles(evaluator: Evaluator) -> int:
 def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
     """Divide all operators freely, in fractions, among the queues that can run them, at their best rates: returns the
     least makespan of this linear program, and for each operator the fraction of every queue."""
-    finish, shares = ideal_shares([_rates(operator, evaluator) for operator in evaluator.network.operators])
+    finish, shares = ideal_shares([rates_of(operator, evaluator) for operator in evaluator.network.operators])
     return int(finish * (1 - _ACCURACY)), shares
 
 
@@ -96,7 +98,7 @@ def path_cycles(evaluator: Evaluator) -> int:
     return int(max(end, default=0.0) * (1 - _ACCURACY))
 
 
-def _rates(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
+def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
     """Cycles of the whole operator in each queue at the best rate of its units there."""
     rates: dict[int, float] = {}
     for offer in operator.offers:
@@ -109,7 +111,7 @@ def _rates(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
 
 def _ideal_cycles(operator: SharedOperator, evaluator: Evaluator) -> float:
     """Cycles if all queues work on the operator at their best rates."""
-    rates = _rates(operator, evaluator).values()
+    rates = rates_of(operator, evaluator).values()
     if any(rate == 0 for rate in rates):
         return 0.0
     return 1 / sum(1 / rate for rate in rates) if rates else 0.0
@@ -137,8 +139,16 @@ def _ends(along: DivisibleAxis) -> tuple[tuple[int, int], ...]:
 
 def _is_read_whole(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
     """Whether all parts together read every byte of the source (strides may skip some)."""
-    along = evaluator.network.along(operator)[0]
-    unit = along.units[0]
-    firsts = range(0, along.size, along.step)
-    parts = [Part(unit.offer, unit.dim, first, min(along.step, along.size - first)) for first in firsts]
-    return evaluator.network.reads_all(source, parts)
+    along, network = evaluator.network.along(operator)[0], evaluator.network
+    unit, tile = along.units[0], along.step
+    if along.tiles >= ENOUGH_TILES:
+        # Tiles are alike: if two in the middle read what one in their place reads, no tiles skip bytes between them.
+        middle = along.tiles // 2 * tile
+        pair = [Part(unit.offer, unit.dim, middle - tile, tile), Part(unit.offer, unit.dim, middle, tile)]
+        together = [Part(unit.offer, unit.dim, middle - tile, 2 * tile)]
+        if network.read(source, pair) == network.read(source, together):
+            return network.reads_all(source, [Part(unit.offer, unit.dim, 0, along.size)])
+    firsts = range(0, along.size, tile)
+    return network.reads_all(
+        source, [Part(unit.offer, unit.dim, first, min(tile, along.size - first)) for first in firsts]
+    )

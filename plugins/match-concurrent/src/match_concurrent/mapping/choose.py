@@ -15,11 +15,12 @@ from match_core.contract.cost import Cost
 from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
 from match_map.mapper import choose
 
-from match_concurrent.mapping.bounds import bounds_of, work_cycles
+from match_concurrent.mapping.bounds import bounds_of
 from match_concurrent.mapping.cached import CachedChoices, Found
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Evaluation, Evaluator
 from match_concurrent.mapping.exact import WINDOW, solve_windows
+from match_concurrent.mapping.hopeless import in_concurrent_mode, is_hopeless
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
@@ -38,20 +39,20 @@ if TYPE_CHECKING:
 STARTS = 3
 #: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
 OTHERS_MAX = 128
-#: The part of the work bound that decides, before the search, that no mapping is fast enough: the search tries more
-#: sizes of shares, which may have better rates. They lowered the bound by at most 11.6 % in 32 pairs of networks and
-#: targets (GAP9, Carfield, ITA), in 24 by less than 1.5 %. An estimate: more is possible in others.
-HOPELESS = 0.85
 
 
 def concurrent_mapping(request: MappingRequest) -> Mapping | None:
     """The answer to a request for units that run at the same time; None if all work of the operators, divided freely,
     takes longer than the request allows."""
     assert request.sequential is not None
-    options = ConcurrentOptions(parallel=request.parallel)
+    options, scheduling = ConcurrentOptions(parallel=request.parallel), request.scheduling
+    if request.estimated:
+        offered = in_concurrent_mode(request.offered, scheduling)
+        evaluators = _evaluators(request.model, offered, scheduling, request.sequential, options)
+        return None if is_hopeless(evaluators, request.limit_cycles) else request.sequential
     cached = None if request.code is None else CachedChoices.on_disk(request.code)
     return choose_concurrent(
-        request.model, request.offered, request.scheduling, request.sequential, options, cached, request.limit_cycles
+        request.model, request.offered, scheduling, request.sequential, options, cached, request.limit_cycles
     )
 
 
@@ -72,15 +73,8 @@ def choose_concurrent(
     search. None if no mapping is likely to take at most ``limit_cycles`` (``HOPELESS``).
     """
     options = options or ConcurrentOptions()
-    if scheduling.soc.signalling is None:
-        raise ValueError(f"soc {scheduling.soc.name}: units cannot run at the same time")
-    costs = ShareCosts(offered, scheduling)
-    queues = Queues.of(scheduling)
-    evaluators = []
-    for cover in _covers(model, offered, scheduling, sequential):
-        network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
-        evaluators.append(Evaluator(network, costs, queues, scheduling.soc.signalling, options, scheduling.objective))
-    if limit_cycles is not None and min(map(work_cycles, evaluators)) * HOPELESS > limit_cycles:
+    evaluators = _evaluators(model, offered, scheduling, sequential, options)
+    if is_hopeless(evaluators, limit_cycles):
         return None
     key = cached.key(model, offered, scheduling, sequential, options) if cached is not None else None
     found = cached.find(key, evaluators) if cached is not None and key is not None else None
@@ -89,6 +83,23 @@ def choose_concurrent(
         if cached is not None and key is not None:
             cached.keep(key, found, evaluators)
     return _mapping(found.best, evaluators[found.cover], found.bounds, sequential)
+
+
+def _evaluators(
+    model: Model,
+    offered: Sequence[Assignment],
+    scheduling: Scheduling,
+    sequential: Mapping,
+    options: ConcurrentOptions,
+) -> list[Evaluator]:
+    """An evaluator for each cover."""
+    if scheduling.soc.signalling is None:
+        raise ValueError(f"soc {scheduling.soc.name}: units cannot run at the same time")
+    costs, queues, found = ShareCosts(offered, scheduling), Queues.of(scheduling), []
+    for cover in _covers(model, offered, scheduling, sequential):
+        network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
+        found.append(Evaluator(network, costs, queues, scheduling.soc.signalling, options, scheduling.objective))
+    return found
 
 
 def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions) -> Found:

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_concurrent.mapping.parts import Division
-from match_concurrent.mapping.timeline import HOST, Step, Timeline, earliest_start_order, simulate
+from match_concurrent.mapping.timeline import HOST, Step, Timeline, earliest_start_order, least_finish, simulate
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Signalling
@@ -49,7 +49,11 @@ class Evaluator:
     options: ConcurrentOptions
     objective: Objective
     spent: int = 0
-    _waits: dict[tuple[Source, Division, Division], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    _waits: dict[tuple[str, str, Division, Division], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    #: Divisions are numbered, because numbers are compared faster.
+    _numbers: dict[Division, int] = field(default_factory=dict)
+    _needs: dict[tuple[int, ...], tuple[tuple[tuple[int, int], ...], ...]] = field(default_factory=dict)
+    _queue_of: dict[int, int] = field(default_factory=dict)
 
     def of(self, network: Network) -> Evaluator:
         """An evaluator with the same costs for another network."""
@@ -68,20 +72,28 @@ class Evaluator:
         best = min(lines, key=lambda line: line.finish)
         return self._evaluation(choice, places, best)
 
-    def is_slower(self, choice: Choice, than: Evaluation) -> bool:
-        """Whether the work of one queue alone takes longer, so that no time line is required. It counts as one
+    def improved(self, choice: Choice, than: Evaluation) -> Evaluation | None:
+        """As ``evaluate``; None if that is not better. Bounds of the finish save most time lines. These count as spent
         nevertheless, so that the result does not depend on this shortcut."""
         if self.objective != "latency" or self.options.parallel == "tiles":  # copies are work too
-            return False
+            found = self.evaluate(choice)
+            return found if found.value < than.value else None
+        self.spent += sum(map(len, choice))
         gap = self.signalling.task_cycles
         busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
         for division in choice:
             for part in division:
                 busy[self.queue_of(part.offer)] += self.costs.cycles(part) + gap
-        if max(busy.values()) <= than.finish:
-            return False
-        self.spent += sum(len(division) for division in choice)
-        return True
+        if max(busy.values()) > than.finish:
+            return None
+        steps, places = self.steps(choice)
+        if least_finish(steps, self.signalling) > than.finish:
+            return None
+        line = simulate(steps, earliest_start_order(steps, self.signalling), self.signalling, than.finish)
+        if line.finish > than.finish:
+            return None
+        found = self._evaluation(choice, places, line)
+        return found if found.value < than.value else None
 
     def replayed(self, choice: Choice, starts: Sequence[Sequence[int]]) -> Evaluation:
         """The choice in the order of these starts. ValueError, KeyError or IndexError if it is not a valid choice."""
@@ -91,6 +103,35 @@ class Evaluator:
 
     def steps(self, choice: Choice) -> tuple[list[Step], list[list[int]]]:
         """Steps in topological order, and for each operator the numbers of its parts' steps."""
+        if self.options.parallel == "tiles":
+            return self._with_copies(choice)
+        numbers = [self._numbers.setdefault(division, len(self._numbers)) for division in choice]
+        steps: list[Step] = []
+        first: list[int] = []  # of each operator's steps
+        cycles, queue_of, known = self.costs.cycles, self.queue_of, self._needs
+        for place, division in enumerate(choice):
+            sources = self.network.operators[place].sources
+            key = (place, numbers[place], *(numbers[source.operator] for source in sources))
+            needs = known.get(key)
+            if needs is None:
+                needs = known[key] = self._needs_of(place, choice)
+            first.append(len(steps))
+            for part, wanted in zip(division, needs, strict=True):
+                before = tuple([first[source] + maker for source, maker in wanted])
+                steps.append(Step(queue_of(part.offer), cycles(part), before))
+        places = [list(range(start, start + len(own))) for start, own in zip(first, choice, strict=True)]
+        return steps, places
+
+    def _needs_of(self, place: int, choice: Choice) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For each part of an operator, (operator, part) of those that it waits for, in order."""
+        needs: list[set[tuple[int, int]]] = [set() for _ in choice[place]]
+        for source in self.network.operators[place].sources:
+            for reader, maker in self.waits(source, choice[source.operator], choice[place]):
+                needs[reader].add((source.operator, maker))
+        return tuple(tuple(sorted(wanted)) for wanted in needs)
+
+    def _with_copies(self, choice: Choice) -> tuple[list[Step], list[list[int]]]:
+        """The same where the host copies parts."""
         steps: list[Step] = []
         places: list[list[int]] = []
         ends: list[list[int]] = []  # for each operator, the steps that readers of all of it wait for
@@ -108,7 +149,7 @@ class Evaluator:
 
     def waits(self, source: Source, made: Division, read: Division) -> tuple[tuple[int, int], ...]:
         """As for Network, remembered."""
-        key = (source, made, read)
+        key = (source.made, source.read, made, read)
         if key not in self._waits:
             self._waits[key] = self.network.waits(source, made, read)
         return self._waits[key]
@@ -123,7 +164,10 @@ class Evaluator:
 
     def queue_of(self, offer: int) -> int:
         """The queue that a candidate runs in."""
-        return self.queues.by_unit[self.network.offered[offer].candidate.unit]
+        known = self._queue_of.get(offer)
+        if known is None:
+            known = self._queue_of[offer] = self.queues.by_unit[self.network.offered[offer].candidate.unit]
+        return known
 
     def _append(
         self,

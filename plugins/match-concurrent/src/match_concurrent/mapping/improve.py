@@ -46,10 +46,7 @@ def _better(best: Evaluation, changes: dict[int, Division], evaluator: Evaluator
     choice = tuple(changes.get(number, division) for number, division in enumerate(best.choice))
     if choice == best.choice:
         return best
-    if evaluator.is_slower(choice, best):
-        return best
-    found = evaluator.evaluate(choice)
-    return found if found.value < best.value else best
+    return evaluator.improved(choice, best) or best
 
 
 def _moves(division: Division, own_options: ShareOptions) -> Iterator[Division]:

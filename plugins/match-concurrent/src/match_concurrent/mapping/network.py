@@ -154,14 +154,19 @@ class Network:
 
     def reads_all(self, source: Source, parts: Sequence[Part]) -> bool:
         """Whether the parts together read every byte of the source's tensor."""
-        size = tensor_bytes(self.tensors[source.made])
+        ranges = self.read(source, parts)
+        return bool(ranges) and ranges[0][0] <= 0 and ranges[0][1] >= tensor_bytes(self.tensors[source.made])
+
+    def read(self, source: Source, parts: Sequence[Part]) -> list[tuple[int, int]]:
+        """The bytes of the source's tensor that the parts read, as ranges [first, end), ascending and merged."""
         boxes = [box for part in parts for box in self._touched(part, source.read, made=False)]
-        reached = 0
+        merged: list[tuple[int, int]] = []
         for first, end in sorted(piece for box in boxes for piece in box.ranges):
-            if first > reached:
-                break
-            reached = max(reached, end)
-        return reached >= size
+            if merged and first <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+            else:
+                merged.append((first, end))
+        return merged
 
     def _touched(self, part: Part, tensor: str, *, made: bool) -> tuple[TensorBox, ...]:
         key = (part, tensor, made)

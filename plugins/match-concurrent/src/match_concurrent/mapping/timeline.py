@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Signalling
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 HOST = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A task: its queue, its cycles, and the numbers of the steps that must be done before it."""
 
     queue: int
@@ -36,12 +35,35 @@ class Timeline:
     finish: int
 
 
-def simulate(steps: Sequence[Step], order: Sequence[int], signalling: Signalling) -> Timeline:
-    """The time line in which every queue runs its steps in the order of ``order``, a permutation of all steps.
+def simulate(steps: Sequence[Step], order: Sequence[int], signalling: Signalling, limit: int | None = None) -> Timeline:
+    """The time line in which every queue runs its steps in the order of ``order``, a permutation of all steps. A time
+    line that is longer than ``limit`` may be left incomplete, with a finish after the limit.
 
     ValueError if steps wait for each other, or a step depends on a later one of its own queue.
     """
-    return _Simulation(steps, order, signalling).run()
+    return _Simulation(steps, order, signalling).run(limit)
+
+
+def least_finish(steps: Sequence[Step], signalling: Signalling) -> int:
+    """A lower bound of the finish of any time line of the steps, which depend on earlier ones only: the longest chain,
+    with its signals, and the work of each queue after its earliest start."""
+    gap, notify = signalling.task_cycles, signalling.notify_cycles
+    wake = signalling.post_cycles + signalling.wake_cycles
+    ends: list[int] = []
+    queues: dict[int, list[int]] = {}  # earliest start, and work
+    finish = 0
+    for queue, cycles, needs in steps:
+        start = 0 if queue == HOST else wake
+        for need in needs:
+            other = steps[need].queue
+            lag = gap if other == queue else (notify if other != HOST else 0) + (wake if queue != HOST else 0)
+            start = max(start, ends[need] + lag)
+        ends.append(start + cycles)
+        known = queues.setdefault(queue, [start, -gap])
+        known[0] = min(known[0], start)
+        known[1] += cycles + gap
+        finish = max(finish, start + cycles + (notify if queue != HOST else 0))
+    return max([finish, *(start + work for start, work in queues.values())])
 
 
 class _Simulation:
@@ -58,9 +80,11 @@ class _Simulation:
         self.events: list[tuple[int, int]] = []
         self.now = 0
 
-    def run(self) -> Timeline:
+    def run(self, limit: int | None) -> Timeline:
         left = len(self.steps)
         while left:
+            if limit is not None and self.now > limit:
+                return Timeline(tuple(self.starts), self.now)
             while self.events and self.events[0][0] <= self.now:
                 left -= 1
                 for reader in self.readers[heapq.heappop(self.events)[1]]:
@@ -143,18 +167,38 @@ def earliest_start_order(steps: Sequence[Step], signalling: Signalling) -> list[
             readers[need].append(number)
     count = 1 + max((step.queue for step in steps), default=HOST)
     free, arrival = [0] * count, [0] * len(steps)
-    ready = [number for number, missing in enumerate(unmet) if missing == 0]
+    # For each queue, steps that could start before it is free, by the longest path; and others, by their arrival.
+    due: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    later: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
+    for number, missing in enumerate(unmet):
+        if missing == 0:
+            heapq.heappush(later[steps[number].queue], (0, -after[number], number))
     order: list[int] = []
-    while ready:
-        chosen = min(ready, key=lambda n: (max(free[steps[n].queue], arrival[n]), -after[n], n))
-        ready.remove(chosen)
-        order.append(chosen)
+    for _ in steps:
+        best: tuple[int, int, int] | None = None
+        for queue in range(count):
+            own, waiting, now = due[queue], later[queue], free[queue]
+            while waiting and waiting[0][0] <= now:
+                _, path, number = heapq.heappop(waiting)
+                heapq.heappush(own, (path, number))
+            found = (now, *own[0]) if own else (waiting[0] if waiting else None)
+            if found is not None and (best is None or found < best):
+                best = found
+        if best is None:
+            break
+        begin, _, chosen = best
         queue = steps[chosen].queue
-        end = max(free[queue], arrival[chosen]) + steps[chosen].cycles
+        if due[queue]:
+            heapq.heappop(due[queue])
+        else:
+            heapq.heappop(later[queue])
+        order.append(chosen)
+        end = begin + steps[chosen].cycles
         free[queue] = end + signalling.task_cycles
         for reader in readers[chosen]:
-            arrival[reader] = max(arrival[reader], end + (lag if steps[reader].queue != queue else 0))
+            other = steps[reader].queue
+            arrival[reader] = max(arrival[reader], end + (lag if other != queue else 0))
             unmet[reader] -= 1
             if not unmet[reader]:
-                ready.append(reader)
+                heapq.heappush(later[other], (arrival[reader], -after[reader], reader))
     return order

@@ -1,0 +1,54 @@
+"""Processor time of compilations, cold and warm: ``python -m benchmarks.compile_time [--beside CHECKOUT]``.
+
+``--beside``: another checkout with its own ``.venv``, for example of the commit before; both are measured in turns,
+because the speed of a machine changes with its load. Cold: no cache; warm: a second compilation with the cache of the
+first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from benchmarks.compile_cost import CompileCost, compile_cost
+from benchmarks.runs import MODELS
+
+TINY = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
+#: Networks of each target.
+NETWORKS = {
+    **{target: tuple(f"mlperf_{name}_int8_qdq" for name in TINY) for target in ("gap9", "diana", "host", "carfield")},
+    "ita": ("ita_dinov2_l1_int8_qdq", "ita_mobilebert_l1_int8_qdq", "ita_whisper_l1_int8_qdq"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--targets", nargs="+", choices=sorted(NETWORKS), default=list(NETWORKS))
+    parser.add_argument("--networks", nargs="+", default=())
+    parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; the time of more than one is not counted")
+    chosen = parser.parse_args()
+    roots = [None, *([chosen.beside] if chosen.beside is not None else [])]
+    print("network                        target    " + "   ".join("cold s  warm s      cycles" for _ in roots))
+    for target in chosen.targets:
+        for name in chosen.networks or NETWORKS[target]:
+            figures = [_measured(MODELS / name / "model.onnx", target, root, chosen.jobs) for root in roots]
+            print(f"{name:<30} {target:<9} " + "   ".join(_figures(*pair) for pair in figures), flush=True)
+
+
+def _measured(model: Path, target: str, root: Path | None, jobs: int) -> tuple[CompileCost, CompileCost]:
+    """The cost without a cache, and with the cache of an earlier compilation."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, cache = Path(folder) / "out", Path(folder) / "cache"
+        cold = compile_cost(model, target, root=root, output=out, jobs=jobs)
+        compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
+        return cold, compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
+
+
+def _figures(cold: CompileCost, warm: CompileCost) -> str:
+    return f"{cold.seconds:6.2f}  {warm.seconds:6.2f}  {cold.cycles or cold.error[:10]:>10}"
+
+
+if __name__ == "__main__":
+    main()
