@@ -177,7 +177,16 @@ def decide(prepared: Prepared, plugins: Plugins, observer: StageObserver) -> tup
     """Schedule, map, plan: what runs where and when."""
     request, soc, units = prepared.request, prepared.soc, prepared.units
     titles = partial(_titles, prepared.source)
-    made = Deploying(request, soc, units, plugins, observer, prepared.model, prepared.candidates, titles).run()
+    again = partial(
+        _match,
+        units=units,
+        all_units=plugins.units_of(soc),
+        plugins=plugins,
+        context=pass_context(request, soc, plugins.units_of(soc)),
+        options=request,
+    )
+    deploying = Deploying(request, soc, units, plugins, observer, prepared.model, prepared.candidates, titles, again)
+    made = deploying.run()
     deployed = made.deployment
     planned = Planned(
         source=prepared.source,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Pattern:
     """What a unit can run: structure, rules, and how a match becomes a workload.
 
-    ``view`` True: the result is the input's bytes with another shape; no code is emitted. ``search`` replaces the
+    ``view`` True: the result is the input's bytes with another shape; no code is emitted; with ``swapped``: it is a
+    copy of them in another memory, made by the program's swaps. ``search`` replaces the
     structure for patterns that are not trees (regions): it returns all matches of a graph. ``body``: for a region whose
     unit rewrites it, the model that is computed in place of the nodes, with the same inputs and outputs; ``claims``:
     for a region of a graph-level plug-in.
@@ -36,6 +37,7 @@ class Pattern:
     search: Callable[[gs.Graph], tuple[Match, ...]] | None = None
     body: Callable[[Match], Model | None] | None = None
     claims: RegionClaims | None = None
+    swapped: bool = False
 
     @property
     def operators(self) -> frozenset[str]:

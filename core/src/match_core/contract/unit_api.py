@@ -181,15 +181,18 @@ class QueueApi:
 
 @dataclass(frozen=True, slots=True)
 class SwapApi:
-    """Asynchronous copies between home memory and store, started by the host, one at a time.
+    """Asynchronous copies between home memory and store, started by the host.
 
     ``copy_out(uint32_t store, const void *home, uint32_t bytes)``, ``copy_in(void *home, uint32_t store, uint32_t
-    bytes)``; ``busy``: ``int busy(void)`` is 0 when the last copy has ended.
+    bytes)``. Concurrent programs start one at a time; ``busy``: ``int busy(void)`` is 0 when it has ended. Sequential
+    programs start any number, which run one after another; ``wait``: ``void wait(uint32_t left)`` returns when at most
+    ``left`` of them have not ended. Empty: programs of that kind cannot copy.
     """
 
     copy_out: str
     copy_in: str
-    busy: str
+    busy: str = ""
+    wait: str = ""
 
 
 @dataclass(frozen=True, slots=True)

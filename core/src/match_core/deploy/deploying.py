@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedError
+from match_core.contract.fitting import Attempt, FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
 from match_core.deploy.deployment import Lowering
@@ -16,6 +17,7 @@ from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
 from match_core.map.evaluate import mapping_fault, plan_fault
 from match_core.map.forms import check_forms
+from match_core.map.parts import assigned, with_parts, without
 from match_core.plan.overflow import placed
 from match_core.regions.choice import largest
 from match_core.schedule.cache import ScheduleCache, schedule_directory
@@ -96,6 +98,7 @@ class Deploying:
     model: Model
     candidates: Candidates
     titles: Callable[[Model], Title]
+    match: Callable[[Model], Candidates]
 
     def run(self) -> Deployed:
         """The program with the fewest modelled cycles that the options allow. InfeasibleError MATCH-M001 if none
@@ -103,6 +106,8 @@ class Deploying:
         cache = self._cache()
         sequential = self._sequential(self._scheduler(self.soc, cache))
         plain = sequential.deployment
+        if plain is None and (fitted := self._fitted(cache, sequential)) is not None:
+            return fitted
         cycles = plain.program.predicted_cycles if plain is not None else None
         declined = None
         if self._may_run_concurrently(sequential.mapping):
@@ -115,6 +120,33 @@ class Deploying:
             assert sequential.error is not None
             raise sequential.error
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
+
+    def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
+        """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
+        MATCH-M001 with a lower bound if the package proves that there is none."""
+        error = sequential.error
+        apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
+        if error is None or not any(api.swap is not None and api.swap.wait for api in apis):
+            return None
+        made: list[tuple[Model, Deployed]] = []
+
+        def attempt(model: Model) -> Attempt:
+            candidates = with_parts(model, self.match(model), self.soc.host)
+            other = replace(self, model=model, candidates=candidates)
+            found = other._sequential(self._scheduler(self.soc, cache))
+            if found.deployment is None:
+                return Attempt(None, found.error.over_bytes if found.error is not None else 0)
+            cycles = found.deployment.program.predicted_cycles
+            made.append((model, Deployed(found.model, found.deployment, found.refused, found.offered, cycles)))
+            return Attempt(cycles)
+
+        fit = self.plugins.fit(FitRequest(self.model, self.soc, sequential.mapping, error.over_bytes, attempt))
+        if fit is None:
+            return None
+        if fit.model is None:
+            why = f"{error.why}; in stripes, and with tensors in {self.soc.store}: {fit.reason}" if fit.reason else error.why
+            raise InfeasibleError(error.code, error.what, error.where, why, error.help)
+        return next(deployed for model, deployed in made if model is fit.model)
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]
@@ -222,12 +254,14 @@ class Deploying:
     ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
         offered = placed(self.candidates, overflow, scheduler.soc, self.units) if overflow else self.candidates
         check_forms(offered, scheduler.soc)
+        parts = assigned(offered)
         scheduled, unfit = stage(
             self.observer,
             "schedule",
-            lambda: scheduler.schedule_all(offered),
+            lambda: scheduler.schedule_all(without(offered, parts)),
             lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
         )
+        scheduled = (*scheduled, *parts)
         if self.options.regions == "largest":
             scheduled, taken = largest(self.model.graph, scheduled)
             unfit = (*unfit, *taken)

@@ -83,7 +83,7 @@ class Deployer:
     def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
         code, soc = self.lowering.code(mapping.assignments), self.scheduler.soc
         fixed, scratch = code.constant_bytes, code.needs.scratch
-        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, self.overflow, thorough=thorough)
+        draft = draft_of(self.model, mapping, soc, fixed, scratch, self.overflow, thorough=thorough)
         return _Measured(code, draft)
 
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class StepView:
     """How a sequential program runs a task: ``call`` of the unit's platform, addresses, and ``fields`` that initialise
     the argument of the task's function. ``direct``: the arguments of a function that takes its tensors directly;
-    ``handle``: of the region that the task runs."""
+    ``handle``: of the region that the task runs; ``before``: statements that wait for copies and start others."""
 
     call: str
     inputs: str
@@ -18,6 +18,7 @@ class StepView:
     fields: str
     direct: str = ""
     handle: str = ""
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

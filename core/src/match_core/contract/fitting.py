@@ -1,0 +1,48 @@
+"""Models that are rewritten to fit: what the core requests from packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.contract.hardware import Soc
+    from match_core.contract.mapping import Mapping
+    from match_core.contract.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What became of a rewritten model. ``cycles``: modelled cycles of its program, None if there is none;
+    ``over_bytes``: then the missing bytes of the home memory, 0 if there is another reason."""
+
+    cycles: int | None
+    over_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Requests a model that computes the same and fits. ``model`` does not fit by ``over_bytes`` with ``mapping``, its
+    cheapest sequential mapping, whose assignments are the model's layers with their cycles.
+
+    A rewritten model divides layers along rows into several of the same operators, and lists the Slice and Concat nodes
+    between them in ``Model.parts`` and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` matches,
+    schedules, maps and plans a model; it takes seconds.
+    """
+
+    model: Model
+    soc: Soc
+    mapping: Mapping
+    over_bytes: int
+    attempt: Callable[[Model], Attempt]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``model``: one that an attempt showed to fit, None if there is none. ``bound_bytes``: a lower bound of the home
+    memory that any program of the request's model requires, and ``reason`` which layer requires it."""
+
+    model: Model | None
+    bound_bytes: int = 0
+    reason: str = ""
