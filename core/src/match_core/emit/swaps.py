@@ -41,14 +41,21 @@ class SwapWriter:
             if task.assignment.candidate.pattern.view:
                 continue
             lines = []
-            if needed > ended:
-                lines.append(f"{self._api.wait}({started - needed}u);")  # type: ignore[union-attr]
-                ended = needed
+            if min(needed, started) > ended:
+                ended = min(needed, started)
+                lines.append(self._wait(started - ended))
             while started < len(swaps) and dict(swaps[started].needs)[self.program.soc.host] <= task.index:
                 lines.append(self._start(swaps[started]))
                 started += 1
+            if needed > ended:
+                ended = needed
+                lines.append(self._wait(started - ended))
             found.append((task.index, tuple(lines)))
         return found
+
+    def _wait(self, left: int) -> str:
+        assert self._api is not None
+        return f"{self._api.wait}({left}u);"
 
     def _start(self, swap: Swap) -> str:
         assert self._api is not None

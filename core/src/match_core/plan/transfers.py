@@ -25,7 +25,8 @@ REACHES = (1.0, 0.5, 0.25, 0.0)
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """One copy between ``part`` (a tensor in the home memory) and the bytes of ``whole`` (in the store) from ``start``
-    on. It starts before the task at position ``first`` and has ended before the one at ``last``."""
+    on. It starts before the task at position ``first``, which waits for earlier copies before, and has ended before the
+    one at ``last``; if that is the same task, it waits for the copy too."""
 
     part: str
     whole: str
@@ -132,14 +133,15 @@ def times_of(found: Sequence[Transfer], cycles: Sequence[int], streamed: Sequenc
     tasks = []
     waits = waited_by(found)
     for position, length in enumerate(cycles):
-        while ended < waits.get(position, 0):
-            now = max(now, copies[ended][1])
-            ended += 1
+        need = waits.get(position, 0)
+        now = max([now, *(end for _, end in copies[ended:need])])
         while started < len(found) and found[started].first <= position:
             begin = max(now, free)
             free = begin + link.copy_cycles(found[started].size_bytes)
             copies.append((begin, free))
             started += 1
+        now = max([now, *(end for _, end in copies[ended:need])])
+        ended = max(ended, need)
         tasks.append(now)
         if streamed[position]:
             late = max(0, free - now)

@@ -1,7 +1,7 @@
 """Replay of a sequential program with parts and copies: which byte of which tensor every byte of a memory holds.
 
-Tasks and copies run in the order of the emitted code: a task first waits for copies, then the copies start that follow
-the tasks before it, then it runs. A copy may move its bytes at any time between its start and the wait for it. So a
+Tasks and copies run in the order of the emitted code: a task first waits for copies that have started, then the copies
+start that follow the tasks before it, then it waits for those among them that it needs, then it runs. A copy may move its bytes at any time between its start and the wait for it. So a
 task must not write what a copy in flight reads, nor touch what it writes; and everything that a task or a copy reads
 must be the bytes of the tensor that it expects, not those of another one that took the place meanwhile.
 """
@@ -82,12 +82,14 @@ class _Replay:
         swaps = self.program.swaps
         for position, task in enumerate(self.program.tasks):
             wait = dict(task.needs).get(self.link, 0)
-            if wait > self.started:
-                yield f"task {position} waits for {wait} copies, {self.started} have started"
             while self.ended < min(wait, self.started):
                 yield from self._end(swaps[self.ended])
             while self.started < len(swaps) and self._follows(swaps[self.started]) <= position:
                 yield from self._start(swaps[self.started])
+            if wait > self.started:
+                yield f"task {position} waits for {wait} copies, {self.started} have started"
+            while self.ended < min(wait, self.started):
+                yield from self._end(swaps[self.ended])
             if not task.assignment.candidate.pattern.view:
                 yield from self._run(position, task)
         if self.ended < len(swaps):

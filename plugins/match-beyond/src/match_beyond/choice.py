@@ -92,7 +92,7 @@ class Chooser:
         large = False
         for end in range(first + 1, min(first + LAYERS_MAX, len(self.network.layers)) + 1):
             layer = self.network.layers[end - 1]
-            if not layer.divides:
+            if not layer.steps:
                 return
             large = large or any(self.network.sizes[n] > capacity // LARGE_PART for n in (*layer.reads, *layer.makes))
             if large:

@@ -9,7 +9,7 @@ from match_core.contract.geometry import far_bytes
 from match_core.ir.topology import is_constant
 from match_core.map.dataflow import tensor_bytes
 
-from match_beyond.rows import Rows, cut, has_rows, height
+from match_beyond.rows import RowRule, computed, height, rule_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -17,18 +17,27 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operator that can be divided: the names of its node, its result and its computed inputs, and its rule."""
+
+    node: str
+    result: str
+    inputs: tuple[str, ...]
+    rule: RowRule
+
+
 @dataclass(frozen=True)
 class Layer:
     """An assignment of the mapping: its nodes in order, the tensors that it reads from others and makes for others, its
-    modelled cycles, bytes of its constants, and whether it can be divided along rows."""
+    modelled cycles and bytes of its constants. ``steps``: its operators if it can be divided along rows, else empty."""
 
     nodes: tuple[gs.Node, ...]
     reads: tuple[str, ...]
     makes: tuple[str, ...]
     cycles: int
     constant_bytes: int
-    view: bool
-    divides: bool
+    steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
@@ -66,9 +75,9 @@ class Network:
             tensors.update((tensor.name, tensor) for tensor in made)
             constants = sum(far_bytes(o) for o in candidate.workload.operands if o.role == "constant")
             makes = tuple(tensor.name for tensor in leaving)
-            divides = not candidate.pattern.view and len(makes) == 1 and _divides(nodes)
+            steps = () if candidate.pattern.view or len(makes) != 1 else _steps(nodes)
             cycles = assignment.schedule.cost.total_cycles
-            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, candidate.pattern.view, divides))
+            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, steps))
         last, where = {name: len(layers) for name in outputs}, {}
         for position, layer in enumerate(layers):
             where.update(dict.fromkeys(layer.makes, position))
@@ -95,8 +104,11 @@ class Network:
         )
 
 
-def _divides(nodes: tuple[gs.Node, ...]) -> bool:
-    result = nodes[-1].outputs[0]
-    if not has_rows(result) or height(result) < 2:
-        return False
-    return all(has_rows(node.outputs[0]) and cut(node, Rows(0, height(node.outputs[0]))) is not None for node in nodes)
+def _steps(nodes: tuple[gs.Node, ...]) -> tuple[Step, ...]:
+    steps = []
+    for node in nodes:
+        rule = rule_of(node)
+        if rule is None:
+            return ()
+        steps.append(Step(node.name, node.outputs[0].name, tuple(t.name for t in computed(node)), rule))
+    return tuple(steps) if height(nodes[-1].outputs[0]) > 1 else ()

@@ -11,7 +11,7 @@ from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.topology import is_constant
 
-from match_beyond.rows import AXIS, Rows
+from match_beyond.rows import AXIS, Rows, divided
 from match_beyond.stripes import Stripe, crossing_of, stripes_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class _Rewriter:
     def __post_init__(self) -> None:
         self.editor = Editor(self.source)
         self.nodes = {node.name: node for node in self.editor.graph.nodes}
+        self.originals = {node.name: node for node in self.source.graph.nodes}
         self.tensors = self.editor.graph.tensors()
 
     def model(self) -> Model:
@@ -112,10 +113,11 @@ class _Rewriter:
         for node in nodes:
             inputs, outputs = kept[node.name]
             cut = stripe.cuts[node.name]
+            attributes, constants = divided(self.originals[node.name], cut)
             read: list[gs.Tensor] = []
             for position, tensor in enumerate(inputs):
-                if position in cut.constants:
-                    read.append(self.editor.constant(f"{node.name}_{number}_{position}", cut.constants[position]))
+                if position in constants:
+                    read.append(self.editor.constant(f"{node.name}_{number}_{position}", constants[position]))
                 elif is_constant(tensor) or not tensor.name:
                     read.append(tensor)
                 else:
@@ -125,7 +127,6 @@ class _Rewriter:
             result = outputs[0]
             shape = [int(size) for size in result.shape]
             shape[AXIS] = cut.made.count
-            attributes = {**node.attrs, **cut.attributes}
             name = f"{node.name}_stripe{number}"
             origin = self.editor.origin(node)
             output = self.editor.variable(f"{result.name}_stripe{number}", result.dtype, shape)

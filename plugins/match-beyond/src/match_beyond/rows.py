@@ -6,8 +6,7 @@ result from few rows of each input; what is not listed cannot be divided.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +34,9 @@ _ELEMENTWISE = (
     "Cast",
     "Relu",
 )
+#: A Resize that repeats rows and pixels.
+_REPEATING = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+Values = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,33 @@ class Rows:
 @dataclass(frozen=True, slots=True)
 class Cut:
     """An operator on some rows: ``made``, the rows of its result (perhaps more than were asked for), ``read``: the
-    rows of each computed input that it reads; ``attributes`` that change, and ``constants`` that replace inputs by
-    position."""
+    rows of each computed input that it reads, and how many rows of padding are ``before`` and ``after`` them."""
 
     made: Rows
     read: Rows
-    attributes: Mapping[str, object] = field(default_factory=dict)
-    constants: Mapping[int, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = field(default_factory=dict)
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowRule:
+    """How rows of the result follow from rows of the inputs, which have ``size`` rows: row r of the result reads rows
+    [r * stride - pad, r * stride - pad + span); or, if ``times`` is above 1, the row r // times. Rows beyond the ends are padding."""
+
+    size: int
+    stride: int = 1
+    pad: int = 0
+    span: int = 1
+    times: int = 1
+
+    def cut(self, rows: Rows) -> Cut:
+        """The operator on rows of its result."""
+        if self.times > 1:
+            read = Rows(rows.first // self.times, -(-rows.end // self.times))
+            return Cut(Rows(read.first * self.times, read.end * self.times), read)
+        low = rows.first * self.stride - self.pad
+        high = (rows.end - 1) * self.stride + self.span - self.pad
+        return Cut(rows, Rows(max(0, low), min(self.size, high)), max(0, -low), max(0, high - self.size))
 
 
 def has_rows(tensor: gs.Tensor) -> bool:
@@ -76,57 +98,58 @@ def height(tensor: gs.Tensor) -> int:
     return int(tensor.shape[AXIS])
 
 
-def cut(node: gs.Node, rows: Rows) -> Cut | None:
-    """The node on rows of its result; None if it cannot be divided."""
-    name, tensors = qualified_op(node), [t for t in node.inputs if t.name and not is_constant(t)]
+def computed(node: gs.Node) -> list[gs.Variable]:
+    """The inputs that are not constant."""
+    return [tensor for tensor in node.inputs if tensor.name and not is_constant(tensor)]
+
+
+def rule_of(node: gs.Node) -> RowRule | None:
+    """The rule of an operator; None if it cannot be divided."""
+    name, tensors = qualified_op(node), computed(node)
     if len(node.outputs) != 1 or not tensors or not all(has_rows(t) for t in (*tensors, node.outputs[0])):
         return None
+    size, made = height(tensors[0]), height(node.outputs[0])
+    if any(height(tensor) != size for tensor in tensors):
+        return None
     if name in _WINDOWS:
-        return _window(node, rows)
+        return _window(node, size)
     if name == "Pad":
-        return _pad(node, rows)
+        pads = _pads(node)
+        return None if pads is None else RowRule(size, pad=pads[AXIS])
     if name == "Resize":
-        return _repeat(node, rows)
+        same = all(node.attrs.get(key) == value for key, value in _REPEATING.items())
+        return RowRule(size, times=made // size) if same and made % size == 0 and len(node.inputs) == 3 else None
     if name == "Concat":
-        return Cut(rows, rows) if int(node.attrs["axis"]) == 3 else None
-    same = all(height(t) == height(node.outputs[0]) for t in tensors)
+        return RowRule(size) if int(node.attrs["axis"]) == len(node.outputs[0].shape) - 1 else None
     flat = all(t.values.ndim < 3 or t.values.shape[-3] == 1 for t in node.inputs if is_constant(t))
-    return Cut(rows, rows) if name in _ELEMENTWISE and same and flat else None
+    return RowRule(size) if name in _ELEMENTWISE and made == size and flat else None
 
 
-def _window(node: gs.Node, rows: Rows) -> Cut | None:
+def _window(node: gs.Node, size: int) -> RowRule | None:
     attributes = node.attrs
-    pads, kernel = [int(pad) for pad in attributes["pads"]], int(attributes["kernel_shape"][0])
-    stride, dilation = int(attributes["strides"][0]), int(attributes["dilations"][0])
+    kernel, stride, dilation = (int(attributes[name][0]) for name in ("kernel_shape", "strides", "dilations"))
     if int(attributes.get("ceil_mode", 0)):
         return None
-    low = rows.first * stride - pads[0]
-    high = (rows.end - 1) * stride + dilation * (kernel - 1) + 1 - pads[0]
-    size = height(node.inputs[0])
-    around = [max(0, -low), pads[1], max(0, high - size), pads[3]]
-    return Cut(rows, Rows(max(0, low), min(size, high)), {"pads": around})
+    return RowRule(size, stride, int(attributes["pads"][0]), dilation * (kernel - 1) + 1)
 
 
-def _pad(node: gs.Node, rows: Rows) -> Cut | None:
+def _pads(node: gs.Node) -> list[int] | None:
+    """The amounts of a Pad of four axes with a constant; None for others."""
     if len(node.inputs) > 3 and node.inputs[3].name:
         return None
-    pads, size = node.inputs[1].values.astype(np.int64).copy(), height(node.inputs[0])
-    if node.attrs.get("mode", "constant") != "constant" or pads.size != 8 or pads.min() < 0:
+    pads = [int(pad) for pad in node.inputs[1].values.reshape(-1)]
+    if node.attrs.get("mode", "constant") != "constant" or len(pads) != 8 or min(pads) < 0:
         return None
-    low, high = rows.first - int(pads[AXIS]), rows.end - int(pads[AXIS])
-    read = Rows(max(0, low), min(size, high))
-    if read.count < 1:
-        return None
-    pads[AXIS], pads[4 + AXIS] = max(0, -low), max(0, high - size)
-    return Cut(rows, read, constants={1: pads})
+    return pads
 
 
-def _repeat(node: gs.Node, rows: Rows) -> Cut | None:
-    modes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-    if any(node.attrs.get(name) != value for name, value in modes.items()) or len(node.inputs) != 3:
-        return None
-    times, rest = divmod(height(node.outputs[0]), height(node.inputs[0]))
-    if rest:
-        return None
-    read = Rows(rows.first // times, -(-rows.end // times))
-    return Cut(Rows(read.first * times, read.end * times), read)
+def divided(node: gs.Node, cut: Cut) -> tuple[dict[str, object], dict[int, Values]]:
+    """Attributes, and constants by position of the input, of the operator on the rows of a cut."""
+    if qualified_op(node) in _WINDOWS:
+        pads = [int(pad) for pad in node.attrs["pads"]]
+        return {**node.attrs, "pads": [cut.before, pads[1], cut.after, pads[3]]}, {}
+    if node.op == "Pad":
+        pads = _pads(node) or []
+        pads[AXIS], pads[4 + AXIS] = cut.before, cut.after
+        return dict(node.attrs), {1: np.asarray(pads, np.int64)}
+    return dict(node.attrs), {}

@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.ir.topology import is_constant
-
-from match_beyond.rows import Cut, Rows, cut
+from match_beyond.rows import Cut, Rows
 
 if TYPE_CHECKING:
     from match_beyond.network import Layer, Network
@@ -32,7 +30,7 @@ class Stripe:
 def stripes_of(network: Network, first: int, end: int, count: int) -> tuple[Stripe, ...] | None:
     """The stripes of layers [first, end); None if they cannot be divided so."""
     layers = network.layers[first:end]
-    if not all(layer.divides for layer in layers):
+    if not all(layer.steps for layer in layers):
         return None
     crossing = crossing_of(network, first, end)
     result = layers[-1].makes[0]
@@ -66,27 +64,24 @@ def _stripe(
     want: dict[str, Rows] = {}
     cuts: dict[str, Cut] = {}
     parts: dict[str, Rows] = {}
+    ended = number == count - 1
     for layer in reversed(layers):
-        for node in reversed(layer.nodes):
-            name = node.outputs[0].name
+        for step in reversed(layer.steps):
+            name = step.result
+            inner = want.get(name)
             if name in crossing:
                 size = network.height(name)
-                inner = want.get(name)
-                last = size if number == count - 1 else (inner.end if inner else size * (number + 1) // count)
-                if inner is not None and name != layers[-1].makes[0]:
-                    last = size if number == count - 1 else max(inner.end, done[name] + 1)
-                parts[name] = Rows(done[name], last)
-                want[name] = parts[name].joined(inner)
-                if parts[name].count < 1:
+                last = inner.end if inner is not None else size * (number + 1) // count
+                parts[name] = part = Rows(done[name], size if ended else max(last, done[name] + 1))
+                if part.count < 1 or part.end > size:
                     return None
-            if name not in want:
+                inner = want[name] = part.joined(inner)
+            if inner is None:
                 return None
-            made = cut(node, want[name])
-            if made is None or made.read.count < 1:
+            made = cuts[step.node] = step.rule.cut(inner)
+            if made.read.end <= made.read.first:
                 return None
             want[name] = made.made
-            cuts[node.name] = made
-            for tensor in node.inputs:
-                if tensor.name and not is_constant(tensor):
-                    want[tensor.name] = made.read.joined(want.get(tensor.name))
+            for source in step.inputs:
+                want[source] = made.read.joined(want.get(source))
     return Stripe(want, cuts, parts)
