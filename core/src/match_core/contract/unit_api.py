@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from match_core.contract.region import Region
     from match_core.contract.structure import Match
-    from match_core.contract.views import ArenaView, StoreView, TensorView
+    from match_core.contract.views import ArenaView, StoreView, SwapAreaView, TensorView
     from match_core.contract.workload import Workload
 
 
@@ -265,7 +265,7 @@ class BuildImage:
 class BuildRequest:
     """What build files and applications must know of a program. ``guard``: prefix of its macros; ``sources``: the C
     files of its library by name, in order, as text; ``images``: in concurrent programs, the files that each side
-    requires, the host's first."""
+    requires, the host's first; ``areas``: of the store, for activations."""
 
     name: str
     guard: str
@@ -276,6 +276,7 @@ class BuildRequest:
     outputs: tuple[TensorView, ...]
     nodes: tuple[BuildNode, ...]
     images: tuple[BuildImage, ...] = ()
+    areas: tuple[SwapAreaView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,7 @@ class ProgramEmitter:
             outputs=self.outputs,
             nodes=tuple(self._nodes()),
             images=self.images(tuple(sources)),
+            areas=self.swap_areas,
         )
         builds = [build for unit in self._shipped_units() if (build := self.request.apis[unit].build) is not None]
         return {
@@ -228,6 +229,7 @@ class ProgramEmitter:
         return {
             "tasks": self.tasks,
             "swap_api": self._swap_api(),
+            "swap_wait": self._swap_wait(),
             "units": self._units(),
             "cycles": self.request.program.predicted_cycles,
             "headers": self._headers(units),
@@ -243,6 +245,11 @@ class ProgramEmitter:
         if found is None or not self.swap_areas:
             raise ValueError(f"{self.soc.name}: swaps without functions or without an area in the store")
         return found
+
+    def _swap_wait(self) -> str:
+        """The function with which a sequential program waits for its copies; empty if it has none."""
+        apis = (api.swap for _, api in sorted(self.request.apis.items()) if api.swap is not None and api.swap.wait)
+        return next((api.wait for api in apis), "") if self.request.program.swaps and not self.queues else ""
 
     def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
         own = [f.name for unit in units for k in self._kernels(unit) for f in k.files if f.name.endswith(".h")]

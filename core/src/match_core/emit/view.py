@@ -46,17 +46,6 @@ class TaskView:
 
 
 @dataclass(frozen=True, slots=True)
-class SwapAreaView:
-    """Bytes of the store for activations that are swapped out; ``field`` receives their address."""
-
-    memory: str
-    field: str
-    macro: str
-    size_bytes: int
-    alignment_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class RowView:
     """A task in the table of its unit: places of its tensors as initialisers."""
 

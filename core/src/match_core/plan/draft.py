@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class Draft:
     """``order``: positions in the mapping's assignments; everything else is in that order. ``blocks``: first the
     storages that require bytes of the arena (``owned``), then the scratch of tasks (``scratch``). ``transfers``: copies
-    between the home memory and the store in the order of their start; ``stored``: offsets of the storages there."""
+    between the home memory and the store in the order of their start, planned with ``reach``; ``stored``: (storage,
+    offset) of those there."""
 
     home: Memory
     order: tuple[int, ...]
@@ -40,6 +41,7 @@ class Draft:
     blocks: tuple[Block, ...]
     allocation: Allocation
     transfers: tuple[Transfer, ...] = ()
+    reach: float = REACHES[0]
     stored: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -81,13 +83,14 @@ def draft_of(
     overflow: Container[str] = (),
     *,
     thorough: bool = True,
+    reaches: Sequence[float] = REACHES,
 ) -> Draft:
     """The order with the smallest arena (the first of equals) out of three: the mapping's, a greedy low-memory order
     and, if that could be improved, the least-memory order.
 
     ``scratch_bytes`` by position in ``mapping.assignments``; ``overflow``: tensors in the overflow memory; ``thorough``
     as for ``allocate``: without it, the third order is omitted. A model with parts keeps the mapping's order, and its
-    copies take as long as memory allows.
+    copies have the first of ``reaches`` with which it fits.
     """
     home = soc.memory(soc.home)
     topology = Topology.of(model.graph)
@@ -97,7 +100,7 @@ def draft_of(
         return _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough)
 
     if model.parts:
-        return _swapping(model, mapping, flows, storages, scratch_bytes, soc, constant_bytes, thorough)
+        return _swapping(model, mapping, flows, storages, scratch_bytes, soc, constant_bytes, thorough, reaches)
     orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
     drafts = [drafted(order) for order in orders]
     if thorough:
@@ -117,6 +120,7 @@ def _swapping(
     soc: Soc,
     constant_bytes: int,
     thorough: bool,
+    reaches: Sequence[float],
 ) -> Draft:
     """The draft whose copies take the most tasks of those that fit; the one that requires least if none does."""
     home, order = soc.memory(soc.home), tuple(range(len(flows)))
@@ -127,12 +131,11 @@ def _swapping(
         raise ValueError(f"{soc.name}: tensors in the store, but no link between {soc.home} and {soc.store}")
     cycles = [assignment.schedule.cost.total_cycles for assignment in mapping.assignments]
     drafts = []
-    for reach in REACHES:
+    for reach in reaches:
         found = transfers(flows, storages, cycles, link, reach)
-        last = reach == REACHES[-1]
-        draft = _draft(
-            mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough and last, found
-        )
+        hard = thorough and reach == REACHES[-1]
+        draft = _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, hard, found)
+        draft = replace(draft, reach=reach)
         if draft.need_bytes(constant_bytes) <= home.size_bytes:
             return _with_store(draft, soc)
         drafts.append(draft)

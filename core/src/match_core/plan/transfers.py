@@ -44,6 +44,7 @@ def transfers(
     home = {name: number for number, storage in enumerate(storages) for name in storage.tensors}
     sizes = {name: storages[number].size_bytes for name, number in home.items()}
     touched = _touched(flows, home, len(storages))
+    following = _following(flows)
     found: list[Transfer] = []
     made: dict[str, int] = {}  # whole tensor -> where its last copy out starts
     for position, flow in enumerate(flows):
@@ -52,14 +53,22 @@ def transfers(
             size = sizes[part.name]
             need = round(link.copy_cycles(size) * reach)
             if out:
-                first = 1 + max(task for task in touched[home[part.name]].writes if task < position)
-                last = _until(cycles, first, need)
+                first = following[1 + max(task for task in touched[home[part.name]].writes if task < position)]
+                last = following[_until(cycles, first, need)]
                 made[part.whole] = max(made.get(part.whole, 0), first)
             else:
                 last = min((task for task in touched[home[part.name]].reads if task > position), default=position)
-                first = max(made[part.whole], _since(cycles, last, need))
+                first = max(made[part.whole], following[_since(cycles, last, need)])
             found.append(Transfer(part.name, part.whole, part.start_bytes, size, out, first, last))
     return tuple(sorted(found, key=lambda transfer: (transfer.first, not transfer.out)))
+
+
+def _following(flows: Sequence[Flow]) -> list[int]:
+    """For each position, that of the first task with code from there on: copies start and end at those only."""
+    found = [len(flows)] * (len(flows) + 1)
+    for position in reversed(range(len(flows))):
+        found[position] = found[position + 1] if flows[position].view else position
+    return found
 
 
 @dataclass
@@ -106,7 +115,8 @@ def longer(lives: Sequence[Life], storages: Sequence[Storage], found: Sequence[T
     for transfer in found:
         part, whole = home[transfer.part], home[transfer.whole]
         if transfer.out:
-            changed[part] = replace(changed[part], last=max(changed[part].last, transfer.last - 1))
+            ended = max(transfer.first, transfer.last - 1)  # others start with it, before the wait
+            changed[part] = replace(changed[part], last=max(changed[part].last, ended))
             firsts[whole] = min(firsts.get(whole, transfer.first), transfer.first)
         else:
             changed[part] = replace(changed[part], first=min(changed[part].first, transfer.first))

@@ -128,6 +128,9 @@ class _Replay:
             start, size = self._range(self.buffers[buffer])
             if region.start < start or region.start + region.size > start + size:
                 yield f"copy {swap.index} leaves {buffer}"
+        for other in self.program.swaps[self.ended : self.started]:
+            if any(target.meets(region) for region in self._ends(other)):
+                yield f"copy {swap.index} writes bytes that copy {other.index} moves"
         self.started += 1
 
     def _end(self, swap: Swap) -> Iterator[str]:

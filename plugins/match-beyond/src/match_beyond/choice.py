@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from match_beyond.stripes import crossing_of, stripes_of
+from match_beyond.stripes import Extents, crossing_of, extents_of
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Link
@@ -61,13 +61,30 @@ class _Shape:
     exact: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """Bytes alive at one time in a stripe, bytes that are copied meanwhile, and all bytes and number of copies."""
+
+    peak: int
+    flying: int
+    copied: int
+    copies: int
+
+
 @dataclass
 class Chooser:
     """Finds choices for one network; shapes of runs are computed once."""
 
     network: Network
     link: Link
-    _shapes: dict[Run, _Shape | None] = field(default_factory=dict)
+    _shapes: dict[Run, _Shape] = field(default_factory=dict)
+    _needs: dict[tuple[Run, frozenset[str]], _Need] = field(default_factory=dict)
+    _possible: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        count = len(self.network.layers)
+        self.live = [self.network.live(position) for position in range(count + 1)]
+        self._shapes.update((Run(n, n + 1, 1), self._whole(n)) for n in range(count))
 
     def choose(self, capacity: int) -> Choice | None:
         """The cheapest choice whose tensors fit ``capacity`` bytes; None if there is none."""
@@ -78,8 +95,7 @@ class Chooser:
             for state, path in paths[position].items():
                 for run in self._runs(position, capacity):
                     for away, cycles in self._ways(run, state, capacity):
-                        alive = set(self.network.live(run.end))
-                        after = frozenset(name for name in (*state, *away) if name in alive)
+                        after = frozenset((*state, *away)) & frozenset(self.live[run.end])
                         total = path.cycles + cycles
                         known = paths[run.end].get(after)
                         if known is None or total < known.cycles:
@@ -96,84 +112,88 @@ class Chooser:
                 return
             large = large or any(self.network.sizes[n] > capacity // LARGE_PART for n in (*layer.reads, *layer.makes))
             if large:
-                yield from (Run(first, end, count) for count in COUNTS)
+                yield from (Run(first, end, count) for count in self._counts(first, end))
 
     def _ways(self, run: Run, state: frozenset[str], capacity: int) -> Iterator[tuple[frozenset[str], int]]:
         """Homes of what a run makes (the tensors in the store), and its cycles."""
-        shape = self._shape(run)
-        if shape is None:
+        shape, network = self._shapes[run], self.network
+        resident = sum(network.sizes[name] for name in self.live[run.first] if name not in state)
+        if resident > capacity:
             return
-        network = self.network
-        sizes = network.sizes
-        resident = sum(sizes[name] for name in network.live(run.first) if name not in state)
-        movable = [n for n in shape.crossing if n not in network.ends and sizes[n] > capacity // AWAY_PART]
+        touched = frozenset(shape.most)
+        movable = [n for n in shape.crossing if n not in network.ends and network.sizes[n] > capacity // AWAY_PART]
         for number in range(len(movable) + 1):
             for away in combinations(movable, number):
                 kept = [name for name in shape.crossing if name not in away]
                 if any(name not in shape.exact for name in kept):
                     continue
-                whole = sum(sizes[name] for name in kept if name not in network.ends)
-                peak, flying, copied, copies = self._stripe(run, shape, state | set(away))
-                moved = int(copied / self.link.bytes_per_cycle) + copies * self.link.setup_cycles
-                if resident + whole + peak + flying <= capacity:
+                used = resident + sum(network.sizes[name] for name in kept if name not in network.ends)
+                need = self._need(run, frozenset((*state, *away)) & touched)
+                moved = int(need.copied / self.link.bytes_per_cycle) + need.copies * self.link.setup_cycles
+                if used + need.peak + need.flying <= capacity:
                     fill = moved // (4 * run.count) if run.count > 1 else moved // 2
                     yield frozenset(away), max(shape.compute, moved) + fill
-                elif resident + whole + peak <= capacity:
+                elif used + need.peak <= capacity:
                     yield frozenset(away), shape.compute + moved
 
-    def _stripe(self, run: Run, shape: _Shape, away: frozenset[str] | set[str]) -> tuple[int, int, int, int]:
-        """Bytes alive at one time in a stripe, bytes that are copied meanwhile, and all bytes and number of copies."""
+    def _need(self, run: Run, away: frozenset[str]) -> _Need:
+        if (run, away) not in self._needs:
+            self._needs[run, away] = self._stripe(run, self._shapes[run], away)
+        return self._needs[run, away]
+
+    def _stripe(self, run: Run, shape: _Shape, away: frozenset[str]) -> _Need:
         layers = self.network.layers[run.first : run.end]
         made = {name for layer in layers for name in layer.makes}
         last = {name: position for position, layer in enumerate(layers) for name in layer.reads}
-        alive: dict[str, int] = {}
-        flying = copied = copies = 0
-        for layer in layers:
-            for name in layer.reads:
-                if name not in made and name in away:
-                    alive[name] = shape.most[name]
-        loads = [name for name in alive]
+        loads = list(dict.fromkeys(n for layer in layers for n in layer.reads if n not in made and n in away))
+        stores = [name for name in shape.crossing if name in away]
+        alive = {name: shape.most[name] for name in loads}
         peak = 0
         for position, layer in enumerate(layers):
-            for name in layer.makes:
-                if name not in shape.crossing or name in away:
-                    alive[name] = shape.most[name]
+            alive.update((n, shape.most[n]) for n in layer.makes if n not in shape.crossing or n in away)
             peak = max(peak, sum(alive.values()))
-            done = [name for name in alive if last.get(name, position) <= position and name not in shape.crossing]
-            for name in done:
-                del alive[name]
-        stores = [name for name in shape.crossing if name in away]
-        for name in (*loads, *stores):
-            flying += shape.most[name]
-            copied += shape.total[name] if name in loads else self.network.sizes[name]
-            copies += run.count
-        return peak, flying, copied, copies
+            alive = {n: size for n, size in alive.items() if last.get(n, -1) > position or n in shape.crossing}
+        flying = sum(shape.most[name] for name in (*loads, *stores))
+        copied = sum(shape.total[name] for name in loads) + sum(self.network.sizes[name] for name in stores)
+        return _Need(peak, flying, copied, run.count * (len(loads) + len(stores)))
 
-    def _shape(self, run: Run) -> _Shape | None:
-        if run not in self._shapes:
-            self._shapes[run] = self._whole(run) if run.count == 1 else self._striped(run)
-        return self._shapes[run]
+    def _counts(self, first: int, end: int) -> tuple[int, ...]:
+        """The possible numbers of stripes; their shapes are known then."""
+        if (first, end) not in self._possible:
+            network = self.network
+            least = min(network.height(name) for layer in network.layers[first:end] for name in layer.makes)
+            counts = tuple(count for count in COUNTS if count <= least)
+            found = extents_of(network, first, end, counts) if counts else None
+            legal = found.legal if found is not None else ()
+            for number, count in enumerate(counts if found is not None else ()):
+                if legal[number]:
+                    self._shapes[Run(first, end, count)] = self._striped(Run(first, end, count), found, number)
+            self._possible[first, end] = tuple(c for c, right in zip(counts, legal, strict=False) if right)
+        return self._possible[first, end]
 
-    def _whole(self, run: Run) -> _Shape:
-        layer = self.network.layers[run.first]
+    def _whole(self, position: int) -> _Shape:
+        layer = self.network.layers[position]
         sizes = {name: self.network.sizes[name] for name in (*layer.reads, *layer.makes)}
-        crossing = crossing_of(self.network, run.first, run.end)
+        crossing = crossing_of(self.network, position, position + 1)
         return _Shape(sizes, sizes, layer.cycles, crossing, frozenset(crossing))
 
-    def _striped(self, run: Run) -> _Shape | None:
-        stripes = stripes_of(self.network, run.first, run.end, run.count)
-        if stripes is None:
-            return None
+    def _striped(self, run: Run, found: Extents, number: int) -> _Shape:
         network, most, total = self.network, {}, {}
         layers = network.layers[run.first : run.end]
+        place = slice(int(found.starts[number]), int(found.starts[number]) + run.count)
         for name in {name for layer in layers for name in (*layer.reads, *layer.makes)}:
-            rows = [stripe.rows[name].count for stripe in stripes]
-            most[name], total[name] = (number * network.row_bytes(name) for number in (max(rows), sum(rows)))
+            rows = found.end[name][place] - found.first[name][place]
+            most[name], total[name] = (int(count) * network.row_bytes(name) for count in (rows.max(), rows.sum()))
         compute = 0
         for layer in layers:
             name = layer.makes[0]
             compute += layer.cycles * total[name] // network.sizes[name]
             compute += run.count * CALL_CYCLES + (run.count - 1) * layer.constant_bytes // CONSTANT_BYTES_PER_CYCLE
         crossing = crossing_of(network, run.first, run.end)
-        exact = [name for name in crossing if all(stripe.parts[name] == stripe.rows[name] for stripe in stripes)]
+        exact = [
+            name
+            for name in crossing
+            if (found.part_first[name][place] == found.first[name][place]).all()
+            and (found.part_end[name][place] == found.end[name][place]).all()
+        ]
         return _Shape(most, total, compute, crossing, frozenset(exact))

@@ -67,7 +67,6 @@ class _Rewriter:
             self._whole(run)
             return
         stripes = stripes_of(self.network, run.first, run.end, run.count)
-        assert stripes is not None  # the choice was made of it
         old = [self.nodes[node.name] for layer in layers for node in layer.nodes]
         kept = {node.name: (list(node.inputs), list(node.outputs)) for node in old}
         for node in old:

@@ -46,6 +46,9 @@ int ${name}_poll(const ${name}_t *ctx)
         return state->status;
     }
     if (state->cancelled != 0u) {
+% if swap_wait:
+        ${swap_wait}(0u);
+% endif
         state->status = ${guard}_CANCELLED;
         return ${guard}_CANCELLED;
     }
