@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 # The packages of the demo alone, without the tools of tests.
 DEMO := $(VENV)/.stamp-demo
-DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify python gap9)
+DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent beyond schedule host quant report verify python gap9)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Each after those that it depends on.
-PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl)
+PACKAGES := core $(addprefix plugins/match-,map concurrent beyond schedule regions host quant tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.

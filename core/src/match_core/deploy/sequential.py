@@ -108,13 +108,11 @@ class Deployer:
             problem = self._problem(mapping, measured, shared)
             for _ in range(ROUNDS_MAX):
                 found = choose_streaming(problem)
-                print("DBG", reach, problem.capacity_bytes, problem.least_bytes, max(problem.live_bytes), len(problem.tasks), found and (found.solver, problem.bytes_of(found.chosen)))
                 if found is None:
                     break
                 chosen = self._with(mapping, shared.pick(found.chosen), found.solver.solver)
                 # Room for gaps that a search would close costs little.
                 now = self._measure(chosen, thorough=False, reaches=(reach,))
-                print("DBG over", now.over_bytes, now.draft.reach, now.draft.allocation.arena_bytes, now.code.constant_bytes)
                 if now.over_bytes <= 0:
                     return chosen, now
                 problem = replace(problem, capacity_bytes=problem.capacity_bytes - now.over_bytes)
