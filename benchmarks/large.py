@@ -17,6 +17,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
@@ -164,8 +165,10 @@ def bound_cycles(request: FitRequest, away: frozenset[str], streamed: bool) -> i
         remote = sum(network.sizes[name] for name in tensors if name in away)
         remote += layer.constant_bytes if streamed else 0
         compute = assignment.schedule.cost.compute_cycles
-        total += 0 if assignment.candidate.pattern.view else int(
-            max(compute, local / near.bytes_per_cycle, remote / far.bytes_per_cycle)
+        total += (
+            0
+            if assignment.candidate.pattern.view
+            else int(max(compute, local / near.bytes_per_cycle, remote / far.bytes_per_cycle))
         )
     return total
 
@@ -222,10 +225,9 @@ def bound(model: Path) -> int:
     """The lower bound of L2 for any program."""
     spy = Spy()
     plugins = Plugins.load((Found("spy", "spy", "0", lambda: spy),))
-    try:
-        compile_model(CompileRequest(model, "gap9", memory=(("l2", 4096),), execution="sequential"), plugins, NullObserver())
-    except InfeasibleError:
-        pass
+    request = CompileRequest(model, "gap9", memory=(("l2", 4096),), execution="sequential")
+    with suppress(InfeasibleError):
+        compile_model(request, plugins, NullObserver())
     assert spy.request is not None
     return least_bytes(Network.of(spy.request.model, spy.request.mapping))[0]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
-    from match_core.contract.mapping import Mapping
+    from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
 
 
@@ -26,16 +26,16 @@ class FitRequest:
     """Requests a model that computes the same and fits. ``model`` does not fit by ``over_bytes`` with ``mapping``, its
     cheapest sequential mapping, whose assignments are the model's layers with their cycles.
 
-    A rewritten model divides layers along rows into several of the same operators, and lists the Slice and Concat nodes
-    between them in ``Model.parts`` and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` matches,
-    schedules, maps and plans a model; it takes seconds.
+    A rewritten model divides layers along rows into several of the same operators; it lists the Slice and Concat nodes
+    between them in ``Model.parts``, and the tensors whose home is the Soc's store in ``Model.away``. ``attempt``
+    matches, schedules, maps and plans it; the second argument has an assignment for every node in ``parts``.
     """
 
     model: Model
     soc: Soc
     mapping: Mapping
     over_bytes: int
-    attempt: Callable[[Model], Attempt]
+    attempt: Callable[[Model, tuple[Assignment, ...]], Attempt]
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Model:
     #: Nodes that passes leave in float, with the reasons.
     left: tuple[Left, ...] = ()
     #: Names of Slice and Concat nodes that only name bytes: their small tensors are parts of the large one
-    #: (``map/parts.py``), or copies of parts if its home is the store.
+    #: (``Pattern.parts``), or copies of parts if its home is the store.
     parts: frozenset[str] = frozenset()
     #: Tensors whose home is the Soc's store; only nodes in ``parts`` touch them.
     away: frozenset[str] = frozenset()

@@ -17,7 +17,6 @@ from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
 from match_core.map.evaluate import mapping_fault, plan_fault
 from match_core.map.forms import check_forms
-from match_core.map.parts import assigned, with_parts, without
 from match_core.plan.overflow import placed
 from match_core.regions.choice import largest
 from match_core.schedule.cache import ScheduleCache, schedule_directory
@@ -99,6 +98,7 @@ class Deploying:
     candidates: Candidates
     titles: Callable[[Model], Title]
     match: Callable[[Model], Candidates]
+    parts: tuple[Assignment, ...] = ()
 
     def run(self) -> Deployed:
         """The program with the fewest modelled cycles that the options allow. InfeasibleError MATCH-M001 if none
@@ -130,9 +130,10 @@ class Deploying:
             return None
         made: list[tuple[Model, Deployed]] = []
 
-        def attempt(model: Model) -> Attempt:
-            candidates = with_parts(model, self.match(model), self.soc.host)
-            other = replace(self, model=model, candidates=candidates)
+        def attempt(model: Model, parts: tuple[Assignment, ...]) -> Attempt:
+            offered = self.match(model)
+            legal = tuple(c for c in offered.legal if model.parts.isdisjoint(c.node_names))
+            other = replace(self, model=model, candidates=replace(offered, legal=legal), parts=parts)
             found = other._sequential(self._scheduler(self.soc, cache))
             if found.deployment is None:
                 return Attempt(None, found.error.over_bytes if found.error is not None else 0)
@@ -144,7 +145,11 @@ class Deploying:
         if fit is None:
             return None
         if fit.model is None:
-            why = f"{error.why}; in stripes, and with tensors in {self.soc.store}: {fit.reason}" if fit.reason else error.why
+            why = (
+                f"{error.why}; in stripes, and with tensors in {self.soc.store}: {fit.reason}"
+                if fit.reason
+                else error.why
+            )
             raise InfeasibleError(error.code, error.what, error.where, why, error.help)
         return next(deployed for model, deployed in made if model is fit.model)
 
@@ -177,7 +182,8 @@ class Deploying:
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = _Sequential(model, mapping, refused, scheduled, overflow, None)
             try:
-                return replace(made, deployment=self._planned(deployer, chosen.mapping))
+                plan = self._planned if not model.parts else partial(self._with_copies, chosen)
+                return replace(made, deployment=plan(deployer, chosen.mapping))
             except InfeasibleError as error:
                 more = deployer.overflowing(chosen.mapping)
                 if not more:
@@ -254,14 +260,13 @@ class Deploying:
     ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
         offered = placed(self.candidates, overflow, scheduler.soc, self.units) if overflow else self.candidates
         check_forms(offered, scheduler.soc)
-        parts = assigned(offered)
         scheduled, unfit = stage(
             self.observer,
             "schedule",
-            lambda: scheduler.schedule_all(without(offered, parts)),
+            lambda: scheduler.schedule_all(offered),
             lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
         )
-        scheduled = (*scheduled, *parts)
+        scheduled = (*scheduled, *self.parts)
         if self.options.regions == "largest":
             scheduled, taken = largest(self.model.graph, scheduled)
             unfit = (*unfit, *taken)
@@ -331,6 +336,26 @@ class Deploying:
             lambda: deployer.deploy(mapping),
             lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
         )
+
+    def _with_copies(self, chosen: Converted, deployer: Deployer, mapping: Mapping) -> Deployment:
+        """The program of a model with parts, as a package plans it."""
+        lowering, scheduler = deployer.lowering, deployer.scheduler
+        request = PlanRequest(
+            chosen.model,
+            mapping,
+            scheduler,
+            lambda assignments: lowering.code(assignments).needs,
+            offered=chosen.offered,
+        )
+
+        def work() -> Deployment:
+            plan = self.plugins.plan(request, partial(plan_fault, request, scheduler))
+            if plan is None:
+                raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
+            scheduler.validate(plan.mapping.assignments)
+            return lowering.deployment(plan.mapping, plan.program)
+
+        return stage(self.observer, "plan", work, lambda made: _facts_of(made.program))
 
     def _cache(self) -> ScheduleCache:
         code = self.plugins.code if self.options.cache else None

@@ -11,16 +11,12 @@ from match_core.map.objective import weighting_of
 from match_core.plan.draft import Draft, draft_of
 from match_core.plan.overflow import overflowing
 from match_core.plan.plan import plan
-from match_core.plan.shared import Shared
 from match_core.plan.shortage import Shortage
 from match_core.plan.streaming import Problem, choose_streaming
-from match_core.plan.transfers import REACHES
-from match_core.plan.variants import variants_of
+from match_core.plan.variants import Variants, resident_bytes, variants_of
 from match_core.validate.sequential_program import validate_program
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
@@ -67,8 +63,7 @@ class Deployer:
         measured = self._measure(mapping)
         soc = self.scheduler.soc
         draft: Draft | None = measured.draft
-        waits = measured.draft.reach < REACHES[0]  # tasks wait for copies of activations; memory of constants may help
-        if (measured.over_bytes > 0 or waits) and soc.store is not None:
+        if measured.over_bytes > 0 and soc.store is not None:
             mapping, measured = self._streamed(mapping, measured)
             draft = None  # the draft of streamed constants was made with little effort
         if measured.over_bytes > 0:
@@ -85,46 +80,38 @@ class Deployer:
         measured = self._measure(mapping, thorough=False)
         return overflowing(measured.draft, measured.code.constant_bytes)
 
-    def _measure(
-        self, mapping: UnitMapping, *, thorough: bool = True, reaches: Sequence[float] = REACHES
-    ) -> _Measured:
+    def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
         code, soc = self.lowering.code(mapping.assignments), self.scheduler.soc
         fixed, scratch = code.constant_bytes, code.needs.scratch
-        draft = draft_of(
-            self.model, mapping, soc, fixed, scratch, self.overflow, thorough=thorough, reaches=reaches
-        )
+        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, self.overflow, thorough=thorough)
         return _Measured(code, draft)
 
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:
         """The mapping with the cheapest choice of streamed constants that fits; if none fits, the one that requires
-        least, for the report. Copies of activations that hide behind tasks come first."""
+        least, for the report."""
         variants = variants_of(mapping, self.offered, self.scheduler, weighting_of(mapping))
         if all(len(task) == 1 for task in variants.assignments):
             return mapping, measured
-        shared = Shared.of(variants, together=bool(self.model.parts))
-        for reach in REACHES if self.model.away else REACHES[-1:]:
-            if self.model.away:
-                measured = self._measure(mapping, thorough=False, reaches=(reach,))
-            problem = self._problem(mapping, measured, shared)
-            for _ in range(ROUNDS_MAX):
-                found = choose_streaming(problem)
-                if found is None:
-                    break
-                chosen = self._with(mapping, shared.pick(found.chosen), found.solver.solver)
-                # Room for gaps that a search would close costs little.
-                now = self._measure(chosen, thorough=False, reaches=(reach,))
-                if now.over_bytes <= 0:
-                    return chosen, now
-                problem = replace(problem, capacity_bytes=problem.capacity_bytes - now.over_bytes)
+        problem = self._problem(mapping, measured, variants)
+        for _ in range(ROUNDS_MAX):
+            found = choose_streaming(problem)
+            if found is None:
+                break
+            chosen = self._with(mapping, variants.pick(found.chosen), found.solver.solver)
+            now = self._measure(chosen, thorough=False)  # room for gaps that a search would close costs little
+            if now.over_bytes <= 0:
+                return chosen, now
+            problem = replace(problem, capacity_bytes=problem.capacity_bytes - now.over_bytes)
         least = self._with(mapping, variants.pick(variants.smallest()), "least bytes")
         return least, self._measure(least)
 
-    def _problem(self, mapping: UnitMapping, measured: _Measured, shared: Shared) -> Problem:
+    def _problem(self, mapping: UnitMapping, measured: _Measured, variants: Variants) -> Problem:
         soc, draft = self.scheduler.soc, measured.draft
-        others = measured.code.constant_bytes - shared.resident_bytes(mapping.assignments, soc)
+        units = sum(resident_bytes(assignment, soc) for assignment in mapping.assignments)
+        others = measured.code.constant_bytes - units
         staged = [assignment.schedule.bytes_in(soc.home) for assignment in mapping.assignments]
         live = tuple(max(0, alive - own) for alive, own in zip(draft.live_bytes(), staged, strict=True))
-        return shared.problem(live, draft.home.size_bytes - draft.caller_bytes - others)
+        return Problem(variants.costs, live, draft.home.size_bytes - draft.caller_bytes - others)
 
     def _with(self, mapping: UnitMapping, assignments: tuple[Assignment, ...], solver: str) -> UnitMapping:
         """The mapping with these schedules, checked; a bound proven for resident constants stays valid."""

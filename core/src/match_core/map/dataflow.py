@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from match_core.contract.errors import UnsupportedError
 from match_core.contract.geometry import far_bytes
 from match_core.ir.topology import Topology, is_constant
-from match_core.map.parts import PART, SWAPPED_PART, Part, parts_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.mapping import Assignment
     from match_core.contract.model import Model
+    from match_core.contract.pattern import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def flow_of(topology: Topology, assignment: Assignment) -> Flow:
     outputs = (operand for operand in candidate.workload.operands if operand.role == "output" and operand.form)
     stored = tuple((candidate.result(operand.name).name, far_bytes(operand)) for operand in outputs)
     view, swapped = candidate.pattern.view, candidate.pattern.swapped
-    parts = parts_of(nodes[0]) if candidate.pattern.name in (PART, SWAPPED_PART) else ()
+    parts = candidate.pattern.parts(candidate.match) if candidate.pattern.parts is not None else ()
     return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), view, stored, parts, swapped)
 
 

@@ -11,24 +11,20 @@ from match_core.ir.topology import Topology
 from match_core.map.dataflow import Flow, Storage, flow_of, storages_of
 from match_core.plan.allocate import Allocation, allocate, tightened
 from match_core.plan.least_memory import least_memory_order
-from match_core.plan.order import lives, low_memory_order
+from match_core.plan.order import Life, lives, low_memory_order
 from match_core.plan.packing import Block, aligned, live_bytes
-from match_core.plan.transfers import REACHES, Transfer, longer, transfers
 
 if TYPE_CHECKING:
-    from match_core.contract.hardware import Memory, Soc
+    from match_core.contract.hardware import Memory
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
-    from match_core.plan.order import Life
 
 
 @dataclass(frozen=True)
 class Draft:
     """``order``: positions in the mapping's assignments; everything else is in that order. ``blocks``: first the
-    storages that require bytes of the arena (``owned``), then the scratch of tasks (``scratch``). ``transfers``: copies
-    between the home memory and the store in the order of their start, planned with ``reach``; ``stored``: (storage,
-    offset) of those there."""
+    storages that require bytes of the arena (``owned``), then the scratch of tasks (``scratch``)."""
 
     home: Memory
     order: tuple[int, ...]
@@ -40,14 +36,6 @@ class Draft:
     scratch: tuple[int, ...]
     blocks: tuple[Block, ...]
     allocation: Allocation
-    transfers: tuple[Transfer, ...] = ()
-    reach: float = REACHES[0]
-    stored: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def stored_bytes(self) -> int:
-        """Bytes of the store for activations."""
-        return max((start + self.storages[number].size_bytes for number, start in self.stored), default=0)
 
     @property
     def caller_bytes(self) -> int:
@@ -77,31 +65,27 @@ class Draft:
 def draft_of(
     model: Model,
     mapping: UnitMapping,
-    soc: Soc,
+    home: Memory,
     constant_bytes: int,
     scratch_bytes: Mapping[int, int],
     overflow: Container[str] = (),
     *,
     thorough: bool = True,
-    reaches: Sequence[float] = REACHES,
 ) -> Draft:
     """The order with the smallest arena (the first of equals) out of three: the mapping's, a greedy low-memory order
     and, if that could be improved, the least-memory order.
 
     ``scratch_bytes`` by position in ``mapping.assignments``; ``overflow``: tensors in the overflow memory; ``thorough``
-    as for ``allocate``: without it, the third order is omitted. A model with parts keeps the mapping's order, and its
-    copies have the first of ``reaches`` with which it fits.
+    as for ``allocate``: without it, the third order is omitted.
     """
-    home = soc.memory(soc.home)
     topology = Topology.of(model.graph)
     flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
     storages = storages_of(model, flows, overflow)
+    orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
+
     def drafted(order: tuple[int, ...]) -> Draft:
         return _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough)
 
-    if model.parts:
-        return _swapping(model, mapping, flows, storages, scratch_bytes, soc, constant_bytes, thorough, reaches)
-    orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
     drafts = [drafted(order) for order in orders]
     if thorough:
         limit = min(draft.peak_bytes for draft in drafts)
@@ -109,45 +93,6 @@ def draft_of(
         drafts += [drafted(least)] if least is not None else []
         drafts.append(_tightened(min(drafts, key=lambda draft: draft.allocation.solver.bound)))
     return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
-
-
-def _swapping(
-    model: Model,
-    mapping: UnitMapping,
-    flows: Sequence[Flow],
-    storages: tuple[Storage, ...],
-    scratch_bytes: Mapping[int, int],
-    soc: Soc,
-    constant_bytes: int,
-    thorough: bool,
-    reaches: Sequence[float],
-) -> Draft:
-    """The draft whose copies take the most tasks of those that fit; the one that requires least if none does."""
-    home, order = soc.memory(soc.home), tuple(range(len(flows)))
-    if not model.away:
-        return _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough)
-    link = soc.link_between(soc.home, soc.store or "")
-    if link is None:
-        raise ValueError(f"{soc.name}: tensors in the store, but no link between {soc.home} and {soc.store}")
-    cycles = [assignment.schedule.cost.total_cycles for assignment in mapping.assignments]
-    drafts = []
-    for reach in reaches:
-        found = transfers(flows, storages, cycles, link, reach)
-        hard = thorough and reach == REACHES[-1]
-        draft = _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, hard, found)
-        draft = replace(draft, reach=reach)
-        if draft.need_bytes(constant_bytes) <= home.size_bytes:
-            return _with_store(draft, soc)
-        drafts.append(draft)
-    return _with_store(min(drafts, key=lambda draft: draft.allocation.arena_bytes), soc)
-
-
-def _with_store(draft: Draft, soc: Soc) -> Draft:
-    """The draft with addresses in the store."""
-    away = [number for number, storage in enumerate(draft.storages) if storage.away]
-    blocks = [Block(draft.storages[n].size_bytes, draft.lives[n].first, draft.lives[n].last) for n in away]
-    offsets = allocate(blocks, soc.memory(soc.store or soc.home).alignment_bytes).offsets
-    return replace(draft, stored=tuple(zip(away, offsets, strict=True)))
 
 
 def _tightened(draft: Draft) -> Draft:
@@ -163,10 +108,9 @@ def _draft(
     home: Memory,
     constant_bytes: int,
     thorough: bool,
-    copies: tuple[Transfer, ...] = (),
 ) -> Draft:
     ordered = tuple(flows[task] for task in order)
-    alive = longer(lives(ordered, storages), storages, copies)
+    alive = lives(ordered, storages)
     owned = tuple(n for n, storage in enumerate(storages) if storage.owned)
     scratch = tuple(place for place, task in enumerate(order) if scratch_bytes.get(task, 0) > 0)
     blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last) for n in owned)
@@ -183,7 +127,6 @@ def _draft(
         scratch=scratch,
         blocks=blocks,
         allocation=nothing,
-        transfers=copies,
     )
     capacity = home.size_bytes - draft.need_bytes(constant_bytes)
     return replace(draft, allocation=allocate(blocks, home.alignment_bytes, capacity, thorough=thorough))

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
-from match_core.contract.geometry import far_bytes as operand_bytes
-
-from match_core.contract.program import Buffer, MemoryUse, Program, Swap, Task
+from match_core.contract.program import Buffer, MemoryUse, Program, Task
 from match_core.plan.draft import Draft, draft_of
 from match_core.plan.order import dependencies
 from match_core.plan.packing import aligned
 from match_core.plan.shortage import Shortage, store_shortage
-from match_core.plan.transfers import Times, times_of, waited_by
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Memory, Soc
@@ -42,53 +38,27 @@ def plan(
     already. InfeasibleError MATCH-M001 if the memories are too small.
     """
     fixed = sum(size for _, size in constants)
-    draft = draft or draft_of(model, mapping, soc, fixed, scratch_bytes or {}, overflow)
+    draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow)
     if draft.need_bytes(fixed) > draft.home.size_bytes:
         raise Shortage(draft, tuple(constants), soc.store).error(model)
     streamed = sum(size for _, size in stored)
-    if soc.store is not None and streamed + draft.stored_bytes > soc.memory(soc.store).size_bytes:
-        activations = (("activations", draft.stored_bytes),) if draft.stored_bytes else ()
-        raise store_shortage(model, soc.memory(soc.store), (*activations, *stored))
-    return _program(soc, draft, fixed, streamed)
+    if soc.store is not None and streamed > soc.memory(soc.store).size_bytes:
+        raise store_shortage(model, soc.memory(soc.store), stored)
+    return program_of(soc, draft, fixed, streamed)
 
 
-def _program(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> Program:
-    buffers, times = _buffers(soc, draft), _times(soc, draft)
-    tasks = _tasks(draft, buffers, times, soc)
+def program_of(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> Program:
+    """The program of a draft."""
+    buffers = _buffers(soc, draft)
+    tasks = _tasks(draft, buffers)
     return Program(
         soc=soc,
         tasks=tasks,
         buffers=buffers,
         memory=_memory_use(soc, draft, constant_bytes, stored_bytes),
         allocation=draft.allocation.solver,
-        predicted_cycles=times.end,
-        swaps=_swaps(soc, draft, buffers, times),
+        predicted_cycles=sum(a.schedule.cost.total_cycles for a in draft.assignments),
     )
-
-
-def _times(soc: Soc, draft: Draft) -> Times:
-    cycles = [assignment.schedule.cost.total_cycles for assignment in draft.assignments]
-    link = soc.link_between(soc.home, soc.store or "")
-    if not draft.transfers or link is None:
-        starts = tuple(accumulate(cycles, initial=0))
-        return Times(starts[:-1], (), starts[-1])
-    streamed = []
-    for assignment in draft.assignments:
-        names = assignment.schedule.streamed(soc.home)
-        streamed.append(sum(operand_bytes(o) for o in assignment.candidate.workload.operands if o.name in names))
-    return times_of(draft.transfers, cycles, streamed, link)
-
-
-def _swaps(soc: Soc, draft: Draft, buffers: Sequence[Buffer], times: Times) -> tuple[Swap, ...]:
-    homes = {tensor: buffer for buffer in buffers for tensor in buffer.tensors}
-    swaps = []
-    for number, (transfer, (start, end)) in enumerate(zip(draft.transfers, times.copies, strict=True)):
-        part, whole = homes[transfer.part], homes[transfer.whole]
-        ends = (part.name, dict(part.starts).get(transfer.part, 0)), (whole.name, transfer.start_bytes)
-        (source, first), (target, second) = ends if transfer.out else ends[::-1]
-        needs = ((soc.host, transfer.first),)
-        swaps.append(Swap(number, source, target, transfer.size_bytes, start, end - start, needs, first, second))
-    return tuple(swaps)
 
 
 def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
@@ -103,8 +73,6 @@ def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
         name = f"{kind}_{counts.setdefault(kind, 0)}"
         counts[kind] += 1
         memory, offset = soc.home, offsets.get(number, 0)
-        if storage.away:
-            memory, offset = soc.store or soc.home, dict(draft.stored)[number]
         if storage.overflow:
             memory, offset = soc.overflow or soc.home, 0 if kind != "activation" else far_bytes
             far_bytes += aligned(storage.size_bytes, soc.memory(memory).alignment_bytes) if kind == "activation" else 0
@@ -117,11 +85,10 @@ def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
     return tuple(buffers)
 
 
-def _tasks(draft: Draft, buffers: Sequence[Buffer], times: Times, soc: Soc) -> tuple[Task, ...]:
+def _tasks(draft: Draft, buffers: Sequence[Buffer]) -> tuple[Task, ...]:
     home = {tensor: buffer.name for buffer in buffers for tensor in buffer.tensors}
-    depends, waits = dependencies(draft.flows), waited_by(draft.transfers)
-    link = soc.link_between(soc.home, soc.store or "")
-    tasks = []
+    depends = dependencies(draft.flows)
+    tasks, start = [], 0
     for index, (assignment, flow) in enumerate(zip(draft.assignments, draft.flows, strict=True)):
         tasks.append(
             Task(
@@ -130,10 +97,10 @@ def _tasks(draft: Draft, buffers: Sequence[Buffer], times: Times, soc: Soc) -> t
                 buffers_in=tuple(dict.fromkeys(home[name] for name in flow.reads)),
                 buffers_out=tuple(dict.fromkeys(home[name] for name in flow.makes)),
                 depends=depends[index],
-                start_cycles=times.tasks[index],
-                needs=((link.name, waits[index]),) if link is not None and index in waits else (),
+                start_cycles=start,
             )
         )
+        start += assignment.schedule.cost.total_cycles
     return tuple(tasks)
 
 
@@ -165,7 +132,7 @@ def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) 
                 caller_bytes=draft.caller_bytes,
             )
         elif memory.name == soc.store:
-            use = replace(use, arena_bytes=draft.stored_bytes, constant_bytes=stored_bytes)
+            use = replace(use, constant_bytes=stored_bytes)
         if memory.name == soc.overflow:
             own, callers = far_bytes(draft, memory)
             use = replace(use, arena_bytes=own, caller_bytes=callers)

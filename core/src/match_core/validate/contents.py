@@ -1,9 +1,9 @@
 """Replay of a sequential program with parts and copies: which byte of which tensor every byte of a memory holds.
 
-Tasks and copies run in the order of the emitted code: a task first waits for copies that have started, then the copies
-start that follow the tasks before it, then it waits for those among them that it needs, then it runs. A copy may move its bytes at any time between its start and the wait for it. So a
-task must not write what a copy in flight reads, nor touch what it writes; and everything that a task or a copy reads
-must be the bytes of the tensor that it expects, not those of another one that took the place meanwhile.
+Tasks and copies run in the order of the emitted code: a task first waits for copies that have started, then those
+start that follow the tasks before it, then it waits for those among them that it needs, then it runs. A copy may move
+its bytes at any time between its start and the wait for it. So nobody must write what a copy in flight reads, nor touch
+what it writes; and everything that a task reads must be the bytes of the tensor that it expects.
 """
 
 from __future__ import annotations
@@ -136,7 +136,9 @@ class _Replay:
     def _end(self, swap: Swap) -> Iterator[str]:
         """The bytes arrive: those of the part of a tensor that the target is to hold."""
         source, target = self._ends(swap)
-        held = [p for p in self._memory(source.memory).pieces if p[0] < source.start + source.size and p[1] > source.start]
+        held = [
+            p for p in self._memory(source.memory).pieces if p[0] < source.start + source.size and p[1] > source.start
+        ]
         if sum(min(p[1], source.start + source.size) - max(p[0], source.start) for p in held) != source.size:
             yield f"copy {swap.index} reads bytes that nothing wrote"
         for low, high, name, first in held:

@@ -164,11 +164,12 @@ class Chooser:
             least = min(network.height(name) for layer in network.layers[first:end] for name in layer.makes)
             counts = tuple(count for count in COUNTS if count <= least)
             found = extents_of(network, first, end, counts) if counts else None
-            legal = found.legal if found is not None else ()
-            for number, count in enumerate(counts if found is not None else ()):
-                if legal[number]:
+            self._possible[first, end] = ()
+            if found is not None:
+                right = [(number, count) for number, count in enumerate(counts) if found.legal[number]]
+                for number, count in right:
                     self._shapes[Run(first, end, count)] = self._striped(Run(first, end, count), found, number)
-            self._possible[first, end] = tuple(c for c, right in zip(counts, legal, strict=False) if right)
+                self._possible[first, end] = tuple(count for _, count in right)
         return self._possible[first, end]
 
     def _whole(self, position: int) -> _Shape:

@@ -1,4 +1,4 @@
-"""The hook of match-beyond: makes networks fit that exceed the home memory."""
+"""The hooks of match-beyond: makes networks fit that exceed the home memory, and plans their programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from match_core.plugin.markers import hookimpl
 
 if TYPE_CHECKING:
     from match_core.contract.fitting import Fit, FitRequest
+    from match_core.contract.planning import Plan, PlanRequest
 
 match_contract = 1
 
@@ -18,3 +19,11 @@ def match_fit(request: FitRequest) -> Fit | None:
     from match_beyond.search import fit
 
     return fit(request)
+
+
+@hookimpl(tryfirst=True)
+def match_plan(request: PlanRequest) -> Plan | None:
+    """The sequential program of a model with parts."""
+    from match_beyond.planning import plan
+
+    return plan(request) if request.scheduling.soc.mode == "sequential" and request.model.parts else None

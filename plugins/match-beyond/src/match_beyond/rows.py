@@ -70,7 +70,8 @@ class Cut:
 @dataclass(frozen=True, slots=True)
 class RowRule:
     """How rows of the result follow from rows of the inputs, which have ``size`` rows: row r of the result reads rows
-    [r * stride - pad, r * stride - pad + span); or, if ``times`` is above 1, the row r // times. Rows beyond the ends are padding."""
+    [r * stride - pad, r * stride - pad + span); or, if ``times`` is above 1, the row r // times. Rows beyond the ends
+    are padding."""
 
     size: int
     stride: int = 1

@@ -8,6 +8,7 @@ from match_core.contract.fitting import Fit
 
 from match_beyond.choice import Chooser
 from match_beyond.network import Network
+from match_beyond.parts import assigned
 from match_beyond.rewrite import rewritten
 from match_beyond.stripes import extents_of
 
@@ -47,7 +48,7 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
             continue
         tried.add(choice)
         model = rewritten(request.model, network, choice)
-        cycles = request.attempt(model).cycles
+        cycles = request.attempt(model, assigned(model, soc.host)).cycles
         if cycles is not None:
             fitting.append((cycles, len(fitting), model))
         if len(fitting) == COMPARED:

@@ -36,5 +36,5 @@ def match_fit(request: FitRequest) -> Fit | None:
         @hookimpl
         def match_fit(request: FitRequest) -> Fit | None:
             halves = in_halves(request.model)
-            return Fit(halves) if request.attempt(halves).cycles is not None else None
+            return Fit(halves) if request.attempt(halves, ()).cycles is not None else None
     """

@@ -1,44 +1,30 @@
 """Parts of tensors along their rows: Slice and Concat nodes of a model that only name bytes.
 
-A package that makes a model fit (hook ``match_fit``) cuts layers into stripes of rows. Row-major tensors whose outer
-axes have size 1 hold a range of rows as contiguous bytes, so a stripe is a part of the tensor at an offset: a ``Slice``
-reads it in place, and a ``Concat`` is where its inputs already are. If the large tensor's home is the store
-(``Model.away``), the program copies the part instead, while other tasks run.
+Row-major tensors whose outer axes have size 1 hold a range of rows as contiguous bytes, so a stripe is a part of the
+tensor at an offset: a ``Slice`` reads it in place, and a ``Concat`` is where its inputs already are. If the large
+tensor's home is the store (``Model.away``), the program copies the part instead, while other tasks run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from match_core.contract.candidate import Candidate, Candidates
+from match_core.contract.candidate import Candidate
 from match_core.contract.cost import Cost
 from match_core.contract.loops import LoopSchedule
 from match_core.contract.mapping import Assignment
-from match_core.contract.pattern import Pattern
+from match_core.contract.pattern import Part, Pattern
 from match_core.contract.structure import Match
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-
     from match_core.contract.model import Model
 
-#: Names of the patterns of nodes in ``Model.parts``.
-PART, SWAPPED_PART = "part", "swapped_part"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Tensor ``name`` has the bytes of tensor ``whole`` from ``start_bytes`` on."""
-
-    name: str
-    whole: str
-    start_bytes: int
+#: Index of the first candidate, behind those of any model.
+FIRST_INDEX = 1 << 30
 
 
 def parts_of(node: gs.Node) -> tuple[Part, ...]:
@@ -80,43 +66,26 @@ def _workload(match: Match) -> Workload:
     return Workload("part", dims, (*operands, operand("out0", "output", match.output)), 0)
 
 
+def _parts(match: Match) -> tuple[Part, ...]:
+    return parts_of(match.nodes[0])
+
+
 _PATTERNS = {
-    False: Pattern(PART, "rows of a tensor where they are (no code)", None, (), _workload, view=True),
-    True: Pattern(SWAPPED_PART, "rows copied between memories", None, (), _workload, view=True, swapped=True),
+    False: Pattern("part", "rows of a tensor where they are (no code)", None, (), _workload, view=True, parts=_parts),
+    True: Pattern(
+        "swapped_part", "rows copied between memories", None, (), _workload, view=True, parts=_parts, swapped=True
+    ),
 }
 
 
-def with_parts(model: Model, candidates: Candidates, host: str) -> Candidates:
-    """The candidates without those that contain nodes of ``model.parts``, which have one of their own instead."""
-    if not model.parts:
-        return candidates
-    legal = [c for c in candidates.legal if model.parts.isdisjoint(c.node_names)]
-    legal += _candidates(model, host, 1 + max((candidate.index for candidate in candidates.legal), default=-1))
-    return replace(candidates, legal=tuple(legal))
-
-
-def _candidates(model: Model, host: str, first: int) -> Iterator[Candidate]:
+def assigned(model: Model, host: str) -> tuple[Assignment, ...]:
+    """An assignment for every node in ``model.parts``. They cost nothing; the planner adds the cycles of copies."""
+    found = []
     for number, node in enumerate(node for node in model.graph.nodes if node.name in model.parts):
         large = node.outputs[0] if node.op == "Concat" else node.inputs[0]
         pattern, match = _PATTERNS[large.name in model.away], Match((node,), {"op": node})
-        parts_of(node)
-        yield Candidate(first + number, host, pattern, match, pattern.workload(match))
-
-
-def assigned(candidates: Candidates) -> tuple[Assignment, ...]:
-    """The assignments of all parts, which cost nothing; the planner adds the cycles of copies."""
-    own = (candidate for candidate in candidates.legal if candidate.pattern.name in (PART, SWAPPED_PART))
-    return tuple(Assignment(candidate, _free(candidate.workload)) for candidate in own)
-
-
-def _free(workload: Workload) -> LoopSchedule:
-    tile = tuple((dim.name, dim.size) for dim in workload.dims)
-    return LoopSchedule((), tile, (), 0, 0, None, (), Cost(model="part", bound="exact"))
-
-
-def without(candidates: Candidates, parts: tuple[Assignment, ...]) -> Candidates:
-    """The candidates other than those of parts."""
-    if not parts:
-        return candidates
-    own = {id(assignment.candidate) for assignment in parts}
-    return replace(candidates, legal=tuple(c for c in candidates.legal if id(c) not in own))
+        workload = pattern.workload(match)
+        tile = tuple((dim.name, dim.size) for dim in workload.dims)
+        schedule = LoopSchedule((), tile, (), 0, 0, None, (), Cost(model="part", bound="exact"))
+        found.append(Assignment(Candidate(FIRST_INDEX + number, host, pattern, match, workload), schedule))
+    return tuple(found)

@@ -28,13 +28,13 @@ class Shared:
     groups: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, variants: Variants, *, together: bool) -> Shared:
-        """Groups of tasks with the same constant tensors; each task alone if not ``together``."""
+    def of(cls, variants: Variants) -> Shared:
+        """Groups of tasks with the same constant tensors."""
         found: dict[object, list[int]] = {}
         for number, task in enumerate(variants.assignments):
             nodes = task[0].candidate.match.nodes
             names = tuple(t.name for node in nodes for t in node.inputs if is_constant(t) and t.values.size > 1)
-            found.setdefault(names if names and together else number, []).append(number)
+            found.setdefault(names or number, []).append(number)
         return cls(variants, tuple(tuple(tasks) for tasks in found.values()))
 
     def problem(self, live: Sequence[int], capacity_bytes: int) -> Problem:
@@ -51,7 +51,9 @@ class Shared:
 
     def resident_bytes(self, assignments: Sequence[Assignment], soc: Soc) -> int:
         """Bytes of the resident constants of assignments of all tasks."""
-        return sum(_distinct([(assignments[task], resident_bytes(assignments[task], soc)) for task in g]) for g in self.groups)
+        return sum(
+            _distinct([(assignments[task], resident_bytes(assignments[task], soc)) for task in g]) for g in self.groups
+        )
 
     def _choices(self, group: Sequence[int]) -> list[tuple[int, ...]]:
         """The variants of a group: an index for each of its tasks."""
