@@ -20,7 +20,8 @@ from match_core.contract.passes import PassContext
 from match_core.contract.sources import SourceFile, Sources
 from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
-from match_core.deploy.deploying import Deploying, stage
+from match_core.deploy.deploying import Deploying
+from match_core.deploy.deployment import stage
 from match_core.deploy.figures import with_figures
 from match_core.emit.manifest import manifest
 from match_core.emit.partition import partition

@@ -51,15 +51,7 @@ class UnsupportedError(MatchError):
 
 
 class InfeasibleError(MatchError):
-    """The program does not fit a memory. ``over_bytes``: missing bytes of the home memory, 0 if that is not the
-    reason."""
-
-    over_bytes = 0
-
-    def missing(self, over_bytes: int) -> InfeasibleError:
-        """This error with the missing bytes."""
-        object.__setattr__(self, "over_bytes", over_bytes)
-        return self
+    """The program does not fit a memory."""
 
 
 class PluginError(MatchError):

@@ -12,30 +12,21 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What became of a rewritten model. ``cycles``: modelled cycles of its program, None if there is none;
-    ``over_bytes``: then the missing bytes of the home memory, 0 if there is another reason."""
-
-    cycles: int | None
-    over_bytes: int = 0
-
-
 @dataclass(frozen=True)
 class FitRequest:
-    """Requests a model that computes the same and fits. ``model`` does not fit by ``over_bytes`` with ``mapping``, its
-    cheapest sequential mapping, whose assignments are the model's layers with their cycles.
+    """Requests a model that computes the same and fits. ``model`` does not fit with ``mapping``, its cheapest
+    sequential mapping, whose assignments are the model's layers with their cycles.
 
     A rewritten model divides layers along rows into several of the same operators; it lists the Slice and Concat nodes
     between them in ``Model.parts``, and the tensors whose home is the Soc's store in ``Model.away``. ``attempt``
-    matches, schedules, maps and plans it; the second argument has an assignment for every node in ``parts``.
+    returns the modelled cycles of its program, None if it does not fit; the second argument has an assignment for every
+    node in ``parts``.
     """
 
     model: Model
     soc: Soc
     mapping: Mapping
-    over_bytes: int
-    attempt: Callable[[Model, tuple[Assignment, ...]], Attempt]
+    attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
 
 
 @dataclass(frozen=True)

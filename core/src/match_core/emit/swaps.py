@@ -9,60 +9,41 @@ from match_core.emit.memory_views import swap_area_views
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from match_core.contract.program import Program, Swap, Task
-    from match_core.contract.unit_api import UnitApi
+    from match_core.contract.program import Program, Swap
+    from match_core.contract.unit_api import SwapApi, UnitApi
     from match_core.emit.places import Places
 
 
-class SwapWriter:
-    """Writes the copies before each task that has code; those of views between belong to the next one."""
+def swap_statements(program: Program, apis: Mapping[str, UnitApi], places: Places) -> dict[int, tuple[str, ...]]:
+    """The statements before each task that has code, by index; those of views between belong to the next one."""
+    if not program.swaps or program.queues:
+        return {}
+    api = next(api.swap for _, api in sorted(apis.items()) if api.swap is not None and api.swap.wait)
+    found: dict[int, tuple[str, ...]] = {}
+    swaps, started, ended, needed = program.swaps, 0, 0, 0
+    for task in program.tasks:
+        needed = max(needed, *(count for _, count in task.needs), 0)
+        if task.assignment.candidate.pattern.view:
+            continue
+        lines = []
+        if min(needed, started) > ended:
+            ended = min(needed, started)
+            lines.append(f"{api.wait}({started - ended}u);")
+        while started < len(swaps) and dict(swaps[started].needs)[program.soc.host] <= task.index:
+            lines.append(_start(program, swaps[started], api, places))
+            started += 1
+        if needed > ended:
+            ended = needed
+            lines.append(f"{api.wait}({started - ended}u);")
+        found[task.index] = tuple(lines)
+    return found
 
-    def __init__(self, program: Program, apis: Mapping[str, UnitApi], places: Places) -> None:
-        self.program = program
-        self._places = places
-        self._buffers = {buffer.name: buffer for buffer in program.buffers}
-        found = (api.swap for _, api in sorted(apis.items()) if api.swap is not None and api.swap.wait)
-        self._api = next(found, None)
-        self._before: dict[int, tuple[str, ...]] = {}
-        if program.swaps and not program.queues:
-            if self._api is None:
-                raise ValueError(f"{program.soc.name}: copies to {program.soc.store} without functions")
-            self._before = dict(self._all())
 
-    def before(self, task: Task) -> tuple[str, ...]:
-        """The statements before a task."""
-        return self._before.get(task.index, ())
-
-    def _all(self) -> list[tuple[int, tuple[str, ...]]]:
-        found: list[tuple[int, tuple[str, ...]]] = []
-        swaps, started, ended, needed = self.program.swaps, 0, 0, 0
-        for task in self.program.tasks:
-            needed = max(needed, *(count for _, count in task.needs), 0)
-            if task.assignment.candidate.pattern.view:
-                continue
-            lines = []
-            if min(needed, started) > ended:
-                ended = min(needed, started)
-                lines.append(self._wait(started - ended))
-            while started < len(swaps) and dict(swaps[started].needs)[self.program.soc.host] <= task.index:
-                lines.append(self._start(swaps[started]))
-                started += 1
-            if needed > ended:
-                ended = needed
-                lines.append(self._wait(started - ended))
-            found.append((task.index, tuple(lines)))
-        return found
-
-    def _wait(self, left: int) -> str:
-        assert self._api is not None
-        return f"{self._api.wait}({left}u);"
-
-    def _start(self, swap: Swap) -> str:
-        assert self._api is not None
-        source, target = self._buffers[swap.source], self._buffers[swap.target]
-        out = target.memory == self.program.soc.store
-        home, start = (source, swap.source_start) if out else (target, swap.target_start)
-        away, first = (target, swap.target_start) if out else (source, swap.source_start)
-        store = f"ctx->{swap_area_views(self.program)[0].field} + {away.offset_bytes + first}u"
-        ends = (store, self._places.at(home, start)) if out else (self._places.at(home, start), store)
-        return f"{self._api.copy_out if out else self._api.copy_in}({ends[0]}, {ends[1]}, {swap.size_bytes}u);"
+def _start(program: Program, swap: Swap, api: SwapApi, places: Places) -> str:
+    buffers = {buffer.name: buffer for buffer in program.buffers}
+    ends = ((buffers[swap.source], swap.source_start), (buffers[swap.target], swap.target_start))
+    out = ends[1][0].memory == program.soc.store
+    (near, start), (far, first) = ends if out else ends[::-1]
+    store, home = f"ctx->{swap_area_views(program)[0].field} + {far.offset_bytes + first}u", places.at(near, start)
+    call = f"{api.copy_out}({store}, {home}" if out else f"{api.copy_in}({home}, {store}"
+    return f"{call}, {swap.size_bytes}u);"

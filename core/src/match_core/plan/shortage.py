@@ -40,7 +40,7 @@ class Shortage:
             where=self._where(model, step),
             why=self._why(need, have, fixed, live.get(step, 0), step),
             help=tuple(self._help(fixed, have, live.get(step, 0))),
-        ).missing(need - have)
+        )
 
     def _where(self, model: Model, step: int) -> str:
         if not self.draft.assignments:

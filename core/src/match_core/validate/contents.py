@@ -8,6 +8,7 @@ what it writes; and everything that a task reads must be the bytes of the tensor
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -58,20 +59,21 @@ class _Region:
         return self.memory == other.memory and not apart
 
 
-def content_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
-    """Faults of a program that copies between the home memory and the store, or whose tensors are parts of others."""
+def content_faults(graph: gs.Graph, program: Program, sizes: Mapping[str, int]) -> Iterator[str]:
+    """Faults of a program that copies between the home memory and the store, or whose tensors are parts of others.
+    ``sizes``: bytes of all tensors by name."""
     if program.swaps or any(buffer.starts for buffer in program.buffers):
-        yield from _Replay(graph, program).faults()
+        yield from _Replay(graph, program, sizes).faults()
 
 
 class _Replay:
-    def __init__(self, graph: gs.Graph, program: Program) -> None:
+    def __init__(self, graph: gs.Graph, program: Program, sizes: Mapping[str, int]) -> None:
         self.program = program
-        self.sizes = _sizes(graph)
-        self.inside = _inside(graph, program)
+        self.sizes = sizes
+        self.inside = _inside(program, sizes)
         self.homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
         self.buffers = {buffer.name: buffer for buffer in program.buffers}
-        self.memories: dict[str, _Memory] = {}
+        self.memories: dict[str, _Memory] = defaultdict(_Memory)
         self.ended = self.started = 0
         link = program.soc.link_between(program.soc.home, program.soc.store or "")
         self.link = "" if link is None else link.name
@@ -79,12 +81,12 @@ class _Replay:
             self._put(tensor.name)
 
     def faults(self) -> Iterator[str]:
-        swaps = self.program.swaps
+        swaps, host = self.program.swaps, self.program.soc.host
         for position, task in enumerate(self.program.tasks):
             wait = dict(task.needs).get(self.link, 0)
             while self.ended < min(wait, self.started):
                 yield from self._end(swaps[self.ended])
-            while self.started < len(swaps) and self._follows(swaps[self.started]) <= position:
+            while self.started < len(swaps) and dict(swaps[self.started].needs)[host] <= position:
                 yield from self._start(swaps[self.started])
             if wait > self.started:
                 yield f"task {position} waits for {wait} copies, {self.started} have started"
@@ -95,16 +97,13 @@ class _Replay:
         if self.ended < len(swaps):
             yield f"nobody waits for the last {len(swaps) - self.ended} copies"
 
-    def _follows(self, swap: Swap) -> int:
-        return dict(swap.needs).get(self.program.soc.host, 0)
-
     def _run(self, position: int, task: Task) -> Iterator[str]:
         nodes = task.assignment.candidate.match.nodes
         made = {tensor.name for node in nodes for tensor in node.outputs}
         reads = {tensor.name for node in nodes for tensor in node.inputs if tensor.name in self.homes} - made
         writes = [name for name in sorted(made) if name in self.homes]
         for name in sorted(reads):
-            if not self._memory(self._region(name).memory).holds(*self._bytes(name)):
+            if not self.memories[self._region(name).memory].holds(*self._bytes(name)):
                 yield f"task {position} reads {name!r}, whose bytes are not there"
         for name, writing in (*((name, False) for name in sorted(reads)), *((name, True) for name in writes)):
             yield from self._races(f"task {position}", self._region(name), writing)
@@ -112,7 +111,7 @@ class _Replay:
             if buffer.kind == "scratch" and buffer.first_task == position:
                 region = _Region(buffer.memory, buffer.offset_bytes, buffer.size_bytes)
                 yield from self._races(f"scratch of task {position}", region, True)
-                self._memory(buffer.memory).write(region.start, region.size, f"scratch {position}", 0)
+                self.memories[buffer.memory].write(region.start, region.size, f"scratch {position}", 0)
         for name in writes:
             self._put(name)
 
@@ -123,28 +122,26 @@ class _Replay:
                 yield f"{who} touches bytes that copy {swap.index} moves"
 
     def _start(self, swap: Swap) -> Iterator[str]:
-        source, target = self._ends(swap)
-        for region, buffer in ((source, swap.source), (target, swap.target)):
-            start, size = self._range(self.buffers[buffer])
+        for region, name in zip(self._ends(swap), (swap.source, swap.target), strict=True):
+            start, size = self._range(self.buffers[name])
             if region.start < start or region.start + region.size > start + size:
-                yield f"copy {swap.index} leaves {buffer}"
+                yield f"copy {swap.index} leaves {name}"
         for other in self.program.swaps[self.ended : self.started]:
-            if any(target.meets(region) for region in self._ends(other)):
+            if any(self._ends(swap)[1].meets(region) for region in self._ends(other)):
                 yield f"copy {swap.index} writes bytes that copy {other.index} moves"
         self.started += 1
 
     def _end(self, swap: Swap) -> Iterator[str]:
-        """The bytes arrive: those of the part of a tensor that the target is to hold."""
         source, target = self._ends(swap)
-        held = [
-            p for p in self._memory(source.memory).pieces if p[0] < source.start + source.size and p[1] > source.start
-        ]
-        if sum(min(p[1], source.start + source.size) - max(p[0], source.start) for p in held) != source.size:
-            yield f"copy {swap.index} reads bytes that nothing wrote"
-        for low, high, name, first in held:
+        moved = 0
+        for low, high, name, first in tuple(self.memories[source.memory].pieces):
             begin, end = max(low, source.start), min(high, source.start + source.size)
-            at = target.start + begin - source.start
-            self._memory(target.memory).write(at, end - begin, name, first + begin - low)
+            if begin < end:
+                at = target.start + begin - source.start
+                self.memories[target.memory].write(at, end - begin, name, first + begin - low)
+                moved += end - begin
+        if moved != source.size:
+            yield f"copy {swap.index} reads bytes that nothing wrote"
         self.ended += 1
 
     def _ends(self, swap: Swap) -> tuple[_Region, _Region]:
@@ -164,9 +161,6 @@ class _Replay:
         before = sum(b.size_bytes for b in others[: others.index(buffer)])
         return end + before, buffer.size_bytes
 
-    def _memory(self, name: str) -> _Memory:
-        return self.memories.setdefault(name, _Memory())
-
     def _region(self, name: str) -> _Region:
         buffer = self.homes[name]
         return _Region(buffer.memory, self._range(buffer)[0] + dict(buffer.starts).get(name, 0), self.sizes[name])
@@ -180,24 +174,13 @@ class _Replay:
         return region.start, region.size, whole, first
 
     def _put(self, name: str) -> None:
-        self._memory(self._region(name).memory).write(*self._bytes(name))
+        self.memories[self._region(name).memory].write(*self._bytes(name))
 
 
-def _sizes(graph: gs.Graph) -> dict[str, int]:
-    import numpy as np
-
-    found = {}
-    for tensor in (*graph.inputs, *(t for node in graph.nodes for t in node.outputs if t.name)):
-        elements = int(np.prod([int(size) for size in tensor.shape], dtype=np.int64))
-        found[tensor.name] = elements * int(np.dtype(tensor.dtype).itemsize)
-    return found
-
-
-def _inside(graph: gs.Graph, program: Program) -> Mapping[str, tuple[str, int]]:
+def _inside(program: Program, sizes: Mapping[str, int]) -> Mapping[str, tuple[str, int]]:
     """For a tensor whose bytes are also those of another one: that one, and the first byte there. From the nodes alone:
     a Slice of rows, the inputs of a Concat of rows, the result of a view."""
     found: dict[str, tuple[str, int]] = {}
-    sizes = _sizes(graph)
     for task in program.tasks:
         pattern, node = task.assignment.candidate.pattern, task.assignment.candidate.match.nodes[0]
         if not pattern.view:

@@ -37,7 +37,7 @@ def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
         faults += place_faults(program)
-        faults += content_faults(graph, program)
+        faults += content_faults(graph, program, {name: _bytes(t) for name, t in _variables(graph).items()})
     faults += _overlap_faults(program)
     faults += memory_faults(program)
     faults += streaming_faults(program)
@@ -114,6 +114,11 @@ def _bytes(tensor: gs.Tensor) -> int:
     return elements * int(np.dtype(tensor.dtype).itemsize)
 
 
+def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
+    variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
+    return {**variables, **{tensor.name: tensor for tensor in graph.inputs}}
+
+
 def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Every tensor in memory has a buffer of its size and kind, which tasks name."""
     homes = _homes(program)
@@ -121,8 +126,7 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield "a tensor is in two buffers"
     if len({buffer.name for buffer in program.buffers}) != len(program.buffers):
         yield "two buffers share a name"
-    variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
-    variables.update({tensor.name: tensor for tensor in graph.inputs})
+    variables = _variables(graph)
     readers = _readers(graph)
     for task in program.tasks:
         reads, makes = _outer(task, readers)

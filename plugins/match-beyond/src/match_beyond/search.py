@@ -48,7 +48,7 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
             continue
         tried.add(choice)
         model = rewritten(request.model, network, choice)
-        cycles = request.attempt(model, assigned(model, soc.host)).cycles
+        cycles = request.attempt(model, assigned(model, soc.host))
         if cycles is not None:
             fitting.append((cycles, len(fitting), model))
         if len(fitting) == COMPARED:

@@ -18,8 +18,7 @@ def match_fit(request: FitRequest) -> Fit | None:
     Called: when no sequential program of a model fits, if units of the Soc copy between home memory and store.
 
     Arguments:
-        request: model, Soc, the cheapest mapping, how many bytes are missing, and a function that makes the program of
-            a rewritten model.
+        request: model, Soc, the cheapest mapping, and a function that makes the program of a rewritten model.
 
     Returns: a Fit, whose model is one that the function was called with and that fits, or None and a lower bound of the
         memory required; or None to leave the model to others.
@@ -36,5 +35,5 @@ def match_fit(request: FitRequest) -> Fit | None:
         @hookimpl
         def match_fit(request: FitRequest) -> Fit | None:
             halves = in_halves(request.model)
-            return Fit(halves) if request.attempt(halves, ()).cycles is not None else None
+            return Fit(halves) if request.attempt(halves, ()) is not None else None
     """
