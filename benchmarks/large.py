@@ -44,9 +44,9 @@ MEANS: dict[str, Callable[[Run, bool], bool]] = {
     "all": lambda run, away: True,
 }
 SWEEP: dict[str, Callable[[Path], Path]] = {
-    "mobilenet_v2_48": lambda path: mobilenet_v2(path, size=48, classes=10),
-    "resnet50_32": lambda path: resnet50(path, size=32, classes=10),
     "unet_48": lambda path: unet(path, size=48, width=8, levels=2),
+    "mobilenet_v2_48": lambda path: mobilenet_v2(path, size=48, classes=10, stages=4),
+    "resnet50_64": lambda path: resnet50(path, size=64, classes=10, width=8),
 }
 STEPS = 12
 MEANS_MEMORIES = (256_000, 512_000, 0)

@@ -172,32 +172,35 @@ class NetworkBuilder:
         return Activation(out, shape, like.scale, like.zero_point, like.power)
 
 
-def mobilenet_v2(path: Path, size: int = 224, classes: int = 1000, seed: int = 2018) -> Path:
-    """MobileNetV2 1.0 (Sandler et al., 2018): 3.5 M parameters, 0.30 G multiply-accumulates at 224."""
+def mobilenet_v2(path: Path, size: int = 224, classes: int = 1000, seed: int = 2018, stages: int = 7) -> Path:
+    """MobileNetV2 1.0 (Sandler et al., 2018): 3.5 M parameters, 0.30 G multiply-accumulates at 224. Fewer ``stages``
+    leave out the deepest ones."""
     builder = NetworkBuilder(seed, (3, size, size))
     x = builder.conv(builder.input, 32, 3, 2, relu="relu6")
     blocks = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
-    for factor, channels, repeats, first_stride in blocks:
+    for factor, channels, repeats, first_stride in blocks[:stages]:
         for number in range(repeats):
             stride = 1 if number else first_stride
             inner = x if factor == 1 else builder.conv(x, factor * x.shape[0], 1, relu="relu6")
             inner = builder.conv(inner, inner.shape[0], 3, stride, inner.shape[0], relu="relu6")
             inner = builder.conv(inner, channels, 1, relu="")
             x = builder.add(inner, x) if number else inner
-    return builder.save(path, builder.classify(builder.conv(x, 1280, 1, relu="relu6"), classes))
+    last = builder.conv(x, 1280, 1, relu="relu6") if stages == len(blocks) else x
+    return builder.save(path, builder.classify(last, classes))
 
 
-def resnet50(path: Path, size: int = 224, classes: int = 1000, seed: int = 2015) -> Path:
-    """ResNet-50 (He et al., 2015) with the stride in the 3x3 convolution: 25.5 M parameters, 4.1 G at 224."""
+def resnet50(path: Path, size: int = 224, classes: int = 1000, seed: int = 2015, width: int = 64) -> Path:
+    """ResNet-50 (He et al., 2015) with the stride in the 3x3 convolution: 25.5 M parameters, 4.1 G at 224, if it begins
+    with ``width`` 64."""
     builder = NetworkBuilder(seed, (3, size, size))
-    x = builder.max_pool(builder.conv(builder.input, 64, 7, 2), 3, 2)
+    x = builder.max_pool(builder.conv(builder.input, width, 7, 2), 3, 2)
     for stage, repeats in enumerate((3, 4, 6, 3)):
-        width = 64 << stage
+        inside = width << stage
         for number in range(repeats):
             stride = 2 if stage and not number else 1
-            inner = builder.conv(builder.conv(x, width, 1), width, 3, stride)
-            inner = builder.conv(inner, 4 * width, 1, relu="")
-            shortcut = x if number else builder.conv(x, 4 * width, 1, stride, relu="")
+            inner = builder.conv(builder.conv(x, inside, 1), inside, 3, stride)
+            inner = builder.conv(inner, 4 * inside, 1, relu="")
+            shortcut = x if number else builder.conv(x, 4 * inside, 1, stride, relu="")
             x = builder.add(inner, shortcut, relu="relu")
     return builder.save(path, builder.classify(x, classes))
 

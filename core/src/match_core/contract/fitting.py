@@ -31,9 +31,8 @@ class FitRequest:
 
 @dataclass(frozen=True)
 class Fit:
-    """``model``: one that an attempt showed to fit, None if there is none. ``bound_bytes``: a lower bound of the home
-    memory that any program of the request's model requires, and ``reason`` which layer requires it."""
+    """``model``: one that an attempt showed to fit, None if there is none. ``reason``: a lower bound of the home memory
+    that any program of the request's model requires, in words."""
 
     model: Model | None
-    bound_bytes: int = 0
     reason: str = ""

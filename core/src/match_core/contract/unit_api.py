@@ -186,13 +186,14 @@ class SwapApi:
     ``copy_out(uint32_t store, const void *home, uint32_t bytes)``, ``copy_in(void *home, uint32_t store, uint32_t
     bytes)``. Concurrent programs start one at a time; ``busy``: ``int busy(void)`` is 0 when it has ended. Sequential
     programs start any number, which run one after another; ``wait``: ``void wait(uint32_t left)`` returns when at most
-    ``left`` of them have not ended. Empty: programs of that kind cannot copy.
+    ``left`` of them have not ended; ``files`` ship with them. Empty: programs of that kind cannot copy.
     """
 
     copy_out: str
     copy_in: str
     busy: str = ""
     wait: str = ""
+    files: tuple[RuntimeFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,8 @@ class Places:
 
     def expressions(self) -> dict[str, str]:
         """C expression of the address of every activation tensor, as ``void *`` or ``const void *``."""
-        found = {}
-        for buffer in self._program.buffers:
-            starts = dict(buffer.starts)
-            for tensor in buffer.tensors:
-                found[tensor] = self.at(buffer, starts.get(tensor, 0))
-        return found
+        buffers = ((buffer, dict(buffer.starts)) for buffer in self._program.buffers)
+        return {name: self.at(buffer, starts.get(name, 0)) for buffer, starts in buffers for name in buffer.tensors}
 
     def at(self, buffer: Buffer, start: int) -> str:
         """C expression of an address in a buffer, ``start`` bytes from its start."""

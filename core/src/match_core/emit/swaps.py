@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from match_core.emit.places import Places
 
 
+def copies_of(program: Program, apis: Mapping[str, UnitApi]) -> SwapApi | None:
+    """The functions that a sequential program copies with; None if it does not."""
+    if not program.swaps or program.queues:
+        return None
+    return next(api.swap for _, api in sorted(apis.items()) if api.swap is not None and api.swap.wait)
+
+
 def swap_statements(program: Program, apis: Mapping[str, UnitApi], places: Places) -> dict[int, tuple[str, ...]]:
     """The statements before each task that has code, by index; those of views between belong to the next one."""
-    if not program.swaps or program.queues:
+    if (api := copies_of(program, apis)) is None:
         return {}
-    api = next(api.swap for _, api in sorted(apis.items()) if api.swap is not None and api.swap.wait)
     found: dict[int, tuple[str, ...]] = {}
     swaps, started, ended, needed = program.swaps, 0, 0, 0
     for task in program.tasks:
@@ -40,10 +46,9 @@ def swap_statements(program: Program, apis: Mapping[str, UnitApi], places: Place
 
 
 def _start(program: Program, swap: Swap, api: SwapApi, places: Places) -> str:
-    buffers = {buffer.name: buffer for buffer in program.buffers}
-    ends = ((buffers[swap.source], swap.source_start), (buffers[swap.target], swap.target_start))
+    by_name = {buffer.name: buffer for buffer in program.buffers}
+    ends = ((by_name[swap.source], swap.source_start), (by_name[swap.target], swap.target_start))
     out = ends[1][0].memory == program.soc.store
     (near, start), (far, first) = ends if out else ends[::-1]
     store, home = f"ctx->{swap_area_views(program)[0].field} + {far.offset_bytes + first}u", places.at(near, start)
-    call = f"{api.copy_out}({store}, {home}" if out else f"{api.copy_in}({home}, {store}"
-    return f"{call}, {swap.size_bytes}u);"
+    return (f"{api.copy_out}({store}, {home}" if out else f"{api.copy_in}({home}, {store}") + f", {swap.size_bytes}u);"

@@ -185,16 +185,15 @@ def _inside(program: Program, sizes: Mapping[str, int]) -> Mapping[str, tuple[st
         pattern, node = task.assignment.candidate.pattern, task.assignment.candidate.match.nodes[0]
         if not pattern.view:
             continue
-        first_input = node.inputs[0]
         if node.op == "Concat":
             start = 0
             for tensor in node.inputs:
                 found[tensor.name] = (node.outputs[0].name, start)
                 start += sizes[tensor.name]
-        elif node.op == "Slice" and sizes[node.outputs[0].name] != sizes[first_input.name]:
+        elif node.op == "Slice" and sizes[node.outputs[0].name] != sizes[node.inputs[0].name]:
             axis = int(node.inputs[3].values.reshape(-1)[0])
-            row = sizes[first_input.name] // int(first_input.shape[axis])
-            found[node.outputs[0].name] = (first_input.name, int(node.inputs[1].values.reshape(-1)[0]) * row)
+            row = sizes[node.inputs[0].name] // int(node.inputs[0].shape[axis])
+            found[node.outputs[0].name] = (node.inputs[0].name, int(node.inputs[1].values.reshape(-1)[0]) * row)
         else:
             read = next(tensor for tensor in node.inputs if sizes.get(tensor.name) == sizes[node.outputs[0].name])
             found[node.outputs[0].name] = (read.name, 0)

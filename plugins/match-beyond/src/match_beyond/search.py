@@ -37,7 +37,7 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
     bound, reason = least_bytes(network)
     home = soc.memory(soc.home).size_bytes
     if bound > home:
-        return Fit(None, bound, reason)
+        return Fit(None, reason)
     chooser = kind(network, link)
     free = home - sum(network.sizes[name] for name in network.ends)
     tried: set[Choice] = set()
@@ -53,7 +53,7 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
             fitting.append((cycles, len(fitting), model))
         if len(fitting) == COMPARED:
             break
-    return Fit(min(fitting)[2] if fitting else None, bound, reason)
+    return Fit(min(fitting)[2] if fitting else None, reason)
 
 
 def least_bytes(network: Network) -> tuple[int, str]:

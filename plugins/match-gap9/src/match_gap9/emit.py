@@ -56,7 +56,12 @@ _QUEUES = {
 
 
 #: Copies of activations, by the fabric controller while it waits for the cluster.
-_SWAP = SwapApi(copy_out="match_gap9_swap_out", copy_in="match_gap9_swap_in", wait="match_gap9_swap_wait")
+_SWAP = SwapApi(
+    copy_out="match_gap9_swap_out",
+    copy_in="match_gap9_swap_in",
+    wait="match_gap9_swap_wait",
+    files=tuple(runtime_files(_HERE / "runtime" / "swap")),
+)
 
 
 def _pack_rows(match: Match, workload: Workload) -> Arrays:

@@ -58,11 +58,6 @@ void match_gap9_store_write(uint32_t address, const void *data, uint32_t bytes);
 /* On the controller: constants to L2, asynchronous until the wait. */
 void match_gap9_store_copy_1d(void *home, uint32_t address, uint32_t bytes);
 void match_gap9_store_wait(void);
-/* On the fabric controller: activations to the RAM and back while the cluster works, one copy after another. */
-void match_gap9_swap_out(uint32_t store, const void *home, uint32_t bytes);
-void match_gap9_swap_in(void *home, uint32_t store, uint32_t bytes);
-/* Returns when at most `left` of these copies have not ended. */
-void match_gap9_swap_wait(uint32_t left);
 
 /* ---- cluster kernels: launch returns at once, match_gap9_team_wait returns when all cores are done ---------- */
 

@@ -1,4 +1,4 @@
-/* match_gap9_store.c - constants in the external RAM, streamed into L2 while layers run; activations there and back.
+/* match_gap9_store.c - constants in the external RAM, streamed into L2 while layers run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
 #include "pmsis.h"
@@ -75,37 +75,4 @@ void match_gap9_store_copy_1d(void *home, uint32_t address, uint32_t bytes)
     }
     pi_cl_ram_read(&ram, address, home, bytes, &requests[requests_in_flight]);
     requests_in_flight++;
-}
-
-/* ---- activations ------------------------------------------------------------------------------------------------- */
-
-#define SWAPS 16u
-
-static pi_task_t swaps[SWAPS]; /* those from swaps_ended to swaps_started, modulo SWAPS, have not ended */
-static uint32_t swaps_started;
-static uint32_t swaps_ended;
-
-void match_gap9_swap_wait(uint32_t left)
-{
-    while (swaps_started - swaps_ended > left) {
-        pi_task_wait_on(&swaps[swaps_ended % SWAPS]);
-        swaps_ended++;
-    }
-}
-
-/* The end of the next copy; the driver takes copies in order. */
-static pi_task_t *next_swap(void)
-{
-    match_gap9_swap_wait(SWAPS - 1u);
-    return pi_task_block(&swaps[swaps_started++ % SWAPS]);
-}
-
-void match_gap9_swap_out(uint32_t store, const void *home, uint32_t bytes)
-{
-    pi_ram_write_async(&ram, store, (void *)(uintptr_t)home, bytes, next_swap());
-}
-
-void match_gap9_swap_in(void *home, uint32_t store, uint32_t bytes)
-{
-    pi_ram_read_async(&ram, store, home, bytes, next_swap());
 }
