@@ -49,7 +49,7 @@ SWEEP: dict[str, Callable[[Path], Path]] = {
     "resnet50_64": lambda path: resnet50(path, size=64, classes=10, width=8),
 }
 STEPS = 12
-MEANS_MEMORIES = (256_000, 512_000, 0)
+MEANS_MEMORIES = (0, 512_000, 320_000, 256_000)
 
 
 class LimitedChooser(Chooser):

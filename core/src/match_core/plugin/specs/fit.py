@@ -34,6 +34,5 @@ def match_fit(request: FitRequest) -> Fit | None:
 
         @hookimpl
         def match_fit(request: FitRequest) -> Fit | None:
-            halves = in_halves(request.model)
-            return Fit(halves) if request.attempt(halves, ()) is not None else None
+            return Fit(in_halves(request.model))
     """
