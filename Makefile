@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 # The packages of the demo alone, without the tools of tests.
 DEMO := $(VENV)/.stamp-demo
-DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify python gap9)
+DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent beyond schedule host quant report verify python gap9)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # An editable package gets no bytecode from pip; without it, each start of match compiles 550 modules (0.6 s).
 COMPILE_BYTECODE := $(BIN)/python -m compileall -q
 # Each after those that it depends on.
-PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl)
+PACKAGES := core $(addprefix plugins/match-,map concurrent beyond schedule regions host quant tflite report verify python calibrate export kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.

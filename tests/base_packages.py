@@ -14,6 +14,7 @@ BASE = (
     "match-schedule",
     "match-map",
     "match-concurrent",
+    "match-beyond",
 )
 
 

@@ -57,6 +57,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "core/tests/map/test_timeline.py",
         "core/tests/plan/test_concurrent.py::test_what_a_plan_claims_is_computed_again",
     ),
+    "match-beyond": ("plugins/match-beyond/tests/test_stripes.py",),
     "match-regions": ("tests/regions/test_pattern.py",),
     "match-tflite": ("tests/tflite/test_quantised.py",),
     "match-report": ("tests/report/test_titles.py", "tests/report/test_memory_map.py"),

@@ -53,6 +53,7 @@ TOOLS = {
     "match_tflite",
     "match_map",
     "match_concurrent",
+    "match_beyond",
     "match_python",
 }
 #: What chips share -> what it may import of the core besides the public modules.

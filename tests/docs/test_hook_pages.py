@@ -22,6 +22,7 @@ from contract_types import ContractType
 from hook_pages import SECTIONS, TYPES_PAGE, Hook, contract_types, hook_pages, hooks, implementers
 from match_core import CONTRACT_VERSION, hookimpl, hookspec
 from match_core.contract.commands import Command
+from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.front_end import FrontEnd
 from match_core.contract.mapping import Assignment, Mapping, MappingRequest, SolverStatus
 from match_core.contract.model import Model
@@ -226,6 +227,8 @@ def example_package(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         my_convert=lambda content, source: onnx.ModelProto.FromString(content[4:]),
         greedy=_greedy,
         in_order=lambda request: Plan(request.mapping, _program(request)),
+        Fit=Fit,
+        in_halves=lambda model: model,
         Runner=Runner,
         run_on_simulator=lambda request: None,
         Command=Command,
@@ -283,6 +286,9 @@ def test_every_hook_is_answered_by_its_example(example_package: ModuleType, tmp_
     assert [node.unit for node in result.run.nodes] == ["mynpu"]
     plan = plugins.plan(_plan_request(plugins), lambda _: "")
     assert plan is not None and plan.program.soc.name == "mychip"
+    asked = _plan_request(plugins)
+    fit = plugins.fit(FitRequest(asked.model, plugins.soc("mychip"), asked.mapping, lambda model, parts: 1))
+    assert fit is not None and fit.model is asked.model
     assert "mysim" in [runner.name for runner in plugins.runners()]
     assert "hello" in [command.name for command in plugins.commands()]
     assert plugins.faults == ()

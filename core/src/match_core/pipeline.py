@@ -20,7 +20,8 @@ from match_core.contract.passes import PassContext
 from match_core.contract.sources import SourceFile, Sources
 from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
-from match_core.deploy.deploying import Deploying, stage
+from match_core.deploy.deploying import Deploying
+from match_core.deploy.deployment import stage
 from match_core.deploy.figures import with_figures
 from match_core.emit.manifest import manifest
 from match_core.emit.partition import partition
@@ -177,7 +178,16 @@ def decide(prepared: Prepared, plugins: Plugins, observer: StageObserver) -> tup
     """Schedule, map, plan: what runs where and when."""
     request, soc, units = prepared.request, prepared.soc, prepared.units
     titles = partial(_titles, prepared.source)
-    made = Deploying(request, soc, units, plugins, observer, prepared.model, prepared.candidates, titles).run()
+    again = partial(
+        _match,
+        units=units,
+        all_units=plugins.units_of(soc),
+        plugins=plugins,
+        context=pass_context(request, soc, plugins.units_of(soc)),
+        options=request,
+    )
+    deploying = Deploying(request, soc, units, plugins, observer, prepared.model, prepared.candidates, titles, again)
+    made = deploying.run()
     deployed = made.deployment
     planned = Planned(
         source=prepared.source,

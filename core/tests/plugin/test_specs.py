@@ -40,6 +40,7 @@ def test_the_hooks_are_specified() -> None:
         "match_runners",
         "match_commands",
         "match_exact",
+        "match_fit",
     )
 
 

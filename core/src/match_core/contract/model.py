@@ -58,6 +58,11 @@ class Model:
     dims: tuple[tuple[str, int], ...] = ()
     #: Nodes that passes leave in float, with the reasons.
     left: tuple[Left, ...] = ()
+    #: Names of Slice and Concat nodes that only name bytes: their small tensors are parts of the large one
+    #: (``Pattern.parts``), or copies of parts if its home is the store.
+    parts: frozenset[str] = frozenset()
+    #: Tensors whose home is the Soc's store; only nodes in ``parts`` touch them.
+    away: frozenset[str] = frozenset()
 
     def copy(self) -> Model:
         """A deep copy whose graph may be changed (constants are shared, never changed in place)."""

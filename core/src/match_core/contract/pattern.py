@@ -18,13 +18,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Tensor ``name`` has the bytes of tensor ``whole`` from ``start_bytes`` on."""
+
+    name: str
+    whole: str
+    start_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pattern:
     """What a unit can run: structure, rules, and how a match becomes a workload.
 
-    ``view`` True: the result is the input's bytes with another shape; no code is emitted. ``search`` replaces the
-    structure for patterns that are not trees (regions): it returns all matches of a graph. ``body``: for a region whose
-    unit rewrites it, the model that is computed in place of the nodes, with the same inputs and outputs; ``claims``:
-    for a region of a graph-level plug-in.
+    ``view`` True: the result is the input's bytes with another shape; no code is emitted. ``parts``: of a view that
+    joins tensors or takes rows of one, which bytes they share; with ``swapped``, they are copies in another memory,
+    made by the program's swaps. ``search`` replaces the structure for patterns that are not trees (regions): it returns
+    all matches of a graph. ``body``: for a region whose unit rewrites it, the model that is computed in place of the
+    nodes, with the same inputs and outputs; ``claims``: for a region of a graph-level plug-in.
     """
 
     name: str
@@ -36,6 +46,8 @@ class Pattern:
     search: Callable[[gs.Graph], tuple[Match, ...]] | None = None
     body: Callable[[Match], Model | None] | None = None
     claims: RegionClaims | None = None
+    parts: Callable[[Match], tuple[Part, ...]] | None = None
+    swapped: bool = False
 
     @property
     def operators(self) -> frozenset[str]:

@@ -29,14 +29,16 @@ class Needs:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """Requests times and addresses for a concurrent mapping. ``measure`` returns what assignments require;
-    ``overflow``: tensors in the Soc's overflow memory."""
+    """Requests times and addresses for a concurrent mapping, or for a sequential one of a model with parts. ``measure``
+    returns what assignments require; ``overflow``: tensors in the Soc's overflow memory; ``offered``: for a sequential
+    mapping, all candidates with schedules."""
 
     model: Model
     mapping: Mapping
     scheduling: Scheduling
     measure: Callable[[tuple[Assignment, ...]], Needs]
     overflow: frozenset[str] = frozenset()
+    offered: tuple[Assignment, ...] = ()
 
 
 @dataclass(frozen=True)

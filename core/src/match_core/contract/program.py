@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """Bytes of one memory. Activations live during tasks [first_task, last_task] (inclusive); ``tensors`` are the
-    graph tensors that share the bytes (views). Constants have their own sections and no offset here."""
+    graph tensors that share the bytes (views); ``starts``: (tensor, bytes from the start of the buffer) of those that
+    are parts of it and do not begin there. Constants have their own sections and no offset here."""
 
     name: str
     tensors: tuple[str, ...]
@@ -23,12 +24,15 @@ class Buffer:
     first_task: int
     last_task: int
     kind: Literal["activation", "input", "output", "scratch"] = "activation"
+    starts: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A copy of a whole buffer between the home memory and the store, by the link's queue; ``source`` and ``target``
-    are names of buffers, the other fields are as in ``Task``."""
+    """A copy between the home memory and the store, by the link's queue, one after another; ``source`` and ``target``
+    are names of buffers, the other fields are as in ``Task``. A concurrent program copies whole buffers. A sequential
+    one copies ``size_bytes`` from ``source_start`` on to ``target_start`` on, while tasks run: from the start of the
+    first task after those that it needs until a task needs it."""
 
     index: int
     source: str
@@ -37,6 +41,8 @@ class Swap:
     start_cycles: int
     cycles: int
     needs: tuple[tuple[str, int], ...]
+    source_start: int = 0
+    target_start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from match_core.contract.region import Region
     from match_core.contract.structure import Match
-    from match_core.contract.views import ArenaView, StoreView, TensorView
+    from match_core.contract.views import ArenaView, StoreView, SwapAreaView, TensorView
     from match_core.contract.workload import Workload
 
 
@@ -181,15 +181,19 @@ class QueueApi:
 
 @dataclass(frozen=True, slots=True)
 class SwapApi:
-    """Asynchronous copies between home memory and store, started by the host, one at a time.
+    """Asynchronous copies between home memory and store, started by the host.
 
     ``copy_out(uint32_t store, const void *home, uint32_t bytes)``, ``copy_in(void *home, uint32_t store, uint32_t
-    bytes)``; ``busy``: ``int busy(void)`` is 0 when the last copy has ended.
+    bytes)``. Concurrent programs start one at a time; ``busy``: ``int busy(void)`` is 0 when it has ended. Sequential
+    programs start any number, which run one after another; ``wait``: ``void wait(uint32_t left)`` returns when at most
+    ``left`` of them have not ended; ``files`` ship with them. Empty: programs of that kind cannot copy.
     """
 
     copy_out: str
     copy_in: str
-    busy: str
+    busy: str = ""
+    wait: str = ""
+    files: tuple[RuntimeFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +266,7 @@ class BuildImage:
 class BuildRequest:
     """What build files and applications must know of a program. ``guard``: prefix of its macros; ``sources``: the C
     files of its library by name, in order, as text; ``images``: in concurrent programs, the files that each side
-    requires, the host's first."""
+    requires, the host's first; ``areas``: of the store, for activations."""
 
     name: str
     guard: str
@@ -273,6 +277,7 @@ class BuildRequest:
     outputs: tuple[TensorView, ...]
     nodes: tuple[BuildNode, ...]
     images: tuple[BuildImage, ...] = ()
+    areas: tuple[SwapAreaView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,17 @@ class ArenaView:
 
 
 @dataclass(frozen=True, slots=True)
+class SwapAreaView:
+    """Bytes of the store for activations that are swapped out; ``field`` receives their address."""
+
+    memory: str
+    field: str
+    macro: str
+    size_bytes: int
+    alignment_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class TensorView:
     """A graph input or output in the public API; ``comment``: a complete comment for the line above its field;
     ``memory``: the memory that the program expects it in; ``quantisation``: the real values of its integers, if

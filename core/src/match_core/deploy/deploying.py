@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedError
+from match_core.contract.fitting import FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
-from match_core.deploy.deployment import Lowering
+from match_core.deploy.deployment import Lowering, stage
 from match_core.deploy.sequential import Deployer
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
@@ -29,22 +30,11 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
     from match_core.contract.observe import Facts, StageObserver
-    from match_core.contract.program import Program
     from match_core.deploy.compile_options import CompileOptions
     from match_core.deploy.deployment import Deployment
     from match_core.lower.lower import Title
     from match_core.map.convert import Converted
     from match_core.plugin.facade import Plugins
-
-T = TypeVar("T")
-
-
-def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
-    """Do some work between the observer's notifications of its start and its end."""
-    observer.stage_started(name)
-    result = work()
-    observer.stage_finished(name, facts(result))
-    return result
 
 
 @dataclass(frozen=True)
@@ -96,6 +86,8 @@ class Deploying:
     model: Model
     candidates: Candidates
     titles: Callable[[Model], Title]
+    match: Callable[[Model], Candidates]
+    parts: tuple[Assignment, ...] = ()
 
     def run(self) -> Deployed:
         """The program with the fewest modelled cycles that the options allow. InfeasibleError MATCH-M001 if none
@@ -103,6 +95,8 @@ class Deploying:
         cache = self._cache()
         sequential = self._sequential(self._scheduler(self.soc, cache))
         plain = sequential.deployment
+        if plain is None and (fitted := self._fitted(cache, sequential)) is not None:
+            return fitted
         cycles = plain.program.predicted_cycles if plain is not None else None
         declined = None
         if self._may_run_concurrently(sequential.mapping):
@@ -115,6 +109,34 @@ class Deploying:
             assert sequential.error is not None
             raise sequential.error
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
+
+    def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
+        """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
+        MATCH-M001 with a lower bound if the package proves that there is none."""
+        error = sequential.error
+        apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
+        if error is None or not any(api.swap is not None and api.swap.wait for api in apis):
+            return None
+        made: list[tuple[Model, Deployed]] = []
+
+        def attempt(model: Model, parts: tuple[Assignment, ...]) -> int | None:
+            offered = self.match(model)
+            legal = tuple(c for c in offered.legal if model.parts.isdisjoint(c.node_names))
+            other = replace(self, model=model, candidates=replace(offered, legal=legal), parts=parts)
+            found = other._sequential(self._scheduler(self.soc, cache))
+            if found.deployment is None:
+                return None
+            cycles = found.deployment.program.predicted_cycles
+            made.append((model, Deployed(found.model, found.deployment, found.refused, found.offered, cycles)))
+            return cycles
+
+        fit = self.plugins.fit(FitRequest(self.model, self.soc, sequential.mapping, attempt))
+        if fit is None:
+            return None
+        if fit.model is None:
+            more = f"; in stripes, and with tensors in {self.soc.store}: {fit.reason}" if fit.reason else ""
+            raise InfeasibleError(error.code, error.what, error.where, f"{error.why}{more}", error.help)
+        return next(deployed for model, deployed in made if model is fit.model)
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]
@@ -145,7 +167,8 @@ class Deploying:
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = _Sequential(model, mapping, refused, scheduled, overflow, None)
             try:
-                return replace(made, deployment=self._planned(deployer, chosen.mapping))
+                plan = self._planned if not model.parts else partial(self._with_copies, chosen)
+                return replace(made, deployment=plan(deployer, chosen.mapping))
             except InfeasibleError as error:
                 more = deployer.overflowing(chosen.mapping)
                 if not more:
@@ -207,15 +230,11 @@ class Deploying:
             chosen.model, chosen.mapping, scheduler, lambda assignments: lowering.code(assignments).needs, overflow
         )
 
-        def planned() -> Deployment | None:
-            plan = self.plugins.plan(request, partial(plan_fault, request, scheduler))
-            if plan is None:
-                return None
-            scheduler.validate(plan.mapping.assignments)
-            return lowering.deployment(plan.mapping, plan.program)
-
         deployment = stage(
-            self.observer, "plan concurrently", planned, lambda made: {} if made is None else _facts_of(made.program)
+            self.observer,
+            "plan concurrently",
+            lambda: self._by_package(request, scheduler, lowering),
+            _facts_of_made,
         )
         return None if deployment is None else _Concurrent(chosen.model, deployment)
 
@@ -230,6 +249,7 @@ class Deploying:
             lambda: scheduler.schedule_all(offered),
             lambda answer: {"schedules": len(answer[0]), "refused": len(answer[1])},
         )
+        scheduled = (*scheduled, *self.parts)
         if self.options.regions == "largest":
             scheduled, taken = largest(self.model.graph, scheduled)
             unfit = (*unfit, *taken)
@@ -293,6 +313,25 @@ class Deploying:
             lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
         )
 
+    def _with_copies(self, chosen: Converted, deployer: Deployer, mapping: Mapping) -> Deployment:
+        """The program of a model with parts, as a package plans it."""
+        lowering, scheduler = deployer.lowering, deployer.scheduler
+        request = PlanRequest(
+            chosen.model, mapping, scheduler, lambda which: lowering.code(which).needs, offered=chosen.offered
+        )
+        made = stage(self.observer, "plan", lambda: self._by_package(request, scheduler, lowering), _facts_of_made)
+        if made is None:
+            raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
+        return made
+
+    def _by_package(self, request: PlanRequest, scheduler: Scheduler, lowering: Lowering) -> Deployment | None:
+        """The answer to ``match_plan``, checked and priced; None if no package plans the program."""
+        plan = self.plugins.plan(request, partial(plan_fault, request, scheduler))
+        if plan is None:
+            return None
+        scheduler.validate(plan.mapping.assignments)
+        return lowering.deployment(plan.mapping, plan.program)
+
     def _cache(self) -> ScheduleCache:
         code = self.plugins.code if self.options.cache else None
         return ScheduleCache(schedule_directory() if code else None, __version__, code or "")
@@ -301,5 +340,5 @@ class Deploying:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
 
 
-def _facts_of(program: Program) -> Facts:
-    return {"cycles": program.predicted_cycles, "swaps": len(program.swaps)}
+def _facts_of_made(made: Deployment | None) -> Facts:
+    return {} if made is None else {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)}

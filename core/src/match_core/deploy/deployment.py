@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from match_core.contract.planning import Needs
 from match_core.lower.constants import ConstantPool
@@ -14,10 +14,22 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
+    from match_core.contract.observe import Facts, StageObserver
     from match_core.contract.program import Program
     from match_core.contract.unit_api import UnitApi
     from match_core.lower.lower import Title
     from match_core.schedule.candidates import Scheduler
+
+
+T = TypeVar("T")
+
+
+def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
+    """Do some work between the observer's notifications of its start and its end."""
+    observer.stage_started(name)
+    result = work()
+    observer.stage_finished(name, facts(result))
+    return result
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,11 @@ def manifest(
         "signalling": _signalling(program),
         "regions": emitter.regions.manifest(),
         "swaps": [
-            {**_fields(s, "index source target size_bytes start_cycles cycles"), "needs": dict(s.needs)}
+            {
+                **_fields(s, "index source target size_bytes start_cycles cycles"),
+                "needs": dict(s.needs),
+                **({} if program.queues else _fields(s, "source_start target_start")),
+            }
             for s in program.swaps
         ],
         "images": {

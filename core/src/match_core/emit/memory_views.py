@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from match_core.contract.element_types import c_type
-from match_core.contract.views import ArenaView, StoreView, TensorView
-from match_core.emit.view import SwapAreaView
+from match_core.contract.views import ArenaView, StoreView, SwapAreaView, TensorView
 from match_core.ir.naming import c_identifier, comment_text
 from match_core.lower.text import comment
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.hardware import Unit
@@ -33,7 +34,15 @@ class Places:
 
     def expressions(self) -> dict[str, str]:
         """C expression of the address of every activation tensor, as ``void *`` or ``const void *``."""
-        return {tensor: self._expression(buffer) for buffer in self._program.buffers for tensor in buffer.tensors}
+        buffers = ((buffer, dict(buffer.starts)) for buffer in self._program.buffers)
+        return {name: self.at(buffer, starts.get(name, 0)) for buffer, starts in buffers for name in buffer.tensors}
+
+    def at(self, buffer: Buffer, start: int) -> str:
+        """C expression of an address in a buffer, ``start`` bytes from its start."""
+        if buffer.kind not in ("input", "output"):
+            return self._expression(replace(buffer, offset_bytes=buffer.offset_bytes + start))
+        const = "const " if buffer.kind == "input" else ""
+        return f"({const}uint8_t *){self._expression(buffer)} + {start}u" if start else self._expression(buffer)
 
     def place(self, buffer: Buffer) -> tuple[str, int]:
         """Base and offset in bytes of a buffer."""

@@ -26,6 +26,7 @@ from match_core.emit.region_files import ProgramRegions
 from match_core.emit.region_views import region_header
 from match_core.emit.shipped import by_name
 from match_core.emit.stack import stack_bytes
+from match_core.emit.swaps import copies_of
 from match_core.emit.tasks import EmitRequest, TaskWriter
 from match_core.ir.naming import comment_text
 from match_core.lower.interfaces import context_header
@@ -57,6 +58,7 @@ class ProgramEmitter:
         self.outputs = tensor_views(request.model.graph.outputs, request.program, "out", ends)
         self.stores = store_views(request.program, self.name, request.pool.image)
         self.swap_areas = swap_area_views(request.program)
+        self.copies = copies_of(request.program, request.apis)
         places = Places(
             request.program,
             self.arenas,
@@ -148,6 +150,7 @@ class ProgramEmitter:
         headers = {kernel.interface.kind: context_header(kernel.interface) for kernel in kernels}
         shipped = [header for code in self._inline(unit) for header in code.headers]
         shipped += [file for kernel in kernels for file in kernel.files]
+        shipped += self.copies.files if self.copies is not None and api.swap == self.copies else ()
         if any(isinstance(kernel, RegionKernel) for kernel in api.kernels.values()):
             shipped.append(region_header())
         return (*api.runtime, *(headers[kind] for kind in sorted(headers)), *shipped)
@@ -193,6 +196,7 @@ class ProgramEmitter:
             outputs=self.outputs,
             nodes=tuple(self._nodes()),
             images=self.images(tuple(sources)),
+            areas=self.swap_areas,
         )
         builds = [build for unit in self._shipped_units() if (build := self.request.apis[unit].build) is not None]
         return {
@@ -225,6 +229,7 @@ class ProgramEmitter:
         return {
             "tasks": self.tasks,
             "swap_api": self._swap_api(),
+            "swap_wait": self.copies.wait if self.copies is not None else "",
             "units": self._units(),
             "cycles": self.request.program.predicted_cycles,
             "headers": self._headers(units),
@@ -242,7 +247,9 @@ class ProgramEmitter:
         return found
 
     def _headers(self, units: tuple[str, ...]) -> tuple[str, ...]:
-        own = [f.name for unit in units for k in self._kernels(unit) for f in k.files if f.name.endswith(".h")]
+        files = [f for unit in units for k in self._kernels(unit) for f in k.files]
+        files += self.copies.files if self.copies is not None else ()
+        own = [file.name for file in files if file.name.endswith(".h")]
         return _unique((*(header for unit in units for header in self.request.apis[unit].headers), *own))
 
     def _unit_file(self, unit: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from match_core.contract.unit_api import Kernel, UnitApi
 from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
+from match_core.emit.swaps import swap_statements
 from match_core.emit.view import StepView, TaskView
 from match_core.ir.naming import c_identifier, comment_text
 from match_core.lower.sections import code_section
@@ -47,6 +48,7 @@ class TaskWriter:
         self.request = request
         self.soc = request.program.soc
         self._addresses = {} if request.program.queues else places.expressions()
+        self._swaps = swap_statements(request.program, request.apis, places)
         of_regions = (low.function for low in request.lowered if low is not None and low.region is not None)
         self._regions = {function: number for number, function in enumerate(of_regions)}
 
@@ -101,6 +103,7 @@ class TaskWriter:
             private_near=", ".join(f"ctx->{c_identifier(memory)}" for memory in private),
             fields=", ".join(self._fields(task, lowered, bool(private))),
             direct=", ".join([*places, *scratch]) if direct else "",
+            before=self._swaps.get(task.index, ()),
             handle=f"state->region_handle[{self._regions[lowered.function]}]" if lowered.region is not None else "",
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class StepView:
     """How a sequential program runs a task: ``call`` of the unit's platform, addresses, and ``fields`` that initialise
     the argument of the task's function. ``direct``: the arguments of a function that takes its tensors directly;
-    ``handle``: of the region that the task runs."""
+    ``handle``: of the region that the task runs; ``before``: statements that wait for copies and start others."""
 
     call: str
     inputs: str
@@ -18,6 +18,7 @@ class StepView:
     fields: str
     direct: str = ""
     handle: str = ""
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,6 @@ class TaskView:
     parameters: str = "void *argument"
     step: StepView | None = None
     region: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SwapAreaView:
-    """Bytes of the store for activations that are swapped out; ``field`` receives their address."""
-
-    memory: str
-    field: str
-    macro: str
-    size_bytes: int
-    alignment_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

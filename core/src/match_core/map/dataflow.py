@@ -6,7 +6,7 @@ keyed by tensor name: names of tensors are unique in an ONNX graph.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,29 +19,40 @@ if TYPE_CHECKING:
 
     from match_core.contract.mapping import Assignment
     from match_core.contract.model import Model
+    from match_core.contract.pattern import Part
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Names of the tensors that an assignment reads and makes, each once. ``stored``: (name, bytes) of tensors that it
-    writes in a stored form."""
+    writes in a stored form. ``parts``: of a view, which tensors are parts of which; ``swapped``: parts are copies."""
 
     reads: tuple[str, ...]
     makes: tuple[str, ...]
     view: bool
     stored: tuple[tuple[str, int], ...] = ()
+    parts: tuple[Part, ...] = ()
+    swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
     """Bytes in memory: ``tensors`` share them, the first one is written first. ``source``: bytes of a graph input;
-    ``target``: of a graph output; ``overflow``: they are in the Soc's overflow memory."""
+    ``target``: of a graph output; ``overflow``: they are in the Soc's overflow memory; ``away``: in its store;
+    ``starts``: (tensor, bytes from the start) of parts that begin later."""
 
     tensors: tuple[str, ...]
     size_bytes: int
     source: bool
     target: bool
     overflow: bool = False
+    away: bool = False
+    starts: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def owned(self) -> bool:
+        """Whether they require bytes of the arena in the home memory."""
+        return not (self.source or self.target or self.overflow or self.away)
 
 
 def tensor_bytes(tensor: gs.Tensor) -> int:
@@ -89,7 +100,9 @@ def flow_of(topology: Topology, assignment: Assignment) -> Flow:
     candidate = assignment.candidate
     outputs = (operand for operand in candidate.workload.operands if operand.role == "output" and operand.form)
     stored = tuple((candidate.result(operand.name).name, far_bytes(operand)) for operand in outputs)
-    return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), candidate.pattern.view, stored)
+    view, swapped = candidate.pattern.view, candidate.pattern.swapped
+    parts = candidate.pattern.parts(candidate.match) if candidate.pattern.parts is not None else ()
+    return Flow(tuple(reads), tuple(dict.fromkeys(leaving)), view, stored, parts, swapped)
 
 
 def tensors_of(graph: gs.Graph) -> dict[str, gs.Tensor]:
@@ -109,12 +122,14 @@ def storages_of(model: Model, flows: Sequence[Flow], overflow: Container[str] = 
     """
     tensors, graph = tensors_of(model.graph), model.graph
     inputs, outputs = [t.name for t in graph.inputs], [t.name for t in graph.outputs]
-    shared: dict[str, list[str]] = {name: [name] for name in inputs}
-    root = {name: name for name in inputs}
-    for flow in flows:
-        for name in flow.makes:
-            root[name] = root[_viewed(tensors, flow)] if flow.view else name
-            shared.setdefault(root[name], []).append(name)
+    inside = {part.name: (part.whole, part.start_bytes) for f in flows if not f.swapped for part in f.parts}
+    inside.update((name, (_viewed(tensors, f), 0)) for f in flows if f.view and not f.parts for name in f.makes)
+    names = [*inputs, *(name for flow in flows for name in flow.makes)]
+    places = {name: _place(inside, name) for name in names}
+    root = {name: place[0] for name, place in places.items()}
+    shared: dict[str, list[str]] = {}
+    for name in names:
+        shared.setdefault(root[name], []).append(name)
     made = {name for flow in flows for name in flow.makes}
     stored = dict(pair for flow in flows for pair in flow.stored)
     for position, name in enumerate(outputs):
@@ -128,9 +143,20 @@ def storages_of(model: Model, flows: Sequence[Flow], overflow: Container[str] = 
             source=first in inputs,
             target=any(n in outputs for n in names),
             overflow=any(n in overflow for n in names),
+            away=first in model.away,
+            starts=tuple((n, places[n][1]) for n in names if places[n][1]),
         )
         for first, names in shared.items()
     )
+
+
+def _place(inside: Mapping[str, tuple[str, int]], name: str) -> tuple[str, int]:
+    """The tensor whose bytes a tensor shares in the end, and where they begin in it."""
+    start = 0
+    while name in inside:
+        name, first = inside[name]
+        start += first
+    return name, start
 
 
 def _viewed(tensors: dict[str, gs.Tensor], flow: Flow) -> str:

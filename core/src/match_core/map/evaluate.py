@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from match_core.schedule.evaluate import false_claim
 from match_core.validate.concurrent_program import concurrent_faults
 from match_core.validate.mapping import mapping_faults
+from match_core.validate.sequential_program import program_faults
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping, MappingRequest
@@ -42,7 +43,8 @@ def plan_fault(request: PlanRequest, scheduler: Scheduler, plan: Plan) -> str:
         return wrong
     if {id(task.assignment) for task in plan.program.tasks} != {id(assignment) for assignment in now}:
         return "the tasks of the program are not those of its mapping"
-    return "; ".join((*concurrent_faults(request.model.graph, plan.program), *_swap_faults(plan.program)))
+    faults = program_faults if request.scheduling.soc.mode == "sequential" else concurrent_faults
+    return "; ".join((*faults(request.model.graph, plan.program), *_swap_faults(plan.program)))
 
 
 def _unknown(assignments: Iterable[Assignment], offered: Iterable[Assignment]) -> str:

@@ -111,7 +111,7 @@ def _draft(
 ) -> Draft:
     ordered = tuple(flows[task] for task in order)
     alive = lives(ordered, storages)
-    owned = tuple(n for n, storage in enumerate(storages) if not (storage.source or storage.target or storage.overflow))
+    owned = tuple(n for n, storage in enumerate(storages) if storage.owned)
     scratch = tuple(place for place, task in enumerate(order) if scratch_bytes.get(task, 0) > 0)
     blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last) for n in owned)
     blocks += tuple(Block(scratch_bytes[order[place]], place, place) for place in scratch)

@@ -24,9 +24,9 @@ def dependencies(flows: Sequence[Flow]) -> tuple[tuple[int, ...], ...]:
 
 def lives(flows: Sequence[Flow], storages: Sequence[Storage]) -> tuple[Life, ...]:
     """From the first task that writes one of the storage's tensors to the last that reads one. Graph inputs live from
-    the start, outputs to the end."""
+    the start, outputs to the end. Copies between memories do not count."""
     made = {name: index for index, flow in enumerate(flows) for name in flow.makes}
-    read = {name: index for index, flow in enumerate(flows) for name in flow.reads}
+    read = {name: index for index, flow in enumerate(flows) for name in flow.reads if not flow.swapped}
     found = []
     for storage in storages:
         first = 0 if storage.source else min(made[name] for name in storage.tensors)

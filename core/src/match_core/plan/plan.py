@@ -44,10 +44,11 @@ def plan(
     streamed = sum(size for _, size in stored)
     if soc.store is not None and streamed > soc.memory(soc.store).size_bytes:
         raise store_shortage(model, soc.memory(soc.store), stored)
-    return _program(soc, draft, fixed, streamed)
+    return program_of(soc, draft, fixed, streamed)
 
 
-def _program(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> Program:
+def program_of(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> Program:
+    """The program of a draft."""
     buffers = _buffers(soc, draft)
     tasks = _tasks(draft, buffers)
     return Program(
@@ -75,7 +76,8 @@ def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
         if storage.overflow:
             memory, offset = soc.overflow or soc.home, 0 if kind != "activation" else far_bytes
             far_bytes += aligned(storage.size_bytes, soc.memory(memory).alignment_bytes) if kind == "activation" else 0
-        buffers.append(Buffer(name, storage.tensors, memory, offset, storage.size_bytes, life.first, life.last, kind))
+        size, starts = storage.size_bytes, storage.starts
+        buffers.append(Buffer(name, storage.tensors, memory, offset, size, life.first, life.last, kind, starts))
     for place, block, offset in zip(
         draft.scratch, draft.blocks[len(draft.owned) :], draft.allocation.offsets[len(draft.owned) :], strict=True
     ):

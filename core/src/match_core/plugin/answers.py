@@ -10,6 +10,7 @@ from match_core.contract.commands import Command
 from match_core.contract.cost import CostModel
 from match_core.contract.element_types import c_type
 from match_core.contract.exactness import ExactChoice
+from match_core.contract.fitting import Fit
 from match_core.contract.front_end import FrontEnd
 from match_core.contract.hardware import Hardware, Soc, Unit
 from match_core.contract.infeasible import ScheduleInfeasible
@@ -123,6 +124,11 @@ def plan(answer: object) -> Plan:
 def exact(answer: object) -> ExactChoice:
     """A choice; its names are checked against the model later."""
     return _instance(answer, ExactChoice)
+
+
+def fit(answer: object) -> Fit:
+    """A Fit; its program is validated like all others."""
+    return _instance(answer, Fit)
 
 
 def unit_api(answer: object) -> UnitApi:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from match_core.contract.commands import Command
     from match_core.contract.cost import CostModel
     from match_core.contract.exactness import ExactChoice, ExactRequest
+    from match_core.contract.fitting import Fit, FitRequest
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.infeasible import Answer
@@ -214,6 +215,13 @@ class Plugins:
         needed = self._owners(soc, None)
         for found, answer in self._registry.ask("match_plan", soc.name, check.plan, needed, request=request):
             self._believe(found, "match_plan", f"the plan for {soc.name}", fault(answer))
+            return answer
+        return None
+
+    def fit(self, request: FitRequest) -> Fit | None:
+        """How a model is made to fit (hook ``match_fit``); None if no package answers."""
+        needed = self._owners(request.soc, None)
+        for _, answer in self._registry.ask("match_fit", request.soc.name, check.fit, needed, request=request):
             return answer
         return None
 

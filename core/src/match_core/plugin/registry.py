@@ -30,6 +30,7 @@ from match_core.plugin.specs import (
     cost,
     emit,
     exact,
+    fit,
     hardware,
     load,
     map,
@@ -40,11 +41,11 @@ from match_core.plugin.specs import (
     transforms,
 )
 
-SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, runners, commands, exact)
+SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, runners, commands, exact, fit)
 HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
 
 #: Hooks that answer for one model: their errors for the user pass unchanged.
-ABOUT_MODELS = ("match_map", "match_plan", "match_exact")
+ABOUT_MODELS = ("match_map", "match_plan", "match_exact", "match_fit")
 #: Exceptions of a plugin's code that are contained. Ctrl-C is not among them.
 CONTAINED = (Exception, SystemExit)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_core.validate.contents import content_faults
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
@@ -28,12 +30,14 @@ def validate_program(graph: gs.Graph, program: Program) -> None:
 def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
     """All faults of a program; empty if it is correct: values are computed before they are read, in buffers that are
     large enough and live long enough; buffers that live at the same time do not overlap; everything is inside its
-    arena, aligned, and within the memories; streamed constants are in the store and staged."""
+    arena, aligned, and within the memories; streamed constants are in the store and staged. If parts of tensors are
+    copied to the store and back, the program is replayed with the bytes of every tensor (``contents.py``)."""
     faults = [*_task_faults(graph, program)]
     if not faults:
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
         faults += place_faults(program)
+        faults += content_faults(graph, program, {name: _bytes(t) for name, t in _variables(graph).items()})
     faults += _overlap_faults(program)
     faults += memory_faults(program)
     faults += streaming_faults(program)
@@ -110,6 +114,11 @@ def _bytes(tensor: gs.Tensor) -> int:
     return elements * int(np.dtype(tensor.dtype).itemsize)
 
 
+def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
+    variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
+    return {**variables, **{tensor.name: tensor for tensor in graph.inputs}}
+
+
 def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Every tensor in memory has a buffer of its size and kind, which tasks name."""
     homes = _homes(program)
@@ -117,8 +126,7 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield "a tensor is in two buffers"
     if len({buffer.name for buffer in program.buffers}) != len(program.buffers):
         yield "two buffers share a name"
-    variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
-    variables.update({tensor.name: tensor for tensor in graph.inputs})
+    variables = _variables(graph)
     readers = _readers(graph)
     for task in program.tasks:
         reads, makes = _outer(task, readers)
@@ -130,7 +138,8 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
             unnamed = {homes[name].name for name in names} - set(buffers)
             if unnamed:
                 yield f"task {task.index} does not name {sorted(unnamed)}"
-        view = task.assignment.candidate.pattern.view
+        pattern = task.assignment.candidate.pattern
+        view = pattern.view and not pattern.swapped
         for name in makes:
             if homes[name].size_bytes < _bytes(variables[name]):
                 yield f"{name!r} has {_bytes(variables[name])} bytes, its buffer {homes[name].size_bytes}"
@@ -165,7 +174,7 @@ def _life_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Buffers live from the first to the last task that touches them; outputs to the end."""
     touched: dict[str, set[int]] = {buffer.name: set() for buffer in program.buffers}
     for task in program.tasks:
-        for name in (*task.buffers_in, *task.buffers_out):
+        for name in (*task.buffers_in, *task.buffers_out) if not task.assignment.candidate.pattern.swapped else ():
             touched.setdefault(name, set()).add(task.index)
     last = len(program.tasks) - 1
     for buffer in program.buffers:

@@ -16,6 +16,7 @@ from match_core import (
     QueueApi,
     RuntimeFile,
     StoreApi,
+    SwapApi,
     UnitApi,
     Workload,
 )
@@ -52,6 +53,15 @@ _QUEUES = {
     unit: QueueApi(launch=f"match_gap9_{side}_loop", join=f"match_gap9_{side}_join", wait="match_gap9_queue_wait")
     for unit, side in (("cluster", "team"), ("ne16", "ne16"))
 }
+
+
+#: Copies of activations, by the fabric controller while it waits for the cluster.
+_SWAP = SwapApi(
+    copy_out="match_gap9_swap_out",
+    copy_in="match_gap9_swap_in",
+    wait="match_gap9_swap_wait",
+    files=tuple(runtime_files(_HERE / "runtime" / "swap")),
+)
 
 
 def _pack_rows(match: Match, workload: Workload) -> Arrays:
@@ -133,6 +143,7 @@ def unit_api(
         ),
         build=build_files(),
         store=None if beside else StoreApi(copy_1d="match_gap9_store_copy_1d", wait="match_gap9_store_wait"),
+        swap=None if beside else _SWAP,
         clock="cluster" if unit == "cluster" else "ne16",
         queue=_QUEUES[unit] if beside else None,
     )

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def match_plan(request: PlanRequest) -> Plan | None:
     """Plan a program whose units run at the same time: queues, signals, addresses, swaps.
 
-    Called: once per concurrent mapping. Programs that run one task after another are planned by the core.
+    Called: once per concurrent mapping, and for sequential programs of models with parts (``match_fit``). The core
+        plans other sequential programs.
 
     Arguments:
         request: model, mapping, the scheduler, what code and constants of assignments require, and the tensors

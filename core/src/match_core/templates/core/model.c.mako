@@ -46,6 +46,9 @@ int ${name}_poll(const ${name}_t *ctx)
         return state->status;
     }
     if (state->cancelled != 0u) {
+% if swap_wait:
+        ${swap_wait}(0u);
+% endif
         state->status = ${guard}_CANCELLED;
         return ${guard}_CANCELLED;
     }
@@ -55,6 +58,9 @@ int ${name}_poll(const ${name}_t *ctx)
 ${task.note}
 % if task.step.direct:
     case ${number}u:
+% for line in task.step.before:
+        ${line}
+% endfor
         MATCH_NODE_BEGIN(${task.index}u);
         ${task.function}(${task.step.direct});
         MATCH_NODE_END(${task.index}u);
@@ -74,6 +80,9 @@ ${task.note}
 % else:
         match_task_t task = {${task.step.fields}};
 % endif
+% for line in task.step.before:
+        ${line}
+% endfor
         MATCH_NODE_BEGIN(${task.index}u);
 % if task.step.call:
         if (${task.step.call}(${task.function}, &task) != 0) {

@@ -123,6 +123,9 @@ void ${name}_stop(const ${name}_t *ctx)
         cancel(state, ${name}_queues);
     }
 % endif
+% if swap_wait:
+    ${swap_wait}(0u);
+% endif
     state->status = ${guard}_OK;
     state->owner = ${nothing};
 % if regions:

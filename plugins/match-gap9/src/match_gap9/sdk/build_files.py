@@ -32,7 +32,7 @@ def render(request: BuildRequest) -> tuple[RuntimeFile, ...]:
 
 
 def _view(request: BuildRequest) -> Mapping[str, object]:
-    program = [name for name in request.sources if request.stores or name != _STORE]
+    program = [name for name in request.sources if request.stores or request.areas or name != _STORE]
     return {
         "name": request.name,
         "guard": request.guard,
@@ -43,6 +43,7 @@ def _view(request: BuildRequest) -> Mapping[str, object]:
         "arenas": request.arenas,
         "instance": _instance(request),
         "stores": request.stores,
+        "areas": request.areas,
         "beside": bool(request.images),
         "inputs": request.inputs,
         "outputs": request.outputs,
@@ -58,6 +59,7 @@ def _instance(request: BuildRequest) -> tuple[str, ...]:
         for arena in request.arenas
     ]
     fields += [f".{store.field} = store_{store.field}" for store in request.stores]
+    fields += [f".{area.field} = area_{area.field}" for area in request.areas]
     return (*fields, ".state = &state")
 
 

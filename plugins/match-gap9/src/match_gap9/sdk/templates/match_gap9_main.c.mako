@@ -203,6 +203,14 @@ int main(void)
         return -1;
     }
 % endfor
+% for area in areas:
+    const uint32_t area_${area.field} =
+        (match_gap9_store_open() == 0) ? match_gap9_store_alloc(${guard}_${area.macro}_BYTES) : UINT32_MAX;
+    if (area_${area.field} == UINT32_MAX) {
+        MATCH_GAP9_PRINT("no room for activations in ${area.memory}\n");
+        return -1;
+    }
+% endfor
     make_inputs();
     const ${name}_t ctx = {
 % for field in instance:
@@ -216,9 +224,9 @@ int main(void)
     pi_cl_l1_free(NULL, block_of_${arena.field}, (int)bytes_of_${arena.field});
 % endif
 % endfor
-% for store in stores:
+% if stores or areas:
     match_gap9_store_close();
-% endfor
+% endif
     match_gap9_stop();
     return status;
 }

@@ -37,7 +37,7 @@ static inline void pi_team_offload_wait(void)
     pos_team_offload_wait();
 #endif
 }
-% if stores:
+% if stores or areas:
 
 /* Its boards have HyperRAM and HyperFlash and no other default. */
 #include "bsp/flash/hyperflash.h"

@@ -40,12 +40,18 @@ endif
 ifdef PULP_SDK_HOME
 APP_CFLAGS += -include $(CURDIR)/match_gap9_pulp_sdk.h
 endif
-% if stores:
+% if stores or areas:
 
+% if stores:
 # Streamed constants: from flash into the external RAM.
+% else:
+# Activations in the external RAM.
+% endif
 USE_PMSIS_BSP = 1
 CONFIG_HYPERFLASH = 1
 CONFIG_HYPERRAM = 1
+% endif
+% if stores:
 READFS_FILES += ${" ".join(f"$(CURDIR)/{store.file}" for store in stores)}
 % endif
 

@@ -5,8 +5,12 @@ CONFIG_BOARD_GAP9MOD_V1_0_B=y
 CONFIG_BOARD_GAP9EVK_V1_3=y
 CONFIG_DRIVER_CLUSTER=y
 CONFIG_ENABLE_LIBMATH=y
+% if stores or areas:
 % if stores:
 # Streamed constants: ${", ".join(store.file for store in stores)} from the read-only file system into the external RAM.
+% else:
+# Activations in the external RAM.
+% endif
 CONFIG_DRIVER_TYPE_FLASH=y
 CONFIG_DRIVER_TYPE_RAM=y
 CONFIG_DRIVER_MRAM=y

@@ -49,6 +49,7 @@ typedef struct pi_task {
   uint32_t context; /* of the cluster controller while it runs the task */
   int done;
   int armed;
+  uint64_t ticket, end_time; /* of a request to the external RAM */
 } pi_task_t;
 
 void pi_cluster_conf_init(struct pi_cluster_conf *conf);
@@ -121,6 +122,8 @@ int32_t pi_ram_open(struct pi_device *device);
 void pi_ram_close(struct pi_device *device);
 int pi_ram_alloc(struct pi_device *device, uint32_t *addr, uint32_t size);
 void pi_ram_write(struct pi_device *device, uint32_t pi_ram_addr, void *data, uint32_t size);
+void pi_ram_read_async(struct pi_device *device, uint32_t pi_ram_addr, void *data, uint32_t size, pi_task_t *task);
+void pi_ram_write_async(struct pi_device *device, uint32_t pi_ram_addr, void *data, uint32_t size, pi_task_t *task);
 void pi_cl_ram_read(struct pi_device *device, uint32_t pi_ram_addr, void *addr, uint32_t size, pi_cl_ram_req_t *req);
 void pi_cl_ram_read_wait(pi_cl_ram_req_t *req);
 

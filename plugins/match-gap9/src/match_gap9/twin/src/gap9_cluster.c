@@ -116,6 +116,10 @@ pi_task_t *pi_task_block(pi_task_t *task) {
 }
 
 void pi_task_wait_on(pi_task_t *task) {
+  if (task->armed && task->ticket != 0u) {
+    gap9_ram_wait(task);
+    return;
+  }
   if (!task->armed || task->context == 0u) {
     match_twin_fault("pi_task_wait_on a task that was not sent");
   }

@@ -82,6 +82,9 @@ uint64_t gap9_cost_ne16(const gap9_ne16_job_t *job);
 /* Acquiring a context of NE16, writing so many words of a job, starting it. */
 uint64_t gap9_cost_ne16_program(uint32_t words);
 
+/* Waits for a request of the fabric controller to the external RAM (gap9_store.c). */
+struct pi_task;
+void gap9_ram_wait(struct pi_task *task);
 /* Cycles a request occupies the link to the external RAM. */
 uint64_t gap9_cost_l3(uint32_t size);
 /* Cycles a command occupies its channel; rows = 1 and strided = false for a 1-D command. */

@@ -1,0 +1,38 @@
+"""Models that are rewritten to fit: what the core requests from packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_core.contract.hardware import Soc
+    from match_core.contract.mapping import Assignment, Mapping
+    from match_core.contract.model import Model
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Requests a model that computes the same and fits. ``model`` does not fit with ``mapping``, its cheapest
+    sequential mapping, whose assignments are the model's layers with their cycles.
+
+    A rewritten model divides layers along rows into several of the same operators; it lists the Slice and Concat nodes
+    between them in ``Model.parts``, and the tensors whose home is the Soc's store in ``Model.away``. ``attempt``
+    returns the modelled cycles of its program, None if it does not fit; the second argument has an assignment for every
+    node in ``parts``.
+    """
+
+    model: Model
+    soc: Soc
+    mapping: Mapping
+    attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``model``: one that an attempt showed to fit, None if there is none. ``reason``: a lower bound of the home memory
+    that any program of the request's model requires, in words."""
+
+    model: Model | None
+    reason: str = ""

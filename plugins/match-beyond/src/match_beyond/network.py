@@ -1,0 +1,114 @@
+"""A network as the search sees it: layers in their order, tensors between them, and where each is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.contract.geometry import far_bytes
+from match_core.ir.topology import is_constant
+from match_core.map.dataflow import tensor_bytes
+
+from match_beyond.rows import RowRule, computed, height, rule_of
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from match_core.contract.mapping import Mapping
+    from match_core.contract.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operator that can be divided: the names of its node, its result and its computed inputs, and its rule."""
+
+    node: str
+    result: str
+    inputs: tuple[str, ...]
+    rule: RowRule
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An assignment of the mapping: its nodes in order, the tensors that it reads from others and makes for others, its
+    modelled cycles and bytes of its constants. ``steps``: its operators if it can be divided along rows, else empty."""
+
+    nodes: tuple[gs.Node, ...]
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    cycles: int
+    constant_bytes: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Network:
+    """``last``: the position of the last layer that reads a tensor, by name; ``made``: of the layer that makes it;
+    ``ends``: graph inputs and outputs, which the caller provides in the home memory."""
+
+    layers: tuple[Layer, ...]
+    tensors: dict[str, gs.Tensor]
+    sizes: dict[str, int]
+    made: dict[str, int]
+    last: dict[str, int]
+    ends: frozenset[str]
+
+    @classmethod
+    def of(cls, model: Model, mapping: Mapping) -> Network:
+        """The network of a model with a sequential mapping."""
+        graph = model.graph
+        readers: dict[str, set[str]] = {}
+        for node in graph.nodes:
+            for tensor in node.inputs:
+                readers.setdefault(tensor.name, set()).add(node.name)
+        outputs = {tensor.name for tensor in graph.outputs}
+        layers, tensors = [], {tensor.name: tensor for tensor in graph.inputs}
+        for assignment in mapping.assignments:
+            candidate = assignment.candidate
+            nodes = candidate.match.nodes
+            names = {node.name for node in nodes}
+            made = [tensor for node in nodes for tensor in node.outputs if tensor.name]
+            inside = {tensor.name for tensor in made}
+            reads = dict.fromkeys(
+                t.name for n in nodes for t in n.inputs if t.name and not is_constant(t) and t.name not in inside
+            )
+            leaving = [t for t in made if t.name in outputs or readers.get(t.name, set()) - names]
+            tensors.update((tensor.name, tensor) for tensor in made)
+            constants = sum(far_bytes(o) for o in candidate.workload.operands if o.role == "constant")
+            makes = tuple(tensor.name for tensor in leaving)
+            steps = () if candidate.pattern.view or len(makes) != 1 else _steps(nodes)
+            cycles = assignment.schedule.cost.total_cycles
+            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, steps))
+        last, where = {name: len(layers) for name in outputs}, {}
+        for position, layer in enumerate(layers):
+            where.update(dict.fromkeys(layer.makes, position))
+            for name in layer.reads:
+                last[name] = max(last.get(name, position), position)
+        sizes = {name: tensor_bytes(tensor) for name, tensor in tensors.items()}
+        ends = frozenset((*outputs, *(tensor.name for tensor in graph.inputs)))
+        return cls(tuple(layers), tensors, sizes, where, last, ends)
+
+    def height(self, name: str) -> int:
+        """Rows of a tensor."""
+        return height(self.tensors[name])
+
+    def row_bytes(self, name: str) -> int:
+        """Bytes of a row."""
+        return self.sizes[name] // self.height(name)
+
+    def live(self, position: int) -> tuple[str, ...]:
+        """The tensors that were made before a position and are read there or later, without those of the caller."""
+        return tuple(
+            name
+            for name, made in self.made.items()
+            if made < position <= self.last.get(name, -1) and name not in self.ends
+        )
+
+
+def _steps(nodes: tuple[gs.Node, ...]) -> tuple[Step, ...]:
+    steps = []
+    for node in nodes:
+        rule = rule_of(node)
+        if rule is None:
+            return ()
+        steps.append(Step(node.name, node.outputs[0].name, tuple(t.name for t in computed(node)), rule))
+    return tuple(steps) if height(nodes[-1].outputs[0]) > 1 else ()

@@ -1,0 +1,84 @@
+"""Finds a rewritten model that fits: choices for several sizes of memory, compiled and compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from match_core.contract.fitting import Fit
+
+from match_beyond.choice import Chooser
+from match_beyond.network import Network
+from match_beyond.parts import assigned
+from match_beyond.rewrite import rewritten
+from match_beyond.stripes import extents_of
+
+if TYPE_CHECKING:
+    from match_core.contract.fitting import FitRequest
+    from match_core.contract.model import Model
+
+    from match_beyond.choice import Choice
+
+#: The parts of the home memory that constants, and copies that run ahead, get in one attempt after another.
+RESERVES = (1 / 6, 1 / 3, 1 / 12, 1 / 2, 2 / 3, 5 / 6)
+#: Results with fewer rows may have none away from the borders.
+BORDERS = 3
+#: How many programs that fit are compared.
+COMPARED = 2
+
+
+def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
+    """A model that fits, the one whose program has the fewest cycles of those that were made; or a lower bound of the
+    memory that the network requires. ``kind``: of the chooser."""
+    soc = request.soc
+    link = soc.link_between(soc.home, soc.store or "")
+    if link is None:
+        return None
+    network = Network.of(request.model, request.mapping)
+    bound, reason = least_bytes(network)
+    home = soc.memory(soc.home).size_bytes
+    if bound > home:
+        return Fit(None, reason)
+    chooser = kind(network, link)
+    free = home - sum(network.sizes[name] for name in network.ends)
+    tried: set[Choice] = set()
+    fitting: list[tuple[int, int, Model]] = []
+    for reserve in RESERVES:
+        choice = chooser.choose(int(free * (1 - reserve)))
+        if choice is None or choice in tried or (fitting and choice.cycles >= min(fitting)[0]):
+            continue
+        tried.add(choice)
+        model = rewritten(request.model, network, choice)
+        cycles = request.attempt(model, assigned(model, soc.host))
+        if cycles is not None:
+            fitting.append((cycles, len(fitting), model))
+        if len(fitting) == COMPARED:
+            break
+    return Fit(min(fitting)[2] if fitting else None, reason)
+
+
+def least_bytes(network: Network) -> tuple[int, str]:
+    """A lower bound of the home memory in which any program can run whose tasks compute whole rows, and why: the rows
+    that some layer reads for one row of its result, that row, and the caller's inputs and outputs."""
+    callers = sum(network.sizes[name] for name in network.ends)
+    most, where = 0, ""
+    for position, layer in enumerate(network.layers):
+        names = [name for name in dict.fromkeys((*layer.reads, *layer.makes)) if name not in network.ends]
+        need = sum(network.sizes[name] for name in names)
+        if layer.steps and (found := extents_of(network, position, position + 1, (1,))) is not None:
+            need = sum(_row(network, position, name) for name in names) if found.legal[0] else need
+        if need > most:
+            most, where = need, ", ".join(repr(node.name) for node in layer.nodes)
+    return callers + most, f"{where} alone needs {most} bytes, graph inputs and outputs {callers}"
+
+
+def _row(network: Network, position: int, name: str) -> int:
+    """Bytes of the rows of a tensor that a row of the layer's result requires, one away from the borders."""
+    layer = network.layers[position]
+    result = layer.makes[0]
+    if name == result:
+        return network.row_bytes(name)
+    rows = 1
+    for step in reversed(layer.steps):
+        if step.rule.times == 1 and network.height(result) >= BORDERS:
+            rows = min(step.rule.size, (rows - 1) * step.rule.stride + step.rule.span)
+    return rows * network.row_bytes(name)

@@ -1,0 +1,106 @@
+"""The rows that each stripe of a run of layers reads, computes and contributes to tensors outside of the run.
+
+A stripe is computed from the run's results backwards: each layer computes the rows that later layers of the same stripe
+read, so rows at the border of two stripes are computed twice (recomputed halos). A tensor that is read outside of the
+run is assembled from parts without overlap: a stripe contributes the rows from the end of the stripe before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from match_beyond.rows import Cut, Rows
+
+if TYPE_CHECKING:
+    from match_beyond.network import Network
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Extents:
+    """Rows [first, end) of every tensor in every stripe, and of the parts that stripes contribute, as arrays with the
+    stripes of all numbers of stripes one after another. ``starts``: where each number begins; ``legal``: whether
+    each one is possible."""
+
+    first: Mapping[str, Array]
+    end: Mapping[str, Array]
+    part_first: Mapping[str, Array]
+    part_end: Mapping[str, Array]
+    starts: Array
+    legal: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Stripe:
+    """``rows`` of every tensor that exist in this stripe (of tensors outside of the run: that it reads); ``cuts`` of
+    the nodes by name; ``parts``: rows that it contributes to tensors that are read outside."""
+
+    rows: Mapping[str, Rows]
+    cuts: Mapping[str, Cut]
+    parts: Mapping[str, Rows]
+
+
+def crossing_of(network: Network, first: int, end: int) -> tuple[str, ...]:
+    """The tensors made by layers [first, end) that others, or the caller, read."""
+    made = (name for layer in network.layers[first:end] for name in layer.makes)
+    return tuple(name for name in made if network.last.get(name, -1) >= end)
+
+
+def extents_of(network: Network, first: int, end: int, counts: Sequence[int]) -> Extents | None:
+    """The rows of layers [first, end), all of which can be divided, in each of these numbers of stripes. None if the
+    last layer's result is not read outside, or another layer's result is not read at all."""
+    layers, crossing = network.layers[first:end], crossing_of(network, first, end)
+    if layers[-1].makes[0] not in crossing:
+        return None
+    number = np.concatenate([np.arange(count) for count in counts])
+    total = np.repeat(np.asarray(counts, np.int64), counts)
+    begins, ended = number == 0, number == total - 1
+    low: dict[str, Array] = {}
+    high: dict[str, Array] = {}
+    part_first: dict[str, Array] = {}
+    part_end: dict[str, Array] = {}
+    wrong = np.zeros(number.size, np.bool_)
+    for layer in reversed(layers):
+        for step in reversed(layer.steps):
+            name, rule = step.result, step.rule
+            if name in crossing:
+                size = network.height(name)
+                last = np.where(ended, size, high[name] if name in high else size * (number + 1) // total)
+                start = np.where(begins, 0, np.concatenate(([0], last[:-1])))
+                part_first[name], part_end[name] = start, last
+                wrong |= (last <= start) | (last > size)
+                low[name] = np.minimum(start, low[name]) if name in low else start
+                high[name] = np.maximum(last, high[name]) if name in high else last
+            if name not in low:
+                return None
+            if rule.times > 1:
+                read_low, read_high = low[name] // rule.times, -(-high[name] // rule.times)
+                low[name], high[name] = read_low * rule.times, read_high * rule.times
+            else:
+                read_low = np.maximum(low[name] * rule.stride - rule.pad, 0)
+                read_high = np.minimum((high[name] - 1) * rule.stride + rule.span - rule.pad, rule.size)
+            wrong |= read_high <= read_low
+            for source in step.inputs:
+                low[source] = np.minimum(read_low, low[source]) if source in low else read_low
+                high[source] = np.maximum(read_high, high[source]) if source in high else read_high
+    starts = np.cumsum(np.asarray([0, *counts[:-1]], np.int64))
+    return Extents(low, high, part_first, part_end, starts, ~np.logical_or.reduceat(wrong, starts))
+
+
+def stripes_of(network: Network, first: int, end: int, count: int) -> tuple[Stripe, ...]:
+    """The stripes of layers [first, end), which are legal."""
+    found = extents_of(network, first, end, (count,))
+    assert found is not None and found.legal[0]
+    stripes = []
+    for number in range(count):
+        rows = {name: Rows(int(found.first[name][number]), int(found.end[name][number])) for name in found.first}
+        parts = {n: Rows(int(found.part_first[n][number]), int(found.part_end[n][number])) for n in found.part_first}
+        steps = (step for layer in network.layers[first:end] for step in layer.steps)
+        stripes.append(Stripe(rows, {step.node: step.rule.cut(rows[step.result]) for step in steps}, parts))
+    return tuple(stripes)

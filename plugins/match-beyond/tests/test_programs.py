@@ -1,0 +1,96 @@
+"""Programs of a network that exceeds L2: bit exact where copies arrive late, and no wrong copy passes the validator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from match_core.contract.compilation import Compilation
+from match_core.contract.errors import InfeasibleError
+from match_core.contract.observe import NullObserver
+from match_core.contract.program import Program
+from match_core.map.dataflow import tensor_bytes, tensors_of
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.facade import Plugins
+from match_core.validate.contents import content_faults
+from match_core.validate.sequential_program import program_faults
+from match_verify.verify import VerifyRequest, verify_model
+
+from benchmarks.large_networks import unet
+
+#: Less than half of what the network needs without stripes and copies.
+L2_BYTES = 20_000
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unet(tmp_path_factory.mktemp("unet") / "unet.onnx", size=32, width=8, levels=1)
+
+
+@pytest.fixture(scope="module")
+def compilation(model: Path) -> Compilation:
+    request = CompileRequest(model, "gap9", memory=(("l2", L2_BYTES),))
+    return compile_model(request, Plugins.load(), NullObserver()).compilation
+
+
+def test_copies_that_arrive_late_change_no_bit(model: Path) -> None:
+    request = VerifyRequest(model, "gap9", memory=(("l2", L2_BYTES),), mode="lazy", sanitize=True)
+    result = verify_model(request, Plugins.load())
+    program = result.compilation.program
+    assert result.bit_exact
+    assert program.swaps and {use.memory: use.used_bytes for use in program.memory}["l2"] <= L2_BYTES
+    assert abs(program.predicted_cycles / result.run.cycles_total - 1) < 0.02
+
+
+def test_the_program_is_valid_and_uses_stripes(compilation: Compilation) -> None:
+    program = compilation.program
+    assert program_faults(compilation.model.graph, program) == ()
+    assert compilation.model.parts and compilation.model.away
+    assert any(buffer.starts for buffer in program.buffers)
+
+
+def mutants(program: Program) -> Iterator[tuple[str, Program]]:
+    """Programs with one mistake each: a missing wait, a copy from or to wrong rows, a copy that starts before its
+    bytes are there, a part at a wrong place, memory that is used again too early."""
+    for position, task in enumerate(program.tasks):
+        if task.needs:
+            tasks = (*program.tasks[:position], replace(task, needs=()), *program.tasks[position + 1 :])
+            yield f"no wait before task {position}", replace(program, tasks=tasks)
+    for number, swap in enumerate(program.swaps):
+        row = 16
+
+        def changed(number: int = number, **fields: object) -> Program:
+            other = replace(program.swaps[number], **fields)  # type: ignore[arg-type]
+            return replace(program, swaps=(*program.swaps[:number], other, *program.swaps[number + 1 :]))
+
+        yield f"copy {number} from wrong rows", changed(source_start=swap.source_start + row)
+        yield f"copy {number} to wrong rows", changed(target_start=swap.target_start + row)
+        yield f"copy {number} is short", changed(size_bytes=swap.size_bytes - row)
+        if swap.target.startswith("activation") and dict(swap.needs)["host"] > 1 and number:
+            yield f"copy {number} starts at once", changed(needs=(("host", 0),))
+    for number, buffer in enumerate(program.buffers):
+        if buffer.starts:
+            name, start = buffer.starts[0]
+            moved = replace(buffer, starts=((name, start + 8), *buffer.starts[1:]))
+            buffers = (*program.buffers[:number], moved, *program.buffers[number + 1 :])
+            yield f"{name} at a wrong place", replace(program, buffers=buffers)
+
+
+def test_every_mutant_is_caught(compilation: Compilation) -> None:
+    graph, program = compilation.model.graph, compilation.program
+    found = list(mutants(program))
+    sizes = {name: tensor_bytes(tensor) for name, tensor in tensors_of(graph).items()}
+    missed = [name for name, mutant in found if not any(content_faults(graph, mutant, sizes))]
+    assert len(found) > 40
+    assert not [name for name in missed if "starts at once" not in name and "no wait" not in name], missed
+    # A later wait, or memory that nothing else used before, can make such a mistake harmless.
+    assert len(missed) < len(found) // 8, missed
+
+
+def test_what_cannot_fit_is_refused_with_a_lower_bound(model: Path) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        compile_model(CompileRequest(model, "gap9", memory=(("l2", 4096),)), Plugins.load(), NullObserver())
+    assert caught.value.code == "MATCH-M001"
+    assert "alone needs" in caught.value.why

@@ -1,0 +1,107 @@
+"""Rewritten models compute what the network computes, whatever is divided; a wrong halo does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from match_beyond.choice import Choice, Chooser
+from match_beyond.network import Network
+from match_beyond.rewrite import rewritten
+from match_beyond.rows import Cut, RowRule, Rows
+from match_core import hookimpl
+from match_core.contract.errors import InfeasibleError, ToolError
+from match_core.contract.fitting import Fit, FitRequest
+from match_core.contract.model import Model
+from match_core.contract.observe import NullObserver
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.discovery import Found
+from match_core.plugin.facade import Plugins
+from match_verify.reference import ReferenceRunner
+from numpy.typing import NDArray
+
+from benchmarks.large_networks import NetworkBuilder
+
+
+class Spy:
+    """Keeps the request and leaves the model to nobody."""
+
+    match_contract = 1
+
+    def __init__(self) -> None:
+        self.requests: list[FitRequest] = []
+
+    @hookimpl
+    def match_fit(self, request: FitRequest) -> Fit | None:
+        """No model."""
+        self.requests.append(request)
+        return Fit(None)
+
+
+def random_network(path: Path, seed: int) -> Path:
+    """Convolutions of all kinds with a residual, a pooling and an upsampling."""
+    generator = np.random.default_rng(seed)
+    builder = NetworkBuilder(seed, (4, 24, 24))
+    x = builder.conv(builder.input, 8, 3)
+    for _ in range(3):
+        kernel, stride = int(generator.choice([1, 3, 5])), int(generator.choice([1, 1, 2]))
+        before = x
+        x = builder.conv(x, 8, kernel, stride, groups=8 if kernel == 3 else 1, relu=str(generator.choice(["", "relu"])))
+        x = builder.add(before, x) if stride == 1 else builder.upsample(x)
+    return builder.save(path, builder.conv(builder.max_pool(x, 2, 2), 4, 1, relu=""))
+
+
+def request_of(path: Path) -> FitRequest:
+    spy = Spy()
+    with pytest.raises(InfeasibleError):
+        compile_model(
+            CompileRequest(path, "gap9", memory=(("l2", 4096),)),
+            Plugins.load((Found("spy", "spy", "0", lambda: spy),)),
+            NullObserver(),
+        )
+    return spy.requests[0]
+
+
+def outputs(model: Model) -> list[NDArray[np.generic]]:
+    generator = np.random.default_rng(1)
+    feeds = {t.name: generator.integers(-128, 127, t.shape).astype(np.int8) for t in model.graph.inputs}
+    return list(ReferenceRunner(model.to_onnx()).run(feeds).values())
+
+
+def choices(request: FitRequest, network: Network) -> list[Choice]:
+    link = request.soc.link_between("l2", "l3")
+    assert link is not None
+    chooser = Chooser(network, link)
+    sizes = (network.sizes[name] for name in network.made)
+    most = max(sizes)
+    found = (chooser.choose(capacity) for capacity in (2 * most, most, most // 2, most // 3))
+    return [choice for choice in dict.fromkeys(found) if choice is not None and len(choice.runs) != len(network.layers)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rewritten_models_compute_the_same(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = request_of(random_network(tmp_path / "net.onnx", seed))
+    network = Network.of(request.model, request.mapping)
+    expected = outputs(request.model)
+    found = choices(request, network)
+    assert found
+    for choice in found:
+        model = rewritten(request.model, network, choice)
+        assert model.parts
+        for one, other in zip(expected, outputs(model), strict=True):
+            np.testing.assert_array_equal(one, other)
+    right = RowRule.cut
+
+    def shifted(rule: RowRule, rows: Rows) -> Cut:
+        cut = right(rule, rows)
+        halo = rule.span > 1 and cut.read.first > 0
+        return replace(cut, read=Rows(cut.read.first - 1, cut.read.end - 1)) if halo else cut
+
+    monkeypatch.setattr(RowRule, "cut", shifted)
+    try:
+        wrong = outputs(rewritten(request.model, network, found[-1]))
+    except ToolError:  # rows that do not exist
+        return
+    assert any((one != other).any() for one, other in zip(expected, wrong, strict=True))
