@@ -8,7 +8,7 @@ DEMO := $(VENV)/.stamp-demo
 DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify python gap9)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Each after those that it depends on.
-PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl)
+PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export explore kit qemu cortexm gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
@@ -30,6 +30,7 @@ TESTS_verify := tests/verify core/tests/cli/test_quantised_io.py
 TESTS_python := plugins/match-python/tests
 TESTS_calibrate := plugins/match-calibrate/tests
 TESTS_export := plugins/match-export/tests
+TESTS_explore := plugins/match-explore/tests
 TESTS_kit := tests/kit
 TESTS_qemu := tests/qemu
 TESTS_cortexm := plugins/match-cortexm/tests
@@ -39,7 +40,7 @@ TESTS_ita := plugins/match-ita/tests
 TESTS_diana := plugins/match-diana/tests
 TESTS_dnnl := plugins/match-dnnl/tests
 TESTS_docs := tests/docs
-TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl docs)
+TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export explore kit qemu cortexm gap9 carfield ita diana dnnl docs)
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-boards test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \

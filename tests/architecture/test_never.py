@@ -44,6 +44,7 @@ PUBLIC = (
 TOOLS = {
     "match_calibrate",
     "match_export",
+    "match_explore",
     "match_report",
     "match_verify",
     "match_kit",

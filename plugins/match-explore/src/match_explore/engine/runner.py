@@ -1,0 +1,37 @@
+"""The process that evaluates points one after another: ``python -m match_explore.engine.runner FOLDER``.
+
+Requests and answers are lines of JSON on the streams that are stdin and stdout when it starts; what libraries print
+goes to stderr. The first answer is ``{"ready": true}``. The process ends with its stdin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from match_explore.task import Worker
+
+
+def main(folder: str) -> None:
+    """Serve requests until stdin ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    worker = Worker(Path(folder))
+    _ = worker.plugins
+    _answer(answers, {"ready": True})
+    for line in sys.stdin:
+        request = json.loads(line)
+        keep = request["keep"]
+        _answer(answers, worker.outcome(request["point"], Path(keep) if keep else None))
+
+
+def _answer(answers: TextIO, value: object) -> None:
+    answers.write(f"{json.dumps(value)}\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
