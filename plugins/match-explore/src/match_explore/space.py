@@ -167,6 +167,8 @@ def _check(study: Study, targets: Sequence[Target]) -> None:
     for axis in study.axes:
         offered = [target.choices(axis) for target in targets]
         unused = [v for v in axis.values if not any(v in some for some in offered)]
+        if axis.name == "preset" and unused:
+            adapted_soc(targets[0].soc, str(unused[0]), ())
         if all(some == (None,) for some in offered):
             known = sorted({name for target in targets for name in _names(axis.name, target)})
             kind = axis.name.partition(".")[0] + "."
@@ -177,8 +179,6 @@ def _check(study: Study, targets: Sequence[Target]) -> None:
                 names = tuple(value if isinstance(value, tuple) else ())
                 closest = max(targets, key=lambda t: len(set(names) & {unit.name for unit in t.units}))
                 enabled_units(closest.soc, closest.units, names, ())
-        if axis.name == "preset" and unused:
-            adapted_soc(targets[0].soc, str(unused[0]), ())
         if unused:
             raise axis_error(f"{where}, {axis.name}", f"no target of the study has {unused[0]!r}", "leave it out")
     for target in targets:

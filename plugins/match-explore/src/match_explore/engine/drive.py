@@ -53,7 +53,7 @@ class Driver:
     client: Client
     name: str
     limits: Limits
-    silent_seconds: float = SILENT
+    silent_seconds: float = field(default_factory=lambda: SILENT)
     keep: dict[int, str] = field(default_factory=dict)
     #: Seconds of the last outcome's task by point index, from sending to arrival.
     seconds: dict[int, float] = field(default_factory=dict)
