@@ -1,6 +1,6 @@
 """How much of the front the search of match-explore finds: five seeds against a full grid of about 2,000 points.
 
-The hypervolume is that of the front in logarithms of both objectives, between the ends of the grid. The grid is computed
+The hypervolume is that of the front in logarithms of both objectives, up to the worst of the grid. The grid is computed
 once and stored; the searches read from the store. Exit code 1 if a seed finds less than 95 % with 15 % of the points.
 """
 

@@ -19,7 +19,9 @@ def front(values: Sequence[Values]) -> tuple[int, ...]:
     best: list[Values] = []
     found: list[int] = []
     for place in order:  # what dominates a value is before it in this order
-        if not any(dominates(other, values[place]) for other in best):
+        # Of two objectives, the second falls along the front, so its last value beats all before it.
+        others = best[-1:] if len(values[place]) < 3 else best
+        if not any(dominates(other, values[place]) for other in others):
             found.append(place)
             if not best or best[-1] != values[place]:
                 best.append(values[place])
