@@ -14,9 +14,10 @@ import pytest
 from match_core.plugin.facade import Plugins
 from match_explore.document import read_study
 from match_explore.engine.choice import ClusterChoice
+from match_explore.explored import Explored
 from match_explore.results.files import csv_text
 from match_explore.results.write import write_results
-from match_explore.run import Explored, explore_study
+from match_explore.run import explore_study
 
 MakeStudy = Callable[..., Path]
 TEXT = """

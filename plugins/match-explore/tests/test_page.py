@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from match_explore.explored import Explored
 from match_explore.points import Point
 from match_explore.results.page import study_page
 from match_explore.results.rows import Provenance, rows_of
-from match_explore.run import Explored
 from match_explore.study import Axis, Constraint, Limits, ModelFile, Strategy, Study
 
 from tests.report.browser import MISSING, Page, chromium, has_chromium

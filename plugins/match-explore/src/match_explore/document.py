@@ -54,11 +54,8 @@ def read_study(path: Path) -> Study:
                 help_ = did_you_mean(key, keys) or (f"the keys are {', '.join(keys)}",)
                 raise study_error(_place(path, name), f"the key {key!r} is not known", *help_)
     head = tables["study"]
-    objectives = _texts(head, "objectives", path, ("cycles", "peak_bytes"))
-    for name in objectives:
-        if name not in OBJECTIVES or objectives.count(name) > 1:
-            why = f"the objective {name!r} is " + ("given twice" if name in OBJECTIVES else "not known")
-            raise aim_error(_place(path, "study"), why, f"use some of {', '.join(OBJECTIVES)}")
+    axes = (*_axes(tables["axes"], path, False), *_axes(tables["what_if"], path, True))
+    objectives = _objectives(head, axes, path)
     evaluate = head.get("evaluate", "compile")
     if evaluate not in ("compile", "bounds", "twin"):
         raise study_error(_place(path, "study"), f"evaluate is {evaluate!r}", "use compile, bounds or twin")
@@ -69,7 +66,7 @@ def read_study(path: Path) -> Study:
         name=str(head.get("name", path.stem)),
         models=models,
         targets=_targets(head, path),
-        axes=(*_axes(tables["axes"], path, False), *_axes(tables["what_if"], path, True)),
+        axes=axes,
         objectives=objectives,
         constraints=tuple(_constraint(name, value, path) for name, value in tables["constraints"].items()),
         strategy=_strategy(tables["strategy"], path),
@@ -100,6 +97,18 @@ def _texts(table: Mapping[str, Any], key: str, path: Path, default: tuple[str, .
             _place(path, "study"), f"{key} is {found!r}, a list of texts expected", f'write {key} = ["..."]'
         )
     return tuple(found)
+
+
+def _objectives(head: Mapping[str, Any], axes: Sequence[Axis], path: Path) -> tuple[str, ...]:
+    """Figures of rows, or axes whose values are numbers."""
+    found = _texts(head, "objectives", path, ("cycles", "peak_bytes"))
+    numbers = [axis.name for axis in axes if all(type(value) in (int, float) for value in axis.values)]
+    for name in found:
+        known = name in (*OBJECTIVES, *numbers)
+        if not known or found.count(name) > 1:
+            why = f"the objective {name!r} is " + ("given twice" if known else "not known")
+            raise aim_error(_place(path, "study"), why, f"use some of {', '.join((*OBJECTIVES, *numbers))}")
+    return found
 
 
 def _targets(head: Mapping[str, Any], path: Path) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from match_python.session import plugin_session
 from match_python.tables import Tabular
 
 if TYPE_CHECKING:
-    from match_explore.run import Explored
+    from match_explore.explored import Explored
 
 
 @dataclass(frozen=True)

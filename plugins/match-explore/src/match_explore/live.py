@@ -16,7 +16,7 @@ from match_explore.results.rows import figures_of, meets, values_of
 if TYPE_CHECKING:
     from rich.live import Live as RichLive
 
-    from match_explore.run import Progress
+    from match_explore.explored import Progress
     from match_explore.study import Study, Value
 
 #: Rows of the front that are shown; points between two lines in a pipe.

@@ -19,8 +19,8 @@ from match_explore.results.rows import figures_of, meets, values_of
 if TYPE_CHECKING:
     import optuna
 
+    from match_explore.evaluating import Engine
     from match_explore.points import Point
-    from match_explore.run import Engine
     from match_explore.study import Study
     from match_explore.task import Outcome
 

@@ -44,6 +44,7 @@ class Target:
         else:
             self.soc = plugins.soc(name)
             self.units = plugins.units_of(self.soc)
+        self.open = open_figures(self.units, self.soc.preset)
 
     def choices(self, axis: Axis) -> tuple[Value | None, ...]:
         """The values of an axis that the target has; (None,) if the axis does not apply to it."""
@@ -56,7 +57,7 @@ class Target:
             memories = {memory.name for memory in self.soc.memories}
             return axis.values if name.removeprefix(CAPACITY) in memories else (None,)
         if name.startswith(FIGURE):
-            return axis.values if name.removeprefix(FIGURE) in open_figures(self.units, self.soc.preset) else (None,)
+            return axis.values if name.removeprefix(FIGURE) in self.open else (None,)
         if name == CLOCK:
             return axis.values if self.soc.clock_hz is not None else (None,)
         if name == "preset":
@@ -158,7 +159,7 @@ def _differs(name: str, value: float, target: Target) -> bool:
         return soc.clock_hz is None or soc.clock_hz.value != value
     if name.startswith(CAPACITY):
         return soc.memory(name.removeprefix(CAPACITY)).size_bytes != value
-    return open_figures(target.units, soc.preset)[name.removeprefix(FIGURE)].value != value
+    return target.open[name.removeprefix(FIGURE)].value != value
 
 
 def _check(study: Study, targets: Sequence[Target]) -> None:
@@ -191,5 +192,5 @@ def _names(axis: str, target: Target) -> list[str]:
     """The names that a target has for the kind of an axis."""
     memories = [memory.name for memory in target.soc.memories]
     if axis.startswith(FIGURE):
-        return [f"{FIGURE}{name}" for name in open_figures(target.units, target.soc.preset)]
+        return [f"{FIGURE}{name}" for name in target.open]
     return [f"{axis.partition('.')[0]}.{name}" for name in memories]

@@ -8,7 +8,7 @@ from typing import Literal
 
 Value = str | int | float | bool | tuple[str, ...]
 
-#: What a study can minimise (accuracy: maximise), and what each row has of it.
+#: What a study can minimise (accuracy: maximise), besides the numbers of its axes, and what each row has of it.
 OBJECTIVES = ("cycles", "milliseconds", "peak_bytes", "near_bytes", "energy_pj", "area_mm2", "price", "accuracy")
 MAXIMISED = ("accuracy",)
 

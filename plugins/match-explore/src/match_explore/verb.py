@@ -14,8 +14,8 @@ from match_core.cli.tables import Table
 from match_core.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from match_explore.explored import Explored
     from match_explore.results.rows import Row
-    from match_explore.run import Explored
 
 
 def explore_command(

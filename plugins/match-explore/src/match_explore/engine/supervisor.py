@@ -20,8 +20,8 @@ from match_explore.engine.incident import Incident
 
 #: Seconds until the plugins of a new process are loaded; an estimate for slow disks.
 _START_SECONDS = 300.0
-#: Seconds between two looks at the memory.
-_LOOK_SECONDS = 0.1
+#: Seconds between two looks at the memory: each lists the processes of the machine.
+_LOOK_SECONDS = 0.5
 
 
 @dataclass

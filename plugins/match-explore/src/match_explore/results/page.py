@@ -14,7 +14,7 @@ from match_explore.results.rows import FIGURES, Row
 from match_explore.results.summary import compile_command, failures, sensitivity, to_buy
 
 if TYPE_CHECKING:
-    from match_explore.run import Explored
+    from match_explore.explored import Explored
 
 _SCRIPTS = ("base.js", "chart.js", "table.js", "views.js")
 #: Columns that the page shows elsewhere, or not at all: the CSV has them.

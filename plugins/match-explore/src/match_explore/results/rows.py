@@ -64,6 +64,7 @@ def figures_of(study: Study, point: Point, outcome: Outcome) -> dict[str, Any]:
     cycles = outcome.get("twin_cycles") or outcome.get("cycles")
     made = {name: outcome.get(name) for name in FIGURES}
     made["milliseconds"] = round(1e3 * cycles / hertz, 9) if cycles is not None and hertz else None
+    made.update({name: value for name, value in point.axes if name in study.objectives})
     made["area_mm2"] = None if facts is None else facts.area_mm2
     made["price"] = None if facts is None else facts.price
     return made
@@ -89,7 +90,7 @@ def _row(study: Study, point: Point, outcome: Outcome, made: Provenance) -> Row:
         "status": outcome["status"],
         "meets": ok and meets(study, figures),
         "front": False,
-        **figures,
+        **{name: figures[name] for name in FIGURES},
         "figures": "lower bound" if study.evaluate == "bounds" or outcome["status"] == "pruned" else "modelled",
         "runs_on": " ".join(outcome.get("runs_on", ())),
         "code": outcome.get("code", ""),

@@ -12,7 +12,7 @@ from match_explore.results.files import csv_text, write_parquet
 from match_explore.results.page import study_page
 
 if TYPE_CHECKING:
-    from match_explore.run import Explored
+    from match_explore.explored import Explored
 
 CSV, PARQUET, PAGE = "study.csv", "study.parquet", "study.html"
 
