@@ -63,8 +63,8 @@ class Engine:
             driver.keep.update({point.index: str(self.keep.absolute() / f"point-{point.index}") for point in left})
         for point, outcome in driver.run(left):
             self.computed += 1
-            self.timings[point.index] = driver.seconds[point.index]
-            self.store.keep(point, outcome, driver.seconds[point.index])
+            self.timings[point.index] = driver.seconds.get(point.index, 0.0)
+            self.store.keep(point, outcome, self.timings[point.index])
             yield self._done(point, outcome)
 
     def _done(self, point: Point, outcome: Outcome) -> tuple[Point, Outcome]:

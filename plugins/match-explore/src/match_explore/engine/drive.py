@@ -55,7 +55,7 @@ class Driver:
     limits: Limits
     silent_seconds: float = field(default_factory=lambda: SILENT)
     keep: dict[int, str] = field(default_factory=dict)
-    #: Seconds of the last outcome's task by point index, from sending to arrival.
+    #: Seconds of the work by point index, without the way there and back.
     seconds: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -104,13 +104,11 @@ class Driver:
             workers=sorted(places) if places < known else None,
         )
         self._flying[future.key] = _Flight(point, attempt, future, places, avoid)
-        self.seconds[point.index] = time.monotonic()
         future.add_done_callback(self._arrived.put)
 
     def _landed(self, flight: _Flight) -> Iterator[tuple[Point, Outcome]]:
         found = self._fetched(flight)
         if not isinstance(found, Incident):
-            self.seconds[flight.point.index] = time.monotonic() - self.seconds[flight.point.index]
             yield flight.point, found
             return
         if flight.attempt == 1:
@@ -124,7 +122,7 @@ class Driver:
 
     def _fetched(self, flight: _Flight) -> Outcome | Incident:
         try:
-            worker, outcome, incident = flight.future.result(timeout=_FETCH)
+            worker, answer, incident = flight.future.result(timeout=_FETCH)
         except (TimeoutError, OSError):
             return Incident("worker", "its worker does not answer")
         except KilledWorker:
@@ -133,7 +131,11 @@ class Driver:
             if self.client.status != "running":
                 raise cluster_lost(self._address, "the scheduler closed the connection") from None
             return Incident("worker", "its worker is gone")
-        return outcome if incident is None else Incident(**{**incident, "worker": worker})
+        if incident is not None:
+            return Incident(**{**incident, "worker": worker})
+        self.seconds[flight.point.index] = answer["seconds"]
+        outcome: Outcome = answer["outcome"]
+        return outcome
 
     @property
     def _address(self) -> str:

@@ -47,7 +47,7 @@ class StudyFiles(WorkerPlugin):  # type: ignore[misc]  # distributed has no type
     def evaluate(
         self, point: Mapping[str, Any], keep: str, seconds: float, memory_bytes: int
     ) -> dict[str, Any] | Incident:
-        """The outcome of a point, in a process that no other thread uses."""
+        """The outcome of a point and the seconds of the work, in a process that no other thread uses."""
         try:
             supervisor = self.idle.get_nowait()
         except Empty:
@@ -61,7 +61,7 @@ class StudyFiles(WorkerPlugin):  # type: ignore[misc]  # distributed has no type
 def evaluate(
     name: str, point: Mapping[str, Any], keep: str, seconds: float, memory_bytes: int
 ) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
-    """The task: where it ran, the outcome, and the incident in its place (plain values, which every version reads)."""
+    """The task: where it ran, outcome and seconds, and the incident in their place (plain values)."""
     worker = get_worker()
     found = worker.plugins[name].evaluate(point, keep, seconds, memory_bytes)
     if isinstance(found, Incident):

@@ -1,7 +1,8 @@
 """The process that evaluates points one after another: ``python -m match_explore.engine.runner FOLDER``.
 
 Requests and answers are lines of JSON on the streams that are stdin and stdout when it starts; what libraries print
-goes to stderr. The first answer is ``{"ready": true}``. The process ends with its stdin.
+goes to stderr. The first answer is ``{"ready": true}``, others hold
+the outcome and the seconds of the work. The process ends with its stdin.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TextIO
 
@@ -25,7 +27,9 @@ def main(folder: str) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         keep = request["keep"]
-        _answer(answers, worker.outcome(request["point"], Path(keep) if keep else None))
+        began = time.perf_counter()
+        outcome = worker.outcome(request["point"], Path(keep) if keep else None)
+        _answer(answers, {"outcome": outcome, "seconds": round(time.perf_counter() - began, 6)})
 
 
 def _answer(answers: TextIO, value: object) -> None:

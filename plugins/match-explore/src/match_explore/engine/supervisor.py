@@ -36,7 +36,7 @@ class Supervisor:
     def evaluate(
         self, point: Mapping[str, Any], keep: str, seconds: float, memory_bytes: int
     ) -> dict[str, Any] | Incident:
-        """The outcome of a point's content, or what ended its process."""
+        """The outcome of a point's content with the seconds of the work, or what ended its process."""
         if self._process is None or self._process.poll() is not None:
             self.stop()
             started = self._start(memory_bytes)
