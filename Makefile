@@ -44,7 +44,7 @@ TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflit
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-boards test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
-  bench-diana bench-host bench-riscv bench-dnnl bench-breadth paper docs wheels clean
+  bench-studies bench-diana bench-host bench-riscv bench-dnnl bench-breadth paper docs wheels clean
 
 $(DEMO): $(DEMO_PACKAGES:%=%/pyproject.toml) requirements.txt
 	@echo "1/3 making an environment in $(VENV)"
@@ -147,6 +147,13 @@ bench-host-models: $(STAMP)
 # All figures of the papers beside ours: docs/papers.md.
 paper: $(STAMP)
 	$(BIN)/python -m benchmarks.papers
+
+# The sweeps of the papers as studies, and what the engine of match explore costs.
+bench-studies: $(STAMP)
+	PYTHONPATH=. $(BIN)/python examples/study_models.py build/study-models
+	for study in match_l1 match_units match_diana_l1 matcha_parallel; do $(BIN)/match explore benchmarks/studies/$$study.toml -o build/studies/$$study || exit 1; done
+	$(BIN)/python -m benchmarks.explore_engine
+	$(BIN)/python -m benchmarks.explore_search
 
 bench-diana: $(STAMP)
 	$(BIN)/python -m benchmarks.diana_networks

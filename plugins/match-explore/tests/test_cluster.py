@@ -26,6 +26,8 @@ from match_explore.run import explore_study
 
 MakeStudy = Callable[..., Path]
 TEXT = """
+[options]
+execution = "sequential"
 [axes]
 memory.l1 = ["16%", "32%", "50%", "66%", "82%", "100%"]
 precision = ["exact", "fast"]

@@ -21,6 +21,8 @@ from match_explore.run import explore_study
 
 MakeStudy = Callable[..., Path]
 TEXT = """
+[options]
+execution = "sequential"
 [axes]
 memory.l1 = ["16%", "100%"]
 [what_if]
