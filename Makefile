@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # An editable package gets no bytecode from pip; without it, each start of match compiles 550 modules (0.6 s).
 COMPILE_BYTECODE := $(BIN)/python -m compileall -q
 # Each after those that it depends on.
-PACKAGES := core $(addprefix plugins/match-,map concurrent beyond schedule regions host quant tflite report verify python calibrate export kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl)
+PACKAGES := core $(addprefix plugins/match-,map concurrent beyond schedule regions host quant tflite report verify python calibrate export explore kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
 
 # Tests start `match` hundreds of times: without bytecode on disk, each would compile all of its modules again.
@@ -32,6 +32,7 @@ TESTS_verify := tests/verify core/tests/cli/test_quantised_io.py
 TESTS_python := plugins/match-python/tests
 TESTS_calibrate := plugins/match-calibrate/tests
 TESTS_export := plugins/match-export/tests
+TESTS_explore := plugins/match-explore/tests
 TESTS_kit := tests/kit
 TESTS_qemu := tests/qemu
 TESTS_cortexm := plugins/match-cortexm/tests
@@ -42,11 +43,11 @@ TESTS_ita := plugins/match-ita/tests
 TESTS_diana := plugins/match-diana/tests
 TESTS_dnnl := plugins/match-dnnl/tests
 TESTS_docs := tests/docs
-TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl docs)
+TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export explore kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl docs)
 
 .PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-boards test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
-  bench-diana bench-host bench-riscv bench-dnnl bench-breadth paper docs wheels clean
+  bench-studies bench-diana bench-host bench-riscv bench-dnnl bench-breadth paper docs wheels clean
 
 $(DEMO): $(DEMO_PACKAGES:%=%/pyproject.toml) requirements.txt
 	@echo "1/3 making an environment in $(VENV)"
@@ -151,6 +152,13 @@ bench-host-models: $(STAMP)
 # All figures of the papers beside ours: docs/papers.md.
 paper: $(STAMP)
 	$(BIN)/python -m benchmarks.papers
+
+# The sweeps of the papers as studies, and what the engine of match explore costs.
+bench-studies: $(STAMP)
+	PYTHONPATH=. $(BIN)/python examples/study_models.py build/study-models
+	for study in match_l1 match_units match_diana_l1 matcha_parallel; do $(BIN)/match explore benchmarks/studies/$$study.toml -o build/studies/$$study || exit 1; done
+	$(BIN)/python -m benchmarks.explore_engine
+	$(BIN)/python -m benchmarks.explore_search
 
 bench-diana: $(STAMP)
 	$(BIN)/python -m benchmarks.diana_networks

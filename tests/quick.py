@@ -68,6 +68,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "match-python": ("plugins/match-python/tests/test_functions.py::test_the_options_are_those_of_the_verbs",),
     "match-calibrate": ("plugins/match-calibrate/tests/test_solve.py",),
     "match-export": ("plugins/match-export/tests/test_export.py::test_every_kind_is_what_its_ecosystem_expects",),
+    "match-explore": ("plugins/match-explore/tests/test_study.py",),
     "match-kit": ("tests/kit/test_badge.py",),
     "match-qemu": ("tests/qemu/test_choices.py", "tests/qemu/test_line.py"),
     # chips

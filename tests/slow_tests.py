@@ -6,6 +6,9 @@ CI has 20 minutes on two cores. Each entry is the start of a test's name; the co
 from __future__ import annotations
 
 SLOW_TESTS = (
+    # The embedded engine stays (test_explore.py): these start schedulers and workers as processes, or make 10,000 rows.
+    "plugins/match-explore/tests/test_cluster.py",
+    "plugins/match-explore/tests/test_page.py::test_ten_thousand_points_stay_usable",
     # The kernel's recipe stays; what the other pages' steps write is compiled by tests/docs/test_extending.py too.
     "tests/docs/test_developing.py::test_the_recipe_works[pass]",
     "tests/docs/test_developing.py::test_the_recipe_works[hook]",

@@ -27,6 +27,7 @@ OWNERS = {
     "match_kit": ("new-target", "test-target"),
     "match_calibrate": ("calibrate",),
     "match_export": ("export",),
+    "match_explore": ("explore",),
 }
 
 

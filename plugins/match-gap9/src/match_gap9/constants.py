@@ -234,6 +234,12 @@ PRESETS: Mapping[str, tuple[Constant, ...]] = MappingProxyType(
     }
 )
 DEFAULT_PRESET = "open-sdk"
+#: Figures of hardware that studies may change (match explore): cores of the cluster, speed of the DMA and of L3, and
+#: what NE16 computes in a step.
+OPEN = (
+    *("cluster.core_count", "cluster.dma_bytes_per_cycle", "cluster.l3_bytes_per_cycle"),
+    *("ne16.ne16_tile_pixels", "ne16.ne16_tile_outputs", "ne16.ne16_tile_inputs", "ne16.ne16_out_words"),
+)
 #: The units whose constants are in the table.
 UNITS = ("cluster", "ne16")
 
