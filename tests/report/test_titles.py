@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from match_core.contract.titles import task_title
+from match_core.ir.titles import task_title
 
 OPERATORS = {"a": "DequantizeLinear", "conv": "Conv", "relu": "Relu", "q": "QuantizeLinear", "turn": "Transpose"}
 

@@ -18,7 +18,6 @@ from match_core.contract.fallback import Left
 from match_core.contract.observe import Facts, NullObserver, StageObserver
 from match_core.contract.passes import PassContext
 from match_core.contract.sources import SourceFile, Sources
-from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.compile_options import CompileOptions, adapted_soc, check_exact, enabled_units, kept_passes
 from match_core.deploy.deploying import Deploying
 from match_core.deploy.deployment import stage
@@ -29,6 +28,7 @@ from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.stated_ends import stated_ends
 from match_core.emit.write import check_output_directory, write_sources
 from match_core.ir.functions import ARITH
+from match_core.ir.titles import source_operators, task_title
 from match_core.load.load import load_model
 from match_core.load.states import with_states
 from match_core.match.candidates import find_candidates

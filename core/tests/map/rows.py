@@ -12,11 +12,11 @@ import onnx_graphsurgeon as gs
 from match_core.contract.candidate import Candidate
 from match_core.contract.cost import Cost
 from match_core.contract.hardware import Memory, Signalling, Soc, Unit
-from match_core.contract.infeasible import ScheduleInfeasible
 from match_core.contract.loops import LoopSchedule, ScheduleRequest
 from match_core.contract.mapping import Assignment
 from match_core.contract.model import Model
 from match_core.contract.pattern import Pattern
+from match_core.contract.scheduling import ScheduleInfeasible
 from match_core.contract.structure import Any as AnyTensor
 from match_core.contract.structure import Match, Op
 from match_core.contract.workload import Axis, Dim, Operand, Workload

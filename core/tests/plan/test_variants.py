@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from match_core.contract.cost import Cost
 from match_core.contract.hardware import Memory
-from match_core.contract.infeasible import ScheduleInfeasible
 from match_core.contract.loops import LoopSchedule, Placement
+from match_core.contract.scheduling import ScheduleInfeasible
 from match_core.contract.workload import Axis, Operand, Workload
 from match_core.map.objective import WEIGHTINGS
 from match_core.plan.streaming import Variant

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from match_core import Axis, Dim, LoopSchedule, Operand, Pattern, ScheduleRequest, Soc, Unit, Workload
 from match_core.contract.errors import PluginError
-from match_core.contract.infeasible import ScheduleInfeasible
+from match_core.contract.scheduling import ScheduleInfeasible
 from match_core.plugin.records import GivenAnswer
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def test_the_search_schedules_what_nobody_else_does(site: Site) -> None:
 
 OWN_SCHEDULE = """
     from match_core import Cost as TotalCost, LoopSchedule
-    from match_core.contract.infeasible import ScheduleInfeasible
+    from match_core.contract.scheduling import ScheduleInfeasible
 
     @hookimpl(trylast=True)
     def match_schedule(request):

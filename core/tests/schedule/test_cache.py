@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from match_core.contract.cost import Cost, TransferCycles
 from match_core.contract.hardware import Constant, Memory, Soc, Unit
-from match_core.contract.infeasible import ScheduleInfeasible
 from match_core.contract.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
+from match_core.contract.scheduling import ScheduleInfeasible
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.schedule.cache import FORMAT, ScheduleCache, canonical
 from match_core.schedule.codec import from_json, to_json

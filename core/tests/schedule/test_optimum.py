@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
-from match_core.contract.infeasible import ScheduleInfeasible
 from match_core.contract.loops import LoopSchedule, Objective, ScheduleRequest, TileLoop
+from match_core.contract.scheduling import ScheduleInfeasible
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.schedule.timeline import cost_of
 from match_core.validate.schedule import schedule_faults

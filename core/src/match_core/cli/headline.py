@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from match_core.contract.sizes import bytes_text
+from match_core.io.sizes import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

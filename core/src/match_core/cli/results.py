@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from match_core.cli.tables import Table, shortened
-from match_core.contract.sizes import bytes_text
+from match_core.io.sizes import bytes_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from match_core.cli.parameters import JsonOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 from match_core.contract.errors import PluginError
-from match_core.contract.sizes import bytes_text
+from match_core.io.sizes import bytes_text
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc

@@ -1,16 +1,38 @@
-"""The scheduler of a compilation, as packages that map and plan see it."""
+"""The scheduler of a compilation, as packages that map and plan see it, and its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from match_core.contract.candidate import Refusal
+from match_core.contract.loops import LoopSchedule
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate
     from match_core.contract.hardware import Soc, Unit
-    from match_core.contract.infeasible import Answer
     from match_core.contract.loops import Objective, ScheduleRequest
     from match_core.contract.observe import Facts, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleInfeasible:
+    """A scheduler's answer if even the smallest tile does not fit: the smallest working set that was found needs
+    ``need_bytes`` of ``memory``, of which ``have_bytes`` exist; ``tile`` is its tile."""
+
+    memory: str
+    need_bytes: int
+    have_bytes: int
+    tile: tuple[tuple[str, int], ...] = ()
+
+    def as_refusal(self, unit: str, pattern: str, nodes: tuple[str, ...]) -> Refusal:
+        """The answer as a refusal of a candidate, under the rule "fits <memory>"."""
+        value = f"the smallest tile needs {self.need_bytes} bytes of {self.have_bytes}"
+        return Refusal(unit, pattern, nodes, f"fits {self.memory}", value)
+
+
+Answer = LoopSchedule | ScheduleInfeasible
 
 
 class Scheduling(Protocol):

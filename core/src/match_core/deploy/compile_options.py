@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.contract.errors import UsageError, did_you_mean
-from match_core.contract.sizes import parse_bytes
+from match_core.io.sizes import parse_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

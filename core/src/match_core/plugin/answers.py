@@ -13,13 +13,13 @@ from match_core.contract.exactness import ExactChoice
 from match_core.contract.fitting import Fit
 from match_core.contract.front_end import FrontEnd
 from match_core.contract.hardware import Hardware, Soc, Unit
-from match_core.contract.infeasible import ScheduleInfeasible
 from match_core.contract.loops import LoopSchedule
 from match_core.contract.mapping import Mapping
 from match_core.contract.passes import Pass
 from match_core.contract.pattern import Pattern
 from match_core.contract.planning import Plan
 from match_core.contract.runner import Runner
+from match_core.contract.scheduling import ScheduleInfeasible
 from match_core.contract.unit_api import REGION_FORMATS, RegionCode, UnitApi
 
 if TYPE_CHECKING:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from match_core.contract.fitting import Fit, FitRequest
     from match_core.contract.front_end import FrontEnd
     from match_core.contract.hardware import Soc, Unit
-    from match_core.contract.infeasible import Answer
     from match_core.contract.loops import ScheduleRequest
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.mapping import MappingRequest
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from match_core.contract.pattern import Pattern
     from match_core.contract.planning import Plan, PlanRequest
     from match_core.contract.runner import Runner
+    from match_core.contract.scheduling import Answer
 
 #: The core's own sources.
 CORE = Path(__file__).resolve().parents[1]

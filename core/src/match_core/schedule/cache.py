@@ -13,8 +13,8 @@ from match_core.schedule.codec import from_json, to_json
 
 if TYPE_CHECKING:
     from match_core.contract.cost import CostModel
-    from match_core.contract.infeasible import Answer
     from match_core.contract.loops import ScheduleRequest
+    from match_core.contract.scheduling import Answer
 
 #: Increased when the format of entries changes.
 FORMAT = 2

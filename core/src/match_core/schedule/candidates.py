@@ -18,8 +18,8 @@ from match_core.validate.schedule import validate_schedule
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit
-    from match_core.contract.infeasible import Answer
     from match_core.contract.observe import Facts, Watch
+    from match_core.contract.scheduling import Answer
     from match_core.contract.workload import Workload
     from match_core.plugin.facade import Plugins
     from match_core.schedule.cache import ScheduleCache

@@ -7,11 +7,11 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.cost import Cost
-from match_core.contract.infeasible import ScheduleInfeasible
 from match_core.contract.loops import LoopSchedule, Placement, TileLoop
+from match_core.contract.scheduling import ScheduleInfeasible
 
 if TYPE_CHECKING:
-    from match_core.contract.infeasible import Answer
+    from match_core.contract.scheduling import Answer
 
 _PLAIN = (str, int, float, bool, type(None))
 #: Classes by the text of a field's type.

@@ -9,7 +9,7 @@ from match_core.contract.loops import LoopSchedule, ScheduleRequest
 from match_core.validate.schedule import schedule_faults
 
 if TYPE_CHECKING:
-    from match_core.contract.infeasible import Answer
+    from match_core.contract.scheduling import Answer
 
 
 def price(request: ScheduleRequest, schedule: LoopSchedule) -> Cost:

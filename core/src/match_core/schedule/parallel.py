@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
     from types import FrameType
 
-    from match_core.contract.infeasible import Answer
     from match_core.contract.loops import ScheduleRequest
+    from match_core.contract.scheduling import Answer
     from match_core.plugin.facade import Plugins
 
 #: Minimum number of searches per process. An estimate: at some 17 ms each, they take twice as long as the start of the

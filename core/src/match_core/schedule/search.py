@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from match_core.schedule.parallel import processes_for, search_in_processes
 
 if TYPE_CHECKING:
-    from match_core.contract.infeasible import Answer
     from match_core.contract.loops import ScheduleRequest
     from match_core.contract.observe import Watch
+    from match_core.contract.scheduling import Answer
     from match_core.schedule.cache import ScheduleCache
 
 

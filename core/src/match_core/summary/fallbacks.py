@@ -12,7 +12,7 @@ import numpy as np
 from match_core.contract.candidate import DISABLED
 from match_core.contract.fallback import Fallback
 from match_core.contract.macs import node_macs
-from match_core.contract.titles import SILENT, source_operators
+from match_core.ir.titles import SILENT, source_operators
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from match_core.contract.titles import source_operators, task_title
+from match_core.ir.titles import source_operators, task_title
 from match_core.summary.memory_map import end_cycles
 from match_core.summary.program_json import schedule_json
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from match_core.board.document import parse_board
 from match_core.board.target import add_board
 from match_core.contract.errors import UsageError
-from match_core.contract.titles import source_operators, task_title
 from match_core.deploy.figures import Figures
+from match_core.ir.titles import source_operators, task_title
 from match_core.load.read import read_proto
 from match_core.pipeline import CompileRequest, decide, prepare
 from match_core.run.compiled_program import read_manifest

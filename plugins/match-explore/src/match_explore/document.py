@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from match_core.contract.errors import did_you_mean
-from match_core.contract.sizes import parse_bytes
+from match_core.io.sizes import parse_bytes
 
 from match_explore.errors import aim_error, axis_error, model_error, study_error
 from match_explore.study import OBJECTIVES, Axis, Constraint, Facts, Limits, ModelFile, Strategy, Study, Value

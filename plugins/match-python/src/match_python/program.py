@@ -154,7 +154,7 @@ class Program(Tabular):
 
 def program_of(compilation: Compilation, output: Path | None, named: str | None) -> Program:
     """The typed view of a compilation. ``named``: the target as the user named it."""
-    from match_core.contract.titles import source_operators, task_title
+    from match_core.ir.titles import source_operators, task_title
     from match_core.summary.document import report_document
 
     program, model = compilation.program, compilation.model

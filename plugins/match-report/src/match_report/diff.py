@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from match_core.contract.titles import SILENT
+from match_core.ir.titles import SILENT
 from match_core.summary.document import NAME as REPORT_NAME
 
 from match_report.read import read_report

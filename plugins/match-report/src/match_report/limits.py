@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UsageError
-from match_core.contract.sizes import parse_bytes
+from match_core.io.sizes import parse_bytes
 
 if TYPE_CHECKING:
     from match_report.diff import Difference

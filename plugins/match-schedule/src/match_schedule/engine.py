@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from match_core.schedule.evaluate import in_place
 
 if TYPE_CHECKING:
-    from match_core.contract.infeasible import Answer
     from match_core.contract.loops import ScheduleRequest
+    from match_core.contract.scheduling import Answer
     from match_core.schedule.cache import ScheduleCache
 
 

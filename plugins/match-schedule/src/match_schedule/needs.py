@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.contract.infeasible import ScheduleInfeasible
+from match_core.contract.scheduling import ScheduleInfeasible
 
 if TYPE_CHECKING:
     from match_core.contract.loops import ScheduleRequest

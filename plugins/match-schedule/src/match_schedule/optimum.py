@@ -32,7 +32,7 @@ from match_schedule.tile_kinds import TilePart
 
 if TYPE_CHECKING:
     from match_core.contract.cost import Cost
-    from match_core.contract.infeasible import ScheduleInfeasible
+    from match_core.contract.scheduling import ScheduleInfeasible
     from numpy.typing import NDArray
 
     Array = NDArray[np.int64]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from match_core.plugin.markers import hookimpl
 
 if TYPE_CHECKING:
-    from match_core.contract.infeasible import ScheduleInfeasible
     from match_core.contract.loops import LoopSchedule, ScheduleRequest
+    from match_core.contract.scheduling import ScheduleInfeasible
 
 match_contract = 1
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.errors import UsageError, did_you_mean
-from match_core.contract.sizes import bytes_text, cycles_text, parse_bytes, seconds_text
+from match_core.io.sizes import bytes_text, cycles_text, parse_bytes, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

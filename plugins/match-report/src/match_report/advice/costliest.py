@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.contract.observe import NullObserver
-from match_core.contract.titles import SILENT, source_operators
+from match_core.ir.titles import SILENT, source_operators
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 

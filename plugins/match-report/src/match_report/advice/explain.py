@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from match_core.contract.candidate import Candidates
 from match_core.contract.errors import InfeasibleError, UnsupportedError, UsageError
 from match_core.contract.observe import NullObserver
-from match_core.contract.titles import SILENT, source_operators
+from match_core.ir.titles import SILENT, source_operators
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 

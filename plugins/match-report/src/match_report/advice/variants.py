@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
-from match_core.contract.titles import source_operators
+from match_core.ir.titles import source_operators
 from match_core.pipeline import decide, prepare
 
 from match_report.advice.commands import command_of, quantize_command

@@ -11,7 +11,7 @@ from match_core.cli.headline import command_line, show_next
 from match_core.cli.parameters import JsonOption
 from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import Terminal, library_output
-from match_core.contract.sizes import bytes_text
+from match_core.io.sizes import bytes_text
 
 from match_report.markdown import escaped, markdown_text
 
