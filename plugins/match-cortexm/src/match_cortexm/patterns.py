@@ -17,6 +17,8 @@ from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
 from match_cortexm.kernels.counted import Counted, counted_workload
 from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
+from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
+from match_cortexm.kernels.pool import MAX_POOL, build_pool, pool_of
 from match_cortexm.kernels.product import build_product
 
 if TYPE_CHECKING:
@@ -42,7 +44,9 @@ def _depthwise_refusal(match: Match) -> str | None:
 
 
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
-DEPTHWISE = Constraint("depthwise", "depthwise, int8 weights, few taps, blocks of 4 channels", _depthwise_refusal)
+DEPTHWISE = Constraint(
+    "depthwise", "depthwise, int8 weights, few taps or a sum, blocks of 4 channels", _depthwise_refusal
+)
 
 DESCRIPTIONS = {
     "cortexm_conv": "convolution and requantisation",
@@ -51,6 +55,8 @@ DESCRIPTIONS = {
     "cortexm_depthwise": "depthwise convolution and requantisation",
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
     "cortexm_add": "sum of two tensors, scaled",
+    "cortexm_max_pool": "largest value of each window",
+    "cortexm_lookup": "look-up in a table of 256 bytes",
 }
 
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
@@ -68,7 +74,14 @@ def _add_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _pool_refusal(match: Match) -> str | None:
+    found = pool_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
+POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
+TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
@@ -80,7 +93,13 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
         _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, constraint), build, core)
         for fusion, name, constraint, build in _OWN
     )
-    return (*fused, _kernel("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), (ADD,), build_add, core))
+    single = [
+        ("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add),
+        ("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool),
+    ]
+    if core.helium:
+        single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
+    return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))
 
 
 def _kernel(
