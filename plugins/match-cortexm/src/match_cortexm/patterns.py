@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
-from match_host.fusion import FUSIONS
+from match_host.fusion import FUSIONS, SPATIAL_PAD
 from match_host.kernels.built import Builder, inline_kernel
 
 from match_cortexm.cores import Core
@@ -38,11 +38,20 @@ def _refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _pad_refusal(match: Match) -> str | None:
+    """A padding before the convolution is computed with it: no padded copy takes RAM."""
+    for pad in match.node("conv").inputs[0].inputs:
+        if pad.op == "Pad" and len(pad.outputs[0].outputs) == 1 and SPATIAL_PAD.check(pad) is None:
+            return "its padding is a part of the kernel"
+    return None
+
+
 def _depthwise_refusal(match: Match) -> str | None:
     found = depthwise_of(match.nodes)
     return found if isinstance(found, str) else None
 
 
+PADDED = Constraint("padding", "no padding before it that the kernel can include", _pad_refusal)
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
 DEPTHWISE = Constraint(
     "depthwise", "depthwise, int8 weights, few taps or a sum, blocks of 4 channels", _depthwise_refusal
@@ -90,7 +99,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
         return ()
     fusions = {fusion.name: fusion for fusion in FUSIONS}
     fused = tuple(
-        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, constraint), build, core)
+        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, *_rules(name), constraint), build, core)
         for fusion, name, constraint, build in _OWN
     )
     single = [
@@ -100,6 +109,10 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
     return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))
+
+
+def _rules(name: str) -> tuple[Constraint, ...]:
+    return (PADDED,) if name in ("cortexm_conv", "cortexm_depthwise") else ()
 
 
 def _kernel(
