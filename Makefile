@@ -7,6 +7,8 @@ STAMP := $(VENV)/.stamp
 DEMO := $(VENV)/.stamp-demo
 DEMO_PACKAGES := core $(addprefix plugins/match-,map concurrent schedule host quant report verify python gap9)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# An editable package gets no bytecode from pip; without it, each start of match compiles 550 modules (0.6 s).
+COMPILE_BYTECODE := $(BIN)/python -m compileall -q
 # Each after those that it depends on.
 PACKAGES := core $(addprefix plugins/match-,map concurrent schedule regions host quant tflite report verify python calibrate export kit qemu cortexm gap9 carfield ita diana dnnl)
 PROJECTS := pyproject.toml $(PACKAGES:%=%/pyproject.toml)
@@ -52,11 +54,13 @@ $(DEMO): $(DEMO_PACKAGES:%=%/pyproject.toml) requirements.txt
 	@$(PIP) --no-compile -r requirements.txt
 	@echo "3/3 installing match and its package for GAP9"
 	@$(PIP) --no-compile --no-build-isolation --no-deps $(DEMO_PACKAGES:%=-e %)
+	@$(COMPILE_BYTECODE) $(DEMO_PACKAGES:%=%/src)
 	@touch $@
 
 $(STAMP): $(DEMO) $(PROJECTS) requirements-dev.txt
 	$(PIP) -r requirements-dev.txt
 	$(PIP) --no-build-isolation $(PACKAGES:%=-e %)
+	@$(COMPILE_BYTECODE) $(PACKAGES:%=%/src)
 	touch $@
 
 demo: $(DEMO)

@@ -67,16 +67,21 @@ def _source(module: str) -> tuple[str, ast.Module]:
     return text, ast.parse(text)
 
 
+@cache
 def _home(module: str, name: str) -> tuple[str, str] | None:
     """Where a name that a module uses is defined, if that is in match_core."""
     if _definition(module, name) is not None:
         return module, name
-    for node in ast.walk(_source(module)[1]):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return _home(str(node.module), alias.name)
-    return None
+    origin = _imported(module).get(name)
+    return None if origin is None else _home(*origin)
+
+
+@cache
+def _imported(module: str) -> dict[str, tuple[str, str]]:
+    """(module, name) of match_core behind each name that a module imports from there."""
+    nodes = [node for node in ast.walk(_source(module)[1]) if isinstance(node, ast.ImportFrom)]
+    ours = [node for node in nodes if (node.module or "").startswith(PACKAGE)]
+    return {alias.asname or alias.name: (str(node.module), alias.name) for node in ours for alias in node.names}
 
 
 def _definition(module: str, name: str) -> ast.ClassDef | ast.Assign | None:

@@ -250,4 +250,121 @@ SLOW_TESTS = (
     "tests/end_to_end/test_blocking_units.py::test_all_modes_of_the_twin_give_the_same_bytes",
     "plugins/match-calibrate/tests/test_verb.py::test_refusals_have_reasons",
     "core/tests/plan/test_concurrent.py::test_small_memories_give_swaps_and_right_results",
+    # Of the layers of a grid, each kind at one size of images and of channels stays.
+    *(
+        f"tests/end_to_end/test_micro.py::test_micro_convolution[micro_conv_{kind}_{size}_c{channels}_int]"
+        for kind in ("std", "dw")
+        for size, channels in (
+            *(("2x2", channels) for channels in (1, 16)),
+            *(("8x8", channels) for channels in (1, 16, 64)),
+            *(("16x16", channels) for channels in (1, 16)),
+            *(("32x32", channels) for channels in (1, 16)),
+        )
+    ),
+    *(
+        f"tests/end_to_end/test_shapes.py::test_shape[{shape}"
+        for shape in ("symmetric-", "grouped-cluster", "grouped-ne16", "large_kernel-cluster", "odd_channels-all")
+    ),
+    "tests/end_to_end/test_layers.py::test_batches_of_integer_networks[host]",
+    "tests/end_to_end/test_byte_kernels.py::test_cluster[products-None]",
+    "tests/end_to_end/test_byte_kernels.py::test_cluster[functions-4200]",
+    # tests/end_to_end/test_golden_c.py compares the text of these programs.
+    "tests/end_to_end/test_manifests.py::test_made_networks_give_the_same_programs[golden concurrent]",
+    "tests/end_to_end/test_manifests.py::test_made_networks_give_the_same_programs[golden streamed]",
+    # Boards: two packages run concurrently in the tests of the file that stay.
+    "tests/end_to_end/test_boards.py::test_a_program_keeps_its_board",
+    "tests/end_to_end/test_boards.py::test_a_vision_transformer_runs_on_clusters_of_two_packages",
+    # DS-CNN stays, and tests/end_to_end/test_tflite.py compares with TFLite too.
+    *(
+        f"tests/end_to_end/test_networks.py::test_integer_form_equals_tflite_on_the_host[{name}]"
+        for name in ("resnet8", "streaming_wakeword", "autoencoder")
+    ),
+    *(
+        f"tests/end_to_end/test_host_models.py::test_a_model_is_right_and_needs_no_more_memory_than_it_must[{name}]"
+        for name in ("matcha_resnet8_f16", "ita_mobilebert_l1_int8_qdq", "mlperf_streaming_wakeword_int8_qdq")
+    ),
+    "tests/end_to_end/test_demo.py::test_demo_under_sanitizers[lazy]",
+    "tests/end_to_end/test_streaming.py::test_every_unit_streams[ne16]",
+    "tests/end_to_end/test_build_files.py::test_a_riscv_compiler_takes_every_file[simd]",
+    *(
+        f"tests/end_to_end/test_transformers.py::test_probabilities_of_the_vectors[512-{preset}]"
+        for preset in ("islped",)
+    ),
+    # DIANA: layers of each unit stay, and one network of each kind.
+    "tests/end_to_end/test_diana.py::test_the_mixed_model_uses_all_units",
+    "tests/end_to_end/test_diana.py::test_a_small_l1_cuts_layers_into_tiles",
+    "tests/end_to_end/test_diana.py::test_network[autoencoder]",
+    "plugins/match-diana/tests/analog/test_mixed.py::test_other_runs",
+    "plugins/match-diana/tests/analog/test_mixed.py::test_distance_to_the_original",
+    "plugins/match-diana/tests/analog/test_analog_twin.py::test_tiles[lazy-",
+    "plugins/match-diana/tests/passes/test_diana_networks.py::test_rounding_of_each_kind_is_measured",
+    *(
+        f"plugins/match-diana/tests/passes/test_diana_networks.py::{name}[{network}-{form}]"
+        for name in ("test_classes_agree_with_the_original", "test_every_layer_that_the_array_has_gets_its_form")
+        for network, form in (("mobilenetv1_025", "qop"), ("mobilenetv1_025", "qdq"), ("resnet8", "qop"))
+    ),
+    *(
+        f"plugins/match-diana/tests/digital/test_digital_twin.py::test_layers_in_a_small_l1[{case}]"
+        for case in ("rows of 16", "rows of 48", "prime", "few outputs", "sum", "blocks")
+    ),
+    # Lowering of one form of each network stays; micro-benchmarks run as programs in test_micro.py.
+    *(
+        f"core/tests/passes/test_networks.py::{name}[mlperf_{network}_int8_{form}]"
+        for name in (
+            "test_fast_arithmetic_is_close_too",
+            "test_every_operator_is_close_to_the_original",
+            "test_end_to_end",
+        )
+        for network, form in (
+            ("mobilenetv1_025", "qop"),
+            ("resnet8", "qdq"),
+            ("dscnn", "qop"),
+            ("mobilenetv1_025", "qdq"),
+        )
+    ),
+    "core/tests/passes/test_networks.py::test_micro_benchmarks[8x8",
+    "core/tests/passes/test_networks.py::test_micro_benchmarks[32x32",
+    # carfield (events) stays.
+    "plugins/match-carfield/tests/test_conformance.py::TestConformance::test_conformance[carfield_poll-",
+    "plugins/match-carfield/tests/sdk/test_carfield_images.py",
+    # Fits of one program in test_verb.py stay.
+    "plugins/match-calibrate/tests/test_planted.py",
+    # Modes of concurrent programs: tests/end_to_end/test_side_by_side.py has all with sanitizers.
+    *(
+        f"plugins/match-gap9/tests/test_beside.py::test_every_mode_gives_the_same_bytes[{mode}]"
+        for mode in ("threads:3-fast", "lazy:cluster-fast", "lazy:ne16-fast", "lazy-exact")
+    ),
+    "plugins/match-gap9/tests/test_streaming.py::test_streamed_layers_take_about_the_predicted_cycles[as-published]",
+    "plugins/match-ita/tests/rows/test_rows_counts.py::test_figures_are_counted",
+    "plugins/match-ita/tests/ita/test_ita_twin.py::test_both_units_side_by_side",
+    *(
+        f"plugins/match-ita/tests/ita/test_ita_twin.py::test_bits[{case}]"
+        for case in ("cross", "short", "many_columns")
+    ),
+    # The README's sessions stay.
+    "tests/docs/test_commands.py::test_session[plugins/match-gap9/README.md",
+    "tests/docs/test_developing.py::test_the_recipe_works[kernel]",
+    # Benchmarks: each command's table is made from a small part in tests/benchmarks/test_commands.py.
+    "tests/benchmarks/test_transformers.py::test_products_come_near_to_the_calibrated_utilisation",
+    "tests/benchmarks/test_papers.py::test_a_section_by_running",
+    "tests/benchmarks/test_dnnl.py::test_a_detector_leaves_suppression_to_the_host",
+    "tests/benchmarks/test_commands.py::test_resnet8_deploys_with_8_kilobytes_of_l1",
+    # Shares and schedules of convolutions stay.
+    "core/tests/emit/test_layer_shares.py::test_any_share_computes_its_part[add]",
+    "core/tests/emit/test_layer_random.py::test_any_legal_schedule_computes_the_layer[add]",
+    # Of several modes, networks, presets or ways of rounding, those that cover most stay.
+    "tests/end_to_end/test_streaming.py::test_streaming_under_sanitizers[lazy]",
+    "tests/end_to_end/test_fixed_point.py::test_units_take_the_sums[third-False-4]",
+    "tests/end_to_end/test_integer_networks.py::test_made_network[requant of uint8]",
+    "tests/end_to_end/test_narrow_weights.py::test_ne16_reads_packed_weights[uint2-True]",
+    "tests/end_to_end/test_tflite.py::test_the_distance_to_tflite_is_what_the_page_says[mlperf_resnet8_int8_qdq-host]",
+    "tests/end_to_end/test_transformers.py::test_shape[241 rows",
+    "tests/end_to_end/test_transformers.py::test_all_modes_agree_with_sanitizers[attention]",
+    "tests/end_to_end/test_manifests.py::test_shared_networks_give_the_same_programs[mlperf_dscnn_int8_qdq-ita]",
+    "tests/end_to_end/test_explain.py::test_the_change_that_it_names_moves_the_layer[diana-LayerSpec(in_channels=64",
+    "tests/end_to_end/test_diana.py::test_without_analog_arithmetic_ternary_layers_are_digital",
+    "tests/host/test_regions.py::test_float_models_are_close_to_their_stored_outputs[mlperf_resnet8_f32]",
+    "plugins/match-gap9/tests/twin/test_sources.py::test_twin_is_warning_free[-O3-engine]",
+    "plugins/match-ita/tests/products/test_products_counts.py::test_figures_are_counted",
+    "plugins/match-carfield/tests/patterns/test_models.py::test_models_on_each_unit[image]",
 )

@@ -15,7 +15,7 @@ from tests.conformance.suite import Case, node_cases, stored_cases
 from tests.conftest import ROOT
 
 #: Every so many cases one is run.
-STEP = 90
+STEP = 180
 
 
 @pytest.fixture(scope="module")

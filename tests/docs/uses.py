@@ -36,8 +36,10 @@ class Scope:
 
 
 def all_texts() -> tuple[str, ...]:
-    """The texts of all tests of the repository."""
-    return tuple(path.read_text(encoding="utf-8") for folder in FOLDERS for path in sorted(folder.rglob("*.py")))
+    """The texts of all tests of the repository in which an option may be used, and of what tests share."""
+    paths = [path for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
+    texts = [(path, path.read_text(encoding="utf-8")) for path in paths]
+    return tuple(text for path, text in texts if not path.name.startswith("test_") or '"-' in text)
 
 
 def uses(texts: Iterable[str], verbs: Iterable[str]) -> frozenset[Use]:

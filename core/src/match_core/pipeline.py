@@ -275,7 +275,7 @@ def _emit(request: CompileRequest, planned: Planned, deployed: Deployment, plugi
     files = tuple(sorted(files, key=lambda file: file.name))
     board = plugins.board_of(program.soc)
     text = board.text if board is not None else ""
-    return Sources((*files, manifest(emitter, mapping, files, _versions(plugins), options, text)))
+    return Sources((*files, manifest(emitter, mapping, files, _versions(plugins, program.soc), options, text)))
 
 
 def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
@@ -302,11 +302,11 @@ def chosen_options(request: CompileRequest, soc: Soc) -> dict[str, object]:
     }
 
 
-def _versions(plugins: Plugins) -> dict[str, str]:
-    """Versions of the libraries that affect the result and of the packages whose units it uses."""
+def _versions(plugins: Plugins, soc: Soc) -> dict[str, str]:
+    """Versions of the libraries that affect the result and of the packages that define the target and its units."""
     names = ["onnx", "onnx-graphsurgeon", "numpy", "mako", "ortools"]
-    used = {answer.plugin for answer in plugins.answers if answer.hook in ("match_cost", "match_emit_api")}
-    names += [info.distribution for info in plugins.plugins() if info.name in used]
+    infos = plugins.plugins()
+    names += [info.distribution for info in infos if soc.name in info.targets or {*info.units} & {*soc.units}]
     found = {}
     for name in sorted(set(names)):
         try:

@@ -51,6 +51,12 @@ def test_what_the_packages_say_of_their_chips_is_repeated() -> None:
     assert not any("counted in one clock" in note for note in composed(BOARD, red, slow).soc.notes)
 
 
+def test_a_chip_of_one_memory_needs_no_links() -> None:
+    units, memories = BOARD.partition("[[units]]")[0], '[[memories]]\nname = "l2"\nfrom = "red"\n'
+    board = composed(f'{units}[[units]]\nname = "host"\n\n{memories}')
+    assert board.soc.links == () and [memory.name for memory in board.soc.memories] == ["l2"]
+
+
 def test_memories_and_links_of_the_boards_own() -> None:
     own = BOARD.replace('from = "blue.l1"', 'level = 1\nsize_bytes = 2048\nsource = "drawn"')
     own = own.replace('from = "blue.dma"', 'near = "l1_blue"\nfar = "l2"\nbytes_per_cycle = 4')

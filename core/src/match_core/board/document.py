@@ -127,7 +127,7 @@ def parse_board(text: str, file: str) -> BoardDocument:
         signalling=_signalling(soc),
         units=tuple(_unit(table) for table in root.tables("units")),
         memories=tuple(_memory(table) for table in root.tables("memories")),
-        links=tuple(_link(table) for table in root.tables("links")),
+        links=tuple(_link(table) for table in root.tables("links", least=0)),
     )
     soc.end()
     root.end()

@@ -90,10 +90,10 @@ class Table:
         """A table, None if the key is absent."""
         return self.table(key) if self.has(key) else None
 
-    def tables(self, key: str) -> tuple[Table, ...]:
-        """A list of tables, at least one; errors name them by their name or their number."""
-        value = self._get(key, None)
-        if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+    def tables(self, key: str, *, least: int = 1) -> tuple[Table, ...]:
+        """A list of tables, at least ``least``; errors name them by their name or their number."""
+        value = self._get(key, None if least else [])
+        if not isinstance(value, list) or len(value) < least or not all(isinstance(item, dict) for item in value):
             raise self._mistyped(key, f"a list of tables, [[{key}]]")
         return tuple(
             Table(item, self._file, f"[[{key}]] {item.get('name', number)}") for number, item in enumerate(value, 1)

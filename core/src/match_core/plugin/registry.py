@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import pluggy
 
-from match_core.contract.errors import MatchError, did_you_mean
+from match_core.contract.errors import MatchError, UsageError, did_you_mean
 from match_core.plugin.answers import WrongAnswerError
 from match_core.plugin.discovery import Found, Selection
 from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
@@ -123,6 +123,8 @@ class Registry:
                 answer = check(raw)
             except CONTAINED as error:
                 if isinstance(error, MatchError) and hook in ABOUT_MODELS:
+                    raise
+                if isinstance(error, UsageError) and plugin.key in needed:  # a setting of the target, no fault
                     raise
                 code = WRONG_ANSWER if isinstance(error, WrongAnswerError) else HOOK_RAISED
                 fault = self.fault(plugin, hook, one_line(error), code)

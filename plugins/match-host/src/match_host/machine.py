@@ -7,6 +7,12 @@ They choose tiles: results do not depend on them, modelled host cycles only thro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from match_core.contract.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from match_core.contract.hardware import Soc
 
 #: Bytes that a register counts for scalar sums, whatever their type.
 SCALAR_BYTES = 8
@@ -106,3 +112,13 @@ MACHINES: dict[str, Machine] = {machine.name: machine for machine in (GENERIC, A
 def machine_named(name: str) -> Machine:
     """The machine of that name; the default if there is none."""
     return MACHINES.get(name, GENERIC)
+
+
+def machine_of(soc: Soc) -> Machine:
+    """The machine that the Soc states, else that of its preset, else the default. UsageError MATCH-U064 for a stated
+    machine that does not exist."""
+    if soc.host_machine and soc.host_machine not in MACHINES:
+        why = f"host_machine is {soc.host_machine!r}; machines are {', '.join(MACHINES)}"
+        help_ = did_you_mean(soc.host_machine, MACHINES) or (f'write host_machine = "{GENERIC.name}"',)
+        raise UsageError("MATCH-U064", f"{soc.name} has a name that cannot be used", soc.name, why, help_)
+    return machine_named(soc.host_machine or soc.preset)

@@ -31,10 +31,10 @@ def match_patterns(soc: Soc, unit: Unit) -> tuple[Pattern, ...] | None:
     """All patterns of the host."""
     if unit.name != "host":
         return None
-    from match_host.machine import machine_named
+    from match_host.machine import machine_of
     from match_host.patterns import host_patterns
 
-    return host_patterns(machine_named(soc.host_machine or soc.preset))
+    return host_patterns(machine_of(soc))
 
 
 @hookimpl
@@ -55,5 +55,6 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     from match_core.contract.unit_api import PlatformApi, UnitApi
 
     from match_host.kernels import host_kernels
+    from match_host.machine import machine_of
 
-    return UnitApi(platform=PlatformApi(), memory=None, kernels=host_kernels(soc.host_machine or soc.preset))
+    return UnitApi(platform=PlatformApi(), memory=None, kernels=host_kernels(machine_of(soc).name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from match_quant.requant_check import overflows
 from match_quant.sum_forms import Exact, Form
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from match_quant.requant import Arithmetic
 
 
@@ -27,7 +29,7 @@ class Steps:
 
     lo: int
     hi: int
-    at: list[list[int]]
+    at: list[NDArray[np.int64]]
     low: list[int]
     high: list[int]
     slope: list[Fraction]
@@ -50,6 +52,7 @@ class Found:
 
 def steps_of(form: Form, sums: tuple[Exact, Exact], lo: int, hi: int) -> Steps | None:
     """The thresholds of a form with bounds; None if it falls somewhere."""
+    levels = np.arange(lo + 1, hi + 1)
     at, slope, turns = [], [], []
     for c in range(len(sums[0])):
         high, low = ((int(line.m[c]), int(line.b[c]), int(line.d[c])) for line in (form.high, form.low))
@@ -63,9 +66,7 @@ def steps_of(form: Form, sums: tuple[Exact, Exact], lo: int, hi: int) -> Steps |
             before, after = _value(low, zero - 1), _value(high, zero)
             if min(max(before, lo), hi) > min(max(after, lo), hi):
                 return None
-        at.append(
-            [_threshold(level, low, high, zero, first, last, form.test is not None) for level in range(lo + 1, hi + 1)]
-        )
+        at.append(_thresholds(levels, low, high, zero if form.test is not None else None, first, last))
         turns.append(min(max(_value(high, zero), lo), hi))
         slope.append(Fraction(high[0], high[2]))
     turn = max(set(turns), key=turns.count, default=lo)
@@ -77,22 +78,34 @@ def _value(line: tuple[int, int, int], total: int) -> int:
     return (total * m + b) // d
 
 
-def _threshold(
-    level: int, low: tuple[int, int, int], high: tuple[int, int, int], zero: int, first: int, last: int, split: bool
-) -> int:
-    """The least sum in [first, last + 1] whose result is at least ``level``; last + 1 if none is."""
+def _thresholds(
+    levels: NDArray[np.int64],
+    low: tuple[int, int, int],
+    high: tuple[int, int, int],
+    zero: int | None,
+    first: int,
+    last: int,
+) -> NDArray[np.int64]:
+    """For each level the least sum in [first, last + 1] whose result is at least the level; last + 1 if none is.
+    ``low`` counts below the sum ``zero``, ``high`` from there on; None: ``high`` everywhere."""
 
-    def least(line: tuple[int, int, int]) -> int:
+    def least(line: tuple[int, int, int]) -> NDArray[np.int64]:
         m, b, d = line
         if m == 0:
-            return first if b // d >= level else last + 1
-        return min(max(-((b - level * d) // m), first), last + 1)
+            return np.where(levels <= b // d, first, last + 1)
+        exact = _exact(levels, abs(b) + d * int(np.abs(levels).max(initial=0)))
+        found: NDArray[np.int64] = np.clip(-((b - exact * d) // m), first, last + 1).astype(np.int64)
+        return found
 
-    if split and first < zero:
-        found = least(low)
-        if found < zero:
-            return found
-    return max(least(high), zero) if split and zero <= last else least(high) if not split else last + 1
+    if zero is None:
+        return least(high)
+    found = np.maximum(least(high), zero) if zero <= last else np.full(levels.shape, last + 1)
+    return np.where((before := least(low)) < zero, before, found) if first < zero else found
+
+
+def _exact(values: NDArray[np.int64], largest: int) -> NDArray[Any]:
+    """The values in an arithmetic that holds results up to ``largest``: 64 bits, or Python's integers."""
+    return values if largest < 1 << 62 else values.astype(object)
 
 
 def solve(steps: Steps, offset: list[int], limits: Arithmetic) -> Found | None:
@@ -117,20 +130,18 @@ def _channel(steps: Steps, c: int, shift: int, most: int) -> tuple[int, int] | N
     """Multiplier and addend of a channel."""
     exact = steps.slope[c] * (1 << shift)
     near = round(exact)
+    levels = np.arange(steps.lo + 1, steps.hi + 1)
+    largest = (max(abs(steps.lo), abs(steps.hi)) << shift) + (near + 1) * max(abs(steps.low[c]), abs(steps.high[c]) + 1)
+    at, levels = _exact(steps.at[c], largest), _exact(levels, largest) << shift
     for multiplier in (near, near + 1, near - 1):
         if not 0 <= multiplier <= most:
             continue
-        least, largest = None, None
-        for k, at in enumerate(steps.at[c]):
-            level = (steps.lo + k + 1) << shift
-            if at <= steps.high[c]:
-                bound = level - multiplier * at
-                least = bound if least is None else max(least, bound)
-            if at > steps.low[c]:
-                bound = level - multiplier * (at - 1) - 1
-                largest = bound if largest is None else min(largest, bound)
-        if least is None or largest is None:
-            return multiplier, (least if least is not None else largest if largest is not None else 0)
-        if least <= largest:
-            return multiplier, (least + largest) // 2
+        above, below = at <= steps.high[c], at > steps.low[c]
+        bounds = levels - multiplier * at
+        least = int(bounds[above].max()) if above.any() else None
+        most_addend = int(bounds[below].min()) + multiplier - 1 if below.any() else None
+        if least is None or most_addend is None:
+            return multiplier, (least if least is not None else most_addend if most_addend is not None else 0)
+        if least <= most_addend:
+            return multiplier, (least + most_addend) // 2
     return None
