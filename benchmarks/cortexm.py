@@ -1,9 +1,9 @@
 """MLPerf Tiny's networks on emulated Cortex-M cores: instructions, text, constants, RAM and stack, with peers.
 
-``python -m benchmarks.cortexm [--layers] [NAME ...]`` needs arm-none-eabi-gcc, qemu-system-arm and ../shared/models;
+``python -m benchmarks.cortexm [NAME ...]`` needs arm-none-eabi-gcc, qemu-system-arm and ../shared/models;
 for emx-onnx-cgen ``make build/emx/.stamp``, for CMSIS-NN its folder in CMSIS_NN_DIR. Programs that are not there are
-left out. ``--layers``: instructions beside the model's. All programs run in one application, built with gcc -O3.
-Instructions are not cycles of silicon: loads and branches take more than one cycle there.
+left out. All programs run in one application, built with gcc -O3. Instructions beside the model's: ``python -m
+benchmarks.cortexm_layers``. Instructions are not cycles of silicon: loads and branches take more than one cycle there.
 """
 
 from __future__ import annotations
@@ -108,43 +108,19 @@ def table(names: Sequence[str], plugins: Plugins) -> Table:
     return Table("cortexm", f"*emulated, gcc -O3, `python -m {COMMAND}`*", columns, tuple(rows))
 
 
-def layers(names: Sequence[str], plugins: Plugins) -> Table:
-    """Each layer's instructions beside the model's."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in names:
-        for core, (target, machine) in CORES.items():
-            for node in run(name, target, machine, plugins)[0].nodes:
-                if node.cycles:
-                    error = 100 * (node.predicted_cycles / node.cycles - 1)
-                    rows.append((name, core, node.title, node.cycles, node.predicted_cycles, error))
-    columns = (
-        Column("network"),
-        Column("core"),
-        Column("layer"),
-        Column("instructions", ",d"),
-        Column("modelled", ",d"),
-        Column("difference, %", "+.1f"),
-    )
-    return Table("cortexm-layers", f"*emulated, gcc -O3, `python -m {COMMAND} --layers`*", columns, tuple(rows))
-
-
 def main(arguments: Sequence[str]) -> int:
     """Print a table, write CSV."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NETWORKS)}; default: all")
-    parser.add_argument("--layers", action="store_true", help="instructions of each layer beside the model's")
     parser.add_argument("--update", action="store_true", help="put the table into docs/deploy-cortexm.md")
     options = parser.parse_args(arguments)
     if not MODELS.is_dir():
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     plugins = Plugins.load()
-    made = (layers if options.layers else table)(options.names or NETWORKS, plugins)
+    made = table(options.names or NETWORKS, plugins)
     made.write_csv()
     sys.stdout.write(f"{made.markdown()}\n")
-    if options.layers:
-        errors = [abs(float(row[-1])) for row in made.rows if isinstance(row[-1], float)]
-        sys.stdout.write(f"\nmedian {np.median(errors):.1f} %, worst {max(errors):.1f} %\n")
-    if options.update and not options.layers:
+    if options.update:
         made.put(Path(__file__).resolve().parents[1] / "docs" / "deploy-cortexm.md")
     return 0
 

@@ -1,52 +1,36 @@
-"""Instructions of the parts of Cortex-M's kernels, fitted to counts on the emulator.
+"""Instructions of the parts of kernels on Cortex-M cores, fitted to counts on the emulator.
 
-``python -m benchmarks.cortexm_fit`` compiles the layers of cortexm_cases.py for Cortex-M4 and M55, runs them on QEMU
-and prints the tables of ``match_cortexm/figures.py``. Least squares of relative errors; no part is negative.
+``python -m benchmarks.cortexm_fit [CORE ...]`` compiles made networks (cortexm_made.py) for each core, runs them on
+QEMU, and writes ``match_cortexm/figures.json``. The sum of absolute logarithms of modelled by counted instructions is
+least; no part is negative. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of layers
+that it has not seen.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
-import onnx
-from match_core.contract.runner import Place
-from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
-from match_core.run.compiled_program import run_program
+from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
 
-from benchmarks.cortexm_cases import CASES, model_of
+from benchmarks.cortexm_counts import CORES, Layer, made_layers
 
-TARGETS = ("stm32l4r5", "corstone300")
-_HOST = tuple(constant.name for constant in OPERATION_CYCLES)
+SEED, ROUNDS = 0, 3
+#: Layers that figures of their own need for each independent count, if there are more than two.
+FEWEST = 3
+#: Rounds of the fit, and the relative error below which layers count the same.
+REWEIGHTED, LEAST = 30, 0.02
+#: Forms whose figures stay as they are: an earlier fit, to chosen layers with more windows at borders than those made
+#: here, tells better what copies of windows take.
+KEPT = ("mve_",)
 
-Counts = Mapping[str, int]
-
-
-def counted(directory: Path, model: Path, target: str, plugins: Plugins) -> list[tuple[str, Counts, int, int]]:
-    """Of each task: pattern, counts, instructions on the emulator, instructions modelled."""
-    request = CompileRequest(model=model, target=target, output=directory, name="net", cache=False)
-    compilation = compile_model(request, plugins).compilation
-    rng = np.random.default_rng(0)
-    graph = onnx.load(model).graph
-    inputs = {
-        value.name: rng.integers(-128, 128, [1, *(d.dim_value for d in value.type.tensor_type.shape.dim)], np.int8)
-        for value in graph.input
-    }
-    runner = next(runner for runner in plugins.runners() if runner.name == "qemu")
-    result = run_program(directory, inputs, plugins, place=Place(runner))
-    tasks = [task.assignment for task in compilation.program.tasks]
-    found = []
-    for node in result.nodes:
-        candidate, cost = tasks[node.index].candidate, tasks[node.index].schedule.cost
-        found.append((candidate.pattern.name, candidate.workload.parameters, node.cycles, cost.total_cycles))
-    return found
+Figures = dict[str, float]
 
 
 def nonnegative(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -62,35 +46,67 @@ def nonnegative(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.zeros(rows.shape[1])
 
 
-def fit(samples: Sequence[tuple[Counts, int]], names: Sequence[str]) -> dict[str, float]:
-    """Instructions of each named count."""
-    rows = np.array([[counts.get(name, 0) / number for name in names] for counts, number in samples])
-    values = nonnegative(rows, np.ones(len(samples)))
-    return {name: round(float(value), 2) for name, value in zip(names, values, strict=True)}
+def fit(layers: Sequence[Layer], names: Sequence[str]) -> Figures:
+    """Instructions of each named count, by least squares with weights that make them least logarithms."""
+    rows = np.array([[_count(layer, name) / layer.counted for name in names] for layer in layers], float)
+    weights, values = np.ones(len(layers)), np.zeros(len(names))
+    for _ in range(REWEIGHTED):
+        values = nonnegative(rows * weights[:, None], weights)
+        ratio = np.maximum(rows @ values, 1e-3)
+        weights = np.sqrt(np.maximum(np.abs(np.log(ratio)), LEAST)) / np.maximum(np.abs(ratio - 1), LEAST)
+    return {name: round(float(value), 3) for name, value in zip(names, values, strict=True) if value >= 0.0005}
+
+
+def _count(layer: Layer, name: str) -> int:
+    return 1 if name == "call" else layer.counts.get(name, 0)
+
+
+def total(layer: Layer, figures: Mapping[str, float]) -> float:
+    """The model's instructions of a layer."""
+    return sum(value * _count(layer, name) for name, value in figures.items())
+
+
+def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
+    """Whether the layers decide figures, which otherwise fit them and nothing else."""
+    rows = np.array([[_count(layer, name) for name in names] for layer in layers], float)
+    rank = int(np.linalg.matrix_rank(rows / np.maximum(rows.max(axis=0), 1)))
+    return len(layers) >= (FEWEST * rank if rank > 2 else rank + 1)
+
+
+def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
+    """The figures of all keys."""
+    groups = defaultdict[str, list[Layer]](list)
+    for layer in layers:
+        form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
+        groups[f"{OWN} {form}" if layer.key == OWN else layer.key].append(layer)
+    host = [layer for layer in layers if layer.key != OWN]
+    found: dict[str, Figures] = {GENERAL: fit(host, ("call", *(constant.name for constant in OPERATION_CYCLES)))}
+    for key, group in sorted(groups.items()):
+        names = list(dict.fromkeys(name for layer in group for name in layer.counts))
+        if key.startswith(OWN):
+            found.setdefault(OWN, {}).update(fit(group, [name for name in names if name != "elements"]))
+        elif enough(group, ["call", *names]):
+            found[key] = fit(group, ["call", *names])
+        errors = [total(layer, found.get(layer.key, found[GENERAL])) / layer.counted - 1 for layer in group]
+        median, worst = np.median(np.abs(errors)), np.max(np.abs(errors))
+        sys.stdout.write(f"{key:36}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
+    return found
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the figures and the errors of the fit."""
+    """Write the figures and print the errors of the fit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args(arguments)
-    plugins, forms = Plugins.load(), defaultdict[str, list[tuple[Counts, int]]](list)
-    for target in TARGETS:
-        for seed, case in enumerate(CASES):
-            with tempfile.TemporaryDirectory(prefix="match-cortexm-") as folder:
-                path = Path(folder) / "net.onnx"
-                onnx.save(model_of(case, seed), path)
-                for pattern, counts, number, _ in counted(Path(folder) / "build", path, target, plugins):
-                    own = [name for name in counts if name != "elements"]
-                    form = own[0].rsplit("_", 1)[0] if pattern.startswith("cortexm_") else "host"
-                    forms[form].append((counts, number))
-    for form, samples in forms.items():
-        names = _HOST if form == "host" else tuple(dict.fromkeys(n for c, _ in samples for n in c if n != "elements"))
-        values = fit(samples, names)
-        errors = [sum(values[n] * c.get(n, 0) for n in names) / number - 1 for c, number in samples]
-        parts = {name.removeprefix(f"{form}_"): value for name, value in values.items() if value}
-        sys.stdout.write(f'    "{form}": {parts},\n')
-        worst = max(map(abs, errors))
-        sys.stdout.write(f"    # {len(samples)} layers: median {np.median(np.abs(errors)):.1%}, worst {worst:.1%}\n")
+    parser.add_argument("cores", nargs="*", metavar="CORE", help=f"of {', '.join(CORES)}; default: those with figures")
+    options = parser.parse_args(arguments)
+    plugins = Plugins.load()
+    for core in options.cores or [core for core in CORES if core not in LIKE]:
+        layers = made_layers(core, SEED, ROUNDS, plugins)
+        sys.stdout.write(f"{core}: {len(layers)} layers\n")
+        figures = json.loads(FILE.read_text(encoding="utf-8"))
+        kept = {name: value for name, value in figures.get(core, {}).get(OWN, {}).items() if name.startswith(KEPT)}
+        figures[core] = fitted(layers)
+        figures[core].get(OWN, {}).update(kept)
+        FILE.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
     return 0
 
 

@@ -51,6 +51,9 @@ SLOW_TESTS = (
             ("pointwise_odd", "corstone300"),
             ("compact", "stm32l4r5"),
             ("add", "stm32l4r5"),
+            ("sums", "corstone300"),
+            ("max_pool", "stm32l4r5"),
+            ("lookup", "stm32l4r5"),
             ("dense", "stm32l4r5"),
         )
     ),

@@ -23,6 +23,9 @@ SAMPLE = {
     "depthwise": ConvCase(12, 6, 5, 12, (3, 3), 1, (1, 1, 1, 1), 12),
     "dense": DenseCase(37, 11),
     "add": OtherCase("Add", (1, 3, 5, 7)),
+    "sums": OtherCase("AveragePool", (1, 12, 7, 5)),
+    "max_pool": OtherCase("MaxPool", (1, 20, 7, 6)),
+    "lookup": OtherCase("Tanh", (1, 3, 5, 7)),
 }
 EMULATOR = shutil.which("qemu-system-arm") is not None and shutil.which("arm-none-eabi-gcc") is not None
 needs_emulator = pytest.mark.skipif(not EMULATOR, reason="qemu-system-arm or arm-none-eabi-gcc is not installed")
@@ -40,8 +43,14 @@ def test_on_the_twin(name, target, tmp_path):
 
 
 @needs_emulator
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ("border", "over_read", "depthwise"))
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        *((name, target) for name in ("border", "over_read", "depthwise", "max_pool") for target in TARGETS),
+        ("sums", "stm32l4r5"),
+        ("lookup", "corstone300"),
+    ],
+)
 def test_on_the_emulator(name, target, tmp_path):
     assert verified(SAMPLE[name], 1, target, tmp_path, emulator()).ok
 

@@ -1,44 +1,51 @@
-"""Instructions of the kernels' parts, fitted by ``python -m benchmarks.cortexm_fit`` to counts on an emulator."""
+"""Instructions of the kernels' parts, which ``python -m benchmarks.cortexm_fit`` counts on an emulator and fits.
+
+``figures.json``: core -> key (``cost.figures_key``) -> count -> instructions of each."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
 from match_core.contract.hardware import Constant
 
-_SOURCE = "counted on QEMU 7.2, gcc 12.2 -O3: python -m benchmarks.cortexm_fit"
-#: Form -> (count, instructions of each).
-PARTS: dict[str, dict[str, float]] = {
-    "dsp2": {
-        "steps": 36.16,
-        "loops": 2.73,
-        "rows": 4.96,
-        "blocks": 2.21,
-        "results": 17.72,
-        "tiles": 24.26,
-        "copied_rows": 63.41,
-        "copied_bytes": 0.37,
-    },
-    "dsp1": {"steps": 21.54, "blocks": 56.53, "tiles": 14.23},
-    "depthwise_dsp": {"steps": 9.33, "blocks": 56.83, "outside_taps": 25.39},
-    "add": {"pairs": 13.5},
-    "add_wide": {"pairs": 40.92},
-    "mve": {
-        "steps": 9.03,
-        "rows": 0.73,
-        "results": 5.43,
-        "tiles": 8.95,
-        "copied_rows": 72.67,
-        "copied_bytes": 0.64,
-    },
-    "depthwise_mve": {"steps": 5.4, "blocks": 10.68, "tiles": 24.06, "outside_steps": 1.64},
-    "add_mve": {"pairs": 14.0},
+#: The keys of the core's own kernels, and of kernels without figures of their own.
+OWN, GENERAL = "own", "general"
+FILE = Path(__file__).with_name("figures.json")
+SOURCE = "counted on QEMU 7.2, gcc 12.2 -O3: python -m benchmarks.cortexm_fit"
+#: Cores that no counts are for -> the core whose figures they have, as estimates.
+LIKE = {
+    "cortex_m0plus": "cortex_m4",
+    "cortex_m3": "cortex_m4",
+    "cortex_m7": "cortex_m4",
+    "cortex_m33": "cortex_m4",
+    "cortex_m52": "cortex_m55",
+    "cortex_m85": "cortex_m55",
 }
+#: The core whose figures complete those of the others: kernels that no made layer of theirs uses.
+COMPLETE = "cortex_m4"
+#: Counts of kernels that no made layer uses at all: estimates from layers of two networks on Cortex-M4.
+ESTIMATES = {"add_wide_pairs": 41.0}
 
-#: Forms whose figures come from layers of four networks, by hand: estimates for all others.
-_BY_HAND = frozenset({"add", "add_wide", "add_mve"})
-_HAND = "estimate from the sums of two networks, counted on QEMU 7.2: python -m benchmarks.cortexm --layers"
 
-FIGURES = tuple(
-    Constant(f"{form}_{part}", value, "instructions", _HAND if form in _BY_HAND else _SOURCE, form in _BY_HAND)
-    for form, parts in PARTS.items()
-    for part, value in parts.items()
-)
+@lru_cache(maxsize=1)
+def _all() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    read: Mapping[str, Mapping[str, Mapping[str, float]]] = json.loads(FILE.read_text(encoding="utf-8"))
+    return read
+
+
+def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
+    """The figures of a core by key."""
+    found = _all()[LIKE.get(core, core)]
+    return {**found, OWN: {**ESTIMATES, **_all()[COMPLETE][OWN], **found[OWN]}}
+
+
+def constants_of(core: str) -> tuple[Constant, ...]:
+    """The figures of own kernels."""
+    counted = {} if core in LIKE else _all()[core][OWN]
+    return tuple(
+        Constant(name, value, "instructions", SOURCE, name not in counted)
+        for name, value in figures_of(core)[OWN].items()
+    )

@@ -7,7 +7,7 @@ from match_core.contract.hardware import Constant, Memory
 
 from match_cortexm.boards import BOARDS, Bank, Board
 from match_cortexm.cores import CORE_NAMED, CORES, Core
-from match_cortexm.figures import FIGURES
+from match_cortexm.figures import constants_of
 
 #: Vectors of 16 bytes are loaded from aligned addresses.
 _ALIGNMENT_BYTES = 16
@@ -20,7 +20,7 @@ def _unit(core: Core) -> Unit:
         memory=None,
         layout="NHWC",
         requant=None,
-        constants=FIGURES,
+        constants=constants_of(core.name),
         spatial_types=("float16", "float32", "int8", "uint8"),
     )
 

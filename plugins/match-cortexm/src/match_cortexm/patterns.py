@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
-from match_host.fusion import FUSIONS
+from match_host.fusion import FUSIONS, SPATIAL_PAD
 from match_host.kernels.built import Builder, inline_kernel
 
 from match_cortexm.cores import Core
@@ -17,6 +17,8 @@ from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
 from match_cortexm.kernels.counted import Counted, counted_workload
 from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
+from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
+from match_cortexm.kernels.pool import MAX_POOL, build_pool, pool_of
 from match_cortexm.kernels.product import build_product
 
 if TYPE_CHECKING:
@@ -36,13 +38,24 @@ def _refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _pad_refusal(match: Match) -> str | None:
+    """A padding before the convolution is computed with it: no padded copy takes RAM."""
+    for pad in match.node("conv").inputs[0].inputs:
+        if pad.op == "Pad" and len(pad.outputs[0].outputs) == 1 and SPATIAL_PAD.check(pad) is None:
+            return "its padding is a part of the kernel"
+    return None
+
+
 def _depthwise_refusal(match: Match) -> str | None:
     found = depthwise_of(match.nodes)
     return found if isinstance(found, str) else None
 
 
+PADDED = Constraint("padding", "no padding before it that the kernel can include", _pad_refusal)
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
-DEPTHWISE = Constraint("depthwise", "depthwise, int8 weights, few taps, blocks of 4 channels", _depthwise_refusal)
+DEPTHWISE = Constraint(
+    "depthwise", "depthwise, int8 weights, few taps or a sum, blocks of 4 channels", _depthwise_refusal
+)
 
 DESCRIPTIONS = {
     "cortexm_conv": "convolution and requantisation",
@@ -51,6 +64,8 @@ DESCRIPTIONS = {
     "cortexm_depthwise": "depthwise convolution and requantisation",
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
     "cortexm_add": "sum of two tensors, scaled",
+    "cortexm_max_pool": "largest value of each window",
+    "cortexm_lookup": "look-up in a table of 256 bytes",
 }
 
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
@@ -68,7 +83,14 @@ def _add_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _pool_refusal(match: Match) -> str | None:
+    found = pool_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
+POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
+TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
@@ -77,10 +99,20 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
         return ()
     fusions = {fusion.name: fusion for fusion in FUSIONS}
     fused = tuple(
-        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, constraint), build, core)
+        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, *_rules(name), constraint), build, core)
         for fusion, name, constraint, build in _OWN
     )
-    return (*fused, _kernel("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), (ADD,), build_add, core))
+    single = [
+        ("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add),
+        ("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool),
+    ]
+    if core.helium:
+        single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
+    return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))
+
+
+def _rules(name: str) -> tuple[Constraint, ...]:
+    return (PADDED,) if name in ("cortexm_conv", "cortexm_depthwise") else ()
 
 
 def _kernel(

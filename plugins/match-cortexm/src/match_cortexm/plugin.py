@@ -43,9 +43,9 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
 
     if unit.name not in CORE_NAMED:
         return None
-    from match_cortexm.cost import cost_of
+    from match_cortexm.cost import cost_on
 
-    return cost_of(pattern.name)
+    return cost_on(unit.name)
 
 
 @hookimpl

@@ -64,6 +64,12 @@ static inline match_cortexm_i32x4 match_cortexm_gather(const int32_t *sums)
                          : "memory");                                                                                  \
     } while (0)
 
+/* Adds the values of four neighbouring channels. */
+static inline match_cortexm_i32x4 match_cortexm_sum_4(match_cortexm_i32x4 sums, const int8_t *from)
+{
+    return vaddq_s32(sums, vldrbq_s32(from));
+}
+
 /* clip(((sums * 2^left + addend) * multiplier / 2^32) / 2^right), with saturation before the product; stores the first
  * count results. */
 static inline void match_cortexm_finish_4(
@@ -146,6 +152,14 @@ static inline match_cortexm_i32x4 match_cortexm_gather(const int32_t *sums)
         }                                                                                                              \
         (WEIGHTS) += 4;                                                                                                \
     } while (0)
+
+static inline match_cortexm_i32x4 match_cortexm_sum_4(match_cortexm_i32x4 sums, const int8_t *from)
+{
+    for (int k = 0; k < 4; k++) {
+        sums.lane[k] += from[k];
+    }
+    return sums;
+}
 
 static inline int32_t match_cortexm_saturate(int64_t value)
 {

@@ -28,5 +28,5 @@ def counted_workload(kind: str, build: Callable[..., Counted], match: Match) -> 
     """The workload of a kernel: counts as ``<form>_<name>``."""
     built = build(match.nodes, "kernel")
     plain = host_workload(kind, built, match.outputs)
-    counts = tuple((f"{built.form}_{name}", number) for name, number in built.counts if number)
+    counts = tuple((f"{built.form}_{name}", number) for name, number in (*built.counts, ("calls", 1)) if number)
     return replace(plain, macs=built.macs, geometry=(plain.geometry[0], *counts))

@@ -1,0 +1,95 @@
+"""A network that a program writes node by node, in float32 or quantised to int8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass
+class Net:
+    """A network that grows. ``quantised``: inputs and results of layers are int8."""
+
+    rng: np.random.Generator
+    quantised: bool
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    constants: list[onnx.TensorProto] = field(default_factory=list)
+    inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
+    outputs: list[onnx.ValueInfoProto] = field(default_factory=list)
+    bytes_: int = 0
+
+    def between(self, low: int, high: int) -> int:
+        """A random number, both ends included."""
+        return int(self.rng.integers(low, high + 1))
+
+    def constant(self, values: object, dtype: object = np.float32) -> str:
+        """The name of a new constant."""
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))  # type: ignore[arg-type]
+        return name
+
+    def add(self, op: str, *sources: str, **attributes: object) -> str:
+        """The name of the result of a new node."""
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(sources), [name], **attributes))
+        return name
+
+    def source(self, *shape: int) -> str:
+        """A new input, as real numbers."""
+        name = f"x{len(self.inputs)}"
+        element = TensorProto.INT8 if self.quantised else TensorProto.FLOAT
+        self.inputs.append(helper.make_tensor_value_info(name, element, shape))
+        self.bytes_ += int(np.prod(shape)) * (1 if self.quantised else 4)
+        return self.real(name, self.rng.uniform(0.01, 0.03), self.between(-20, 20)) if self.quantised else name
+
+    def real(self, name: str, scale: object, zero: object, **attributes: object) -> str:
+        """What quantised values mean."""
+        return self.add("DequantizeLinear", name, self.constant(scale), self.constant(zero, np.int8), **attributes)
+
+    def weight(self, *shape: int) -> str:
+        """A weight whose first axis is its outputs."""
+        if not self.quantised:
+            return self.constant(self.rng.normal(0, 0.3, shape))
+        values = self.constant(self.rng.integers(-127, 128, shape), np.int8)
+        scales = self.rng.uniform(0.001, 0.004, shape[0])
+        return self.real(values, scales, np.zeros(shape[0]), axis=0)
+
+    def between_layers(self, name: str) -> str:
+        """Quantised networks quantise here."""
+        if not self.quantised:
+            return name
+        ends = self.constant(0.03), self.constant(self.between(-128, 20), np.int8)
+        return self.add("DequantizeLinear", self.add("QuantizeLinear", name, *ends), *ends)
+
+    def result(self, name: str, reach: float = 3.0) -> None:
+        """Ends a layer; ``reach``: the largest value to expect."""
+        if self.quantised:
+            zero = self.constant(self.between(-128, 20), np.int8)
+            name = self.add("QuantizeLinear", name, self.constant(reach / 128), zero)
+        element = TensorProto.INT8 if self.quantised else TensorProto.FLOAT
+        self.outputs.append(helper.make_tensor_value_info(name, element, None))
+
+    def model(self) -> onnx.ModelProto:
+        """The network."""
+        graph = helper.make_graph(self.nodes, "made", self.inputs, self.outputs, self.constants)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+        return onnx.shape_inference.infer_shapes(made)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """A random sample."""
+        made: dict[str, NDArray[np.generic]] = {}
+        for value in self.inputs:
+            kind = value.type.tensor_type
+            shape = [1, *(axis.dim_value for axis in kind.shape.dim)]
+            if kind.elem_type == TensorProto.INT8:
+                made[value.name] = self.rng.integers(-128, 128, shape, np.int8)
+            else:
+                made[value.name] = self.rng.normal(0, 1, shape).astype(np.float32)
+        return made

@@ -1,0 +1,51 @@
+"""Look-ups in a table of 256 bytes: 16 with one gathering load of Helium."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.ir.reader import shape_of
+from match_core.ir.topology import is_constant
+from match_host.graph import dtype_of, elements, values_of
+from match_host.kernels.code import Uses, inline_code
+from match_host.kernels.work import Work
+
+from match_cortexm.headers import BYTES, SHARED, header
+from match_cortexm.kernels.counted import Counted
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+LOOKUP = "match.arith::LutI8"
+
+
+def lookup_refusal(node: gs.Node) -> str | None:
+    """Why the kernel does not take the node."""
+    kinds = {dtype_of(tensor).name for tensor in (node.inputs[0], node.inputs[1], node.outputs[0])}
+    if kinds != {"int8"} or not is_constant(node.inputs[1]) or values_of(node.inputs[1]).size != 256:
+        return f"the types are {sorted(kinds)}, or the table is not one of 256 bytes"
+    return None
+
+
+def build_lookup(nodes: tuple[gs.Node, ...], function: str, helium: bool = True) -> Counted:
+    """The kernel of one LutI8."""
+    (node,) = nodes
+    refusal = lookup_refusal(node)
+    if refusal is not None or not helium:
+        raise ValueError(f"{function}: {refusal or 'the core has no vectors'}")
+    count = elements(shape_of(node.outputs[0]))
+    # The table starts with the result of -128; the vector's indices are the bytes as unsigned numbers.
+    table = np.roll(values_of(node.inputs[1]).reshape(-1), 128).astype(np.int8)
+    left = "16" if count % 16 == 0 else f"{count} - i"
+    body = (
+        f"    for (int32_t i = 0; i < {count}; i += 16) {{\n"
+        f"        match_cortexm_look_16(&out0[i], &in0[i], in1, {left});\n"
+        "    }"
+    )
+    uses = Uses()
+    for name in (SHARED, BYTES):
+        uses.headers[name] = header(name)
+    code = inline_code(function, f"{node.op}: {count} bytes", node.inputs[:2], node.outputs[:1], body, uses, {1: table})
+    counts = (("vectors", -(-count // 16)),)
+    return Counted(tuple(node.inputs[:2]), code, Work(), "lookup_mve", counts)

@@ -1,0 +1,133 @@
+"""Kernels that combine the taps of a window, channel by channel: depthwise convolutions and pooling in NHWC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.contract.element_types import c_type
+from match_host.graph import dtype_of
+from match_host.kernels.code import Uses, affine, inline_code
+from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS
+from match_host.kernels.work import Work
+
+from match_cortexm.headers import SHARED, header
+from match_cortexm.kernels.border import border_of
+from match_cortexm.kernels.counted import Counted
+from match_cortexm.kernels.templates import render_body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import onnx_graphsurgeon as gs
+    from match_host.kernels.window import Window
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a core computes a block of channels; ``name``: of its counts. ``start``: the C line before the taps;
+    ``step``: the text of a tap at an address; ``weight`` of the taps, and ``scales``: multipliers and addends of the
+    results, all None where there are none; ``finish``: the lines that store the results."""
+
+    name: str
+    headers: tuple[str, ...]
+    start: str
+    step: Callable[[str], str]
+    finish: tuple[str, ...]
+    weight: NDArray[np.generic] | None = None
+    scales: tuple[NDArray[np.generic], NDArray[np.generic]] | None = None
+    block: int = 4
+
+
+@dataclass(frozen=True)
+class Image:
+    """What the windows ``y`` and ``x`` slide over; ``fill``: the value around it."""
+
+    source: gs.Tensor
+    channels: int
+    y: Window
+    x: Window
+    fill: int
+
+    @property
+    def taps(self) -> int:
+        """Taps of a window."""
+        return self.y.kernel * self.x.kernel
+
+
+def refusal_of(image: Image) -> str | None:
+    """Why the kernels do not take the windows."""
+    windows = (image.y, image.x)
+    if any(window.before < 0 or window.after < 0 or window.dilation != 1 for window in windows):
+        return "it has dilations, or padding crops the input"
+    if image.taps > MOST_WRITTEN_TAPS and border_of(*windows).condition:
+        return f"{image.taps} taps with padding"
+    return None
+
+
+def build_taps(
+    image: Image, form: Form, function: str, comment: str, result: gs.Tensor, weight: gs.Tensor | None = None
+) -> Counted:
+    """The kernel; ``weight``: the tensor that is stored as ``form.weight``."""
+    import onnx_graphsurgeon as gs
+
+    y, x, channels = image.y, image.x, image.channels
+    border, row = border_of(y, x), x.size * channels
+    extra: dict[str, NDArray[np.generic]] = {}
+    arguments, constants = [image.source], {}
+    if weight is not None and form.weight is not None:
+        arguments, constants = [image.source, weight], {1: form.weight}
+    if form.scales is not None:
+        extra |= {"m": form.scales[0], "b": form.scales[1]}
+    scaled = len(arguments) if form.scales is not None else 0
+    if border.condition:
+        extra["outside"] = np.full(channels, image.fill).astype(dtype_of(image.source))
+    for word, values in extra.items():
+        constants[len(arguments)] = values
+        arguments.append(gs.Constant(f"{result.name}/{word}", values))
+    text = render_body(
+        "taps",
+        rows=y.kernel,
+        columns=x.kernel,
+        channels=channels,
+        block=form.block,
+        height=y.out,
+        width=x.out,
+        in_height=y.size,
+        in_width=x.size,
+        row_bytes=row,
+        border=border.condition,
+        written=image.taps <= MOST_WRITTEN_TAPS,
+        row_place=affine([("y", y.stride), ("ky", 1)], -y.before),
+        column_place=affine([("x", x.stride), ("kx", 1)], -x.before),
+        source=affine([("y", y.stride * row), ("x", x.stride * channels)], -y.before * row - x.before * channels),
+        target=affine([("y", x.out * channels), ("x", channels)]),
+        start=form.start,
+        step=form.step,
+        finish=form.finish,
+        scaled=scaled,
+        outside=len(arguments) - 1,
+        ctype=c_type(dtype_of(result)),
+        ctype_in=c_type(dtype_of(image.source)),
+        wtype="" if form.weight is None else c_type(form.weight.dtype),
+        btype="" if form.scales is None else c_type(form.scales[1].dtype),
+    )
+    uses = Uses()
+    for name in (SHARED, *form.headers):
+        uses.headers[name] = header(name)
+    code = inline_code(function, comment, arguments, (result,), text, uses, constants)
+    blocks = -(-channels // form.block)
+    steps = border.tiles * blocks * image.taps
+    written = image.taps <= MOST_WRITTEN_TAPS
+    counts = {
+        "steps": steps,
+        "loops": 0 if written else steps,
+        "blocks": border.tiles * blocks,
+        "tiles": border.tiles,
+        "outside_taps": border.outside * image.taps,
+        "outside_steps": border.outside * blocks * image.taps,
+    }
+    macs = border.tiles * image.taps * channels if form.scales is not None else 0
+    return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
