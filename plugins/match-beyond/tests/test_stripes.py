@@ -50,7 +50,8 @@ def random_chain(seed: int) -> tuple[Network, list[RowRule], list[int]]:
 def needed(rule: RowRule, row: int) -> set[int]:
     """The rows that one row of the result reads, from the definition of the operator."""
     if rule.times > 1:
-        low = row * rule.stride - rule.pad
+        return {row // rule.times}
+    low = row * rule.stride - rule.pad
     return {r for r in range(low, low + rule.span) if 0 <= r < rule.size}
 
 
