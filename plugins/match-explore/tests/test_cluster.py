@@ -98,7 +98,7 @@ def test_the_same_table_whatever_happens_to_workers(
             if len(seen) == 4:
                 os.kill(suspended.pid, signal.SIGSTOP)
 
-        with worker(scheduler, memory=150_000_000) as _:
+        with worker(scheduler, memory=400_000_000) as _:
             time.sleep(5)
             found = explored(path, ClusterChoice(scheduler=scheduler), watch)
         os.kill(suspended.pid, signal.SIGCONT)

@@ -7,6 +7,7 @@ the untried point that is most similar to it.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -77,9 +78,11 @@ class Sampler:
         self._spread = [max(1, max(column) - min(column)) if number else 1 for number, column in enumerate(columns)]
         self._targets = {name: place for place, name in enumerate(dict.fromkeys(p.target for p in points))}
         self._distributions = self._made(columns)
-        sampler = optuna.samplers.TPESampler(
-            seed=study.strategy.seed, multivariate=True, n_startup_trials=1, constraints_func=_excess
-        )
+        with warnings.catch_warnings():  # experimental and, from version 5 on, deprecated: both still work
+            warnings.simplefilter("ignore")
+            sampler = optuna.samplers.TPESampler(
+                seed=study.strategy.seed, multivariate=True, n_startup_trials=1, constraints_func=_excess
+            )
         self._optuna = optuna.create_study(directions=["minimize"] * len(study.objectives), sampler=sampler)
 
     def _coordinates(self, point: Point) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from match_explore.engine.choice import ClusterChoice
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Memory that one process needs for networks of a few megabytes, measured for MobileNet on GAP9, rounded up.
 _WORKER_BYTES = 1 << 30
-_CONNECT_SECONDS, _WORKER_SECONDS = 10.0, 60.0
+_CONNECT_SECONDS, _WORKER_SECONDS, _END_SECONDS = 10.0, 60.0, 5.0
 
 
 def workers_here() -> int:
@@ -40,8 +41,10 @@ def cluster(choice: ClusterChoice, name: str, files: Mapping[str, tuple[str, byt
         try:
             yield client
         finally:
-            if client.status == "running":
-                client.unregister_worker_plugin(name)
+            if client.status == "running":  # a worker that is suspended never answers
+                ending = Thread(target=client.unregister_worker_plugin, args=(name,), daemon=True)
+                ending.start()
+                ending.join(_END_SECONDS)
 
 
 @contextmanager
