@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class FitRequest:
     """Requests a model that computes the same and fits. ``model`` does not fit with ``mapping``, its cheapest
-    sequential mapping, whose assignments are the model's layers with their cycles.
-
-    A rewritten model divides layers along rows into several of the same operators; it lists the Slice and Concat nodes
-    between them in ``Model.parts``, and the tensors whose home is the Soc's store in ``Model.away``. ``attempt``
-    returns the modelled cycles of its program, None if it does not fit; the second argument has an assignment for every
-    node in ``parts``.
-    """
+    sequential mapping, whose assignments are the model's layers with their cycles. A rewritten model divides layers
+    along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
+    and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
+    program, None if it does not fit; the second argument has an assignment for every node in ``parts``."""
 
     model: Model
     soc: Soc
@@ -31,8 +28,7 @@ class FitRequest:
 
 @dataclass(frozen=True)
 class Fit:
-    """``model``: one that an attempt showed to fit, None if there is none. ``reason``: a lower bound of the home memory
-    that any program of the request's model requires, in words."""
+    """``model``: one that an attempt showed to fit, or None. ``reason``: in words, a lower bound of its home memory."""
 
     model: Model | None
     reason: str = ""

@@ -32,6 +32,7 @@ class ScheduleInfeasible:
         return Refusal(unit, pattern, nodes, f"fits {self.memory}", value)
 
 
+#: A scheduler's answer.
 Answer = LoopSchedule | ScheduleInfeasible
 
 
