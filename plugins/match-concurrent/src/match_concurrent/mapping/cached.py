@@ -6,7 +6,7 @@ used only if its recomputed time line is the same; the mapping passes through th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,15 @@ class CachedChoices:
             [scheduling.objective, canonical(options)],
         ]
         return digest(content)
+
+    def hopeless(self, key: str, limit_cycles: int, judge: Callable[[], bool]) -> bool:
+        """The cached judgement of offers with sequential schedules; ``judge`` makes it if there is none."""
+        place = digest([key, "hopeless", limit_cycles])
+        found = self.entries.read(place)
+        if not isinstance(found, bool):
+            found = judge()
+            self.entries.write(place, found)
+        return found
 
     def find(self, key: str, evaluators: Sequence[Evaluator]) -> Found | None:
         """The cached result; None if there is none. Requests the schedules of its parts."""

@@ -46,14 +46,26 @@ def concurrent_mapping(request: MappingRequest) -> Mapping | None:
     takes longer than the request allows."""
     assert request.sequential is not None
     options, scheduling = ConcurrentOptions(parallel=request.parallel), request.scheduling
-    if request.estimated:
-        offered = in_concurrent_mode(request.offered, scheduling)
-        evaluators = _evaluators(request.model, offered, scheduling, request.sequential, options)
-        return None if is_hopeless(evaluators, request.limit_cycles) else request.sequential
     cached = None if request.code is None else CachedChoices.on_disk(request.code)
+    if request.estimated:
+        return None if _estimated(request, options, cached) else request.sequential
     return choose_concurrent(
         request.model, request.offered, scheduling, request.sequential, options, cached, request.limit_cycles
     )
+
+
+def _estimated(request: MappingRequest, options: ConcurrentOptions, cached: CachedChoices | None) -> bool:
+    """Whether a search is hopeless, judged by the sequential schedules. To price all offers takes longer than the rest
+    of a compilation from the cache, so the judgement is cached too."""
+    model, scheduling, sequential, limit = request.model, request.scheduling, request.sequential, request.limit_cycles
+    assert sequential is not None
+
+    def judge() -> bool:
+        offered = in_concurrent_mode(request.offered, scheduling)
+        return is_hopeless(_evaluators(model, offered, scheduling, sequential, options), limit)
+
+    key = None if cached is None else cached.key(model, request.offered, scheduling, sequential, options)
+    return judge() if cached is None or key is None or limit is None else cached.hopeless(key, limit, judge)
 
 
 def choose_concurrent(
