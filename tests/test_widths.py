@@ -65,6 +65,7 @@ VERBS: dict[str, str] = {
     "plugins": "",
     "doctor": "",
     "calibrate": "net.onnx --counters demo=demo.csv -t gap9 -o figures.json",
+    "explore": "study.toml -o explored -w 1",
     "new-target": "sprout",
     "test-target": "match-gap9 -o badge.json",
 }
@@ -127,6 +128,7 @@ def _write_models(folder: Path) -> None:
     onnx.save(model, str(folder / "net.onnx"))
     np.savez(folder / "x.npz", image=images(8))
     np.save(folder / "y.npy", np.arange(8))
+    (folder / "study.toml").write_text('[study]\nmodels = ["int8.onnx"]\ntargets = ["host"]\n', encoding="utf-8")
 
 
 def _calibration(patch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     onnx.save(layer_model(LayerSpec(64, 10, elements="float32")), str(folder / "floats.onnx"))
     np.savez(folder / "x.npz", x=np.ones((2, 1, 64), np.int8))
     np.savez(folder / "floats.npz", x=np.ones((2, 1, 64), np.float32))
+    (folder / "study.toml").write_text('[study]\nmodels = ["net.onnx"]\ntargets = ["host"]\n', encoding="utf-8")
     done = _match(["compile", "net.onnx", "-t", "host", "-o", "program"], folder)
     assert done.returncode == 0, done.stderr
     _counted(folder)
@@ -73,6 +74,7 @@ VERBS: dict[str, list[str]] = {
     "diff": ["diff", "program", "program"],
     "report": ["report", "program", "-o", "OUT/report"],
     "calibrate": ["calibrate", "deep.onnx", "--counters", "deep=deep.csv", "-o", "OUT/figures.json"],
+    "explore": ["explore", "study.toml", "-w", "1", "-o", "OUT/study"],
     "export": ["export", "program", "--as", "zephyr", "-o", "OUT/module"],
     "quantize": ["quantize", "floats.onnx", "--data", "floats.npz", "-o", "OUT/int8.onnx"],
     "new-target": ["new-target", "sprout", "-o", "OUT/match-sprout"],

@@ -173,6 +173,18 @@ def too_large(path: Path) -> Path:
     return QdqBuilder(13, 3, 256, 256).conv(32, 3).conv(8, 3).save(path)
 
 
+def too_large_to_divide(path: Path) -> Path:
+    """Functions of a whole row of 2 MiB, which has no rows of an image."""
+    nodes = [
+        helper.make_node("Softmax", ["x"], ["z"], "softmax"),
+        helper.make_node("Expand", ["z", "size"], ["row"], "widen"),
+        helper.make_node("Softmax", ["row"], ["wide"], "softmax_wide"),
+        helper.make_node("ReduceMax", ["wide"], ["y"], "most", axes=[1]),
+    ]
+    size = helper.make_tensor("size", TensorProto.INT64, [2], [1, 1 << 19])
+    return save(path, nodes, (1, 1), (1, 1), [size])
+
+
 def too_many_weights(path: Path) -> Path:
     """2.25 MiB of weights."""
     return QdqBuilder(14, 512, 4, 4).conv(512, 3).save(path)

@@ -97,7 +97,7 @@ CASES = {
     "external_absolute": Case("MATCH-F010", 1, _compile(lambda path: models.external(path, "/etc/passwd"))),
     "external_link": Case("MATCH-F010", 1, _compile(_linked)),
     "external_missing": Case("MATCH-F011", 1, _compile(lambda path: models.external(path, "gone.bin"))),
-    "activations_exceed_l2": Case("MATCH-M001", 1, _compile(models.too_large)),
+    "activations_exceed_l2": Case("MATCH-M001", 1, _compile(models.too_large_to_divide)),
     "weights_exceed_l2": Case("MATCH-M001", 1, _compile(models.too_many_weights, "--only-unit", "host")),
     "broken_plugin": Case("MATCH-H001", 3, _broken_target),
     "unknown_target": Case("MATCH-U022", 2, _compile(models.relu, target="gap8")),

@@ -19,7 +19,7 @@ from benchmarks.cortexm_cases import ConvCase, DenseCase, model_of
 TARGETS = ("stm32l4r5_cmsis_nn", "corstone300_cmsis_nn")
 LAYERS = {
     "border": model_of(ConvCase(8, 7, 6, 6, (3, 3), 1, (1, 1, 1, 1)), 1, whole=True),
-    "strided": model_of(ConvCase(3, 9, 9, 5, (3, 3), 2, (0, 0, 1, 1)), 1, whole=True),
+    "strided": model_of(ConvCase(16, 9, 9, 12, (3, 3), 2, (0, 0, 1, 1)), 1, whole=True),
     "pointwise": model_of(ConvCase(10, 5, 3, 9, (1, 1)), 1, whole=True),
     "pointwise_strided": model_of(ConvCase(12, 6, 6, 9, (1, 1), 2), 1, whole=True),
     "row": model_of(ConvCase(4, 1, 12, 8, (1, 5), 1, (0, 2, 0, 2)), 1, whole=True),

@@ -64,8 +64,11 @@ def _plugins_in(path: str, _changed: int) -> tuple[tuple[str, tuple[Found, ...]]
 
     read = []
     for distribution in filter(_mentions_plugins, distributions(path=[path])):
-        stated = distribution.metadata  # parsed once: each property of the distribution would parse it again
-        name, version = stated["Name"] or UNKNOWN, stated["Version"] or UNKNOWN
+        try:
+            stated = distribution.metadata  # parsed once: each property of the distribution would parse it again
+            name, version = stated["Name"] or UNKNOWN, stated["Version"] or UNKNOWN
+        except OSError:  # importlib_metadata's finder, where another package brings it, raises without a METADATA file
+            name = version = UNKNOWN
         try:
             points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
             plugins = [Found(point.name, name, version, _loader(point)) for point in points]

@@ -68,7 +68,8 @@ def least_bytes(network: Network) -> tuple[int, str]:
             need = sum(_row(network, position, name) for name in names) if found.legal[0] else need
         if need > most:
             most, where = need, ", ".join(repr(node.name) for node in layer.nodes)
-    return callers + most, f"{where} alone needs {most} bytes, graph inputs and outputs {callers}"
+    alone = f"{where} alone needs {most} bytes, " if where else ""
+    return callers + most, f"{alone}graph inputs and outputs need {callers} bytes"
 
 
 def _row(network: Network, position: int, name: str) -> int:

@@ -141,7 +141,7 @@ def _front(rows: list[Row], objectives: tuple[str, ...]) -> Table:
     best = [row for row in rows if row["front"]]
     names = ("point", "model", "target", *objectives, "memory", "what_if")
     cells = tuple(tuple("" if row[name] is None else _cell(row[name]) for name in names) for row in best)
-    return Table("front", tuple(name.replace("_", " ") for name in names), cells)
+    return Table("front", tuple(names), cells)
 
 
 def _cell(value: Any) -> str:

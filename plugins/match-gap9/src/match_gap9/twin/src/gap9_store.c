@@ -1,5 +1,6 @@
 /* gap9_store.c - the external RAM (L3): allocation and writing by the fabric controller, reading into L2 on request of
- * the cluster, both on request of the fabric controller. Requests queue on one clock. SPDX-License-Identifier: Apache-2.0 */
+ * the cluster, both on request of the fabric controller. Requests queue on one clock.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "gap9_twin.h"
