@@ -29,6 +29,7 @@ from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.observe import NullObserver
+from match_core.contract.workload import Operand
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
@@ -144,12 +145,12 @@ def measured(model: Path, memory_bytes: int, mean: str = "all", *, run: bool = T
     )
 
 
-def _streamed(operands: tuple[object, ...], names: tuple[str, ...]) -> Iterator[int]:
+def _streamed(operands: tuple[Operand, ...], names: tuple[str, ...]) -> Iterator[int]:
     from match_core.contract.geometry import far_bytes
 
     for operand in operands:
-        if getattr(operand, "name", "") in names:
-            yield far_bytes(operand)  # type: ignore[arg-type]
+        if operand.name in names:
+            yield far_bytes(operand)
 
 
 def bound_cycles(request: FitRequest, away: frozenset[str], streamed: bool) -> int:
