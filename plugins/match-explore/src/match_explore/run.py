@@ -42,6 +42,7 @@ def explore_study(
     from match_explore.search import searched
 
     began = time.monotonic()
+    choice.check_files()
     points = points_of(study, plugins)
     made = Provenance(code_digest_of(plugins), _versions())
     store = Store(made.code) if resume else _Fresh(made.code)

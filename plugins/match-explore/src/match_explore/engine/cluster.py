@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -68,12 +67,8 @@ def _connected(choice: ClusterChoice) -> Iterator[Client]:
     from distributed.security import Security
 
     address = str(choice.scheduler)
-    by_file = not address.startswith(("tcp://", "tls://")) and (address.endswith(".json") or Path(address).exists())
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    for file in (choice.tls_ca, choice.tls_cert, choice.tls_key, Path(address) if by_file else None):
-        if file is not None and not file.is_file():
-            raise scheduler_error(str(file), "the file does not exist", "give the path of an existing file")
-    where = {"scheduler_file": address} if by_file else {"address": address}
+    where = {"scheduler_file": address} if choice.by_file else {"address": address}
     try:
         security = Security(**choice.tls, require_encryption=True) if choice.tls else None
         client = Client(**where, timeout=_CONNECT_SECONDS, security=security, set_as_default=False)
