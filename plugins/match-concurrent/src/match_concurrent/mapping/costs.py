@@ -38,6 +38,8 @@ class ShareCosts:
     _sorted: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     _estimates: dict[Part, tuple[int, float]] = field(default_factory=dict)
     _alike: list[int] = field(default_factory=list)
+    #: How often costs changed.
+    changes: int = 0
 
     def alike(self, offer: int) -> int:
         """The first offer of the same workload on the same unit, whose parts all cost the same."""
@@ -63,6 +65,7 @@ class ShareCosts:
             if fits:
                 self._keep(part)
         self._estimates.clear()
+        self.changes += 1
         return bool(new)
 
     def is_known(self, part: Part) -> bool:

@@ -54,6 +54,9 @@ class Evaluator:
     _numbers: dict[Division, int] = field(default_factory=dict)
     _needs: dict[tuple[int, ...], tuple[tuple[tuple[int, int], ...], ...]] = field(default_factory=dict)
     _queue_of: dict[int, int] = field(default_factory=dict)
+    #: (queue, cycles) of the parts of numbered divisions, for costs that changed so often.
+    _lines: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    _changes: int = -1
 
     def of(self, network: Network) -> Evaluator:
         """An evaluator with the same costs for another network."""
@@ -79,14 +82,15 @@ class Evaluator:
             found = self.evaluate(choice)
             return found if found.value < than.value else None
         self.spent += sum(map(len, choice))
+        numbers = [self._number(division) for division in choice]
         gap = self.signalling.task_cycles
         busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
-        for division in choice:
-            for part in division:
-                busy[self.queue_of(part.offer)] += self.costs.cycles(part) + gap
+        for number, division in zip(numbers, choice, strict=True):
+            for queue, cycles in self._line(number, division):
+                busy[queue] += cycles + gap
         if max(busy.values()) > than.finish:
             return None
-        steps, places = self.steps(choice)
+        steps, places = self._plain_steps(choice, numbers)
         if least_finish(steps, self.signalling) > than.finish:
             return None
         line = simulate(steps, earliest_start_order(steps, self.signalling), self.signalling, than.finish)
@@ -105,22 +109,38 @@ class Evaluator:
         """Steps in topological order, and for each operator the numbers of its parts' steps."""
         if self.options.parallel == "tiles":
             return self._with_copies(choice)
-        numbers = [self._numbers.setdefault(division, len(self._numbers)) for division in choice]
+        return self._plain_steps(choice, [self._number(division) for division in choice])
+
+    def _plain_steps(self, choice: Choice, numbers: Sequence[int]) -> tuple[list[Step], list[list[int]]]:
+        """The steps without copies; ``numbers`` of the divisions."""
         steps: list[Step] = []
         first: list[int] = []  # of each operator's steps
-        cycles, queue_of, known = self.costs.cycles, self.queue_of, self._needs
+        known = self._needs
         for place, division in enumerate(choice):
             sources = self.network.operators[place].sources
-            key = (place, numbers[place], *(numbers[source.operator] for source in sources))
+            key = (place, numbers[place], *[numbers[source.operator] for source in sources])
             needs = known.get(key)
             if needs is None:
                 needs = known[key] = self._needs_of(place, choice)
             first.append(len(steps))
-            for part, wanted in zip(division, needs, strict=True):
-                before = tuple([first[source] + maker for source, maker in wanted])
-                steps.append(Step(queue_of(part.offer), cycles(part), before))
+            for (queue, cycles), wanted in zip(self._line(numbers[place], division), needs, strict=True):
+                steps.append(Step(queue, cycles, tuple([first[source] + maker for source, maker in wanted])))
         places = [list(range(start, start + len(own))) for start, own in zip(first, choice, strict=True)]
         return steps, places
+
+    def _number(self, division: Division) -> int:
+        return self._numbers.setdefault(division, len(self._numbers))
+
+    def _line(self, number: int, division: Division) -> tuple[tuple[int, int], ...]:
+        """(queue, cycles) of the parts of a division."""
+        if self._changes != self.costs.changes:
+            self._lines.clear()
+            self._changes = self.costs.changes
+        known = self._lines.get(number)
+        if known is None:
+            known = tuple((self.queue_of(part.offer), self.costs.cycles(part)) for part in division)
+            self._lines[number] = known
+        return known
 
     def _needs_of(self, place: int, choice: Choice) -> tuple[tuple[tuple[int, int], ...], ...]:
         """For each part of an operator, (operator, part) of those that it waits for, in order."""
