@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,28 +75,23 @@ def compile_cost(
     cache: Path | None = None,
     jobs: int = 1,
 ) -> CompileCost:
-    """Compile with this checkout, or the one at ``root`` (with its ``.venv`` if it has one). ``cache``: the folder of caches, None for
-    none; ``jobs``: processes of the search, 0 for as many as match chooses. They belong to a server of processes, so
-    that their time is not counted. RuntimeError if the compiler ends otherwise than with a program or a refusal."""
+    """Compile with this checkout, or the one at ``root``, with its ``.venv`` if it has one. ``cache``: the folder of
+    caches, None for none; ``jobs``: processes of the search, 0 for as many as match chooses. They belong to a server
+    of processes, so that their time is not counted. RuntimeError if the compiler ends otherwise than with a program or
+    a refusal."""
     python = Path(sys.executable) if root is None else root / ".venv" / "bin" / "python"
     environment = {**os.environ, **({"MATCH_CACHE_DIR": str(cache)} if cache is not None else {})}
-    # Modules are compiled once, as those of installed packages are: by the first call, which is not measured.
+    # Modules are compiled once, as those of installed packages are: by an earlier call.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "match_compile_cost")
     if root is not None and not python.exists():  # a work tree: its modules, with the libraries of this environment
         python = Path(sys.executable)
         sources = [root / "core" / "src", *sorted(root.glob("plugins/*/src"))]
         environment["PYTHONPATH"] = os.pathsep.join(map(str, sources))
-    command: Sequence[str] = (
-        str(python),
-        "-c",
-        _RUN,
-        str(model),
-        target,
-        str(output or ""),
-        str(int(cache is not None)),
+    given = (str(model), target, str(output or ""), str(int(cache is not None)), str(jobs))
+    done = subprocess.run(
+        [str(python), "-c", _RUN, *given], capture_output=True, text=True, env=environment, check=False
     )
-    done = subprocess.run([*command, str(jobs)], capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{model} on {target}: {done.stderr[-2000:]}")
     return CompileCost(*json.loads(done.stdout.splitlines()[-1]))

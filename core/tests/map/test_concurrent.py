@@ -13,11 +13,11 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
-from match_concurrent.mapping.bounds import bounds_of, work_cycles
+from match_concurrent.mapping.bounds import bounds_of, path_cycles, work_cycles
 from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
-from match_concurrent.mapping.hopeless import HOPELESS
+from match_concurrent.mapping.hopeless import HOPELESS, HOPELESS_PATH
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
@@ -172,6 +172,32 @@ def test_a_limit_below_the_work_of_all_units_ends_the_search() -> None:
     near = within(bound)
     assert near is not None
     assert near == mapped(made)
+
+
+def test_a_limit_far_below_the_longest_chain_ends_the_search() -> None:
+    """Two operators follow each other, each on its own unit only: a unit has half of the work of the chain."""
+    units = {"host": Price(50_000, 9000), "one": Price(20, 1000), "two": Price(20, 1000)}
+    made = lab({"a": ["in"], "b": ["a"]}, units, only={"a": ["one"], "b": ["two"]})
+    sequential, options = choose(made.model, made.offered), ConcurrentOptions(**QUICK)
+    work, path = work_cycles(evaluator_of(made)), path_cycles(evaluator_of(made))
+    limit = int(HOPELESS_PATH * path) - 1
+    assert HOPELESS * work < limit
+    given = (made.model, made.offered, made.scheduler, sequential, options)
+    assert choose_concurrent(*given, limit_cycles=limit) is None
+    assert choose_concurrent(*given, limit_cycles=limit + 2) is not None
+
+
+def test_steps_follow_costs_that_were_confirmed() -> None:
+    made = lab({"a": ["in"]}, TWO, rows=16, halo=1)
+    evaluator = evaluator_of(made)
+    offers = evaluator.network.operators[0].offers
+    dim = made.offered[offers[1]].candidate.workload.dims[0].name
+    choice = ((Part(offers[1], dim, 0, 5), Part(offers[2], dim, 5, 11)),)
+    before, _ = evaluator.steps(choice)
+    evaluator.costs.confirm(choice[0])
+    after, _ = evaluator.steps(choice)
+    assert [step.cycles for step in before] != [step.cycles for step in after]
+    assert [step.cycles for step in after] == [evaluator.costs.cycles(part) for part in choice[0]]
 
 
 # --- against trying everything -------------------------------------------------------------------------------------

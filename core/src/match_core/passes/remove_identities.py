@@ -54,9 +54,7 @@ def is_identity(node: gs.Node) -> bool:
     if node.op == "Slice":
         steps = constant(node.inputs[4]) if optional_input(node, 4) is not None else np.ones(1)
         return steps is not None and bool(np.all(np.asarray(steps) == 1))
-    if node.op == "Clip":
-        return optional_input(node, 1) is None and optional_input(node, 2) is None
-    return False
+    return node.op == "Clip" and optional_input(node, 1) is None and optional_input(node, 2) is None
 
 
 def _other_outputs_unread(node: gs.Node, graph: gs.Graph) -> bool:
