@@ -14,9 +14,10 @@ import onnx
 import pytest
 from match_core.cli.tables import Table, table_lines
 from match_core.io.documents import read_document
-from match_core.io.sizes import bytes_text, seconds_text
+from match_core.io.sizes import bytes_text
 from match_core.plugin.facade import Plugins
 from match_core.plugin.places import PUBLISHED
+from match_report.advice.budget import seconds_text
 
 Match = Callable[..., "CompletedProcess[str]"]
 OWNERS = {

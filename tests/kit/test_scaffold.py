@@ -156,9 +156,9 @@ def test_it_installs_offline_and_the_verb_writes_its_badge(tmp_path: Path) -> No
         [*match, "test-target", str(project)], capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "ok: match-sprout 0.1.0: 8 of 8 levels" in done.stdout
+    assert "ok: match-sprout 0.1.0: 9 of 9 levels" in done.stdout
     listed = subprocess.run([*match, "plugins"], capture_output=True, text=True, check=True, env=environment)
-    assert "8 of 8 levels" in listed.stdout
+    assert "9 of 9 levels" in listed.stdout
 
 
 @pytest.mark.parametrize("text", ["", "-", "7up", "é", "host", "int", "match", "x" * 41, "stdio", "for"])
