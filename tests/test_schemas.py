@@ -25,7 +25,7 @@ OWNERS = {
     "match_report": ("check", "explain", "fit", "diff", "doctor", "operators", "report"),
     "match_verify": ("run", "verify"),
     "match_quant": ("quantize",),
-    "match_kit": ("new-target", "test-target"),
+    "match_kit": ("lines", "new-target", "test-target"),
     "match_calibrate": ("calibrate",),
     "match_export": ("export",),
     "match_explore": ("explore",),
@@ -81,6 +81,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "diff": ("b", "b"),
     "verify": ("net.onnx", "-t", "host"),
     "new-target": ("sprout", "-o", "sprout"),
+    "lines": ("match-kit", "match-regions"),
 }
 
 

@@ -53,7 +53,7 @@ def _rewrite(folder: Path, files: dict[str, str]) -> None:
         (folder / place).write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize(("page", "steps"), [("tutorial.md", 10), ("regions.md", 6)])
+@pytest.mark.parametrize(("page", "steps"), [("tutorial.md", 10), ("tutorial-library.md", 10), ("regions.md", 6)])
 def test_the_pages_that_go_step_by_step(page: str, steps: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """``--update-golden`` rewrites the package that the tutorial ends in. ``ROOT`` is the repository in commands."""
     site = tmp_path / "site"

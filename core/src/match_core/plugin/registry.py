@@ -238,7 +238,7 @@ def one_line(error: BaseException) -> str:
 def _place(error: BaseException) -> str:
     """File and line of the plugin that raised: its deepest frame, not that of a library that it called."""
     frames = [(str(frame.f_globals.get("__name__")), line) for frame, line in walk_tb(error.__traceback__)]
-    own = [(name, line) for name, line in frames if name.split(".")[0] not in ("match_core", "importlib")]
+    own = [(name, line) for name, line in frames if name.split(".")[0] not in ("match_core", "importlib", "pluggy")]
     same = [
         f"{name.replace('.', '/')}.py:{line}" for name, line in own if name.split(".")[0] == own[0][0].split(".")[0]
     ]
