@@ -42,7 +42,7 @@ def _imported() -> frozenset[tuple[str, str]]:
             if (
                 isinstance(node, ast.ImportFrom)
                 and node.module
-                and re.match(r"match_(core|regions|kit|host)", node.module)
+                and re.match(r"match_(core|regions|kit|host|quant)", node.module)
             ):
                 found |= {(node.module, alias.name) for alias in node.names}
     return frozenset(found)
@@ -56,7 +56,14 @@ def test_they_are_in_public_modules() -> None:
     """The table of docs/plugins.md lists the modules, or those around them."""
     text = text_of(DOCS / "plugins.md")
     public = re.findall(r"^\| `(match_[\w.]+)` \|", text, re.MULTILINE)
-    public += ["match_regions", "match_kit.testing", "match_kit.counting", "match_host.headers.half", "match_host.cost"]
+    public += [
+        "match_regions",
+        "match_kit.testing",
+        "match_kit.counting",
+        "match_host.headers.half",
+        "match_host.cost",
+        "match_quant.ranges",
+    ]
     places = [f"{module}.{name}" if module == "match_host" else module for module, name in sorted(_imported())]
     assert [place for place in places if not _is_listed(place, [*public, "match_host.plugin"])] == []
 
