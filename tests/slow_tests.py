@@ -23,8 +23,8 @@ SLOW_TESTS = (
     "tests/docs/test_commands.py::test_session[docs/tutorial-research.md",
     # Each package is installed and left out by the other tests of the folder, and by tests/examples_packages.
     "tests/packaging/test_wheels.py::test_from_one_package_to_all_and_back",
-    # Mistakes that are found without building C stay, and two that build it; conformance of the kinds regions and library
-    # here, of the kind tiles by the verb.
+    # Mistakes that are found without building C stay, and two that build it; conformance of the kinds regions and
+    # library here, of the kind tiles by the verb.
     "tests/kit/test_mistakes.py::test_one_message_names_the_cause[nobody waits for copies]",
     "tests/kit/test_mistakes.py::test_one_message_names_the_cause[the twin counts other cycles]",
     "tests/kit/test_scaffold.py::test_it_passes[tiles]",
