@@ -104,6 +104,8 @@ def test_the_same_table_whatever_happens_to_workers(
         os.kill(suspended.pid, signal.SIGCONT)
     assert sorted(seen) == list(range(12))  # nothing is lost, nothing comes twice
     assert csv_text(found.rows) == expected
+    assert {incident.kind for incident in found.retried} == {"memory", "worker"}, found.retried
+    assert not any(incident.worker for incident in plain.retried)
 
 
 def test_nobody_answers(make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch) -> None:

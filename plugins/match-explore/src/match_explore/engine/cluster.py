@@ -49,12 +49,15 @@ def cluster(choice: ClusterChoice, name: str, files: Mapping[str, tuple[str, byt
 @contextmanager
 def _embedded(choice: ClusterChoice) -> Iterator[Client]:
     """The scheduler and its workers as threads of this process; the work is done by processes of their own."""
+    import dask
     from distributed import Client, LocalCluster
 
     count = choice.workers or workers_here()
     options: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1, "processes": False, "memory_limit": None}
     logging.getLogger("distributed").setLevel(logging.ERROR)
+    link = {"distributed.dashboard.link": "http://127.0.0.1:{port}/status"}
     with (
+        dask.config.set(link),
         LocalCluster(**options, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR) as local,
         Client(local) as client,
     ):
