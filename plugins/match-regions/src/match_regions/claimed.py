@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_core.contract.claims import OperatorClaim
 from match_core.contract.model import qualified_op
 from match_core.contract.node_rule import NodeRule
 from match_core.contract.region import Region
 from match_core.contract.structure import Constraint, Match
 
+from match_regions.atoms import atom_claims, is_atom, is_of
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-    from match_core.contract.claims import OperatorClaim, RegionClaims
+    from match_core.contract.claims import RegionClaims
 
 
 def _static(node: gs.Node) -> str | None:
@@ -42,7 +45,7 @@ class Claimed:
     _by_name: dict[str, list[OperatorClaim]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for claim in self.claims.operators:
+        for claim in single_claims(self.claims):
             for name in claim.names:
                 self._by_name.setdefault(name, []).append(claim)
 
@@ -56,6 +59,11 @@ class Claimed:
         return bool(offered) and STATIC.check(node) is None and any(_holds(claim, node) for claim in offered)
 
 
+def single_claims(claims: RegionClaims) -> tuple[OperatorClaim, ...]:
+    """The claims of single operators."""
+    return tuple(claim for claim in claims.operators if isinstance(claim, OperatorClaim))
+
+
 def _holds(claim: OperatorClaim, node: gs.Node) -> bool:
     return all(rule.check(node) is None for rule in claim.rules)
 
@@ -65,12 +73,18 @@ def claim_constraints(claims: RegionClaims) -> tuple[Constraint, ...]:
     own criterion. Limits and criterion are checked only if all nodes are claimed."""
     claimed = Claimed(claims)
     rules: dict[tuple[str, str], list[tuple[NodeRule, tuple[str, ...]]]] = {}
-    names = tuple(name for claim in claims.operators for name in claim.names)
+    single = single_claims(claims)
+    names = tuple(name for claim in single for name in claim.names)
     rules[STATIC.name, STATIC.description] = [(STATIC, names)]
-    for claim in claims.operators:
+    for claim in single:
         for rule in claim.rules:
             rules.setdefault((rule.name, rule.description), []).append((rule, claim.names))
     found = [Constraint(*key, _node_check(claimed, parts)) for key, parts in rules.items()]
+    of_atoms: dict[tuple[str, str], list[tuple[int, Constraint]]] = {}
+    for number, atom in atom_claims(claims):
+        for constraint in atom.constraints:
+            of_atoms.setdefault((constraint.name, constraint.description), []).append((number, constraint))
+    found += [Constraint(*key, _atom_check(rules_)) for key, rules_ in of_atoms.items()]
     limits = claims.limits
     for what, most, count in (
         ("node", limits.nodes_max, lambda region: len(region.nodes)),
@@ -99,12 +113,22 @@ def _node_check(claimed: Claimed, parts: list[tuple[NodeRule, tuple[str, ...]]])
     return check
 
 
+def _atom_check(rules: list[tuple[int, Constraint]]) -> Callable[[Match], str | None]:
+    """The rule for refused atoms of the claims that state it."""
+
+    def check(match: Match) -> str | None:
+        found = (rule.check(match) for number, rule in rules if is_of(match, number))
+        return next((value for value in found if value is not None), None)
+
+    return check
+
+
 def of_regions(claimed: Claimed, check: Callable[[Region], str | None]) -> Callable[[Match], str | None]:
     """Turn a check of regions into a check of matches; it holds for nodes that no region may contain, which other rules
     refuse."""
 
     def checked(match: Match) -> str | None:
-        if not all(claimed.takes(node) for node in match.nodes):
+        if is_atom(match, claimed.claims) or any(claimed.names(n) and not claimed.takes(n) for n in match.nodes):
             return None
         return check(Region.of(match.nodes, match.outputs))
 

@@ -54,7 +54,8 @@ class ShiftUnit:
 
     ``name`` begins the names of its passes. ``requant``: its numbers; ``shift_max`` bounds the shift. ``sides`` of its
     kernels, ``strides`` (the same both ways), and whether it has ``depthwise`` convolutions. ``folds``: kernels of
-    stride 2 beyond its sides become kernels of stride 1 with half the sides. ``ternary``: weights -a, 0 and a keep
+    stride 2 beyond its sides become kernels of stride 1 with half the sides. ``any_padding``: the sides of an image may
+    have different paddings. ``ternary``: weights -a, 0 and a keep
     their form, for an array of ternary cells in the same chip.
     """
 
@@ -64,6 +65,7 @@ class ShiftUnit:
     strides: tuple[int, ...] = (1,)
     depthwise: bool = False
     folds: bool = False
+    any_padding: bool = False
     ternary: bool = False
 
     def wider(self, geometry: ConvGeometry, size: tuple[int, int], channels: tuple[int, int]) -> WiderKernel | None:
@@ -74,14 +76,10 @@ class ShiftUnit:
             return None
         if geometry.strides[0] != geometry.strides[1] or geometry.strides[0] not in self.strides:
             return None
-        rows, columns = (
-            widened(
-                Side(size[axis], geometry.kernel[axis], geometry.strides[axis], *geometry.pads[axis::2]),
-                self.sides,
-                leading=axis == 1,
-            )
-            for axis in (0, 1)
-        )
+        old = [Side(size[a], geometry.kernel[a], geometry.strides[a], *geometry.pads[a::2]) for a in (0, 1)]
+        if self.any_padding and set(geometry.kernel) <= set(self.sides):
+            return WiderKernel(WiderSide(old[0], 0, 0), WiderSide(old[1], 0, 0))
+        rows, columns = (widened(side, self.sides, leading=axis == 1) for axis, side in enumerate(old))
         return WiderKernel(rows, columns) if rows is not None and columns is not None else None
 
 
