@@ -2,6 +2,7 @@
 
 from match_core import Constant, Hardware, Memory, RequantSpec, Soc, Unit
 from match_quant.powers import ShiftUnit
+from match_regions.engine import ConvEngine
 
 _EXAMPLE = "an assumption for a tutorial"
 FIGURES = (
@@ -13,8 +14,11 @@ FIGURES = (
 )
 VALUES = {figure.name: int(figure.value) for figure in FIGURES}
 DATA_BYTES, WEIGHT_BYTES, BIAS_BYTES = 512 << 10, 442 << 10, 2 << 10
-CHANNELS_MAX, SHIFT_MAX = 1024, 15
-
+SHIFT_MAX = 15
+#: One start of the engine: stride 2 is computed as stride 1, and the host drops pixels.
+KERNELS = ConvEngine((1, 3), dropped=(2,), pads=(0, 1), pools=(2,), channels_max=1024, group=4)
+#: Sums are shifted, not multiplied.
+SHIFTS = ShiftUnit("moss", RequantSpec(1, False, 32, shift_max=SHIFT_MAX), (1, 3), strides=(1, 2), any_padding=True)
 ENGINE = Unit(
     name="moss_conv",
     description="64 processors in 4 quadrants: convolution, dense layers, sums, with weights of their own",
@@ -22,8 +26,6 @@ ENGINE = Unit(
     spatial_types=("int8",),
     constants=FIGURES,
 )
-#: Sums are shifted, not multiplied; stride 2 is computed as stride 1, and the host drops pixels.
-SHIFTS = ShiftUnit("moss", RequantSpec(1, False, 32, shift_max=SHIFT_MAX), (1, 3), strides=(1, 2), any_padding=True)
 SOC = Soc(
     name="moss",
     description="Cortex-M4F, 128 KiB of RAM, 512 KiB of flash, a convolution engine",

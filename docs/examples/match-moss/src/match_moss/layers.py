@@ -6,172 +6,88 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core import Match, Region, RegionCode, RegionRequest
-from match_core.patterns.windows import window_of
+from match_core import Region, RegionCode, RegionRequest
 from match_quant.powers.rules import made_shift
 from match_regions import atoms_in
+from match_regions.engine import EngineLayer, layer_of, shape_hwc
 from numpy.typing import NDArray
 
-from match_moss.hardware import SHIFT_MAX, VALUES
+from match_moss.hardware import KERNELS, SHIFT_MAX, VALUES
 
-if TYPE_CHECKING:
-    import onnx_graphsurgeon as gs
-
-CONV, ADD = 1, 2
-#: Words of a layer (moss.h): operator, two sources, target, rows, columns and channels of the source, channels of the
-#: target, kernel, padding, pooling, first pixel and step of what is kept, shift, lower bound, weights, biases.
-WORDS = struct.Struct("<18i")
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One start of the engine. ``weight``: [outputs, taps, inputs]; ``bias``: [outputs], with what rounds."""
-
-    words: tuple[int, ...]
-    weight: NDArray[np.int8]
-    bias: NDArray[np.int32]
-    cycles: int
+_OPERATORS = {"conv": 1, "dense": 1, "add": 2}
+_WORDS = struct.Struct("<18i")  # moss.h names them
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A region's layers; ``places``: bytes from the start of the data memory by tensor; ``ends``: words that the host
-    writes and reads."""
+    """``places``: bytes from the start of the data memory, by tensor; ``spare``: behind all tensors, where layers of
+    which pixels are dropped write; ``bytes`` of data memory in all."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[EngineLayer, ...]
     places: Mapping[str, int]
+    spare: int
     bytes: int
-    ends: int
-
-    @property
-    def cycles(self) -> int:
-        """Host cycles of a run."""
-        return self.ends * VALUES["word_cycles"] + sum(layer.cycles for layer in self.layers)
-
-
-def _geometry(tensor: gs.Tensor) -> tuple[int, int, int]:
-    """Rows, columns and channels of an image in NHWC, or of a vector."""
-    _, *sizes, channels = (int(size) for size in tensor.shape)
-    rows, columns = sizes or (1, 1)
-    return rows, columns, channels
-
-
-def _words(tensor: gs.Tensor) -> int:
-    """Groups of four channels."""
-    rows, columns, channels = _geometry(tensor)
-    return rows * columns * -(-channels // 4)
 
 
 def plan(region: Region) -> Plan:
-    """Every tensor has its own place: data memory is larger than the networks that fit the weights."""
+    """Every tensor has its own place: data memory is larger than the networks whose weights fit."""
     from match_moss.claims import CLAIMS
 
-    places: dict[str, int] = {}
-    top = weights = biases = 0
-    layers = []
-    for tensor in (*region.inputs, *(t for _, match in atoms_in(region, CLAIMS) for t in match.outputs)):
+    layers = tuple(layer_of(name, match, KERNELS) for name, match in atoms_in(region, CLAIMS))
+    places, top = {}, 0
+    for tensor in (*region.inputs, *(layer.match.output for layer in layers)):
         places[tensor.name] = top
-        top += 4 * _words(tensor)
-    for name, match in atoms_in(region, CLAIMS):
-        spare = top  # behind all tensors: the result of a layer whose pixels are dropped
-        layer = _layer(name, match, places, (weights, biases, spare))
-        layers.append(layer)
-        weights, biases = weights + layer.weight.size, biases + layer.bias.size
-    size = top + max((4 * _full_words(layer) for layer in layers if _drops(layer)), default=0)
-    ends = sum(_words(tensor) for tensor in (*region.inputs, *region.outputs))
-    return Plan(tuple(layers), places, size, ends)
-
-
-def _drops(layer: Layer) -> bool:
-    return layer.words[0] == CONV and layer.words[2] != layer.words[3]
-
-
-def _full_words(layer: Layer) -> int:
-    rows, columns = _window(layer.words)
-    return rows * columns * -(-layer.words[7] // 4)
-
-
-def _window(words: tuple[int, ...]) -> tuple[int, int]:
-    """Rows and columns that the engine computes, before pixels are dropped."""
-    grow = 2 * words[9] - words[8] + 1
-    return words[4] // words[10] + grow, words[5] // words[10] + grow
-
-
-def engine_window(match: Match) -> tuple[int, int]:
-    """Rows and columns that the engine computes for a convolution, with stride 1 and equal padding."""
-    window, pool = window_of(match), 2 if match.has("pool") else 1
-    rows, columns, _ = _geometry(match.tensor("input"))
-    grow = 2 * max(window.pads) - window.kernel[0] + 1
-    return rows // pool + grow, columns // pool + grow
-
-
-def _layer(name: str, match: Match, places: Mapping[str, int], at: tuple[int, int, int]) -> Layer:
-    weights, biases, spare = at
-    found, target = made_shift(match, SHIFT_MAX), places[match.output.name]
-    half = 1 << found.shift >> 1  # the engine adds it itself
-    tail = (found.shift, 0 if found.relu else -128, weights, biases)
-    if name == "add":
-        rows, columns, inputs = _geometry(match.tensor("input_a"))
-        source, other = (places[match.tensor(end).name] for end in ("input_a", "input_b"))
-        bias = (found.biases(1) - half).astype(np.int32)
-        words = (ADD, source, other, target, rows, columns, inputs, inputs, 1, 0, 1, 0, 0, 1, *tail)
-        return _timed(words, np.zeros((0, 1, 1), np.int8), bias)
-    rows, columns, inputs = _geometry(match.tensor("input"))
-    weight = match.const("weight")
-    kernel, pad, pool, step, first, dropped = 1, 0, 1, 1, (0, 0), False
-    if name == "conv":
-        window = window_of(match)
-        kernel, step, pool = window.kernel[0], window.strides[0], 2 if match.has("pool") else 1
-        pad = max(window.pads)
-        first = (pad - window.pads[0], pad - window.pads[1])
-        dropped = engine_window(match) != _geometry(match.output)[:2]
-        taps = weight.reshape(*weight.shape[:2], -1).transpose(0, 2, 1)
-    else:
-        taps = weight.T[:, None, :]
-    outputs = len(taps)
-    bias = (found.biases(outputs) - half).astype(np.int32)
-    words = (CONV, places[match.tensor("input").name], target, spare if dropped else target, rows, columns, inputs)
-    words = (*words, outputs, kernel, pad, pool, *first, step, *tail)
-    return _timed(words, np.ascontiguousarray(taps), bias, _words(match.output) if dropped else 0)
-
-
-def _timed(words: tuple[int, ...], weight: NDArray[np.int8], bias: NDArray[np.int32], moved: int = 0) -> Layer:
-    """``moved``: words that the host reads and writes again because it drops others."""
-    passes = -(-words[6] // VALUES["processors"])
-    engine = VALUES["clock_ratio"] * (prod(_window(words)) * passes * words[7] + VALUES["setup_cycles"])
-    host = VALUES["word_cycles"] * (2 * moved + len(words)) + VALUES["wake_cycles"]
-    return Layer(words, weight, bias, engine + host)
+        top += KERNELS.size(tensor)
+    most = max((prod(layer.computed) * (layer.outputs + 3) for layer in layers if layer.drops), default=0)
+    return Plan(layers, places, top, top + most)
 
 
 def counts(region: Region) -> Mapping[str, int]:
-    """Host cycles of a run."""
-    return {"cycles": plan(region).cycles}
+    """Host cycles of a run: the ends of the region by words, and each layer."""
+    words = sum(KERNELS.size(tensor) for tensor in (*region.inputs, *region.outputs)) // 4
+    return {"cycles": words * VALUES["word_cycles"] + sum(_cycles(layer) for layer in plan(region).layers)}
+
+
+def _cycles(layer: EngineLayer) -> int:
+    """The engine, at its own clock; the host starts it, wakes up, and reads and writes the pixels that it keeps."""
+    passes = -(-layer.inputs // VALUES["processors"])
+    engine = prod(layer.computed) * passes * layer.outputs + VALUES["setup_cycles"]
+    kept = KERNELS.size(layer.match.output) // 2 if layer.drops else 0
+    return VALUES["clock_ratio"] * engine + VALUES["word_cycles"] * (kept + 18) + VALUES["wake_cycles"]
+
+
+def _biases(layer: EngineLayer) -> int:
+    return 1 if layer.kind == "add" else layer.outputs
 
 
 def holds(region: Region) -> Mapping[str, int]:
     """Bytes in the memories of weights and of biases."""
     layers = plan(region).layers
-    return {
-        "moss_weights": sum(layer.weight.nbytes for layer in layers),
-        "moss_biases": sum(layer.bias.nbytes for layer in layers),
-    }
-
-
-def data_bytes(region: Region) -> int:
-    """Bytes of data memory."""
-    return plan(region).bytes
+    weights = sum(layer.weight.nbytes for layer in layers)
+    return {"moss_weights": -(-weights // 4) * 4, "moss_biases": 4 * sum(map(_biases, layers))}
 
 
 def compile_region(request: RegionRequest) -> RegionCode:
     """The layers, then the places of inputs and outputs with their pixels and channels."""
     made = plan(request.region)
-    code = struct.pack("<i", len(made.layers)) + b"".join(WORDS.pack(*layer.words) for layer in made.layers)
+    code = struct.pack("<i", len(made.layers))
+    weights: list[NDArray[np.int8]] = []
+    biases: list[NDArray[np.int32]] = []
+    for layer in made.layers:
+        shift, target = made_shift(layer.match, SHIFT_MAX), made.places[layer.match.output.name]
+        own = made.spare if layer.drops else target
+        source, other = (*(made.places[tensor.name] for tensor in layer.sources), target)[:2]
+        sizes = (layer.rows, layer.columns, layer.inputs, layer.outputs, layer.kernel, layer.pad, layer.pool)
+        ends = (shift.shift, 0 if shift.relu else -128, sum(w.size for w in weights), sum(b.size for b in biases))
+        place = (_OPERATORS[layer.kind], source, other, own)
+        code += _WORDS.pack(*place, *sizes, *layer.first, layer.keep, *ends)
+        weights.append(layer.weight.reshape(-1))
+        half = 1 << shift.shift >> 1  # the engine adds it itself
+        biases.append((shift.biases(_biases(layer)) - half).astype(np.int32))
     for tensor in (*request.region.inputs, *request.region.outputs):
-        rows, columns, channels = _geometry(tensor)
+        rows, columns, channels = shape_hwc(tensor)
         code += struct.pack("<3i", made.places[tensor.name], rows * columns, channels)
-    weights = np.concatenate([layer.weight.reshape(-1) for layer in made.layers])
-    biases = np.concatenate([layer.bias for layer in made.layers])
-    return RegionCode("binary", code, "moss_load", "moss_run", "moss_unload", (weights, biases))
+    arrays = (np.concatenate(weights), np.concatenate(biases))
+    return RegionCode("binary", code, "moss_load", "moss_run", "moss_unload", arrays)

@@ -18,16 +18,20 @@ static uint32_t word(const uint8_t *at)
     return at[0] | ((uint32_t)at[1] << 8) | ((uint32_t)at[2] << 16) | ((uint32_t)at[3] << 24);
 }
 
-/* As many words as hold the bytes of a constant. */
-static void fill(int memory, uint32_t at, const match_region_tensor_t *constant, uint32_t bytes)
+/* So many bytes, at most four, as a word. */
+static uint32_t part_of(const uint8_t *data, uint32_t count)
 {
-    const uint8_t *const data = constant->data;
+    uint8_t part[4] = {0u, 0u, 0u, 0u};
+    for (uint32_t k = 0u; k < count; k++) {
+        part[k] = data[k];
+    }
+    return word(part);
+}
+
+static void fill(int memory, uint32_t at, const uint8_t *data, uint32_t bytes)
+{
     for (uint32_t i = 0u; i < bytes; i += 4u) {
-        uint8_t part[4] = {0u, 0u, 0u, 0u};
-        for (uint32_t k = 0u; (k < 4u) && (i + k < bytes); k++) {
-            part[k] = data[i + k];
-        }
-        moss_write(memory, at + i, word(part));
+        moss_write(memory, at + i, part_of(&data[i], (bytes - i < 4u) ? bytes - i : 4u));
     }
 }
 
@@ -39,15 +43,15 @@ int moss_load(const match_region_t *region, void **handle)
     }
     program_t *const p = &programs[programs_count++];
     *p = (program_t){region, weights_end, biases_end};
-    fill(MOSS_WEIGHT_MEMORY, p->weights, &region->constants[0], weights);
-    fill(MOSS_BIAS_MEMORY, p->biases, &region->constants[1], biases);
+    fill(MOSS_WEIGHT_MEMORY, p->weights, region->constants[0].data, weights);
+    fill(MOSS_BIAS_MEMORY, p->biases, region->constants[1].data, biases);
     weights_end += (weights + 3u) & ~3u;
     biases_end += biases;
     *handle = p;
     return 0;
 }
 
-/* Regions are unloaded in the reverse order of loading, or all together: the engine is then empty. */
+/* Regions are unloaded all together. */
 void moss_unload(void *handle)
 {
     if ((handle != NULL) && (--programs_count == 0u)) {
@@ -55,31 +59,18 @@ void moss_unload(void *handle)
     }
 }
 
-/* One end of the region: pixels of so many channels, to the engine or from it. */
-static void write_end(const uint8_t *end, const uint8_t *from)
+/* One end of the region: pixels of so many channels, to the engine (from) or from it (to). */
+static void move_end(const uint8_t *end, const uint8_t *from, uint8_t *to)
 {
-    const uint32_t channels = word(&end[8]);
+    const uint32_t channels = word(&end[8]), count = word(&end[4]) * channels;
     uint32_t at = word(&end[0]);
-    for (uint32_t pixel = 0u; pixel < word(&end[4]); pixel++, from += channels) {
-        for (uint32_t c = 0u; c < channels; c += 4u, at += 4u) {
-            uint8_t part[4] = {0u, 0u, 0u, 0u};
-            for (uint32_t k = 0u; (k < 4u) && (c + k < channels); k++) {
-                part[k] = from[c + k];
-            }
-            moss_write(MOSS_DATA, at, word(part));
-        }
-    }
-}
-
-static void read_end(const uint8_t *end, uint8_t *to)
-{
-    const uint32_t channels = word(&end[8]);
-    uint32_t at = word(&end[0]);
-    for (uint32_t pixel = 0u; pixel < word(&end[4]); pixel++, to += channels) {
-        for (uint32_t c = 0u; c < channels; c += 4u, at += 4u) {
-            const uint32_t value = moss_read(at);
-            for (uint32_t k = 0u; (k < 4u) && (c + k < channels); k++) {
-                to[c + k] = (uint8_t)(value >> (8u * k));
+    for (uint32_t i = 0u, left; i < count; i += left, at += 4u) {
+        left = (channels - i % channels < 4u) ? channels - i % channels : 4u;
+        if (to == NULL) {
+            moss_write(MOSS_DATA, at, part_of(&from[i], left));
+        } else {
+            for (uint32_t k = 0u, value = moss_read(at); k < left; k++, value >>= 8u) {
+                to[i + k] = (uint8_t)value;
             }
         }
     }
@@ -105,7 +96,7 @@ int moss_run(void *handle, const void *const *in, void *const *out, void *scratc
     const program_t *const p = handle;
     const uint8_t *const layers = &p->region->code[4], *ends = &layers[word(p->region->code) * LAYER_BYTES];
     for (uint32_t i = 0u; i < p->region->inputs_count; i++, ends += END_BYTES) {
-        write_end(ends, in[i]);
+        move_end(ends, in[i], NULL);
     }
     for (uint32_t i = 0u; i < word(p->region->code); i++) {
         int32_t layer[MOSS_WORDS];
@@ -121,7 +112,7 @@ int moss_run(void *handle, const void *const *in, void *const *out, void *scratc
         }
     }
     for (uint32_t i = 0u; i < p->region->outputs_count; i++, ends += END_BYTES) {
-        read_end(ends, out[i]);
+        move_end(ends, NULL, out[i]);
     }
     (void)scratch;
     return 0;

@@ -11,27 +11,26 @@ static int8_t data[MOSS_DATA_BYTES], weights[MOSS_WEIGHT_BYTES];
 static int32_t biases[MOSS_BIAS_BYTES / 4u];
 static uint64_t layer_job, layer_end;
 
-void moss_write(int memory, uint32_t at, uint32_t word)
+static uint8_t *place(int memory, uint32_t at)
 {
     uint8_t *const memories[] = {(uint8_t *)data, (uint8_t *)weights, (uint8_t *)biases};
     const uint32_t sizes[] = {sizeof data, sizeof weights, sizeof biases};
     if ((at % 4u != 0u) || (at + 4u > sizes[memory])) {
         match_twin_fault("a word beyond a memory of the engine");
     }
-    memcpy(&memories[memory][at], &word, 4u);
-    if (memory == MOSS_DATA) { /* weights are loaded once, before the first run */
-        match_twin_spend(HOST, MOSS_WORD_CYCLES);
-    }
+    match_twin_spend(HOST, (memory == MOSS_DATA) ? MOSS_WORD_CYCLES : 0u); /* weights are loaded once, before all runs */
+    return &memories[memory][at];
+}
+
+void moss_write(int memory, uint32_t at, uint32_t word)
+{
+    memcpy(place(memory, at), &word, 4u);
 }
 
 uint32_t moss_read(uint32_t at)
 {
     uint32_t word;
-    if ((at % 4u != 0u) || (at + 4u > sizeof data)) {
-        match_twin_fault("a word beyond the data memory of the engine");
-    }
-    memcpy(&word, &data[at], 4u);
-    match_twin_spend(HOST, MOSS_WORD_CYCLES);
+    memcpy(&word, place(MOSS_DATA, at), 4u);
     return word;
 }
 
@@ -58,32 +57,30 @@ static int32_t pixel(const int32_t *l, int32_t y, int32_t x, int32_t c)
 
 static int32_t sum(const int32_t *l, int32_t y, int32_t x, int32_t k)
 {
-    const int32_t side = l[MOSS_KERNEL], inputs = l[MOSS_INPUTS];
+    const int32_t side = l[MOSS_KERNEL], inputs = l[MOSS_INPUTS], pad = l[MOSS_PAD];
     const int8_t *const weight = &weights[l[MOSS_WEIGHTS] + k * side * side * inputs];
     int32_t total = biases[l[MOSS_BIASES] + k];
     for (int32_t tap = 0; tap < side * side; tap++) {
         for (int32_t c = 0; c < inputs; c++) {
-            total += weight[tap * inputs + c] * pixel(l, y + tap / side - l[MOSS_PAD], x + tap % side - l[MOSS_PAD], c);
+            total += weight[tap * inputs + c] * pixel(l, y + tap / side - pad, x + tap % side - pad, c);
         }
     }
     return total;
 }
 
-/* The layer, pixel by pixel: channels of a group that do not exist are 0. */
+/* The layer, pixel by pixel. Nothing reads the channels of a group that do not exist. */
 static void compute(void *argument)
 {
     const int32_t *const l = argument;
     const int32_t columns = rows_of(l, MOSS_COLUMNS), pitch = (l[MOSS_OUTPUTS] + 3) / 4 * 4;
-    for (int32_t place = 0; place < rows_of(l, MOSS_ROWS) * columns; place++) {
+    for (int32_t spot = 0; spot < rows_of(l, MOSS_ROWS) * columns; spot++) {
         for (int32_t k = 0; k < pitch; k++) {
-            const int32_t at = place * pitch + k;
-            int64_t value = 0;
-            if (k < l[MOSS_OUTPUTS]) {
-                value = (l[MOSS_OP] == MOSS_CONV) ? sum(l, place / columns, place % columns, k)
-                                                  : data[l[MOSS_SOURCE] + at] + data[l[MOSS_OTHER] + at] + biases[l[MOSS_BIASES]];
-                value = (value + (((int64_t)1 << l[MOSS_SHIFT]) >> 1)) >> l[MOSS_SHIFT]; /* rounded, half upwards */
-                value = (value < l[MOSS_LOW]) ? l[MOSS_LOW] : (value > INT8_MAX) ? INT8_MAX : value;
-            }
+            const int32_t at = spot * pitch + k;
+            int64_t value = (l[MOSS_OP] == MOSS_ADD)
+                                ? data[l[MOSS_SOURCE] + at] + data[l[MOSS_OTHER] + at] + biases[l[MOSS_BIASES]]
+                                : (k < l[MOSS_OUTPUTS]) ? sum(l, spot / columns, spot % columns, k) : 0;
+            value = (value + (((int64_t)1 << l[MOSS_SHIFT]) >> 1)) >> l[MOSS_SHIFT]; /* rounded, half upwards */
+            value = (value < l[MOSS_LOW]) ? l[MOSS_LOW] : (value > INT8_MAX) ? INT8_MAX : value;
             data[l[MOSS_TARGET] + at] = (int8_t)value;
         }
     }
@@ -93,12 +90,12 @@ void moss_start(const int32_t *layer)
 {
     const uint64_t pixels = (uint64_t)(rows_of(layer, MOSS_ROWS) * rows_of(layer, MOSS_COLUMNS));
     const uint64_t passes = ((uint32_t)layer[MOSS_INPUTS] + MOSS_PROCESSORS - 1u) / MOSS_PROCESSORS;
-    const uint64_t bytes = pixels * (((uint32_t)layer[MOSS_OUTPUTS] + 3u) / 4u * 4u);
-    if (((uint32_t)layer[MOSS_TARGET] + bytes > sizeof data) || (layer_job != 0u)) {
-        match_twin_fault("a layer beyond the data memory, or before the one before has ended");
+    if ((layer_job != 0u) || ((uint32_t)layer[MOSS_TARGET] + pixels * ((uint32_t)layer[MOSS_OUTPUTS] + 3u) > sizeof data)) {
+        match_twin_fault("a layer beyond the data memory, or before another one has ended");
     }
     match_twin_spend(HOST, MOSS_WORDS * MOSS_WORD_CYCLES);
-    layer_end = match_twin_issue(HOST, ENGINE, MOSS_CLOCK_RATIO * (pixels * passes * (uint32_t)layer[MOSS_OUTPUTS] + MOSS_SETUP_CYCLES));
+    const uint64_t cycles = pixels * passes * (uint32_t)layer[MOSS_OUTPUTS] + MOSS_SETUP_CYCLES;
+    layer_end = match_twin_issue(HOST, ENGINE, MOSS_CLOCK_RATIO * cycles);
     layer_job = match_twin_defer(compute, layer, MOSS_WORDS * sizeof layer[0]);
 }
 
