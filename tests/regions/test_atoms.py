@@ -29,7 +29,9 @@ EVEN = AtomClaim("pair", PAIR.structure, (Constraint("even", "the number of A is
 
 
 def found(graph, *operators, **claims):
-    pattern = region_pattern("engine_region", "a region", RegionClaims(tuple(operators), **claims))
+    single = tuple(claim for claim in operators if isinstance(claim, OperatorClaim))
+    atoms = tuple(claim for claim in operators if isinstance(claim, AtomClaim))
+    pattern = region_pattern("engine_region", "a region", RegionClaims(single, atoms=atoms, **claims))
     return find_candidates(graph, [(UNIT, (pattern,))])
 
 
@@ -67,7 +69,7 @@ def test_atoms_and_single_operators_make_one_region(lab):
 def test_the_atoms_of_a_region_by_name(lab):
     graph = lab.graph_of({"A0": ["in"], "B0": ["A0"], "A2": ["B0"], "B2": ["A2"]})
     region = Region.of(tuple(Topology.of(graph).nodes), graph.outputs)
-    atoms = atoms_in(region, RegionClaims((PAIR,)))
+    atoms = atoms_in(region, RegionClaims(atoms=(PAIR,)))
     assert [(name, match.node("a").name) for name, match in atoms] == [("pair", "A0"), ("pair", "A2")]
 
 

@@ -57,7 +57,7 @@ class RegionLimits:
 
 @dataclass(frozen=True, slots=True)
 class RegionClaims:
-    """The regions that a unit takes, and how it rewrites them.
+    """The regions that a unit takes, of ``operators`` and ``atoms``, and how it rewrites them.
 
     ``worth``: the package's own criterion in addition to modelled cycles. It returns None if the region is worth its
     overhead, else the value that speaks against it ("2 nodes"); the region is then refused. ``worth_rule`` states the
@@ -68,7 +68,7 @@ class RegionClaims:
     the smallest first, so that the mapper may leave operators out and share out what regions hold.
     """
 
-    operators: tuple[OperatorClaim | AtomClaim, ...]
+    operators: tuple[OperatorClaim, ...] = ()
     limits: RegionLimits = RegionLimits()
     worth: Callable[[Region], str | None] | None = None
     worth_rule: str = "a region is worth its overhead"
@@ -76,3 +76,4 @@ class RegionClaims:
     counts: Callable[[Region], Mapping[str, int]] | None = None
     holds: Callable[[Region], Mapping[str, int]] | None = None
     parts_max: int = 0
+    atoms: tuple[AtomClaim, ...] = ()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.contract.claims import AtomClaim
 from match_core.contract.model import qualified_op
 from match_core.contract.structure import Match
 from match_core.ir.topology import Topology
@@ -14,7 +12,7 @@ from match_core.patterns.matcher import matches_at, result_operators
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-    from match_core.contract.claims import RegionClaims
+    from match_core.contract.claims import AtomClaim, RegionClaims
     from match_core.contract.region import Region
 
     from match_regions.dag import Bits
@@ -41,11 +39,6 @@ def atoms_in(region: Region, claims: RegionClaims) -> tuple[tuple[str, Match], .
     return atoms_of(Topology.of(graph), claims).matches
 
 
-def atom_claims(claims: RegionClaims) -> Iterator[tuple[int, AtomClaim]]:
-    """The claims of atoms with their numbers."""
-    return ((n, claim) for n, claim in enumerate(claims.operators) if isinstance(claim, AtomClaim))
-
-
 def is_of(match: Match, number: int) -> bool:
     """Whether a match is a refused atom of the claim of that number."""
     return match.has(_MARK.format(number))
@@ -53,7 +46,7 @@ def is_of(match: Match, number: int) -> bool:
 
 def is_atom(match: Match, claims: RegionClaims) -> bool:
     """Whether a match is a refused atom, not a region."""
-    return any(is_of(match, number) for number, _ in atom_claims(claims))
+    return any(is_of(match, number) for number in range(len(claims.atoms)))
 
 
 def atoms_of(topology: Topology, claims: RegionClaims) -> Atoms:
@@ -61,7 +54,7 @@ def atoms_of(topology: Topology, claims: RegionClaims) -> Atoms:
     is taken, then the first."""
     legal: list[tuple[int, int, Bits, str, Match]] = []
     refused: list[Match] = []
-    for number, claim in atom_claims(claims):
+    for number, claim in enumerate(claims.atoms):
         names = result_operators(claim.structure)
         for node in topology.nodes:
             if qualified_op(node) not in names:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
-from match_core.contract.claims import OperatorClaim
 from match_core.contract.model import qualified_op
 from match_core.contract.node_rule import NodeRule
 from match_core.contract.region import Region
 from match_core.contract.structure import Constraint, Match
 
-from match_regions.atoms import atom_claims, is_atom, is_of
+from match_regions.atoms import is_atom, is_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-    from match_core.contract.claims import RegionClaims
+    from match_core.contract.claims import OperatorClaim, RegionClaims
 
 
 def _static(node: gs.Node) -> str | None:
@@ -45,7 +44,7 @@ class Claimed:
     _by_name: dict[str, list[OperatorClaim]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for claim in single_claims(self.claims):
+        for claim in self.claims.operators:
             for name in claim.names:
                 self._by_name.setdefault(name, []).append(claim)
 
@@ -59,11 +58,6 @@ class Claimed:
         return bool(offered) and STATIC.check(node) is None and any(_holds(claim, node) for claim in offered)
 
 
-def single_claims(claims: RegionClaims) -> tuple[OperatorClaim, ...]:
-    """The claims of single operators."""
-    return tuple(claim for claim in claims.operators if isinstance(claim, OperatorClaim))
-
-
 def _holds(claim: OperatorClaim, node: gs.Node) -> bool:
     return all(rule.check(node) is None for rule in claim.rules)
 
@@ -73,15 +67,15 @@ def claim_constraints(claims: RegionClaims) -> tuple[Constraint, ...]:
     own criterion. Limits and criterion are checked only if all nodes are claimed."""
     claimed = Claimed(claims)
     rules: dict[tuple[str, str], list[tuple[NodeRule, tuple[str, ...]]]] = {}
-    single = single_claims(claims)
-    names = tuple(name for claim in single for name in claim.names)
-    rules[STATIC.name, STATIC.description] = [(STATIC, names)]
-    for claim in single:
+    if claims.operators:
+        names = tuple(name for claim in claims.operators for name in claim.names)
+        rules[STATIC.name, STATIC.description] = [(STATIC, names)]
+    for claim in claims.operators:
         for rule in claim.rules:
             rules.setdefault((rule.name, rule.description), []).append((rule, claim.names))
     found = [Constraint(*key, _node_check(claimed, parts)) for key, parts in rules.items()]
     of_atoms: dict[tuple[str, str], list[tuple[int, Constraint]]] = {}
-    for number, atom in atom_claims(claims):
+    for number, atom in enumerate(claims.atoms):
         for constraint in atom.constraints:
             of_atoms.setdefault((constraint.name, constraint.description), []).append((number, constraint))
     found += [Constraint(*key, _atom_check(rules_)) for key, rules_ in of_atoms.items()]

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.contract.claims import OperatorClaim
-
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_core.contract.claims import RegionClaims, RegionLimits
@@ -48,9 +46,8 @@ def _is_claimed(node: gs.Node, claims: RegionClaims) -> bool:
     domain = node.domain or ""
     name = node.op if domain in ("", "ai.onnx") else f"{domain}::{node.op}"
     return any(
-        name in claim.names and not (isinstance(claim, OperatorClaim) and any(rule.check(node) for rule in claim.rules))
-        for claim in claims.operators
-    )
+        name in claim.names and not any(rule.check(node) for rule in claim.rules) for claim in claims.operators
+    ) or any(name in claim.names for claim in claims.atoms)
 
 
 @dataclass(frozen=True)

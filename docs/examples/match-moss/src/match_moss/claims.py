@@ -18,7 +18,7 @@ def _worth(region: Region) -> str | None:
 
 _BOUNDS = bounds_are("results are cut to -128..127, or to 0..127 (ReLU)", (-128, 127), (0, 127))
 CLAIMS = RegionClaims(
-    KERNELS.claims(shift_rules(SHIFTS), (shift_rule(SHIFTS), per_tensor(), _BOUNDS)),
+    atoms=KERNELS.claims(shift_rules(SHIFTS), (shift_rule(SHIFTS), per_tensor(), _BOUNDS)),
     worth=_worth,
     worth_rule=f"activations of a region fit the {DATA_BYTES} bytes of the engine",
     counts=counts,

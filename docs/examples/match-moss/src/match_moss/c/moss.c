@@ -4,12 +4,10 @@
 #include <stddef.h>
 
 enum { REGIONS_MAX = 64, LAYER_BYTES = MOSS_WORDS * 4, END_BYTES = 12 };
-
 typedef struct {
     const match_region_t *region;
     uint32_t weights, biases; /* where they begin */
 } program_t;
-
 static program_t programs[REGIONS_MAX];
 static uint32_t programs_count, weights_end, biases_end;
 
@@ -54,9 +52,8 @@ int moss_load(const match_region_t *region, void **handle)
 /* Regions are unloaded all together. */
 void moss_unload(void *handle)
 {
-    if ((handle != NULL) && (--programs_count == 0u)) {
-        weights_end = biases_end = 0u;
-    }
+    weights_end = biases_end = programs_count = 0u;
+    (void)handle;
 }
 
 /* One end of the region: pixels of so many channels, to the engine (from) or from it (to). */

@@ -1,7 +1,6 @@
 /* moss.h - the convolution engine: its registers as functions, and regions that run on it. */
 #ifndef MOSS_H
 #define MOSS_H
-
 #include "match_region.h"
 
 /* Words of a layer. The engine reads SOURCE (and OTHER), writes TARGET; where RESULT is not TARGET, the host moves the
@@ -13,7 +12,6 @@ enum {
     MOSS_WORDS, MOSS_RESULT = MOSS_OTHER
 };
 enum { MOSS_CONV = 1, MOSS_ADD = 2 };
-
 /* Memories of the engine, by words of 32 bits. Data: HWC, channels in groups of four. */
 enum { MOSS_DATA, MOSS_WEIGHT_MEMORY, MOSS_BIAS_MEMORY };
 void moss_write(int memory, uint32_t at, uint32_t word);
@@ -27,5 +25,4 @@ void moss_wait(void);
 int moss_load(const match_region_t *region, void **handle);
 int moss_run(void *handle, const void *const *in, void *const *out, void *scratch);
 void moss_unload(void *handle);
-
 #endif

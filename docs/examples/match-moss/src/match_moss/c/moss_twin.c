@@ -48,8 +48,8 @@ static int32_t pixel(const int32_t *l, int32_t y, int32_t x, int32_t c)
     }
     int32_t most = INT8_MIN;
     for (int32_t k = 0; k < pool * pool; k++) {
-        const int32_t place = (y * pool + k / pool) * l[MOSS_COLUMNS] + x * pool + k % pool;
-        const int32_t value = data[l[MOSS_SOURCE] + place * pitch + c];
+        const int32_t at = (y * pool + k / pool) * l[MOSS_COLUMNS] + x * pool + k % pool;
+        const int32_t value = data[l[MOSS_SOURCE] + at * pitch + c];
         most = (value > most) ? value : most;
     }
     return most;
@@ -57,13 +57,10 @@ static int32_t pixel(const int32_t *l, int32_t y, int32_t x, int32_t c)
 
 static int32_t sum(const int32_t *l, int32_t y, int32_t x, int32_t k)
 {
-    const int32_t side = l[MOSS_KERNEL], inputs = l[MOSS_INPUTS], pad = l[MOSS_PAD];
-    const int8_t *const weight = &weights[l[MOSS_WEIGHTS] + k * side * side * inputs];
+    const int32_t side = l[MOSS_KERNEL], inputs = l[MOSS_INPUTS], pad = l[MOSS_PAD], count = side * side * inputs;
     int32_t total = biases[l[MOSS_BIASES] + k];
-    for (int32_t tap = 0; tap < side * side; tap++) {
-        for (int32_t c = 0; c < inputs; c++) {
-            total += weight[tap * inputs + c] * pixel(l, y + tap / side - pad, x + tap % side - pad, c);
-        }
+    for (int32_t i = 0, tap = 0; i < count; i++, tap = i / inputs) {
+        total += weights[l[MOSS_WEIGHTS] + k * count + i] * pixel(l, y + tap / side - pad, x + tap % side - pad, i % inputs);
     }
     return total;
 }
