@@ -273,6 +273,18 @@ class Soc:
                 return (part.offset_bytes, part.size_bytes)
         return (0, self.memory(unit.memory).size_bytes)
 
+    @property
+    def held_bytes(self) -> dict[str, int]:
+        """The sizes of the memories of kind "held", by name."""
+        return {memory.name: memory.size_bytes for memory in self.memories if memory.kind == "held"}
+
+    @property
+    def swap_link(self) -> Link | None:
+        """The link over which tensors are copied to the store and back; None if there is none, or the store is
+        read-only."""
+        writable = self.store is not None and self.memory(self.store).kind == "ram"
+        return self.link_between(self.home, self.store or "") if writable else None
+
     def link_between(self, near: str, far: str) -> Link | None:
         """The first link that joins the two memories, in either order."""
         for link in self.links:

@@ -32,8 +32,8 @@ def mapping_fault(
     if wrong:
         return wrong
     for name, size in held_bytes(mapping.assignments).items():
-        if size > request.soc.memory(name).size_bytes:
-            return f"it holds {size} of the {request.soc.memory(name).size_bytes} bytes of {name}"
+        if size > (have := request.soc.held_bytes.get(name, 0)):
+            return f"it holds {size} of the {have} bytes of {name}"
     if mapping.objective != request.objective:
         return f"its objective is {mapping.objective}, {request.objective} was requested"
     return "; ".join(mapping_faults(request.model.graph, mapping, conversions))
@@ -78,8 +78,7 @@ def _mispriced(assignments: Iterable[Assignment], offered: Iterable[Assignment],
 
 
 def _swap_faults(program: Program) -> Iterable[str]:
-    soc = program.soc
-    link = soc.link_between(soc.home, soc.store) if soc.store is not None else None
+    link = program.soc.swap_link
     for swap in program.swaps:
         cycles = None if link is None else link.copy_cycles(swap.size_bytes)
         if swap.cycles != cycles:

@@ -92,10 +92,10 @@ class Scheduler:
         return tuple(assignments), tuple(refused)
 
     def _beyond(self, candidate: Candidate) -> Iterator[Refusal]:
-        """Refusals of a candidate that alone holds more than a memory has."""
+        """Refusals of a candidate that alone holds more than a memory has; a board may lack the memory."""
         for name, size in candidate.workload.holds:
-            if size > self.soc.memory(name).size_bytes:
-                value = f"it holds {size} bytes of {self.soc.memory(name).size_bytes}"
+            if size > (have := self.soc.held_bytes.get(name, 0)):
+                value = f"it holds {size} bytes of {have}"
                 yield Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, f"fits {name}", value)
 
     def streamed_request(self, candidate: Candidate, staging_bytes: int) -> ScheduleRequest:
