@@ -1,5 +1,5 @@
-"""Cortex-M cores for counts of instructions: boards with the emulated machines' memories, which hold networks of 1 MB and
-their activations."""
+"""Cortex-M cores for counts of instructions: boards with the emulated machines' memories, which hold networks of 1 MB
+and their activations."""
 
 from __future__ import annotations
 

@@ -14,19 +14,20 @@ from match_core.contract.runner import Place
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_cortexm.cost import figures_key
+from match_cortexm.cost import counts_of, figures_keys
 from numpy.typing import NDArray
 
 from benchmarks.cortexm_boards import CORES, made_board
 from benchmarks.cortexm_made import made_networks
 
+
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One task: its title, the key of its figures, the counts that they multiply, instructions counted and
-    modelled."""
+    """One task: its title, the keys of its figures (``cost.figures_keys``), the counts that they multiply, instructions
+    counted and modelled."""
 
     title: str
-    key: str
+    keys: tuple[str, ...]
     counts: Mapping[str, int]
     counted: int
     modelled: int
@@ -48,7 +49,7 @@ def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str,
         workload, cost = tasks[node.index].candidate.workload, tasks[node.index].schedule.cost
         if node.cycles:
             found.append(
-                Layer(node.title, figures_key(workload), workload.parameters, node.cycles, int(cost.total_cycles))
+                Layer(node.title, figures_keys(workload), counts_of(workload), node.cycles, int(cost.total_cycles))
             )
     return found
 
