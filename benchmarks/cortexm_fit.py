@@ -22,7 +22,7 @@ from match_host.constants import OPERATION_CYCLES
 from benchmarks.cortexm_counts import CORES, Layer, made_layers
 
 SEED, ROUNDS = 0, 5
-#: Layers that figures of their own need.
+#: Layers that figures of a pattern need.
 FEWEST = 3
 #: Rounds of the fit, and the relative error below which layers count the same.
 REWEIGHTED, LEAST = 30, 0.02
@@ -62,6 +62,13 @@ def total(layer: Layer, figures: Mapping[str, float]) -> float:
     return sum(value * _count(layer, name) for name, value in figures.items())
 
 
+def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
+    """Whether layers decide special figures, which otherwise fit them and nothing else."""
+    rows = np.array([[_count(layer, name) for name in names] for layer in layers], float)
+    rank = int(np.linalg.matrix_rank(rows / np.maximum(rows.max(axis=0), 1)))
+    return len(layers) >= (2 * rank if rank > 2 else rank + 1)
+
+
 def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
     """The figures of all keys that enough layers have."""
     groups = defaultdict[str, list[Layer]](list)
@@ -78,7 +85,7 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"])
             found.setdefault(OWN, {}).update(figures)
-        elif len(group) >= FEWEST:
+        elif len(group) >= FEWEST and ("," not in key or enough(group, ["call", *names])):
             figures = found[key] = fit(group, ["call", *names])
         else:
             continue

@@ -149,7 +149,7 @@ def _gelu(net: Net) -> None:
 
 def _heads(net: Net) -> None:
     """Rows of heads become heads of rows."""
-    shape = 1, net.between(8, 64), net.between(2, 8), int(2 ** net.between(3, 6))
+    shape = 1, net.between(8, 64), net.between(2, 8), int(2 ** net.between(3, 7))
     net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1, 3]))
 
 

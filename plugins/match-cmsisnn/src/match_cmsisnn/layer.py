@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_cortexm.products import product_of
 from match_host.graph import dtype_of
+from match_host.kernels.products.int8_layer import product_of
 
 from match_cmsisnn.rounding import Requant, Scale, requant_of, scale_of
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_cortexm.products import factors_of
+from match_host.kernels.products.int8_layer import factors_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

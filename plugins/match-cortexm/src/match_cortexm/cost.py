@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Elements up to which loops are unrolled, and inputs of a convolution whose innermost loop is.
 _UNROLLED, _FEW_INPUTS = 16, 4
+#: Axes of an image: samples, two of space, channels.
+_IMAGE_AXES = 4
 #: Runs for which compilers call memcpy.
 _LONG_BITS = 8 * 64
 #: Patterns of the host that copy elements.
@@ -36,6 +38,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     if kind in MOVES:
         bits = workload.operands[-1].element_bits * counts["elements"] // max(1, counts_of(workload)["runs"])
         return (f"{key}, {'long' if bits >= _LONG_BITS else 'short'} runs", key)
+    if floating and workload.macs and len(workload.operands[0].axes) == _IMAGE_AXES:
+        key = "convolution float"  # whatever is fused with it, of which only elements are counted
     return (f"{key}, {_product(workload) if workload.macs else _per_element(counts)}", key)
 
 

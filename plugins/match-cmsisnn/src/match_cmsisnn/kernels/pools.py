@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
-from match_cortexm.products import point
 from match_host.graph import dtype_of, integer, integers, values_of
 from match_host.kernels.products.conv_shape import conv_shape
+from match_host.kernels.products.int8_layer import point
 from match_host.kernels.window import Window, windows
 
 from match_cmsisnn.kernels.call import Counted, call, context, dims, tile

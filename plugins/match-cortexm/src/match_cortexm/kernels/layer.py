@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_host.kernels.products.int8_layer import product_of
 
 from match_cortexm.kernels.requant import Requant, extend_of, requant_of
-from match_cortexm.products import product_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

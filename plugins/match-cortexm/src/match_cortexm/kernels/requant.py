@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_host.graph import dtype_of
-
-from match_cortexm.products import factors_of
+from match_host.kernels.products.int8_layer import factors_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -10,6 +10,7 @@ import numpy as np
 from match_core.contract.model import qualified_op
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
+
 from match_host.graph import constant_at, dtype_of, elements, values_of
 from match_host.kernels.products.conv_shape import conv_shape, flattened
 from match_host.kernels.products.dense_shape import dense_shape
