@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from match_diana.passes.power_of_two_graph import Activation, bounds
-from match_diana.passes.power_of_two_weights import WEIGHT_MAX
+from match_quant.powers.graph import Activation, bounds
+from match_quant.powers.weights import WEIGHT_MAX
 
 #: Estimate: the density of values after a ReLU falls exponentially from 0, those of other tensors to both sides of it;
 #: the mean of the distribution as a share of the end of the range that calibration found (0.03 to 0.2 in small public
@@ -58,7 +58,7 @@ def best_scale(members: Sequence[Activation], kind: Range, layers: Sequence[Fill
     """The scale for tensors that share one."""
     alone = [_extent(member, kind) / kind.steps for member in members]
     if len(members) == 1 and members[0].limited:
-        return alone[0]  # its upper end is the bound of the result, which must be the array's
+        return alone[0]  # its upper end is the bound of the result, which must be the unit's
     tried = np.geomspace(kind.low * min(alone), kind.high * max(alone), _CANDIDATES)
     return min(
         (float(scale) for scale in tried),

@@ -1,8 +1,8 @@
 """Sums of two activations: groups that share one scale.
 
-The array adds two int8 tensors, shifts and clips; it has no multiplier and no addend for them (element_wise_sum of the
-published library). So both operands and the result get one scale and zero point 0, and the sum is exact. Tensors that
-meet in several sums, as in chains of residual blocks, share it throughout.
+The unit adds two int8 tensors, shifts and clips; it has no multiplier and no addend for them. So both operands and the
+result get one scale and zero point 0, and the sum is exact. Tensors that meet in several sums, as in chains of residual
+blocks, share it throughout.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from match_core.ir.reader import shape_of
 
-from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
+from match_quant.powers.graph import Activation, QuantisedGraph
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -1,7 +1,7 @@
 """Gives the weights of a dense layer more bits: it reads its input several times.
 
 Rounding weights to 8 bits changes results of a dense layer with a large gain, as at the end of classifiers, by whole
-steps. If the array reads the input twice, every weight is the sum of two 8-bit weights, and has 9 bits. The host writes
+steps. If the unit reads the input twice, every weight is the sum of two 8-bit weights, and has 9 bits. The host writes
 the copies. The pass does this only if it costs little compared with the whole network.
 """
 
@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 from match_core.ir.reader import shape_of
-from match_quant.expectation import Expectation
 
-from match_diana.passes.power_of_two_graph import QuantisedGraph
-from match_diana.passes.power_of_two_layers import Layer
-from match_diana.passes.power_of_two_weights import Reals, RoundedWeights, largest_error, rounded_weights
+from match_quant.expectation import Expectation
+from match_quant.powers.graph import QuantisedGraph
+from match_quant.powers.layers import Layer
+from match_quant.powers.weights import Reals, RoundedWeights, largest_error, rounded_weights
 
 #: Weights are fine enough where their rounding is expected to move results by no more than this (root mean square,
 #: LSB): the most that rounding the result itself moves it by.
@@ -32,13 +32,16 @@ def extra_weights(layers: Sequence[Layer], home_bytes: int) -> int:
     return int(_SHARE * min(products, home_bytes))
 
 
-def finer_weights(found: RoundedWeights, ideal: Reals, inputs: Expectation, zero: int, extra: int) -> RoundedWeights:
+def finer_weights(
+    found: RoundedWeights, ideal: Reals, inputs: Expectation, zero: int, extra: int, shift_max: int = 31
+) -> RoundedWeights:
     """``found``, the weights of a dense layer, or those [outputs, inputs, copies] with the fewest copies (a power of
-    two) that are enough, or that ``extra`` weights allow. ``ideal``, ``inputs``, ``zero``: of ``rounded_weights``."""
+    two) that are enough, or that ``extra`` weights allow. ``ideal``, ``inputs``,
+    ``zero``, ``shift_max``: of ``rounded_weights``."""
     alike = replace(inputs, neighbours=1.0)  # every copy holds the same value
     copies = 2
     while found.expected_rms > _ENOUGH and (copies - 1) * ideal.size <= extra:
-        finer = rounded_weights(np.repeat(ideal / copies, copies, axis=2), alike, zero)
+        finer = rounded_weights(np.repeat(ideal / copies, copies, axis=2), alike, zero, shift_max)
         if finer is None or finer.expected_rms >= found.expected_rms:
             break
         error = np.ldexp(finer.values, -finer.shift).sum(axis=2, keepdims=True) - ideal

@@ -1,6 +1,6 @@
 """Turns requantisation whose multipliers are one power of two, up to the rounding of scales, into a shift.
 
-The array computes ``clip(floor((acc + bias) / 2^n))``. With ``M = 2^j`` and ``D = 2^S`` that is
+The unit computes ``clip(floor((acc + bias) / 2^n))``. With ``M = 2^j`` and ``D = 2^S`` that is
 ``floor((acc * 2^j + B) / 2^S) = floor((acc + floor(B / 2^j)) / 2^(S - j))``, exactly.
 """
 
@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core import Model, Pass, PassContext, Phase
-from match_core.contract.model import qualified_op
+from match_core.contract.model import Model, qualified_op
+from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer
 
-from match_diana.passes.power_of_two_weights import Ints
+from match_quant.powers.kernels import ShiftUnit
+from match_quant.powers.weights import Ints
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -134,10 +135,12 @@ def _silence(editor: Editor, node: gs.Node, still: Ints) -> bool:
     return True
 
 
-SHIFT = Pass(
-    "diana_shift",
-    Phase.TARGET,
-    run,
-    "requantisation by one power of two becomes a shift without multiplier",
-    exact=None,
-)
+def shift(unit: ShiftUnit) -> Pass:
+    """The pass for a unit."""
+    return Pass(
+        f"{unit.name}_shift",
+        Phase.TARGET,
+        run,
+        "requantisation by one power of two becomes a shift without multiplier",
+        exact=None,
+    )

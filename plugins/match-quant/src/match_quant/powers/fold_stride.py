@@ -1,6 +1,6 @@
 """Turns convolutions of stride 2 with large kernels into convolutions of stride 1 with kernels of half the sides.
 
-The digital array's kernels have sides up to 7 (diana.md section 2.2). With stride 2, every window begins at an even
+With stride 2, every window begins at an even
 element, so even and odd rows and columns can become separate channels: a 10x4 kernel on one
 channel is a 5x2 kernel on four. Results are the same, bit for bit; the host moves the input.
 """
@@ -8,18 +8,19 @@ channel is a 5x2 kernel on four. Results are the same, bit for bit; the host mov
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core import Model, Pass, PassContext, Phase
-from match_core.contract.model import qualified_op
+from match_core.contract.model import Model, qualified_op
+from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.geometry import ConvGeometry, conv_geometry
 from match_core.ir.reader import constant, shape_of
 from numpy.typing import NDArray
 
-from match_diana.passes.symmetric_padding import is_shifted
-from match_diana.passes.symmetric_padding_rule import Side, wider_kernel
+from match_quant.powers.kernels import ShiftUnit, Side
+from match_quant.powers.wider_kernels import is_shifted
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -34,36 +35,38 @@ class FoldedKernel:
     pads: tuple[int, int, int, int]
 
 
-def folded_kernel(geometry: ConvGeometry, size: tuple[int, int], channels: tuple[int, int]) -> FoldedKernel | None:
-    """The folded form of a convolution that the array has not, where it has that; else None. ``size``: rows and columns
+def folded_kernel(
+    unit: ShiftUnit, geometry: ConvGeometry, size: tuple[int, int], channels: tuple[int, int]
+) -> FoldedKernel | None:
+    """The folded form of a convolution that the unit has not, where it has that; else None. ``size``: rows and columns
     of the input; ``channels``: of input and output."""
-    plain = geometry.group == 1 and geometry.strides == (2, 2) and geometry.dilations == (1, 1)
-    if not plain or wider_kernel(geometry, size, channels) is not None:
+    plain = unit.folds and geometry.group == 1 and geometry.strides == (2, 2) and geometry.dilations == (1, 1)
+    if not plain or unit.wider(geometry, size, channels) is not None:
         return None
     sides = [Side(size[axis], geometry.kernel[axis], 2, *geometry.pads[axis::2]) for axis in (0, 1)]
     kernel = (-(-sides[0].kernel // 2), -(-sides[1].kernel // 2))
     halves = tuple(side.outputs + half - 1 for side, half in zip(sides, kernel, strict=True))
     ends = [2 * half - side.begin - side.size for half, side in zip(halves, sides, strict=True)]
     folded = ConvGeometry(kernel, (1, 1), (1, 1), (0, 0, 0, 0))
-    if min(ends) < 0 or wider_kernel(folded, (halves[0], halves[1]), (4 * channels[0], channels[1])) is None:
+    if min(ends) < 0 or unit.wider(folded, (halves[0], halves[1]), (4 * channels[0], channels[1])) is None:
         return None
     return FoldedKernel(kernel, (sides[0].begin, sides[1].begin, ends[0], ends[1]))
 
 
-def run(model: Model, context: PassContext) -> Model:
+def run(unit: ShiftUnit, model: Model, context: PassContext) -> Model:
     """Fold every convolution that needs it."""
     editor = Editor(model)
-    changed = [_fold(editor, node) for node in list(editor.graph.nodes) if qualified_op(node) == "ConvInteger"]
+    changed = [_fold(editor, node, unit) for node in list(editor.graph.nodes) if qualified_op(node) == "ConvInteger"]
     return editor.finish() if any(changed) else model
 
 
-def _fold(editor: Editor, node: gs.Node) -> bool:
+def _fold(editor: Editor, node: gs.Node, unit: ShiftUnit) -> bool:
     weight = constant(node.inputs[1])
     if weight is None or weight.ndim != 4 or not is_shifted(node):
         return False
     x = node.inputs[0]
     _, inputs, height, width = shape_of(x)
-    found = folded_kernel(conv_geometry(node), (height, width), (inputs, weight.shape[0]))
+    found = folded_kernel(unit, conv_geometry(node), (height, width), (inputs, weight.shape[0]))
     if found is None:
         return False
     node.inputs = [_folded(editor, node, x, found), editor.constant(f"{node.name}_weight", _taps(weight, found))]
@@ -103,12 +106,14 @@ def _reshaped(editor: Editor, x: gs.Tensor, shape: tuple[int, ...], name: str, o
     return editor.node("Reshape", [x, target], np.int8, shape, name=name, origin=origin)
 
 
-FOLD_STRIDE = Pass(
-    "diana_fold_stride",
-    Phase.TARGET,
-    run,
-    "convolutions of stride 2 with sides beyond the digital array's become those of stride 1 with half the sides",
-    before=("diana_symmetric_padding",),
-    after=("diana_shift",),
-    optional=True,
-)
+def fold_stride(unit: ShiftUnit) -> Pass:
+    """The pass for a unit."""
+    return Pass(
+        f"{unit.name}_fold_stride",
+        Phase.TARGET,
+        partial(run, unit),
+        "convolutions of stride 2 with sides beyond the unit's become those of stride 1 with half the sides",
+        before=(f"{unit.name}_symmetric_padding",),
+        after=(f"{unit.name}_shift",),
+        optional=True,
+    )

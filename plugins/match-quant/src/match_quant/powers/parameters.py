@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 from match_core.ir.reader import Quant
-from match_quant.expectation import Expectation, graph_input, unknown
 
-from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph, bounds
-from match_diana.passes.power_of_two_layers import Layer
-from match_diana.passes.power_of_two_scales import CENTRAL, RECTIFIED, WHOLE, Filling, best_scale
-from match_diana.passes.power_of_two_sums import sum_groups
-from match_diana.passes.power_of_two_weights import Reals, rounded_weights
+from match_quant.expectation import Expectation, graph_input, unknown
+from match_quant.powers.graph import Activation, QuantisedGraph, bounds
+from match_quant.powers.kernels import ShiftUnit
+from match_quant.powers.layers import Layer
+from match_quant.powers.scales import CENTRAL, RECTIFIED, WHOLE, Filling, best_scale
+from match_quant.powers.sums import sum_groups
+from match_quant.powers.weights import Reals, rounded_weights
 
 INT8 = np.dtype(np.int8)
 LOW, HIGH = -128, 127
-#: Bounds of the array's results: it clips to int8, and with ReLU to non-negative values.
+#: Bounds of the unit's results: it clips to int8, and with ReLU to non-negative values.
 CLIPS = ((LOW, HIGH), (0, HIGH))
 #: Scales are float32: factors this close to a power of two, relative, are one.
 _TOLERANCE = 2.0**-20
@@ -26,11 +27,11 @@ class Parameters:
     """New parameters of activations, decided in the order of the graph, so that the input of a layer is known where its
     result is decided. Activations that keep theirs have no entry in ``changes``."""
 
-    def __init__(self, graph: QuantisedGraph, layers: Sequence[Layer]) -> None:
-        self._layers = layers
+    def __init__(self, graph: QuantisedGraph, layers: Sequence[Layer], unit: ShiftUnit) -> None:
+        self._layers, self._unit = layers, unit
         groups = sum_groups(graph)
         self._group = {id(member): group for group in groups for member in group}
-        self._central = {id(layer.source) for layer in layers if _needs_zero(layer)} | set(self._group)
+        self._central = {id(layer.source) for layer in layers if _needs_zero(layer, unit)} | set(self._group)
         self._decided: set[int] = set()
         self.changes: dict[int, Quant] = {}
         for activation in graph.activations():
@@ -51,13 +52,13 @@ class Parameters:
             return
         if self._is_ready(members, writers, central):
             return
-        fillings = [_filling(layer, self.of(layer.source)) for layer in ready]
+        fillings = [_filling(layer, self.of(layer.source), self._unit) for layer in ready]
         scale = best_scale(members, CENTRAL, fillings) if central else 0.0
         for member in members:
             self.changes[id(member)] = _central(scale) if central else _spread(member, fillings)
 
     def _is_ready(self, members: Sequence[Activation], writers: Sequence[Layer], central: bool) -> bool:
-        """Whether the tensors are as the array has them, and what writes them too, or it is not the array."""
+        """Whether the tensors are as the unit has them, and what writes them too, or it is not the unit."""
         first = members[0].quant
         fits = all(
             member.quant.dtype == INT8
@@ -87,10 +88,10 @@ def expected(activation: Activation, quant: Quant) -> Expectation:
     return (graph_input if activation.from_outside else unknown)(quant)
 
 
-def _needs_zero(layer: Layer) -> bool:
-    """Padding reads as 0, the host writes it only where the network's own inputs are padded; the analog array has no
-    zero points either."""
-    return (layer.padded and not layer.source.from_outside) or layer.ternary
+def _needs_zero(layer: Layer, unit: ShiftUnit) -> bool:
+    """Padding reads as 0, the host writes it only where the network's own inputs are padded; arrays of ternary
+    cells have no zero points either."""
+    return (layer.padded and not layer.source.from_outside) or (unit.ternary and layer.ternary)
 
 
 def _central(scale: float) -> Quant:
@@ -112,8 +113,9 @@ def _spread(activation: Activation, fillings: Sequence[Filling]) -> Quant:
     return Quant(scale, zero, INT8, LOW, HIGH)
 
 
-def _filling(layer: Layer, source: Quant) -> Filling:
+def _filling(layer: Layer, source: Quant, unit: ShiftUnit) -> Filling:
     real = layer.weight * (layer.scale * source.scale)[:, None, None]
     largest = float(np.abs(real).max(initial=0.0))
-    found = rounded_weights(real / largest, expected(layer.source, source), source.zero) if largest else None
+    inputs, most = expected(layer.source, source), unit.requant.shift_max
+    found = rounded_weights(real / largest, inputs, source.zero, most) if largest else None
     return Filling(largest, found.expected_rms**2 * 4.0**found.shift if found is not None else 0.0)

@@ -1,6 +1,6 @@
 """Weights of one layer for a requantisation by 2^-n: every channel's remaining factor goes into its weights.
 
-With real factors ``ideal[k, c, t]``, results in LSB per LSB of the input, the array computes
+With real factors ``ideal[k, c, t]``, results in LSB per LSB of the input, the unit computes
 ``floor((sum of w' * x + bias) / 2^n)`` with ``w' = round(ideal * 2^n)``. What rounding leaves,
 ``e = w' - ideal * 2^n``, adds ``sum of e * x / 2^n`` to the result. Neighbours in one window, and channels behind a
 ReLU, are alike or have the same sign, so a sum of ``e`` near 0 matters more than single ones. Therefore some weights
@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from match_quant.expectation import Expectation
 from numpy.typing import NDArray
 
-from match_diana.digital.limits import SHIFT_MAX
+from match_quant.expectation import Expectation
 
 Ints: TypeAlias = "NDArray[np.int64]"
 Reals: TypeAlias = "NDArray[np.float64]"
@@ -49,19 +48,19 @@ class RoundedWeights:
         return float(np.sqrt(np.mean(np.square(self.expected))))
 
 
-def rounded_weights(ideal: Reals, inputs: Expectation, zero: int) -> RoundedWeights | None:
+def rounded_weights(ideal: Reals, inputs: Expectation, zero: int, shift_max: int = 31) -> RoundedWeights | None:
     """The weights with the least expected error; None where even 127 cannot hold the largest at a shift of 0. Weights
     saturate where that loses less over all outputs, and no output more than the worst one did.
 
     ``ideal`` [outputs, inputs, taps]; ``inputs``: what is expected of the stored inputs (one entry for all, or one for
-    each), which represent ``x - zero``."""
+    each), which represent ``x - zero``; ``shift_max``: the largest shift of the unit."""
     largest = float(np.abs(ideal).max(initial=0.0))
     if not np.isfinite(largest) or largest >= WEIGHT_MAX + 0.5:
         return None
-    fits = SHIFT_MAX if largest == 0 else math.ceil(math.log2((WEIGHT_MAX + 0.5) / largest)) - 1
-    first = min(fits, SHIFT_MAX)
+    fits = shift_max if largest == 0 else math.ceil(math.log2((WEIGHT_MAX + 0.5) / largest)) - 1
+    first = min(fits, shift_max)
     best = _at_shift(ideal, inputs, zero, first)
-    for shift in range(first + 1, min(first + _DOUBLINGS, SHIFT_MAX) + 1):
+    for shift in range(first + 1, min(first + _DOUBLINGS, shift_max) + 1):
         finer = _at_shift(ideal, inputs, zero, shift)
         if finer.expected_rms < best.expected_rms and finer.expected.max() <= best.expected.max():
             best = finer
@@ -85,7 +84,7 @@ def _at_shift(ideal: Reals, inputs: Expectation, zero: int, shift: int) -> Round
 
 
 def _one_size(ideal: Reals) -> bool:
-    """Whether every output has weights -a, 0 and a only. Then it keeps them, or the analog array could not take it."""
+    """Whether every output has weights -a, 0 and a only. Then it keeps them: arrays of ternary cells take it."""
     sizes = np.abs(ideal).reshape(len(ideal), -1)
     return bool(np.all((sizes == 0) | (sizes == sizes.max(axis=1, initial=0)[:, None])))
 

@@ -1,4 +1,4 @@
-"""Quantised convolutions and dense layers that the digital array supports once their numbers fit."""
+"""Quantised convolutions and dense layers that a unit with shifts supports once their numbers fit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from match_core.ir.geometry import conv_geometry
 from match_core.ir.reader import QuantConstant, Site, constant, producer, quant_constant, shape_of
 
-from match_diana.passes.fold_stride import folded_kernel
-from match_diana.passes.power_of_two_graph import Activation, QuantisedGraph
-from match_diana.passes.power_of_two_weights import Ints, Reals
-from match_diana.passes.symmetric_padding_rule import wider_kernel
+from match_quant.powers.fold_stride import folded_kernel
+from match_quant.powers.graph import Activation, QuantisedGraph
+from match_quant.powers.kernels import ShiftUnit
+from match_quant.powers.weights import Ints, Reals
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -36,15 +36,15 @@ class Layer:
 
     @property
     def ternary(self) -> bool:
-        """Whether every output has weights -a, 0 and a only: the analog array may take it."""
+        """Whether every output has weights -a, 0 and a only: an array of ternary cells may take it."""
         sizes = np.abs(self.weight).reshape(len(self.weight), -1)
         largest = sizes.max(axis=1, initial=0)[:, None]
         plain = self.node.op == "Conv" and int(self.node.attrs.get("group", 1)) == 1
         return plain and sizes.size > 0 and bool(np.all((sizes == 0) | (sizes == largest)))
 
 
-def layer_of(graph: QuantisedGraph, quantize: gs.Node) -> Layer | None:
-    """The layer that a QuantizeLinear rounds; None where it is none of the array's."""
+def layer_of(graph: QuantisedGraph, quantize: gs.Node, unit: ShiftUnit) -> Layer | None:
+    """The layer that a QuantizeLinear rounds; None where it is none of the unit's."""
     site, result = graph.site(quantize), graph.of(quantize.outputs[0])
     if site is None or result is None or not graph.changes(site):
         return None
@@ -53,7 +53,7 @@ def layer_of(graph: QuantisedGraph, quantize: gs.Node) -> Layer | None:
     stored = quant_constant(node.inputs[1]) if node is not None and source is not None else None
     if node is None or source is None or stored is None or not _usable(stored):
         return None
-    weight = _filters(node, stored) if node.op == "Conv" else _columns(node, stored)
+    weight = _filters(node, stored, unit) if node.op == "Conv" else _columns(node, stored)
     if weight is None:
         return None
     values, scale = weight
@@ -83,22 +83,22 @@ def _usable(stored: QuantConstant) -> bool:
     return bool(small and np.all(np.isfinite(stored.scale)) and np.all(stored.scale > 0))
 
 
-def _filters(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:
-    """Weights [outputs, inputs, taps] and scales of a convolution whose geometry the array has."""
-    if stored.axis not in (None, 0) or stored.values.ndim not in (3, 4) or not _fits(node):
+def _filters(node: gs.Node, stored: QuantConstant, unit: ShiftUnit) -> tuple[Ints, Reals] | None:
+    """Weights [outputs, inputs, taps] and scales of a convolution whose geometry the unit has."""
+    if stored.axis not in (None, 0) or stored.values.ndim not in (3, 4) or not _fits(node, unit):
         return None
     outputs, inputs = stored.values.shape[:2]
     scale = np.broadcast_to(stored.scale.reshape(-1), (outputs,))
     return stored.values.reshape(outputs, inputs, -1), np.asarray(scale, np.float64)
 
 
-def _fits(node: gs.Node) -> bool:
-    """Whether the array has the geometry, perhaps with zero taps, or with a folded stride. One spatial axis becomes an
+def _fits(node: gs.Node, unit: ShiftUnit) -> bool:
+    """Whether the unit has the geometry, perhaps with zero taps, or with a folded stride. One spatial axis becomes an
     image of one row."""
     shape, outputs = shape_of(node.inputs[0]), shape_of(node.outputs[0])[1]
     size = (1, shape[2]) if len(shape) == 3 else (shape[2], shape[3])
     asked = conv_geometry(node).plane(), size, (shape[1], outputs)
-    return shape[0] == 1 and (wider_kernel(*asked) is not None or folded_kernel(*asked) is not None)
+    return shape[0] == 1 and (unit.wider(*asked) is not None or folded_kernel(unit, *asked) is not None)
 
 
 def _columns(node: gs.Node, stored: QuantConstant) -> tuple[Ints, Reals] | None:

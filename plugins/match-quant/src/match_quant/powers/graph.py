@@ -11,7 +11,7 @@ from match_core.ir.reader import Quant, Site, clamp_bounds, constant, producer, 
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-    from match_core import PassContext
+    from match_core.contract.passes import PassContext
 
 _EIGHT_BITS = (np.dtype(np.int8), np.dtype(np.uint8))
 #: Operators that only move values of their first input: the result has the same scale and zero point.
