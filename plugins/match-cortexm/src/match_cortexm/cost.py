@@ -73,6 +73,8 @@ def _per_element(counts: Mapping[str, int]) -> str:
 def counts_of(workload: Workload) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some."""
+    if workload.kind.startswith("cortexm_"):
+        return workload.parameters
     *sources, result = workload.operands
     if workload.kind not in MOVES:
         if not workload.macs or len(sources) < 2 or sources[1].role != "constant" or not result.axes:
