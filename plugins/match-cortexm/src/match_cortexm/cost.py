@@ -43,7 +43,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     special = _product(workload)
     if floating and len(workload.operands[0].axes) == _IMAGE_AXES:  # the same loops, whatever is fused with them
         return (f"{key}, {special}", f"convolution float, {special}", "convolution float")
-    return (f"{key}, {special}", key)
+    return (f"{key}, {special}",)
 
 
 def _product(workload: Workload) -> str:
