@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from match_kit.testing import samples
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.conftest import ROOT, SHARED_MODELS
@@ -135,6 +136,17 @@ def test_networks_run_on_the_engine_bit_exact(moss: Site, network: str) -> None:
     memory = found["memory"]
     assert memory["moss_biases"]["used"] == biases
     assert all(use["used"] <= use["available"] for use in memory.values())
+
+
+def test_a_layer_without_room_says_so(moss: Site, tmp_path: Path) -> None:
+    """810 biases of 4 bytes, room for 512: the first layer costs least on the host for what it holds."""
+    onnx.save(samples.dense("wide", (64, 300, 300, 200, 10)).make(), tmp_path / "wide.onnx")
+    found = opened(moss.run("check", tmp_path / "wide.onnx", "-t", "moss", "--json").stdout)
+    (fallback,) = found["fallbacks"]
+    assert (fallback["cause"], fallback["unit"]) == ("memory", "moss_conv")
+    assert fallback["rule"] == "what moss_conv would hold for it fits moss_biases"
+    assert fallback["value"] == "it is 1200 bytes, and others leave 8"
+    assert fallback["onnx_names"][0] == "gemm3"
 
 
 def _two_branches(path: Path) -> Path:
