@@ -67,6 +67,7 @@ VERBS: dict[str, str] = {
     "calibrate": "net.onnx --counters demo=demo.csv -t gap9 -o figures.json",
     "explore": "study.toml -o explored -w 1",
     "new-target": "sprout",
+    "lines": "",
     "test-target": "match-gap9 -o badge.json",
 }
 #: Their exit codes, if not 0.

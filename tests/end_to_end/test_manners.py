@@ -82,6 +82,7 @@ VERBS: dict[str, list[str]] = {
     "operators": ["operators", "net.onnx"],
     "targets": ["targets"],
     "plugins": ["plugins"],
+    "lines": ["lines", "match-kit"],
     "doctor": ["doctor"],
 }
 WRITING = sorted(verb for verb, arguments in VERBS.items() if any("OUT" in argument for argument in arguments))

@@ -1,6 +1,6 @@
 """Instructions of the kernels' parts, which ``python -m benchmarks.cortexm_fit`` counts on an emulator and fits.
 
-``figures.json``: core -> key (``cost.figures_key``) -> count -> instructions of each."""
+``figures.json``: core -> key (``cost.figures_keys``) -> count -> instructions of each."""
 
 from __future__ import annotations
 
@@ -15,15 +15,8 @@ from match_core.contract.hardware import Constant
 OWN, GENERAL = "own", "general"
 FILE = Path(__file__).with_name("figures.json")
 SOURCE = "counted on QEMU 7.2, gcc 12.2 -O3: python -m benchmarks.cortexm_fit"
-#: Cores that no counts are for -> the core whose figures they have, as estimates.
-LIKE = {
-    "cortex_m0plus": "cortex_m4",
-    "cortex_m3": "cortex_m4",
-    "cortex_m7": "cortex_m4",
-    "cortex_m33": "cortex_m4",
-    "cortex_m52": "cortex_m55",
-    "cortex_m85": "cortex_m55",
-}
+#: Cores that the emulator has no machine for -> the core whose figures they have, as estimates.
+LIKE = {"cortex_m52": "cortex_m55", "cortex_m85": "cortex_m55"}
 #: The core whose figures complete those of the others: kernels that no made layer of theirs uses.
 COMPLETE = "cortex_m4"
 #: Counts of kernels that no made layer uses at all: estimates from layers of two networks on Cortex-M4.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from match_core import Hardware, Soc, Unit
-from match_core.contract.hardware import Constant, Memory
+from match_core.contract.hardware import Constant, Memory, RequantSpec
 
 from match_cortexm.boards import BOARDS, Bank, Board
 from match_cortexm.cores import CORE_NAMED, CORES, Core
@@ -11,6 +11,16 @@ from match_cortexm.figures import constants_of
 
 #: Vectors of 16 bytes are loaded from aligned addresses.
 _ALIGNMENT_BYTES = 16
+#: Products of 64 bits: what the integer graph has anyway. Stated for cores with kernels of their own, for which two
+#: products with roundings of their own cost less than one with a rounding that depends on the sign.
+_REQUANT = RequantSpec(
+    multiplier_bits=32,
+    multiplier_signed=True,
+    product_bits=64,
+    shift_max=62,
+    activation_type="int8",
+    takes_both_types=True,
+)
 
 
 def _unit(core: Core) -> Unit:
@@ -19,7 +29,7 @@ def _unit(core: Core) -> Unit:
         description=f"Arm {core.title}: C for each layer, in place on the home memory",
         memory=None,
         layout="NHWC",
-        requant=None,
+        requant=_REQUANT if core.dsp else None,
         constants=constants_of(core.name),
         spatial_types=("float16", "float32", "int8", "uint8"),
     )

@@ -92,7 +92,7 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
     weight = layer.weight.reshape(layer.outputs, 1, 1, -1) if compact else layer.weight
     bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
     return Form(
-        name="mve",
+        name="mve_compact" if compact else "mve",
         header=MVE,
         positions=1,
         values=16,
