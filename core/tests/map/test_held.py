@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.contract.errors import UnsupportedError
+from match_core.contract.errors import InfeasibleError
 from match_core.contract.mapping import held_bytes
 from match_core.validate.mapping import mapping_faults
 from match_map.mapper import choose
@@ -78,5 +78,8 @@ def test_without_a_limit_nothing_changes(lab):
 
 def test_nodes_that_only_run_where_there_is_no_room_have_no_cover(lab):
     model, offered = _offer(lab, [(10, 0, {"weights": 6})] * 3)
-    with pytest.raises(UnsupportedError, match="MATCH-P002"):
+    with pytest.raises(InfeasibleError) as caught:
         choose(model, offered[1::2], room=(("weights", 12),))
+    error = caught.value
+    assert (error.code, error.what) == ("MATCH-M001", "the program does not fit memory weights: 6 bytes too many")
+    assert error.why == "the program holds 18 bytes of 12 as long as it lives, and no other choice of units fits"
