@@ -71,6 +71,18 @@ def test_the_layer_that_gains_most_for_its_bytes_is_not_always_the_choice(lab):
     assert held_bytes(mapping.assignments) == {"weights": 12}
 
 
+def test_a_slower_way_that_holds_less_is_a_choice(lab):
+    """The same layer with weights of 8 bits, and with weights of 4 that take longer."""
+    model, (host, wide) = _offer(lab, [(10, 0, {"weights": 8})])
+    narrow = replace(wide.candidate, workload=replace(wide.candidate.workload, holds=(("weights", 4),)))
+    cost = replace(wide.schedule.cost, compute_cycles=3)
+    slower = replace(wide, candidate=narrow, schedule=replace(wide.schedule, cost=cost))
+    found = {
+        most: choose(model, (host, wide, slower), room=(("weights", most),)).predicted_cycles for most in (8, 4, 3)
+    }
+    assert found == {8: 0, 4: 3, 3: 10}
+
+
 def test_without_a_limit_nothing_changes(lab):
     model, offered = _offer(lab, [(10, 0, {"weights": 6})] * 3)
     assert choose(model, offered).predicted_cycles == 0
