@@ -23,6 +23,9 @@ SLOW_TESTS = (
     "tests/docs/test_commands.py::test_session[docs/tutorial-research.md",
     # Each package is installed and left out by the other tests of the folder, and by tests/examples_packages.
     "tests/packaging/test_wheels.py::test_from_one_package_to_all_and_back",
+    # The autoencoder, whose biases do not all fit, stays.
+    "tests/end_to_end/test_moss.py::test_networks_run_on_the_engine_bit_exact[dscnn]",
+    "tests/end_to_end/test_moss.py::test_networks_run_on_the_engine_bit_exact[resnet8]",
     # Equal bytes: core/tests/cli/test_verbs.py compiles twice, core/tests/map/test_cached.py with a filled cache.
     "tests/end_to_end/test_schedule_cache.py",
     "tests/end_to_end/test_transformers.py::test_two_processes_give_the_same_bytes",
