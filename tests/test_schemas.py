@@ -22,7 +22,7 @@ from match_report.advice.budget import seconds_text
 Match = Callable[..., "CompletedProcess[str]"]
 OWNERS = {
     "match_core": ("compile", "targets", "plugins"),
-    "match_report": ("check", "explain", "fit", "diff", "doctor", "operators", "report"),
+    "match_report": ("check", "explain", "fit", "diff", "doctor", "offload", "operators", "report"),
     "match_verify": ("run", "verify"),
     "match_quant": ("quantize",),
     "match_kit": ("lines", "new-target", "test-target"),
@@ -78,6 +78,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "explain network": ("net.onnx", "-t", "host"),
     "fit": ("net.onnx", "-t", "host", "--budget", "ram=1"),
     "report": ("b", "--compare", "b"),
+    "offload": ("b",),
     "diff": ("b", "b"),
     "verify": ("net.onnx", "-t", "host"),
     "new-target": ("sprout", "-o", "sprout"),

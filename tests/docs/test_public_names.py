@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 
 import pytest
@@ -18,7 +19,7 @@ from tests.conftest import ROOT
 from tests.docs.pages import DOCS, text_of
 
 RECORD = ROOT / "tests" / "docs" / f"public-names-{CONTRACT_VERSION}.json"
-PAGES = ("tutorial.md", "tutorial-library.md", "kinds.md", "regions.md", "plugins.md")
+PAGES = ("tutorial.md", "tutorial-library.md", "tutorial-regions.md", "kinds.md", "regions.md", "plugins.md")
 #: Examples of packages that work on compilations: they may use all of the core (docs/plugins.md).
 _OTHERS = ("match-greedy", "match-textnet", "match-sizes")
 
@@ -36,16 +37,19 @@ def _texts() -> Iterator[str]:
 
 def _imported() -> frozenset[tuple[str, str]]:
     """(module, name) of everything that is imported from match."""
-    found = set()
+    found: set[tuple[str, str]] = set()
     for text in _texts():
-        for node in ast.walk(ast.parse(text)):
-            if (
-                isinstance(node, ast.ImportFrom)
-                and node.module
-                and re.match(r"match_(core|regions|kit|host)", node.module)
-            ):
-                found |= {(node.module, alias.name) for alias in node.names}
+        with suppress(SyntaxError):  # parts of files on pages
+            found |= _imports(ast.parse(text))
     return frozenset(found)
+
+
+def _imports(tree: ast.Module) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and re.match(r"match_(core|regions|kit|host|quant)", node.module or ""):
+            found |= {(str(node.module), alias.name) for alias in node.names}
+    return found
 
 
 def _is_listed(module: str, public: list[str]) -> bool:
@@ -56,7 +60,16 @@ def test_they_are_in_public_modules() -> None:
     """The table of docs/plugins.md lists the modules, or those around them."""
     text = text_of(DOCS / "plugins.md")
     public = re.findall(r"^\| `(match_[\w.]+)` \|", text, re.MULTILINE)
-    public += ["match_regions", "match_kit.testing", "match_kit.counting", "match_host.headers.half", "match_host.cost"]
+    public += [
+        "match_regions",
+        "match_kit.testing",
+        "match_kit.counting",
+        "match_host.headers.half",
+        "match_host.cost",
+        "match_quant.expectation",
+        "match_quant.powers",
+        "match_quant.ranges",
+    ]
     places = [f"{module}.{name}" if module == "match_host" else module for module, name in sorted(_imported())]
     assert [place for place in places if not _is_listed(place, [*public, "match_host.plugin"])] == []
 

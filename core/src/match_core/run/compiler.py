@@ -236,8 +236,9 @@ def _undefined(symbol: str, sources: Sequence[Path]) -> ToolError:
     texts = {source: source.read_text("utf-8", "replace") for source in sources}
     users = [source for source, text in texts.items() if call.search(text)]
     should = [p for p, text in texts.items() if p not in users and any(f'"{header}"' in text for header in headers)]
-    apart = [path for path in should if path.parent not in {user.parent for user in users}] or should
-    named, calling = (" or ".join(path.name for path in paths) for paths in (apart, users))
+    same = [path for path in should if f"{path.stem}.h" in headers]
+    apart = [path for path in should if path.parent not in {user.parent for user in users}]
+    named, calling = (" or ".join(path.name for path in paths) for paths in (same or apart or should, users))
     where = f"{named} should define it, with {', '.join(headers)}" if named else "no header declares it"
     return _rejected("link", f"no C file defines {symbol}, which {calling or 'the program'} calls; {where}")
 

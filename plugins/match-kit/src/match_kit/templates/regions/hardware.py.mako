@@ -21,7 +21,10 @@ SOC = Soc(
     description="a host core and an engine with resident weights",
     host="host",
     units=("host", ENGINE.name),
-    memories=(Memory("ram", 1, 1024 * 1024, 8, _EXAMPLE),),
+    memories=(
+        Memory("ram", 1, 1024 * 1024, 8, _EXAMPLE),
+        Memory("${name}_weights", 1, VALUES["weight_bytes"], 8, _EXAMPLE, kind="held"),
+    ),
     links=(),
     home="ram",
 )

@@ -9,7 +9,8 @@ ${"#"} ${name}
 ${"##"} What the engine runs
 
 Chains of dense layers with requantisation, one row at a time. `match operators MODEL` shows which nodes of a model it
-runs, and which rules refuse the others. Weights are loaded once, when the program is initialised.
+runs, and which rules refuse the others. Weights are loaded once, when the program is initialised; of the regions that
+fit the engine's memory together, the fastest are chosen.
 
 ${"##"} Unknown figures
 

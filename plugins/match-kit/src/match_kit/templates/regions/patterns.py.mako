@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from match_core import NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits
 from match_regions import region_pattern
 
-from ${module}.hardware import FEATURES_MAX, VALUES
+from ${module}.hardware import FEATURES_MAX
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -48,13 +49,20 @@ def _whole_layers(region: Region) -> str | None:
     return None if paired else f"it has the operators {', '.join(kinds)}"
 
 
+def _held(region: Region) -> Mapping[str, int]:
+    """Bytes that stay in the engine, in words of 8: weights, multipliers and addends."""
+    weights = [node.inputs[1].values for node in region.nodes if node.op == PRODUCT]
+    return {"${name}_weights": sum(-(-array.size // 8) * 8 + 16 * array.shape[1] for array in weights)}
+
+
 CLAIMS = RegionClaims(
     operators=(
         OperatorClaim(PRODUCT, (WEIGHTS, FEATURES, ROW)),
         OperatorClaim(f"match.arith::{REQUANT}", (SHIFT, ROW)),
     ),
-    limits=RegionLimits(inputs_max=1, outputs_max=1, constant_bytes_max=VALUES["weight_bytes"]),
+    limits=RegionLimits(inputs_max=1, outputs_max=1),
     worth=_whole_layers,
     worth_rule="a region is a chain of products, each with its requantisation",
+    holds=_held,
 )
 PATTERNS = (region_pattern("${name}_region", "chain of dense layers in 8 bits", CLAIMS),)
