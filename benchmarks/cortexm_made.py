@@ -31,9 +31,10 @@ def _channels(net: Net) -> int:
 
 
 def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False, image: bool = False) -> None:
-    """A convolution; ``added``: another tensor is added to its result; ``image``: of one or three channels."""
+    """A convolution; ``added``: another tensor is added to its result; ``image``: of one or three channels, a third to
+    64 outputs."""
     stride = net.between(1, 2) if net.between(0, 2) == 0 else 1
-    outputs = _channels(net)
+    outputs = 64 if image and net.between(0, 2) == 0 else _channels(net)
     inputs = outputs if depthwise else net.between(1, 4) if net.between(0, 4) == 0 else _channels(net)
     inputs = 1 + 2 * net.between(0, 1) if image else inputs
     least = kernel + stride
@@ -270,6 +271,7 @@ def _written(net: Net, added: bool = False) -> None:
 KINDS: dict[str, Callable[[Net], None]] = {
     "conv": lambda net: _conv(net, net.between(2, 5)),
     "conv_3": lambda net: _conv(net, 3),
+    "conv_compact": lambda net: _conv(net, net.between(3, 5), image=True),
     "conv_image": lambda net: _conv(net, net.between(3, 5), image=True),
     "conv_add": lambda net: _conv(net, 3 if net.between(0, 2) else 1, added=True),
     "pointwise": lambda net: _conv(net, 1),

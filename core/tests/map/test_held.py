@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.contract.errors import UnsupportedError
+from match_core.contract.errors import InfeasibleError
 from match_core.contract.mapping import held_bytes
 from match_core.validate.mapping import mapping_faults
 from match_map.mapper import choose
@@ -71,6 +71,18 @@ def test_the_layer_that_gains_most_for_its_bytes_is_not_always_the_choice(lab):
     assert held_bytes(mapping.assignments) == {"weights": 12}
 
 
+def test_a_slower_way_that_holds_less_is_a_choice(lab):
+    """The same layer with weights of 8 bits, and with weights of 4 that take longer."""
+    model, (host, wide) = _offer(lab, [(10, 0, {"weights": 8})])
+    narrow = replace(wide.candidate, workload=replace(wide.candidate.workload, holds=(("weights", 4),)))
+    cost = replace(wide.schedule.cost, compute_cycles=3)
+    slower = replace(wide, candidate=narrow, schedule=replace(wide.schedule, cost=cost))
+    found = {
+        most: choose(model, (host, wide, slower), room=(("weights", most),)).predicted_cycles for most in (8, 4, 3)
+    }
+    assert found == {8: 0, 4: 3, 3: 10}
+
+
 def test_without_a_limit_nothing_changes(lab):
     model, offered = _offer(lab, [(10, 0, {"weights": 6})] * 3)
     assert choose(model, offered).predicted_cycles == 0
@@ -78,5 +90,8 @@ def test_without_a_limit_nothing_changes(lab):
 
 def test_nodes_that_only_run_where_there_is_no_room_have_no_cover(lab):
     model, offered = _offer(lab, [(10, 0, {"weights": 6})] * 3)
-    with pytest.raises(UnsupportedError, match="MATCH-P002"):
+    with pytest.raises(InfeasibleError) as caught:
         choose(model, offered[1::2], room=(("weights", 12),))
+    error = caught.value
+    assert (error.code, error.what) == ("MATCH-M001", "the program does not fit memory weights: 6 bytes too many")
+    assert error.why == "the program holds 18 bytes of 12 as long as it lives, and no other choice of units fits"

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORES
 from match_cortexm.cost import cost_on, counts_of, figures_keys
@@ -15,7 +16,7 @@ from benchmarks.cortexm_counts import layers_of
 from benchmarks.cortexm_made import KINDS
 from benchmarks.cortexm_net import Net
 
-from .test_kernels import needs_emulator
+from .test_kernels import TARGETS, needs_emulator
 
 #: Kinds of made layers that CI counts.
 SAMPLE = ("conv_3", "depthwise_3", "dense", "inner_max_pool", "pad", "softmax")
@@ -78,3 +79,18 @@ def test_every_core_has_figures(core):
     figures = figures_of(core)
     assert {GENERAL, OWN} <= set(figures) and cost_on(core).figures == figures
     assert all(value > 0 for values in figures.values() for value in values.values())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_own_kernels_cost_less_than_those_of_the_host(target, tmp_path):
+    net = Net(np.random.default_rng(1), True)
+    for kind in ("conv_3", "pointwise", "depthwise_3", "dense", "product"):
+        KINDS[kind](net)
+    path = tmp_path / "made.onnx"
+    onnx.save(net.model(), path)
+    request = CompileRequest(model=path, target=target, output=tmp_path / "out", cache=False)
+    candidates = [
+        task.assignment.candidate for task in compile_model(request, Plugins.load()).compilation.program.tasks
+    ]
+    products = {candidate.pattern.name for candidate in candidates if candidate.workload.macs}
+    assert products and all(name.startswith("cortexm_") for name in products)

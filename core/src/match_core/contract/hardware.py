@@ -88,9 +88,10 @@ class RequantSpec:
     """The requantisation ``y = clip((acc * M + B) >> S, lo, hi)`` that a unit supports.
 
     ``product_bits`` is the width that ``acc * M`` and the sum with ``B`` must fit in (signed); ``multiplier_bits``
-    counts the bits of M including a sign bit if ``multiplier_signed``. ``activation_type`` is the element type of
-    activations that the unit reads and writes. With ``takes_both_types`` it is only a preference: the kernels also
-    accept the other 8-bit type, which is used if another unit of the Soc supports only that one.
+    counts the bits of M including a sign bit if ``multiplier_signed``; one bit: sums are only shifted.
+    ``activation_type`` is the element type of activations that the unit reads and writes. With ``takes_both_types`` it
+    is only a preference: the kernels also accept the other 8-bit type, which is used if another unit of the Soc
+    supports only that one.
     """
 
     multiplier_bits: int

@@ -38,9 +38,12 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     if kind in MOVES:
         bits = workload.operands[-1].element_bits * counts["elements"] // max(1, counts_of(workload)["runs"])
         return (f"{key}, {'long' if bits >= _LONG_BITS else 'short'} runs", key)
-    if floating and workload.macs and len(workload.operands[0].axes) == _IMAGE_AXES:
-        key = "convolution float"  # whatever is fused with it, of which only elements are counted
-    return (f"{key}, {_product(workload) if workload.macs else _per_element(counts)}", key)
+    if not workload.macs:
+        return (f"{key}, {_per_element(counts)}", key)
+    special = _product(workload)
+    if floating and len(workload.operands[0].axes) == _IMAGE_AXES:  # the same loops, whatever is fused with them
+        return (f"{key}, {special}", f"convolution float, {special}", "convolution float")
+    return (f"{key}, {special}",)
 
 
 def _product(workload: Workload) -> str:
@@ -73,6 +76,8 @@ def _per_element(counts: Mapping[str, int]) -> str:
 def counts_of(workload: Workload) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some."""
+    if workload.kind.startswith("cortexm_"):
+        return workload.parameters
     *sources, result = workload.operands
     if workload.kind not in MOVES:
         if not workload.macs or len(sources) < 2 or sources[1].role != "constant" or not result.axes:

@@ -70,15 +70,15 @@ def held(options: Sequence[Option], memory: str) -> int:
 
 
 def options_of(topology: Topology, assignments: Sequence[Assignment], weighting: Weighting) -> tuple[Option, ...]:
-    """The cheapest option per distinct set of nodes and forms of their inputs and outputs, and another one if they can
-    be a view; ties go to the first."""
-    best: dict[tuple[tuple[int, ...], bool, tuple[str, ...]], Option] = {}
+    """The cheapest option per distinct set of nodes, forms of their inputs and outputs, and bytes that it holds, and
+    another one if they can be a view; ties go to the first."""
+    best: dict[tuple[object, ...], Option] = {}
     for index, assignment in enumerate(assignments):
         candidate = assignment.candidate
         nodes = tuple(sorted({topology.position(node) for node in candidate.match.nodes}))
         option = Option(index, weighting.of(assignment.schedule.cost), nodes, candidate.workload.holds)
-        key = (nodes, candidate.pattern.view, tuple(operand.form for operand in candidate.workload.operands))
-        key = key if any(key[2]) else (*key[:2], tuple(name for name, _ in option.holds))
+        forms = tuple(operand.form for operand in candidate.workload.operands)
+        key = (nodes, candidate.pattern.view, forms if any(forms) else (), option.holds)
         if key not in best or option.cost < best[key].cost:
             best[key] = option
     return tuple(sorted(best.values(), key=lambda option: option.index))

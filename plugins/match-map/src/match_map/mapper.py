@@ -22,7 +22,7 @@ from match_map.conversions import conversions_of
 from match_map.cover import Component, Cover, components_of, held, options_of
 from match_map.exact import solve
 from match_map.least_product import least_product
-from match_map.missing import uncoverable, unsupported
+from match_map.missing import no_room, uncoverable, unsupported
 from match_map.option import Option
 from match_map.ways import has_one_way_out, is_convex
 
@@ -54,7 +54,8 @@ def choose(
     ``room``: bytes of the memories in which candidates hold something as long as the program lives; the choice shares
     them out.
     Deterministic; ties go to fewer candidates, then to those offered first. UnsupportedError MATCH-P001 if nodes are
-    in no candidate, MATCH-P002 if candidates overlap in every combination.
+    in no candidate, MATCH-P002 if candidates overlap in every combination; InfeasibleError
+    MATCH-M001 if every combination holds more than there is room for.
     """
     ask = _Question(model, tuple(offered), tuple(refused), convert, tuple(room))
     if objective != "edp":
@@ -247,6 +248,10 @@ def _views_to_copy(
 
 def _solve(model: Model, topology: Topology, part: Component) -> Cover:
     cover = solve(part)
+    if cover is None and part.room and (free := solve(replace(part, room=()))) is not None:
+        for memory, have in part.room:
+            if (need := held(free.options, memory)) > have:
+                raise no_room(model, memory, need, have)
     if cover is None:
         raise uncoverable(model, [topology.nodes[position] for position in part.nodes])
     return cover

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from match_core import Region, RegionClaims
-from match_core.patterns.rules_requant import bounds_are, per_tensor
-from match_quant.powers.rules import shift_rule, shift_rules
+from match_core.patterns.rules_requant import per_tensor
+from match_quant.powers.rules import shift_rules
 from match_regions import region_pattern
 
 from match_moss.hardware import DATA_BYTES, KERNELS, SHIFTS
@@ -16,9 +16,9 @@ def _worth(region: Region) -> str | None:
     return None if need <= DATA_BYTES else f"they need {need}"
 
 
-_BOUNDS = bounds_are("results are cut to -128..127, or to 0..127 (ReLU)", (-128, 127), (0, 127))
+_SHIFT, _BOUNDS, _SUMS = shift_rules(SHIFTS)
 CLAIMS = RegionClaims(
-    atoms=KERNELS.claims(shift_rules(SHIFTS), (shift_rule(SHIFTS), per_tensor(), _BOUNDS)),
+    atoms=KERNELS.claims((_SHIFT, _BOUNDS, _SUMS), (_SHIFT, per_tensor(), _BOUNDS)),
     worth=_worth,
     worth_rule=f"activations of a region fit the {DATA_BYTES} bytes of the engine",
     counts=counts,

@@ -9,7 +9,7 @@ from match_core import Match
 from match_core.patterns.rule import rule
 from match_core.patterns.rules_requant import bounds_are
 from match_core.patterns.windows import window_of
-from match_quant.powers.rules import shift_rule, shift_rules
+from match_quant.powers.rules import shift_rules
 
 from match_diana.digital import structures as s
 from match_diana.digital.limits import COPY_BYTES, KERNEL_SIDES, LANES, SHIFT_UNIT
@@ -65,8 +65,7 @@ def whole_lanes(match: Match) -> str | None:
 # ---- arithmetic ------------------------------------------------------------------------------------------------
 
 
-ARITHMETIC = shift_rules(SHIFT_UNIT)
-requant = shift_rule(SHIFT_UNIT)
+ARITHMETIC = requant, bounds, accumulator = shift_rules(SHIFT_UNIT)
 signed = bounds_are("results are cut to -128..127: sums have no ReLU", (-128, 127))
 positive = bounds_are("results are cut to 0..127", (0, 127))
 

@@ -61,9 +61,17 @@ def made_shift(match: Match, shift_max: int) -> Shifted:
     return found
 
 
-def shift_rules(unit: ShiftUnit) -> tuple[Constraint, ...]:
-    """The rules about the arithmetic of layers with constant weights: the shift, the bounds, and the width of sums."""
+def shift_rules(unit: ShiftUnit) -> tuple[Constraint, Constraint, Constraint]:
+    """The rules about arithmetic: the shift; the bounds; of layers with constant weights, the width of sums."""
     most = unit.requant.shift_max
+
+    @rule(
+        "requantisation",
+        f"multiplier and divisor are powers of two, the same for all channels, and make a shift of 0 to {most}",
+    )
+    def requant(match: Match) -> str | None:
+        found = shifted(match, most)
+        return found if isinstance(found, str) else None
 
     @rule("accumulator", "sums and biases fit 32 bits")
     def accumulator(match: Match) -> str | None:
@@ -77,19 +85,4 @@ def shift_rules(unit: ShiftUnit) -> tuple[Constraint, ...]:
         return None if largest < 1 << 31 else f"a sum reaches {largest}"
 
     bounds = bounds_are("results are cut to -128..127, or to 0..127 (ReLU)", (-128, 127), (0, 127))
-    return (shift_rule(unit), bounds, accumulator)
-
-
-def shift_rule(unit: ShiftUnit) -> Constraint:
-    """The requantisation is a shift."""
-    most = unit.requant.shift_max
-
-    @rule(
-        "requantisation",
-        f"multiplier and divisor are powers of two, the same for all channels, and make a shift of 0 to {most}",
-    )
-    def check(match: Match) -> str | None:
-        found = shifted(match, most)
-        return found if isinstance(found, str) else None
-
-    return check
+    return requant, bounds, accumulator
