@@ -32,6 +32,9 @@ SLOW_TESTS = (
     "tests/kit/test_mistakes.py::test_one_message_names_the_cause[the twin counts other cycles]",
     "tests/kit/test_scaffold.py::test_it_passes[tiles]",
     "tests/docs/test_extending.py::test_the_pages_that_go_step_by_step[tutorial-library.md-10]",
+    # tests/end_to_end/test_moss.py installs the package, and runs layers in lazy mode, a network and a board.
+    "tests/docs/test_extending.py::test_the_pages_that_go_step_by_step[tutorial-regions.md-12]",
+    "tests/end_to_end/test_moss.py::test_everything_that_the_engine_takes[options0]",
     # Equal bytes: core/tests/cli/test_verbs.py compiles twice, core/tests/map/test_cached.py with a filled cache.
     "tests/end_to_end/test_schedule_cache.py",
     "tests/end_to_end/test_transformers.py::test_two_processes_give_the_same_bytes",
