@@ -25,37 +25,15 @@ from match_verify.places import place_at
 from match_verify.verify import reference_outputs
 from numpy.typing import NDArray
 
+from benchmarks.cortexm_boards import CORES, made_board
 from benchmarks.runs import MODELS, told
 from benchmarks.tables import Cell, Column, Table
 
 COMMAND = "benchmarks.boards"
-#: Boards with a core of match-cortexm and the emulated machine's memories, which hold networks of 1 MB and their
-#: activations: name, core, board that has it.
-MADE = """[soc]
-name = "{name}"
-description = "{core} with the memories of the emulated machine"
-home = "ram"
-store = "flash"
-host = "{core}"
-host_machine = "scalar"
-[[units]]
-name = "{core}"
-soc = "{board}"
-[[memories]]
-name = "ram"
-from = "{board}"
-size_bytes = 15728640
-source = "made for this experiment"
-[[memories]]
-name = "flash"
-from = "{board}"
-size_bytes = 4194304
-source = "made for this experiment"
-"""
 #: Heading -> target or the text of a board, machine, preset.
 BOARDS = {
-    "M4": (MADE.format(name="m4", core="cortex_m4", board="stm32l4r5"), "mps2-an386", None),
-    "M55": (MADE.format(name="m55", core="cortex_m55", board="corstone300"), "mps3-an547", None),
+    "M4": (made_board("cortex_m4"), CORES["cortex_m4"][1], None),
+    "M55": (made_board("cortex_m55"), CORES["cortex_m55"][1], None),
     "RV32": ("host", "virt32", "scalar"),
 }
 SAMPLES, MOST_BYTES = 2, 1_000_000

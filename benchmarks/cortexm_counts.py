@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,29 +14,20 @@ from match_core.contract.runner import Place
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_cortexm.cost import figures_key
+from match_cortexm.cost import counts_of, figures_keys
 from numpy.typing import NDArray
 
+from benchmarks.cortexm_boards import CORES, made_board
 from benchmarks.cortexm_made import made_networks
-
-#: Core -> target, machine of the emulator.
-CORES = {
-    "cortex_m0plus": ("rp2040", "mps2-an385"),
-    "cortex_m3": ("cortex_m3_mps2", "mps2-an385"),
-    "cortex_m4": ("stm32l4r5", "mps2-an386"),
-    "cortex_m7": ("stm32h743", "mps2-an500"),
-    "cortex_m33": ("rp2350", "mps2-an505"),
-    "cortex_m55": ("corstone300", "mps3-an547"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One task: its title, the key of its figures, the counts that they multiply, instructions counted and
-    modelled."""
+    """One task: its title, the keys of its figures (``cost.figures_keys``), the counts that they multiply, instructions
+    counted and modelled."""
 
     title: str
-    key: str
+    keys: tuple[str, ...]
     counts: Mapping[str, int]
     counted: int
     modelled: int
@@ -44,11 +35,13 @@ class Layer:
 
 def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, plugins: Plugins) -> list[Layer]:
     """The layers of a network on a core."""
-    target, machine = CORES[core]
+    machine = CORES[core][1]
     runner = next(runner for runner in plugins.runners() if runner.name == "qemu")
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         directory = Path(work) / "net"
-        request = CompileRequest(model=model, target=target, output=directory, name="net", cache=False)
+        board = Path(work) / "board.toml"
+        board.write_text(made_board(core), encoding="utf-8")
+        request = CompileRequest(model=model, target=str(board), output=directory, name="net", cache=False)
         tasks = [task.assignment for task in compile_model(request, plugins).compilation.program.tasks]
         result = run_program(directory, inputs, plugins, place=Place(runner, machine))
     found = []
@@ -56,15 +49,17 @@ def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str,
         workload, cost = tasks[node.index].candidate.workload, tasks[node.index].schedule.cost
         if node.cycles:
             found.append(
-                Layer(node.title, figures_key(workload), workload.parameters, node.cycles, int(cost.total_cycles))
+                Layer(node.title, figures_keys(workload), counts_of(workload), node.cycles, int(cost.total_cycles))
             )
     return found
 
 
-def made_layers(core: str, seed: int, rounds: int, plugins: Plugins) -> list[Layer]:
-    """The layers of made networks."""
+def made_layers(
+    core: str, seed: int, rounds: int, plugins: Plugins, forms: Sequence[bool] = (True, False)
+) -> list[Layer]:
+    """The layers of made networks, quantised or not."""
     found: list[Layer] = []
-    for quantised in (True, False):
+    for quantised in forms:
         for net in made_networks(seed, rounds, quantised):
             with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
                 path = Path(work) / "made.onnx"

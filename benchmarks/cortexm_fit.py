@@ -12,24 +12,22 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from match_core.plugin.facade import Plugins
-from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
+from match_cortexm import cost
+from match_cortexm.figures import FILE, GENERAL, LIKE, OWN, figures_of
 from match_host.constants import OPERATION_CYCLES
 
 from benchmarks.cortexm_counts import CORES, Layer, made_layers
 
-SEED, ROUNDS = 0, 3
-#: Layers that figures of their own need for each independent count, if there are more than two.
+SEED, ROUNDS, HOST_ROUNDS = 0, 4, 2
+#: Layers that figures of a pattern need.
 FEWEST = 3
 #: Rounds of the fit, and the relative error below which layers count the same.
 REWEIGHTED, LEAST = 30, 0.02
-#: Forms whose figures stay as they are: an earlier fit, to chosen layers with more windows at borders than those made
-#: here, tells better what copies of windows take.
-KEPT = ("mve_",)
-
 Figures = dict[str, float]
 
 
@@ -67,30 +65,57 @@ def total(layer: Layer, figures: Mapping[str, float]) -> float:
 
 
 def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
-    """Whether the layers decide figures, which otherwise fit them and nothing else."""
+    """Whether layers decide special figures, which otherwise fit them and nothing else."""
     rows = np.array([[_count(layer, name) for name in names] for layer in layers], float)
     rank = int(np.linalg.matrix_rank(rows / np.maximum(rows.max(axis=0), 1)))
-    return len(layers) >= (FEWEST * rank if rank > 2 else rank + 1)
+    return len(layers) >= (2 * rank if rank > 2 else rank + 1)
 
 
 def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
-    """The figures of all keys."""
+    """The figures of all keys that enough layers have."""
     groups = defaultdict[str, list[Layer]](list)
     for layer in layers:
-        form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
-        groups[f"{OWN} {form}" if layer.key == OWN else layer.key].append(layer)
-    host = [layer for layer in layers if layer.key != OWN]
+        if layer.keys == (OWN,):
+            form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
+            groups[f"{OWN} {form}"].append(layer)
+        for key in layer.keys if layer.keys != (OWN,) else ():
+            groups[key].append(layer)
+    host = [layer for layer in layers if layer.keys != (OWN,)]
     found: dict[str, Figures] = {GENERAL: fit(host, ("call", *(constant.name for constant in OPERATION_CYCLES)))}
     for key, group in sorted(groups.items()):
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if key.startswith(OWN):
-            found.setdefault(OWN, {}).update(fit(group, [name for name in names if name != "elements"]))
-        elif enough(group, ["call", *names]):
-            found[key] = fit(group, ["call", *names])
-        errors = [total(layer, found.get(layer.key, found[GENERAL])) / layer.counted - 1 for layer in group]
+            figures = fit(group, [name for name in names if name != "elements"])
+            found.setdefault(OWN, {}).update(figures)
+        elif len(group) >= FEWEST and ("," not in key or enough(group, ["call", *names])):
+            figures = found[key] = fit(group, ["call", *names])
+        else:
+            continue
+        errors = [total(layer, figures) / layer.counted - 1 for layer in group]
         median, worst = np.median(np.abs(errors)), np.max(np.abs(errors))
-        sys.stdout.write(f"{key:36}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
+        sys.stdout.write(f"{key:60}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
     return found
+
+
+@contextmanager
+def own_cost(figures: Figures) -> Iterator[None]:
+    """The cores' own kernels cost this, so that what is counted does not depend on the figures."""
+    kept = cost.cost_on
+    cost.cost_on = lambda core: cost.FittedCost(figures={**figures_of(core), OWN: figures})
+    try:
+        yield
+    finally:
+        cost.cost_on = kept
+
+
+def counted(core: str, plugins: Plugins) -> list[Layer]:
+    """Layers on the core's own kernels where it has any, and fewer on the host's alone, which they compete with."""
+    with own_cost({}):
+        layers = made_layers(core, SEED, ROUNDS, plugins)
+    with own_cost({"elements": 1e6}):
+        alone = made_layers(core, SEED, HOST_ROUNDS, plugins, forms=(True,))
+    known = {key for layer in layers for key in layer.keys[:1]}
+    return [*layers, *(layer for layer in alone if layer.keys != (OWN,) and layer.keys[0] not in known)]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -100,12 +125,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
-        layers = made_layers(core, SEED, ROUNDS, plugins)
+        layers = counted(core, plugins)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         figures = json.loads(FILE.read_text(encoding="utf-8"))
-        kept = {name: value for name, value in figures.get(core, {}).get(OWN, {}).items() if name.startswith(KEPT)}
         figures[core] = fitted(layers)
-        figures[core].get(OWN, {}).update(kept)
         FILE.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
     return 0
 

@@ -64,7 +64,8 @@ def error(layer: Layer) -> float:
 def table(rows: Sequence[Row]) -> Table:
     """Every layer."""
     cells: list[tuple[Cell, ...]] = [
-        (core, name, layer.title, layer.key, layer.counted, layer.modelled, error(layer)) for core, name, layer in rows
+        (core, name, layer.title, layer.keys[0], layer.counted, layer.modelled, error(layer))
+        for core, name, layer in rows
     ]
     columns = (
         Column("core"),

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from benchmarks.cortexm_net import Net
 
 #: Layers of a network, and bytes of its inputs.
-LAYERS, MOST_BYTES = 14, 60_000
+LAYERS, MOST_BYTES = 28, 400_000
 
 
 def _activated(net: Net, name: str) -> str:
@@ -25,11 +25,18 @@ def _activated(net: Net, name: str) -> str:
     return net.add("Relu", name)
 
 
-def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False) -> None:
-    """A convolution; ``added``: another tensor is added to its result."""
+def _channels(net: Net) -> int:
+    """Powers of two in half of the layers, as in many networks."""
+    return int(2 ** net.between(3, 6)) if net.between(0, 1) else 4 * net.between(1, 12)
+
+
+def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False, image: bool = False) -> None:
+    """A convolution; ``added``: another tensor is added to its result; ``image``: of one or three channels, a third to
+    64 outputs."""
     stride = net.between(1, 2) if net.between(0, 2) == 0 else 1
-    outputs = 4 * net.between(1, 12)
-    inputs = outputs if depthwise else net.between(1, 4) if net.between(0, 4) == 0 else 4 * net.between(1, 10)
+    outputs = 64 if image and net.between(0, 2) == 0 else _channels(net)
+    inputs = outputs if depthwise else net.between(1, 4) if net.between(0, 4) == 0 else _channels(net)
+    inputs = 1 + 2 * net.between(0, 1) if image else inputs
     least = kernel + stride
     most = max(least, int((2_000 if depthwise else 900) / np.sqrt(inputs * outputs) ** (0.5 if depthwise else 1)))
     most = max(least, min(most, int(np.sqrt(9_000 / max(inputs, outputs))), 32))
@@ -45,19 +52,21 @@ def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False) -
     if added:
         out = [(length + 2 * pads - kernel) // stride + 1 for length in (size, other)]
         y = net.add("Add", net.between_layers(y), net.source(1, outputs, *out))
-    net.result(_activated(net, y), 4.0)
+    net.result(_activated(net, y), 4.0, unsigned=net.between(0, 5) == 0)
 
 
 def _dense(net: Net, rows: int | None = None) -> None:
-    inputs, outputs = net.between(8, 300), net.between(4, 150)
+    inputs, outputs = net.between(8, 300), net.between(2, 14) if net.between(0, 2) == 0 else net.between(4, 150)
     rows = rows or (1 if net.between(0, 1) else net.between(2, 9))
     source, bias = net.source(rows, inputs), net.constant(net.rng.normal(0, 1, outputs))
     net.result(_activated(net, net.add("Gemm", source, net.weight(outputs, inputs), bias, transB=1)))
 
 
-def _product(net: Net) -> None:
-    """Two computed matrices, by heads."""
+def _product(net: Net, even: bool = False) -> None:
+    """Two computed matrices, by heads; ``even``: of sizes that tiles divide."""
     heads, rows, depth, columns = net.between(1, 4), net.between(8, 40), net.between(8, 40), net.between(8, 40)
+    if even:
+        rows, depth, columns = (16 * net.between(1, 5) for _ in range(3))
     net.result(net.add("MatMul", net.source(1, heads, rows, depth), net.source(1, heads, depth, columns)))
 
 
@@ -84,30 +93,47 @@ def _pool(net: Net, op: str) -> None:
     net.result(net.add(op, net.source(*shape), kernel_shape=[taps] * 2, strides=[stride] * 2))
 
 
-def _inner_pool(net: Net, op: str) -> None:
-    """Pooling in the middle of a network, where channels are last."""
-    _, channels, height, width = _image(net, 32)
+def _inner_pool(net: Net, op: str, whole: bool = False) -> None:
+    """Pooling in the middle of a network, where channels are last; ``whole``: of images, to the same scale."""
+    channels, height, width = _channels(net), net.between(3, 12), net.between(3, 12)
     y = net.add("Conv", net.source(1, 4, height, width), net.weight(channels, 4, 1, 1))
-    y = net.between_layers(y)
-    if net.between(0, 1) and op == "AveragePool":
-        net.result(net.add(op, y, kernel_shape=[height, width]), 1.0)
+    if whole:
+        ends = net.constant(0.03), net.constant(net.between(-128, 20), np.int8)
+        y = net.add("DequantizeLinear", net.add("QuantizeLinear", y, *ends), *ends) if net.quantised else y
+        y = net.add(op, y, kernel_shape=[height, width])
+        y = net.add("QuantizeLinear", y, *ends) if net.quantised else y
+        net.outputs.append(
+            helper.make_tensor_value_info(y, TensorProto.INT8 if net.quantised else TensorProto.FLOAT, None)
+        )
         return
+    y = net.between_layers(y)
     taps, stride = net.between(2, 3), net.between(1, 2)
     net.result(net.add(op, y, kernel_shape=[taps] * 2, strides=[stride] * 2, pads=[net.between(0, 1)] * 4))
 
 
 def _rows(net: Net) -> tuple[int, int]:
-    return net.between(1, 40), net.between(6, 160)
+    """Rows and columns: in a quarter of the layers one short row, as of classifiers."""
+    return (1, net.between(2, 12)) if net.between(0, 3) == 0 else (net.between(1, 40), net.between(6, 160))
 
 
 def _unary(net: Net, op: str, **attributes: object) -> None:
     net.result(net.add(op, net.source(*_rows(net)), **attributes), 1.0)
 
 
-def _binary(net: Net, op: str) -> None:
+def _softmax(net: Net, rows: int, columns: int) -> None:
+    net.result(net.add("Softmax", net.source(rows, columns), axis=-1), 1.0)
+
+
+def _binary(net: Net, op: str, reach: float = 1.0) -> None:
     shape = _image(net, 32)
     other = shape if net.between(0, 2) else (1, shape[1], 1, 1)
-    net.result(net.add(op, net.source(*shape), net.source(*other)))
+    net.result(net.add(op, net.source(*shape), net.source(*other)), reach)
+
+
+def _added(net: Net) -> None:
+    """A sum and its activation, of two tensors in the middle of a network."""
+    shape = _image(net, 64)
+    net.result(net.add("Relu", net.add("Add", net.source(*shape), net.source(*shape))), 2.0)
 
 
 def _layer_norm(net: Net) -> None:
@@ -120,6 +146,12 @@ def _gelu(net: Net) -> None:
     x = net.source(*_rows(net))
     y = net.add("Erf", net.add("Div", x, net.constant(np.sqrt(2))))
     net.result(net.add("Mul", net.add("Mul", x, net.add("Add", y, net.constant(1))), net.constant(0.5)))
+
+
+def _heads(net: Net) -> None:
+    """Rows of heads become heads of rows."""
+    shape = 1, net.between(8, 64), net.between(2, 8), int(2 ** net.between(3, 7))
+    net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1, 3]))
 
 
 def _pad(net: Net) -> None:
@@ -149,10 +181,29 @@ def _reduce(net: Net) -> None:
     net.result(net.add("ReduceMean", net.source(*_image(net)), axes, keepdims=1), 1.0)
 
 
-def _ends(net: Net) -> None:
+def _written_average(net: Net, size: int = 0) -> None:
+    """The average of an image, written with integer operators; of ``size`` positions squared."""
+    channels, wide = _channels(net), 0 if size else net.between(0, 2)
+    size = size or net.between(3, 9)
+    conv = net.add("Conv", net.source(1, 4, size, size + wide), net.weight(channels, 4, 1, 1))
+    zero = net.constant(net.between(-128, -5), np.int8)
+    stored = net.add("QuantizeLinear", net.add("Relu", conv), net.constant(1.0), zero)
+    total = net.add(
+        "ReduceSum", net.add("Cast", stored, to=TensorProto.INT64), net.constant([2, 3], np.int64), keepdims=1
+    )
+    half = size * (size + wide) // 2
+    up = net.add("Greater", total, net.constant(0, np.int64))
+    moved = net.add("Add", total, net.add("Where", up, net.constant(half, np.int64), net.constant(-half, np.int64)))
+    value = net.add("Div", moved, net.constant(size * (size + wide), np.int64))
+    limits = [net.constant(limit, np.int64) for limit in (-128, 127)]
+    name = net.add("Cast", net.add("Clip", value, *limits), to=TensorProto.INT8)
+    net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, None))
+
+
+def _ends(net: Net, few: bool = False) -> None:
     """Quantisation, and the other way round."""
     x = f"x{len(net.inputs)}"
-    shape = _rows(net)
+    shape = (1, net.between(2, 14)) if few else _rows(net)
     net.inputs.append(helper.make_tensor_value_info(x, TensorProto.FLOAT, shape))
     zero = net.constant(3, np.int8)
     stored = net.add("QuantizeLinear", x, net.constant(0.03), zero)
@@ -220,26 +271,38 @@ def _written(net: Net, added: bool = False) -> None:
 KINDS: dict[str, Callable[[Net], None]] = {
     "conv": lambda net: _conv(net, net.between(2, 5)),
     "conv_3": lambda net: _conv(net, 3),
+    "conv_compact": lambda net: _conv(net, net.between(3, 5), image=True),
+    "conv_image": lambda net: _conv(net, net.between(3, 5), image=True),
     "conv_add": lambda net: _conv(net, 3 if net.between(0, 2) else 1, added=True),
     "pointwise": lambda net: _conv(net, 1),
     "depthwise": lambda net: _conv(net, net.between(2, 4), depthwise=True),
     "depthwise_3": lambda net: _conv(net, 3, depthwise=True),
+    "depthwise_5": lambda net: _conv(net, net.between(3, 5), depthwise=True),
+    "depthwise_small": lambda net: _conv(net, 3, depthwise=True),
     "dense": _dense,
+    "dense_row": lambda net: _dense(net, 1),
     "product": _product,
+    "product_even": lambda net: _product(net, even=True),
     "weighted": _weighted,
     "average_pool": lambda net: _pool(net, "AveragePool"),
     "max_pool": lambda net: _pool(net, "MaxPool"),
     "inner_average_pool": lambda net: _inner_pool(net, "AveragePool"),
+    "whole_average_pool": lambda net: _inner_pool(net, "AveragePool", whole=True),
+    "inner_max_pool_2": lambda net: _inner_pool(net, "MaxPool"),
     "inner_max_pool": lambda net: _inner_pool(net, "MaxPool"),
     "add": lambda net: _binary(net, "Add"),
+    "added": _added,
     "mul": lambda net: _binary(net, "Mul"),
     "softmax": lambda net: _unary(net, "Softmax", axis=-1),
+    "softmax_few": lambda net: _softmax(net, 1, net.between(2, 14)),
+    "softmax_long": lambda net: _softmax(net, net.between(2, 12), net.between(200, 400)),
     "sigmoid": lambda net: _unary(net, "Sigmoid"),
     "tanh": lambda net: _unary(net, "Tanh"),
     "layer_norm": _layer_norm,
     "gelu": _gelu,
     "pad": _pad,
     "transpose": _transpose,
+    "heads": _heads,
     "concat": _concat,
     "slice": _slice,
     "reduce": _reduce,
@@ -247,9 +310,14 @@ KINDS: dict[str, Callable[[Net], None]] = {
 }
 #: Of int8 networks only.
 INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
+    # Sums of which hardly any is inside of int8: no factors of 32 bits give the results of those of 64.
+    "add_wide": lambda net: _binary(net, "Add", 0.0005),
     "written": _written,
     "written_add": lambda net: _written(net, added=True),
+    "written_average": _written_average,
+    "written_average_8": lambda net: _written_average(net, 8),
     "ends": _ends,
+    "ends_few": lambda net: _ends(net, few=True),
 }
 
 

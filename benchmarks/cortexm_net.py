@@ -68,12 +68,13 @@ class Net:
         ends = self.constant(0.03), self.constant(self.between(-128, 20), np.int8)
         return self.add("DequantizeLinear", self.add("QuantizeLinear", name, *ends), *ends)
 
-    def result(self, name: str, reach: float = 3.0) -> None:
-        """Ends a layer; ``reach``: the largest value to expect."""
+    def result(self, name: str, reach: float = 3.0, unsigned: bool = False) -> None:
+        """Ends a layer; ``reach``: the largest value to expect; ``unsigned``: as uint8, in quantised networks."""
+        element = TensorProto.FLOAT
         if self.quantised:
-            zero = self.constant(self.between(-128, 20), np.int8)
+            element = TensorProto.UINT8 if unsigned else TensorProto.INT8
+            zero = self.constant(self.between(-128, 20) + 128 * unsigned, np.uint8 if unsigned else np.int8)
             name = self.add("QuantizeLinear", name, self.constant(reach / 128), zero)
-        element = TensorProto.INT8 if self.quantised else TensorProto.FLOAT
         self.outputs.append(helper.make_tensor_value_info(name, element, None))
 
     def model(self) -> onnx.ModelProto:

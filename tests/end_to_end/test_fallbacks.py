@@ -196,6 +196,18 @@ def test_the_text_at_80_columns(
     golden(f"{name.replace(', ', '_').replace(' ', '_')}.txt", out + err)
 
 
+@pytest.mark.parametrize(("unit", "name"), [("host", "the host"), ("cortex_m4", "cortex_m4")])
+def test_a_core_with_kernels_of_its_own_is_named(unit: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = {"onnx_names": ["conv"], "cause": "rule", "rule": "8 bits", "value": "16 bits", "unit": "other", "help": []}
+    rows = [{"unit": "other", "onnx_names": ["pool"]}, {"unit": unit, "onnx_names": ["conv", "relu"]}]
+    document = {"fallbacks": [{**entry, "cycles": 9, "share": 0.9}], "nodes": rows, "predicted_cycles": 10}
+    with Terminal() as terminal:
+        show_fallbacks(terminal, {**document, "all_on_host": True}, Path("net.onnx"))
+    out, err = capsys.readouterr()
+    assert f"on {name} and not on another unit" in out
+    assert err.startswith(f"warning: the whole network runs on {name}, 10 cycles")
+
+
 @pytest.mark.parametrize("verb", ["check", "compile", "verify"])
 def test_every_verb_says_it(verb: str, tmp_path: Path, match_command: Match) -> None:
     onnx.save(float_network(lambda graph: graph.conv("x", 4, 4, (3, 3)), (1, 4, 8, 8)), str(tmp_path / "net.onnx"))

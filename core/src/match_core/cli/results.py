@@ -61,25 +61,26 @@ _SHARE_MIN, _FALLBACKS_MAX = 0.01, 5
 
 def show_fallbacks(terminal: Terminal, document: Mapping[str, Any], model: Path) -> None:
     """What runs on the host, one line for each cause; a warning if nothing runs elsewhere."""
+    first = next((entry["onnx_names"][0] for entry in document["fallbacks"] if entry["onnx_names"]), "")
+    rows = document.get("nodes") or document.get("layers") or ()
+    host = next((row["unit"] for row in rows if first in row["onnx_names"]), "host").replace("host", "the host")
     file, path = f" {quote(model.name)} ", f" {quote(str(model))} "  # a report does not name the folder
     helped = ([f"{line} ".replace(file, path).rstrip() for line in entry["help"]] for entry in document["fallbacks"])
     found = [{**entry, "help": lines} for entry, lines in zip(document["fallbacks"], helped, strict=True)]
     large = [entry for entry in found if entry["share"] >= _SHARE_MIN][:_FALLBACKS_MAX]
     rest = found[len(large) :]
     if found:
-        terminal.line("on the host and not on another unit (modelled)")
+        terminal.line(f"on {host} and not on another unit (modelled)")
     for entry in large:
         names = entry["onnx_names"] or ["inserted"]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         terminal.paragraph(f"{_amount([entry])}: {_cause(entry)} ({shortened(names[0])}{more})", entry["help"])
     if rest:
-        terminal.paragraph(
-            f"{_amount(rest)}: {'other' if large else 'small'} causes",
-            [f"match check {model} -t {document['target']} --json"],
-        )
+        command = f"match check {model} -t {document['target']} --json"
+        terminal.paragraph(f"{_amount(rest)}: {'other' if large else 'small'} causes", [command])
     if document["all_on_host"]:
         total = f"{document['predicted_cycles']:,} cycles (modelled)"
-        text = f"warning: the whole network runs on the host, {total}: {_cause(found[0])}"
+        text = f"warning: the whole network runs on {host}, {total}: {_cause(found[0])}"
         terminal.paragraph(text, found[0]["help"], warning=True)
 
 

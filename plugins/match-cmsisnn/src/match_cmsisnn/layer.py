@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.contract.model import qualified_op
-from match_core.ir.reader import optional_input, shape_of
-from match_core.ir.topology import is_constant
-from match_host.graph import dtype_of, elements, values_of
-from match_host.kernels.products.conv_shape import conv_shape
-from match_host.kernels.products.dense_shape import dense_shape
-from match_host.kernels.window import Window
+from match_host.graph import dtype_of
+from match_host.kernels.products.int8_layer import product_of
 
 from match_cmsisnn.rounding import Requant, Scale, requant_of, scale_of
 
@@ -20,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import onnx_graphsurgeon as gs
+    from match_host.kernels.window import Window
     from numpy.typing import NDArray
 
 #: Sizes are 16-bit numbers in the library.
@@ -66,16 +62,12 @@ class Layer:
 
 def layer_of(nodes: Sequence[gs.Node], depthwise: bool = False) -> Layer | str:
     """The layer of [Pad] convolution or product, Requant; or why the library does not compute it as the graph does."""
-    product = next(node for node in nodes if node.op in ("ConvInteger", "MatMulInteger"))
-    requant = nodes[list(nodes).index(product) + 1]
-    if any(optional_input(product, index) is not None for index in (2, 3)):
-        return "it has zero points"
-    if not is_constant(product.inputs[1]) or dtype_of(product.inputs[1]) != np.int8:
-        return "the weights are computed or not int8"
-    found = _dense(product) if product.op == "MatMulInteger" else _convolution(nodes, product, depthwise)
+    found = product_of(nodes, depthwise)
     if isinstance(found, str):
         return found
-    source, y, x, weight, fill = found
+    source, y, x, weight = found.source, found.y, found.x, found.weight
+    fill = found.fill if y.leaves or x.leaves else 0
+    requant = nodes[list(nodes).index(found.node) + 1]
     if dtype_of(source) != np.int8 or dtype_of(requant.outputs[0]) != np.int8:
         return f"activations are {dtype_of(source)} and {dtype_of(requant.outputs[0])}, not int8"
     if max(*weight.shape, y.size, x.size, y.out, x.out) > MOST_SIZE:
@@ -99,42 +91,4 @@ def layer_of(nodes: Sequence[gs.Node], depthwise: bool = False) -> Layer | str:
     bias = scale.bias + fill * per_channel.sum(axis=0)
     if max(reach, int(np.abs(bias).max())) > _MOST_SUM >> 1:
         return f"sums reach {reach}"
-    return Layer(source, product, y, x, weight, depthwise, fill, numbers, scale, bias.astype(np.int32))
-
-
-_Found = tuple["gs.Tensor", Window, Window, "NDArray[np.int8]", int]
-
-
-def _dense(product: gs.Node) -> _Found | str:
-    shape = dense_shape(product)
-    if len(shape_of(product.inputs[1])) != 2:
-        return "the weights are not one matrix"
-    weight = shape.columns_first().reshape(shape.columns, 1, 1, shape.depth).astype(np.int8)
-    return product.inputs[0], point("y", 1), point("x", elements(shape.shape[:-1])), weight, 0
-
-
-def point(name: str, size: int) -> Window:
-    """An axis whose positions read themselves."""
-    return Window(name, size, size, 1, 1, 1, 0, 0)
-
-
-def _convolution(nodes: Sequence[gs.Node], product: gs.Node, depthwise: bool) -> _Found | str:
-    conv = conv_shape(tuple(nodes))
-    if qualified_op(product) != "match.nhwc::ConvInteger" or conv.batch != 1:
-        return "channels are not last, or there are several samples"
-    if len(conv.windows) > 2:
-        return f"it has {len(conv.windows)} spatial axes"
-    if depthwise and (conv.groups == 1 or conv.inputs != 1 or conv.outputs != 1):
-        return f"it is not depthwise: {conv.groups} groups of {conv.inputs} to {conv.outputs} channels"
-    if not depthwise and conv.groups != 1:
-        return f"it has {conv.groups} groups"
-    y, x = conv.windows if len(conv.windows) == 2 else (point("y", 1), conv.windows[0])
-    if any(window.before < 0 or window.after < 0 for window in (y, x)):
-        return "padding crops the input"
-    if y.dilation != 1 or x.dilation != 1:
-        return f"dilation is {y.dilation}x{x.dilation}"
-    values = values_of(product.inputs[1]).astype(np.int8)
-    weight = values.reshape(values.shape[0], values.shape[1], y.kernel, x.kernel)
-    order = (1, 2, 3, 0) if depthwise else (0, 2, 3, 1)
-    fill = conv.fill if y.leaves or x.leaves else 0
-    return conv.source, y, x, np.ascontiguousarray(np.transpose(weight, order)), fill
+    return Layer(source, found.node, y, x, weight, depthwise, fill, numbers, scale, bias.astype(np.int32))

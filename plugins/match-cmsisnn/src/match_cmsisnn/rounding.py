@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_host.graph import constant_at
+from match_host.kernels.products.int8_layer import factors_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -60,21 +60,16 @@ class Scale:
 
 def requant_of(node: gs.Node, channels: int) -> Requant | str:
     """The numbers of a Requant of ``channels``, or why the library has none like it."""
-    factor, addend, divisor, low, high = (constant_at(node, index) for index in range(1, 6))
-    if factor is None or addend is None or divisor is None or low is None or high is None:
-        return "a number of the requantisation is missing"
-    exponent = int(divisor.reshape(-1)[0]).bit_length() - 1
-    if divisor.size != 1 or int(divisor.reshape(-1)[0]) != 1 << exponent:
-        return f"the divisor is {divisor.reshape(-1)[:4].tolist()}"
-    if low.size != 1 or high.size != 1 or any(value.size not in (1, channels) for value in (factor, addend)):
-        return "factors or bounds differ between positions"
-    m, b = (np.broadcast_to(value.reshape(-1), channels).astype(np.int64) for value in (factor, addend))
+    found = factors_of(node, channels)
+    if isinstance(found, str):
+        return found
+    m, b, exponent = found.multipliers[0].astype(np.int64), found.addend.astype(np.int64), found.exponent
     bits = max(exponent + 9, int(np.abs(b).max()).bit_length())
     if bits > MOST_BITS:
         return f"numbers of {bits} bits"
     if bool((m < 0).any()):
         return f"the multiplier {int(m.min())} is negative"
-    return Requant(m, b, exponent, int(low.reshape(-1)[0]), int(high.reshape(-1)[0]))
+    return Requant(m, b, exponent, found.low, found.high)
 
 
 def scale_of(requant: Requant, least: NDArray[np.int64], most: NDArray[np.int64]) -> Scale | str:

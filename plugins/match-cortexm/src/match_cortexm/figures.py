@@ -1,6 +1,6 @@
 """Instructions of the kernels' parts, which ``python -m benchmarks.cortexm_fit`` counts on an emulator and fits.
 
-``figures.json``: core -> key (``cost.figures_key``) -> count -> instructions of each."""
+``figures.json``: core -> key (``cost.figures_keys``) -> count -> instructions of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from match_core.contract.hardware import Constant
 OWN, GENERAL = "own", "general"
 FILE = Path(__file__).with_name("figures.json")
 SOURCE = "counted on QEMU 7.2, gcc 12.2 -O3: python -m benchmarks.cortexm_fit"
-#: Cores that no counts are for -> the core whose figures they have, as estimates.
+#: Cores that are not counted -> the core whose figures they have, as estimates: the same instructions, without some of
+#: them, or with more.
 LIKE = {
     "cortex_m0plus": "cortex_m4",
     "cortex_m3": "cortex_m4",
@@ -26,8 +27,6 @@ LIKE = {
 }
 #: The core whose figures complete those of the others: kernels that no made layer of theirs uses.
 COMPLETE = "cortex_m4"
-#: Counts of kernels that no made layer uses at all: estimates from layers of two networks on Cortex-M4.
-ESTIMATES = {"add_wide_pairs": 41.0}
 
 
 @lru_cache(maxsize=1)
@@ -39,7 +38,7 @@ def _all() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
     """The figures of a core by key."""
     found = _all()[LIKE.get(core, core)]
-    return {**found, OWN: {**ESTIMATES, **_all()[COMPLETE][OWN], **found[OWN]}}
+    return {**found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
 
 
 def constants_of(core: str) -> tuple[Constant, ...]:

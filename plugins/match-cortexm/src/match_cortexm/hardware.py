@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from match_core import Hardware, Soc, Unit
-from match_core.contract.hardware import Constant, Memory
+from match_core.contract.hardware import Constant, Memory, RequantSpec
 
 from match_cortexm.boards import BOARDS, Bank, Board
 from match_cortexm.cores import CORE_NAMED, CORES, Core
@@ -11,6 +13,16 @@ from match_cortexm.figures import constants_of
 
 #: Vectors of 16 bytes are loaded from aligned addresses.
 _ALIGNMENT_BYTES = 16
+#: Products of 64 bits: what the integer graph has anyway. Stated for cores with kernels of their own, for which two
+#: products with roundings of their own cost less than one with a rounding that depends on the sign.
+_REQUANT = RequantSpec(
+    multiplier_bits=32,
+    multiplier_signed=True,
+    product_bits=64,
+    shift_max=62,
+    activation_type="int8",
+    takes_both_types=True,
+)
 
 
 def _unit(core: Core) -> Unit:
@@ -19,7 +31,7 @@ def _unit(core: Core) -> Unit:
         description=f"Arm {core.title}: C for each layer, in place on the home memory",
         memory=None,
         layout="NHWC",
-        requant=None,
+        requant=_REQUANT if core.dsp else None,
         constants=constants_of(core.name),
         spatial_types=("float16", "float32", "int8", "uint8"),
     )
@@ -36,7 +48,7 @@ def _soc(board: Board) -> Soc:
         description=f"{board.title}: {core.title}",
         host=core.name,
         units=(core.name,),
-        memories=(_memory(board.ram, 1), _memory(board.flash, 2)),
+        memories=(_memory(board.ram, 1), replace(_memory(board.flash, 2), kind="read-only")),
         links=(),
         home=board.ram.name,
         store=board.flash.name,

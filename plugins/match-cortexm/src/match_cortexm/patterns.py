@@ -18,8 +18,10 @@ from match_cortexm.kernels.counted import Counted, counted_workload
 from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
+from match_cortexm.kernels.matmul import build_matmul, matmul_of
 from match_cortexm.kernels.pool import MAX_POOL, build_pool, pool_of
 from match_cortexm.kernels.product import build_product
+from match_cortexm.kernels.transpose import build_transpose, matrices_of
 
 if TYPE_CHECKING:
     from match_core.contract.unit_api import InlineKernel
@@ -51,21 +53,29 @@ def _depthwise_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _matmul_refusal(match: Match) -> str | None:
+    found = matmul_of(match.nodes)
+    return found if isinstance(found, str) else None
+
+
 PADDED = Constraint("padding", "no padding before it that the kernel can include", _pad_refusal)
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
 DEPTHWISE = Constraint(
     "depthwise", "depthwise, int8 weights, few taps or a sum, blocks of 4 channels", _depthwise_refusal
 )
+MATMUL = Constraint("matrices", "two computed matrices of int8, one factor", _matmul_refusal)
 
 DESCRIPTIONS = {
     "cortexm_conv": "convolution and requantisation",
     "cortexm_pad_conv": "padding, convolution and requantisation, without a padded copy",
     "cortexm_dense": "dense layer and requantisation",
+    "cortexm_matmul": "product of two computed matrices and requantisation",
     "cortexm_depthwise": "depthwise convolution and requantisation",
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
     "cortexm_add": "sum of two tensors, scaled",
     "cortexm_max_pool": "largest value of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
+    "cortexm_transpose": "matrices whose rows become columns",
 }
 
 #: The host's patterns that get kernels of their own: its name, the name here, the constraint, the builder.
@@ -73,6 +83,7 @@ _OWN: tuple[tuple[str, str, Constraint, Callable[..., Counted]], ...] = (
     ("host_conv_integer_requant", "cortexm_conv", LAYER, build_product),
     ("host_pad_conv_integer_requant", "cortexm_pad_conv", LAYER, build_product),
     ("host_mat_mul_integer_requant", "cortexm_dense", LAYER, build_product),
+    ("host_mat_mul_integer_requant", "cortexm_matmul", MATMUL, build_matmul),
     ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise),
     ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise),
 )
@@ -88,24 +99,30 @@ def _pool_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _transpose_refusal(match: Match) -> str | None:
+    found = matrices_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
 POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
+TRANSPOSE = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _transpose_refusal)
 TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
     """The core's own kernels."""
-    if not core.dsp:
-        return ()
-    fusions = {fusion.name: fusion for fusion in FUSIONS}
-    fused = tuple(
-        _kernel(name, fusions[fusion].structure, (*fusions[fusion].constraints, *_rules(name), constraint), build, core)
-        for fusion, name, constraint, build in _OWN
-    )
-    single = [
-        ("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add),
-        ("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool),
-    ]
+    single = [("cortexm_transpose", Op("Transpose", "op", (Any("x"),)), TRANSPOSE, build_transpose)]
+    fused: tuple[Kernel, ...] = ()
+    if core.dsp:
+        fusions = {fusion.name: fusion for fusion in FUSIONS}
+        fused = tuple(
+            _kernel(name, known.structure, (*known.constraints, *_rules(name), constraint), build, core)
+            for fusion, name, constraint, build in _OWN
+            for known in (fusions[fusion],)
+        )
+        single.append(("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add))
+        single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
     return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))

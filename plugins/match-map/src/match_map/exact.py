@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from match_core.cp_sat import solve as cp_sat
 
-from match_map.cover import Component, Cover
+from match_map.cover import Component, Cover, held
 from match_map.form_sides import FormSides
 from match_map.option import Option
 
@@ -30,7 +30,7 @@ DETERMINISTIC_SECONDS = 10.0
 
 def solve(component: Component) -> Cover | None:
     """The best cover found; None if there is none, or CP-SAT stopped before it found one."""
-    if not component.forbidden:
+    if not component.forbidden and not component.room:
         cover, finished = by_states(component)
         if finished:
             return cover
@@ -120,6 +120,8 @@ def _greedy(chosen: list[Option], component: Component) -> Cover | None:
 def _may_join(option: Option, chosen: list[Option], covered: set[int], component: Component) -> bool:
     if not covered.isdisjoint(option.nodes):
         return False
+    if component.exceeds([*chosen, option]):
+        return False
     indices = {other.index for other in chosen} | {option.index}
     return not any(forbidden <= indices for forbidden in component.forbidden)
 
@@ -136,6 +138,9 @@ def by_cp_sat(component: Component) -> Cover | None:
         model.add_exactly_one(taken[option.index] for option in component.options if node in option.nodes)
     for forbidden in component.forbidden:
         model.add_bool_or(taken[index].negated() for index in sorted(forbidden))
+    for memory, most in component.room:
+        sizes = [(held([option], memory), taken[option.index]) for option in component.options]
+        model.add(sum(size * variable for size, variable in sizes if size) <= most)
     needs = [_need(model, taken, conversion) for conversion in component.conversions]
     costs = [conversion.cost * need for conversion, need in zip(component.conversions, needs, strict=True)]
     model.minimize(sum(option.cost * taken[option.index] for option in component.options) + sum(costs))

@@ -13,10 +13,11 @@ from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 from match_host.graph import dtype_of, integer, integers, values_of
 from match_host.kernels.products.conv_shape import conv_shape
+from match_host.kernels.products.int8_layer import point
 from match_host.kernels.window import Window, windows
 
 from match_cmsisnn.kernels.call import Counted, call, context, dims, tile
-from match_cmsisnn.layer import MOST_SIZE, point
+from match_cmsisnn.layer import MOST_SIZE
 from match_cmsisnn.rounding import Requant, requant_of
 
 if TYPE_CHECKING:

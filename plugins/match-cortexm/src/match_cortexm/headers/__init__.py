@@ -8,10 +8,10 @@ from pathlib import Path
 from match_core.contract.unit_api import RuntimeFile
 
 SHARED, DSP, MVE = "match_cortexm.h", "match_cortexm_dsp.h", "match_cortexm_mve.h"
-BYTES = "match_cortexm_bytes.h"
+BYTES, MOVES, MATMUL = "match_cortexm_bytes.h", "match_cortexm_moves.h", "match_cortexm_matmul.h"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def header(name: str) -> RuntimeFile:
     """The header of that name as a file that ships with a program."""
     return RuntimeFile(name, Path(__file__).with_name(name).read_text(encoding="utf-8"))

@@ -12,20 +12,28 @@
 
 typedef int32x4_t match_cortexm_i32x4;
 
-/* Adds the products of 16 values with 16 weights of each of four outputs; VALUES and WEIGHTS advance. The order of the
- * instructions is fixed: compilers load all weights first, and have to spill them. */
-#define MATCH_CORTEXM_DOT_4(SUMS, VALUES, WEIGHTS)                                                                     \
+#define MATCH_CORTEXM_DOT                                                                                              \
+    "vldrb.8 %q[x], [%[from]], #16\n\t"                                                                                \
+    "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                                             \
+    "vmladava.s8 %[s0], %q[x], %q[w]\n\t"                                                                              \
+    "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                                             \
+    "vmladava.s8 %[s1], %q[x], %q[w]\n\t"                                                                              \
+    "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                                             \
+    "vmladava.s8 %[s2], %q[x], %q[w]\n\t"                                                                              \
+    "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                                             \
+    "vmladava.s8 %[s3], %q[x], %q[w]\n\t"
+#define MATCH_CORTEXM_DOT_1 MATCH_CORTEXM_DOT
+#define MATCH_CORTEXM_DOT_2 MATCH_CORTEXM_DOT_1 MATCH_CORTEXM_DOT
+#define MATCH_CORTEXM_DOT_3 MATCH_CORTEXM_DOT_2 MATCH_CORTEXM_DOT
+#define MATCH_CORTEXM_DOT_4 MATCH_CORTEXM_DOT_3 MATCH_CORTEXM_DOT
+
+/* Adds the products of 16 values with 16 weights of each of four outputs, STEPS times (1 to 4); VALUES and WEIGHTS
+ * advance. The order of the instructions is fixed: compilers load all weights first, and have to spill them. All steps
+ * are one statement, between which compilers would exchange the registers of the sums. */
+#define MATCH_CORTEXM_DOTS(SUMS, VALUES, WEIGHTS, STEPS)                                                               \
     do {                                                                                                               \
         int8x16_t match_x, match_w;                                                                                    \
-        __asm__ volatile("vldrb.8 %q[x], [%[from]], #16\n\t"                                                           \
-                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
-                         "vmladava.s8 %[s0], %q[x], %q[w]\n\t"                                                         \
-                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
-                         "vmladava.s8 %[s1], %q[x], %q[w]\n\t"                                                         \
-                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
-                         "vmladava.s8 %[s2], %q[x], %q[w]\n\t"                                                         \
-                         "vldrb.8 %q[w], [%[weights]], #16\n\t"                                                        \
-                         "vmladava.s8 %[s3], %q[x], %q[w]"                                                             \
+        __asm__ volatile(MATCH_CORTEXM_DOT_##STEPS                                                                     \
                          : [x] "=&w"(match_x), [w] "=&w"(match_w), [from] "+r"(VALUES), [weights] "+r"(WEIGHTS),       \
                            [s0] "+Te"((SUMS)[0]), [s1] "+Te"((SUMS)[1]), [s2] "+Te"((SUMS)[2]), [s3] "+Te"((SUMS)[3])  \
                          :                                                                                             \
@@ -116,15 +124,17 @@ typedef struct {
     int32_t lane[4];
 } match_cortexm_i32x4;
 
-#define MATCH_CORTEXM_DOT_4(SUMS, VALUES, WEIGHTS)                                                                     \
+#define MATCH_CORTEXM_DOTS(SUMS, VALUES, WEIGHTS, STEPS)                                                               \
     do {                                                                                                               \
-        for (int match_o = 0; match_o < 4; match_o++) {                                                                \
-            for (int match_k = 0; match_k < 16; match_k++) {                                                           \
-                (SUMS)[match_o] += (VALUES)[match_k] * (WEIGHTS)[16 * match_o + match_k];                              \
+        for (int match_step = 0; match_step < (STEPS); match_step++) {                                                 \
+            for (int match_o = 0; match_o < 4; match_o++) {                                                            \
+                for (int match_k = 0; match_k < 16; match_k++) {                                                       \
+                    (SUMS)[match_o] += (VALUES)[match_k] * (WEIGHTS)[16 * match_o + match_k];                          \
+                }                                                                                                      \
             }                                                                                                          \
+            (VALUES) += 16;                                                                                            \
+            (WEIGHTS) += 64;                                                                                           \
         }                                                                                                              \
-        (VALUES) += 16;                                                                                                \
-        (WEIGHTS) += 64;                                                                                               \
     } while (0)
 
 static inline match_cortexm_i32x4 match_cortexm_zeros(void)

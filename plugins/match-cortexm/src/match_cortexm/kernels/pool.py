@@ -42,7 +42,7 @@ def _form(image: Image, helium: bool) -> Form:
     if helium and name == "int8":
         left = str(VECTOR) if image.channels % VECTOR == 0 else f"{image.channels} - c"
         return Form(
-            name="max_mve",
+            name="max_mve" if left == str(VECTOR) else "max_mve_part",
             headers=(BYTES,),
             start="match_cortexm_i8x16 s = match_cortexm_lowest();",
             step=lambda address: f"s = match_cortexm_max_16(s, {address}, {left});",

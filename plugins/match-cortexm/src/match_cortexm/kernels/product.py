@@ -39,15 +39,15 @@ MOST_UNROLLED = 4
 @dataclass(frozen=True)
 class Form:
     """How a core computes the sums of a tile; ``name``: of its counts. ``positions`` of a tile, ``values`` of a step,
-    ``step``: its C text; ``constants`` for the sums and their requantisation; ``finish``: C lines that store the
-    results of a tile with so many outputs. ``compact``: all tiles read copies of their windows, because the steps of
-    each row of a window would be mostly padding."""
+    ``steps``: the C lines of so many; ``constants`` for the sums and their requantisation; ``finish``: C lines that
+    store the results of a tile with so many outputs. ``compact``: all tiles read copies of their windows, because the
+    steps of each row of a window would be mostly padding."""
 
     name: str
     header: str
     positions: int
     values: int
-    step: str
+    steps: Callable[[int], Sequence[str]]
     constants: tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.generic]]
     finish: Callable[[int], Sequence[str]]
     compact: bool = False
@@ -74,7 +74,7 @@ def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
         header=DSP,
         positions=positions,
         values=4,
-        step=f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");',
+        steps=lambda count: [f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");'] * count,
         constants=(pack_dsp(layer.weight), requant.multipliers[0].astype(np.int32), requant.addend),
         finish=finish,
     )
@@ -92,11 +92,11 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
     weight = layer.weight.reshape(layer.outputs, 1, 1, -1) if compact else layer.weight
     bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
     return Form(
-        name="mve",
+        name="mve_compact" if compact else "mve",
         header=MVE,
         positions=1,
         values=16,
-        step="MATCH_CORTEXM_DOT_4(s, a, w);",
+        steps=lambda count: [f"MATCH_CORTEXM_DOTS(s, a, w, {count});"],
         constants=(pack_mve(weight), np.pad(upper.multiplier, (0, padding)), np.pad(upper.addend, (0, padding))),
         finish=lambda outputs: [f"match_cortexm_finish_4(to, {outputs}, match_cortexm_gather(s), m, b, {bounds});"],
         compact=compact,
@@ -160,7 +160,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         words=words,
         unroll=unroll_of(words),
         positions=positions,
-        step=form.step,
+        turn=form.steps(unroll_of(words)),
         block_call=f"{block}(from, w, s, {'row_bytes' if rows > 1 else run})" if block else "",
         blocks=layer.outputs // OUTPUTS,
         rest=layer.outputs % OUTPUTS,

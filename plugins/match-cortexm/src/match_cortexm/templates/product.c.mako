@@ -29,13 +29,13 @@ ${pad}${line}
 <% pad = " " * indent %>\
 % if words > unroll:
 ${pad}for (int32_t i = 0; i < ${words // unroll}; i++) {
-% for _ in range(unroll):
-${pad}    ${step}
+% for line in turn:
+${pad}    ${line}
 % endfor
 ${pad}}
 % else:
-% for _ in range(unroll):
-${pad}${step}
+% for line in turn:
+${pad}${line}
 % endfor
 % endif
 </%def>\

@@ -22,6 +22,7 @@ _ACTIONS = {
     "rule": "Meet the rules of {unit}",
     "no pattern": "Replace an operator that only the host runs",
     "data size": "Fix the sizes of results",
+    "memory": "Make room in a memory of {unit}",
 }
 
 
@@ -53,11 +54,12 @@ def _help(report: Mapping[str, Any], action: str, why: str, cycles: int, step: s
 
 def _fallbacks(report: Mapping[str, Any]) -> Iterator[Help]:
     """Work that the host does although the chip has other units."""
+    host = "the host" if report["target"]["host"] == "host" else report["target"]["host"]
     for row in report["fallbacks"]:
         names = row["onnx_names"]
         where = f"{names[0]} runs" if len(names) == 1 else f"{len(names)} nodes, {names[0]} among them, run"
         action = _ACTIONS.get(row["cause"], row["cause"]).format(unit=row["unit"])
-        why = f"{where} on the host. Required: {row['rule']}. Found: {row['value']}."
+        why = f"{where} on {host}. Required: {row['rule']}. Found: {row['value']}."
         yield _help(report, action, why, row["cycles"], next(iter(row["help"]), ""))
 
 

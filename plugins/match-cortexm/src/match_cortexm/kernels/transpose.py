@@ -1,0 +1,89 @@
+"""Transpositions of one or several matrices of elements of 8, 32 or 64 bits: changes of the layout, mostly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from match_core.ir.reader import shape_of
+from match_host.graph import dtype_of, elements, integers
+from match_host.kernels.code import Uses, inline_code
+from match_host.kernels.nest import merge, row_major
+from match_host.kernels.work import Work
+
+from match_cortexm.headers import MOVES, header
+from match_cortexm.kernels.counted import Counted
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+#: Bytes of elements that the kernels move.
+SIZES = (1, 4, 8)
+#: Rows and columns of a block of bytes.
+BLOCK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """``count`` matrices of ``rows`` by ``columns`` elements become ``columns`` by ``rows``."""
+
+    count: int
+    rows: int
+    columns: int
+
+
+def matrices_of(node: gs.Node) -> Matrices | str:
+    """What a Transpose does, or why the kernel does not take it."""
+    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    order = integers(node, "perm", tuple(reversed(range(len(shape)))))
+    if dtype_of(node.inputs[0]).itemsize not in SIZES:
+        return f"elements are {dtype_of(node.inputs[0]).name}"
+    if elements(shape) == 0:
+        return "there are no elements"
+    strides = row_major(shape)
+    nest = merge(out, [tuple(strides[axis] for axis in order), row_major(out)])
+    steps = [count for _, count in nest.groups]
+    source = [strides[order[axis]] for axis, _ in nest.groups]
+    if len(steps) not in (2, 3) or source[-2] != 1 or source[-1] != steps[-2]:
+        return f"axes are moved in runs: {'x'.join(map(str, shape))} in the order {order}"
+    if len(steps) == 3 and source[0] != prod(steps[1:]):
+        return f"matrices are apart: {'x'.join(map(str, shape))} in the order {order}"
+    return Matrices(steps[0] if len(steps) == 3 else 1, steps[-1], steps[-2])
+
+
+def build_transpose(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+    """The kernel of one Transpose; the same on all cores."""
+    (node,) = nodes
+    found = matrices_of(node)
+    if isinstance(found, str):
+        raise ValueError(f"{function}: {found}")
+    size, rows, columns = dtype_of(node.inputs[0]).itemsize, found.rows, found.columns
+    target, source = ("(uint8_t *)", "(const uint8_t *)") if size == 1 else ("", "")
+    call = f"match_cortexm_transpose_{8 * size}"
+    if found.count == 1:
+        body = f"    {call}({target}out0, {source}in0, {rows}, {columns});"
+    else:
+        step = f"i * {rows * columns}"
+        body = (
+            f"    for (int32_t i = 0; i < {found.count}; i++) {{\n"
+            f"        {call}({target}&out0[{step}], {source}&in0[{step}], {rows}, {columns});\n"
+            "    }"
+        )
+    uses = Uses()
+    uses.headers[MOVES] = header(MOVES)
+    comment = (
+        f"Transpose: {'x'.join(map(str, shape_of(node.inputs[0])))} to {'x'.join(map(str, shape_of(node.outputs[0])))}"
+    )
+    code = inline_code(function, comment, node.inputs[:1], node.outputs[:1], body, uses)
+    strips, rest = (rows // BLOCK, rows % BLOCK) if size == 1 else (0, rows)
+    counts = {
+        "matrices": found.count,
+        "blocks": found.count * strips * (columns // BLOCK),
+        "strips": found.count * strips,
+        "columns": found.count * strips * (columns % BLOCK),
+        "rows": found.count * rest,
+        "quads": found.count * rest * (columns // BLOCK) * (size == 1),
+        "singles": found.count * rest * (columns % BLOCK if size == 1 else columns),
+    }
+    return Counted(tuple(node.inputs[:1]), code, Work(), f"transpose{8 * size}", tuple(counts.items()))
