@@ -19,7 +19,7 @@ from benchmarks.cortexm_net import Net
 from .test_kernels import TARGETS, needs_emulator
 
 #: Kinds of made layers that CI counts.
-SAMPLE = ("conv_3", "depthwise_3", "dense", "inner_max_pool", "pad", "softmax")
+SAMPLE = ("conv_3", "depthwise_3", "dense", "transpose", "pad", "softmax")
 
 
 def _errors(core: str, seed: int, quantised: bool, tmp_path) -> dict[str, tuple[int, int]]:

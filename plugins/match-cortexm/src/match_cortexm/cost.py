@@ -37,7 +37,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     key = f"{kind} float" if floating else f"{kind} {workload.operands[-1].element_bits}"
     if kind in MOVES:
         bits = workload.operands[-1].element_bits * counts["elements"] // max(1, counts_of(workload)["runs"])
-        return (f"{key}, {'long' if bits >= _LONG_BITS else 'short'} runs", key)
+        form = "long runs" if bits >= _LONG_BITS else "short runs"
+        return (f"{key}, {'elements' if counts.get('memory', 0) == 2 * counts['elements'] else form}",)
     if not workload.macs:
         return (f"{key}, {_per_element(counts)}", key)
     special = _product(workload)
