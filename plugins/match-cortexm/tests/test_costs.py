@@ -84,7 +84,7 @@ def test_every_core_has_figures(core):
 @pytest.mark.parametrize("target", TARGETS)
 def test_own_kernels_cost_less_than_those_of_the_host(target, tmp_path):
     net = Net(np.random.default_rng(1), True)
-    for kind in ("conv_3", "pointwise", "depthwise_3", "dense", "product"):
+    for kind in ("conv_3", "pointwise", "depthwise_3", "dense", "product_even"):
         KINDS[kind](net)
     path = tmp_path / "made.onnx"
     onnx.save(net.model(), path)

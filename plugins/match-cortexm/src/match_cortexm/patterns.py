@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,6 @@ from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
 from match_host.fusion import FUSIONS, SPATIAL_PAD
 from match_host.kernels.built import Builder, inline_kernel
-from match_host.machine import SCALAR
-from match_host.patterns import host_patterns
 
 from match_cortexm.cores import Core
 from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
@@ -60,20 +58,12 @@ def _matmul_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _unfused_refusal(match: Match) -> str | None:
-    """A product alone, whose requantisation the kernel computes with it."""
-    product = match.nodes[-1]
-    found = matmul_of((product, *product.outputs[0].outputs[:1]))
-    return found if isinstance(found, str) else None
-
-
 PADDED = Constraint("padding", "no padding before it that the kernel can include", _pad_refusal)
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
 DEPTHWISE = Constraint(
     "depthwise", "depthwise, int8 weights, few taps or a sum, blocks of 4 channels", _depthwise_refusal
 )
 MATMUL = Constraint("matrices", "two computed matrices of int8, one factor", _matmul_refusal)
-UNFUSED = Constraint("matrices", "two computed matrices of int8, one factor", _unfused_refusal)
 
 DESCRIPTIONS = {
     "cortexm_conv": "convolution and requantisation",
@@ -136,30 +126,6 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
     return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))
-
-
-def host_patterns_beside(core: Core) -> tuple[Pattern, ...]:
-    """The host's patterns without the operators that the core's own kernels take: the counts of the host's loops do not
-    tell their instructions well enough for a choice between both."""
-    own: dict[str, list[Constraint]] = {"host_transpose": [TRANSPOSE]}
-    for fusion, _, constraint, _ in _OWN if core.dsp else ():
-        own.setdefault(fusion, []).append(constraint)
-    if core.dsp:
-        own |= {"host_product_region": [MATMUL], "host_mat_mul_integer": [UNFUSED]}
-    return tuple(
-        replace(pattern, constraints=(*pattern.constraints, _beyond(own[pattern.name])))
-        if pattern.name in own
-        else pattern
-        for pattern in host_patterns(SCALAR)
-    )
-
-
-def _beyond(taken: list[Constraint]) -> Constraint:
-    def refusal(match: Match) -> str | None:
-        found = next((rule for rule in taken if rule.check(match) is None), None)
-        return None if found is None else f"the core's own kernels take it: {found.description}"
-
-    return Constraint("beyond", "operators that the core's own kernels do not take", refusal)
 
 
 def _rules(name: str) -> tuple[Constraint, ...]:

@@ -28,9 +28,12 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
     core = CORE_NAMED.get(unit.name)
     if core is None:
         return ()
-    from match_cortexm.patterns import host_patterns_beside, kernels_of
+    from match_host.machine import SCALAR
+    from match_host.patterns import host_patterns
 
-    return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns_beside(core))
+    from match_cortexm.patterns import kernels_of
+
+    return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns(SCALAR))
 
 
 @hookimpl
