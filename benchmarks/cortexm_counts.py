@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,12 +54,10 @@ def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str,
     return found
 
 
-def made_layers(
-    core: str, seed: int, rounds: int, plugins: Plugins, forms: Sequence[bool] = (True, False)
-) -> list[Layer]:
-    """The layers of made networks, quantised or not."""
+def made_layers(core: str, seed: int, rounds: int, plugins: Plugins) -> list[Layer]:
+    """The layers of made networks."""
     found: list[Layer] = []
-    for quantised in forms:
+    for quantised in (True, False):
         for net in made_networks(seed, rounds, quantised):
             with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
                 path = Path(work) / "made.onnx"

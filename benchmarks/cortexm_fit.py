@@ -12,20 +12,18 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from match_core.plugin.facade import Plugins
-from match_cortexm import cost
-from match_cortexm.figures import FILE, GENERAL, LIKE, OWN, figures_of
+from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
 
 from benchmarks.cortexm_counts import CORES, Layer, made_layers
 
-SEED, ROUNDS, HOST_ROUNDS = 0, 4, 2
-#: Layers that figures of a pattern need.
-FEWEST = 3
+SEED, ROUNDS = 0, 4
+#: Layers that figures of a pattern need, and counts that are used where there are not enough for all.
+FEWEST, SIMPLE = 3, ("elements", "tile_macs", "floating_tile_macs")
 #: Rounds of the fit, and the relative error below which layers count the same.
 REWEIGHTED, LEAST = 30, 0.02
 Figures = dict[str, float]
@@ -64,11 +62,12 @@ def total(layer: Layer, figures: Mapping[str, float]) -> float:
     return sum(value * _count(layer, name) for name, value in figures.items())
 
 
-def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
-    """Whether layers decide special figures, which otherwise fit them and nothing else."""
-    rows = np.array([[_count(layer, name) for name in names] for layer in layers], float)
+def enough(key: str, layers: Sequence[Layer], names: Sequence[str]) -> bool:
+    """Whether layers decide figures, which special keys would otherwise fit to them and nothing else."""
+    rows = np.array([[_count(layer, name) for name in ("call", *names)] for layer in layers], float)
     rank = int(np.linalg.matrix_rank(rows / np.maximum(rows.max(axis=0), 1)))
-    return len(layers) >= (2 * rank if rank > 2 else rank + 1)
+    few = FEWEST if "," not in key else 2 * rank if rank > 2 else rank + 1
+    return len(layers) >= max(FEWEST, few)
 
 
 def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
@@ -87,35 +86,14 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"])
             found.setdefault(OWN, {}).update(figures)
-        elif len(group) >= FEWEST and ("," not in key or enough(group, ["call", *names])):
-            figures = found[key] = fit(group, ["call", *names])
+        elif (used := next((names for names in (names, SIMPLE) if enough(key, group, names)), None)) is not None:
+            figures = found[key] = fit(group, ["call", *used])
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
         median, worst = np.median(np.abs(errors)), np.max(np.abs(errors))
         sys.stdout.write(f"{key:60}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
     return found
-
-
-@contextmanager
-def own_cost(figures: Figures) -> Iterator[None]:
-    """The cores' own kernels cost this, so that what is counted does not depend on the figures."""
-    kept = cost.cost_on
-    cost.cost_on = lambda core: cost.FittedCost(figures={**figures_of(core), OWN: figures})
-    try:
-        yield
-    finally:
-        cost.cost_on = kept
-
-
-def counted(core: str, plugins: Plugins) -> list[Layer]:
-    """Layers on the core's own kernels where it has any, and fewer on the host's alone, which they compete with."""
-    with own_cost({}):
-        layers = made_layers(core, SEED, ROUNDS, plugins)
-    with own_cost({"elements": 1e6}):
-        alone = made_layers(core, SEED, HOST_ROUNDS, plugins, forms=(True,))
-    known = {key for layer in layers for key in layer.keys[:1]}
-    return [*layers, *(layer for layer in alone if layer.keys != (OWN,) and layer.keys[0] not in known)]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -125,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
-        layers = counted(core, plugins)
+        layers = made_layers(core, SEED, ROUNDS, plugins)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         figures = json.loads(FILE.read_text(encoding="utf-8"))
         figures[core] = fitted(layers)

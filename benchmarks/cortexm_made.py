@@ -31,10 +31,9 @@ def _channels(net: Net) -> int:
 
 
 def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False, image: bool = False) -> None:
-    """A convolution; ``added``: another tensor is added to its result; ``image``: of one or three channels, a third to
-    64 outputs."""
+    """A convolution; ``added``: another tensor is added to its result; ``image``: of one or three channels."""
     stride = net.between(1, 2) if net.between(0, 2) == 0 else 1
-    outputs = 64 if image and net.between(0, 2) == 0 else _channels(net)
+    outputs = _channels(net)
     inputs = outputs if depthwise else net.between(1, 4) if net.between(0, 4) == 0 else _channels(net)
     inputs = 1 + 2 * net.between(0, 1) if image else inputs
     least = kernel + stride
@@ -53,6 +52,14 @@ def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False, i
         out = [(length + 2 * pads - kernel) // stride + 1 for length in (size, other)]
         y = net.add("Add", net.between_layers(y), net.source(1, outputs, *out))
     net.result(_activated(net, y), 4.0, unsigned=net.between(0, 5) == 0)
+
+
+def _compact(net: Net) -> None:
+    """One channel to 64: the rows of a window are short."""
+    size, kernel, stride = net.between(10, 28), net.between(4, 6), net.between(1, 2)
+    bias = net.constant(net.rng.normal(0, 1, 64))
+    y = net.add("Conv", net.source(1, 1, size, size), net.weight(64, 1, kernel, 4), bias, strides=[stride] * 2)
+    net.result(net.add("Relu", y), 4.0)
 
 
 def _dense(net: Net, rows: int | None = None) -> None:
@@ -271,7 +278,7 @@ def _written(net: Net, added: bool = False) -> None:
 KINDS: dict[str, Callable[[Net], None]] = {
     "conv": lambda net: _conv(net, net.between(2, 5)),
     "conv_3": lambda net: _conv(net, 3),
-    "conv_compact": lambda net: _conv(net, net.between(3, 5), image=True),
+    "conv_compact": _compact,
     "conv_image": lambda net: _conv(net, net.between(3, 5), image=True),
     "conv_add": lambda net: _conv(net, 3 if net.between(0, 2) else 1, added=True),
     "pointwise": lambda net: _conv(net, 1),

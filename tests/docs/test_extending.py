@@ -69,7 +69,7 @@ def test_the_pages_that_go_step_by_step(page: str, steps: int, tmp_path: Path, r
     assert len(pieces) >= steps
     for piece in pieces:
         if piece["file"]:
-            _change(next(tmp_path.glob("match-*")) / piece["file"], piece["diff"])
+            _change(next(each for each in tmp_path.glob("match-*") if each.is_dir()) / piece["file"], piece["diff"])
             continue
         if piece["same"]:
             if request.config.getoption("--update-golden"):

@@ -235,10 +235,14 @@ def one_line(error: BaseException) -> str:
     return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _place(error)
 
 
+#: What calls plugins. Libraries may put importlib_metadata in the place of the standard library's module.
+_AROUND = ("match_core", "importlib", "importlib_metadata", "pluggy")
+
+
 def _place(error: BaseException) -> str:
     """File and line of the plugin that raised: its deepest frame, not that of a library that it called."""
     frames = [(str(frame.f_globals.get("__name__")), line) for frame, line in walk_tb(error.__traceback__)]
-    own = [(name, line) for name, line in frames if name.split(".")[0] not in ("match_core", "importlib", "pluggy")]
+    own = [(name, line) for name, line in frames if name.split(".")[0] not in _AROUND]
     same = [
         f"{name.replace('.', '/')}.py:{line}" for name, line in own if name.split(".")[0] == own[0][0].split(".")[0]
     ]

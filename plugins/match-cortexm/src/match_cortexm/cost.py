@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _UNROLLED, _FEW_INPUTS = 16, 4
 #: Axes of an image: samples, two of space, channels.
 _IMAGE_AXES = 4
+#: What products and moves cost whose form has no figures, relative to the figures of all kernels: an estimate, above
+#: what any counted one takes, so that kernels with figures are preferred.
+_UNKNOWN = 4.0
 #: Runs for which compilers call memcpy.
 _LONG_BITS = 8 * 64
 #: Patterns of the host that copy elements.
@@ -37,7 +40,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     key = f"{kind} float" if floating else f"{kind} {workload.operands[-1].element_bits}"
     if kind in MOVES:
         bits = workload.operands[-1].element_bits * counts["elements"] // max(1, counts_of(workload)["runs"])
-        return (f"{key}, {'long' if bits >= _LONG_BITS else 'short'} runs", key)
+        form = "long runs" if bits >= _LONG_BITS else "short runs"
+        return (f"{key}, {'elements' if counts.get('memory', 0) == 2 * counts['elements'] else form}",)
     if not workload.macs:
         return (f"{key}, {_per_element(counts)}", key)
     special = _product(workload)
@@ -113,8 +117,12 @@ class FittedCost(HostCostModel):
         shape = np.shape(tile[workload.dims[0].name])
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
-        values = next(self.figures[key] for key in (*figures_keys(workload), GENERAL) if key in self.figures)
+        values = next((self.figures[key] for key in figures_keys(workload) if key in self.figures), None)
         counts = counts_of(workload)
+        if values is None:
+            values = self.figures[GENERAL]
+            if workload.macs or workload.kind in MOVES:
+                values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
 

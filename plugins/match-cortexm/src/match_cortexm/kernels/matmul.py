@@ -40,7 +40,10 @@ class Matmul:
 
 def matmul_of(nodes: tuple[gs.Node, ...]) -> Matmul | str:
     """The products of MatMulInteger, Requant; or why the kernel does not take them."""
-    product = next(node for node in nodes if node.op == "MatMulInteger")
+    product = next((node for node in nodes if node.op == "MatMulInteger"), None)
+    after = nodes[nodes.index(product) + 1 :] if product is not None else ()
+    if product is None or not after or not after[0].op.startswith("Requant"):
+        return "it is no product of matrices with its requantisation"
     a, b = product.inputs[:2]
     given = [optional_input(product, index) for index in (2, 3)]
     if any(zero is not None and (not is_constant(zero) or values_of(zero).size != 1) for zero in given):
@@ -53,7 +56,7 @@ def matmul_of(nodes: tuple[gs.Node, ...]) -> Matmul | str:
     if min(len(first), len(second)) < 2 or first[:-2] != second[:-2]:
         return f"the shapes are {first} and {second}"
     depth, columns = second[-2:]
-    requant = requant_of(nodes[nodes.index(product) + 1], columns, _MOST * _MOST * depth)
+    requant = requant_of(after[0], columns, _MOST * _MOST * depth)
     if isinstance(requant, str):
         return requant
     if len(np.unique(requant.multipliers)) > 1 or len(np.unique(requant.addend)) > 1:
